@@ -49,7 +49,7 @@ for (const { name, prepare, beside, target, whileOthersWrite } of scenarios) {
     ours.push(await runRound(service, load, seconds));
     theirs.push(await runRound(rival, load, seconds));
   }
-  rows[name] = rowOf(ours, theirs, beside, (round) => round.requestsPerCPUSecond, target);
+  rows[name] = buildRow(ours, theirs, beside, (round) => round.requestsPerCPUSecond, target);
 }
 
 if ("creating".includes(options.values.only)) {
@@ -76,12 +76,12 @@ async function measureWriting(name: string, on: (script: string) => string[]): P
     byHand.push(await runRound(rival, { request: write, status: 201, connections: 64, sleeps: true }, seconds));
   }
   const rate = (round: Round): number => round.requestsPerSecond;
-  rows[name] = rowOf(writes.slice(warming), byHand.slice(warming), "by hand", rate, 2);
+  rows[name] = buildRow(writes.slice(warming), byHand.slice(warming), "by hand", rate, 2);
   // No target: the ratio falls whenever reads get faster.
-  rows[`${name}, as well`] = rowOf(writes.slice(warming), reads.slice(warming), "reading one", rate);
+  rows[`${name}, as well`] = buildRow(writes.slice(warming), reads.slice(warming), "reading one", rate);
 }
 
-function rowOf(
+function buildRow(
   ours: readonly Round[],
   theirs: readonly Round[],
   beside: string,

@@ -89,7 +89,7 @@ async function prepare(name: string): Promise<Build> {
 
 async function measure(name: string, path: string, who: keyof typeof lists, more = {}): Promise<void> {
   if (!name.includes(only)) return;
-  const readsOf = (build: Build, address: string): Reads => ({
+  const buildReads = (build: Build, address: string): Reads => ({
     address,
     path: build.path,
     headers: build.headers.all,
@@ -97,7 +97,7 @@ async function measure(name: string, path: string, who: keyof typeof lists, more
     perSecond: 400,
     seconds,
   });
-  const loadOf = (build: Build): Load => ({
+  const buildLoad = (build: Build): Load => ({
     request: { path, headers: { ...build.headers[who], ...more } },
     status: 200,
     connections: 4,
@@ -106,32 +106,32 @@ async function measure(name: string, path: string, who: keyof typeof lists, more
   const [first] = builds as [Build];
   await using bare = await startBareLists({
     [first.path]: await captureReply(first.service.address, { path: first.path, headers: first.headers.all }),
-    [path]: await captureReply(first.service.address, loadOf(first).request),
+    [path]: await captureReply(first.service.address, buildLoad(first).request),
   });
   const found = builds.map(() => ({
     quiet: [] as number[],
     beside: [] as number[],
-    asked: [] as number[],
+    requests: [] as number[],
     busy: [] as number[],
   }));
   const besideBare: number[] = [];
   for (let round = 0; round < warming + rounds; round++) {
     for (const [at, build] of builds.entries()) {
-      const reads = readsOf(build, build.service.address);
+      const reads = buildReads(build, build.service.address);
       const [startedAt, before] = [performance.now(), machineSeconds()];
       const quiet = await ask<LoadResult>("bench/reads.ts", reads);
       const busy = ((machineSeconds() - before) * 1000) / (performance.now() - startedAt);
-      const [beside, asked] = await besideLoad(reads, loadOf(build));
+      const [beside, listLoad] = await besideLoad(reads, buildLoad(build));
       if (round < warming) continue;
       found[at]!.busy.push(busy);
       found[at]!.quiet.push(quiet.p99Ms);
       found[at]!.beside.push(beside.p99Ms);
-      found[at]!.asked.push(asked.requests);
+      found[at]!.requests.push(listLoad.requests);
     }
-    const [alike] = await besideLoad(readsOf(first, bare.address), loadOf(first));
+    const [alike] = await besideLoad(buildReads(first, bare.address), buildLoad(first));
     if (round >= warming) besideBare.push(alike.p99Ms);
   }
-  for (const [at, { busy, quiet, beside, asked }] of found.entries())
+  for (const [at, { busy, quiet, beside, requests }] of found.entries())
     rows[at === 0 ? name : `${name}, ${builds[at]!.name}`] = {
       "cores busy when quiet": spread(busy),
       quiet: spread(quiet),
@@ -139,7 +139,7 @@ async function measure(name: string, path: string, who: keyof typeof lists, more
       "beside bare": spread(besideBare),
       ratio: (median(beside) / median(quiet)).toFixed(1),
       target: "below 3",
-      "lists a second": Math.round(median(asked) / (seconds + HEAD_START_SECONDS)),
+      "lists a second": Math.round(median(requests) / (seconds + HEAD_START_SECONDS)),
     };
 }
 
@@ -149,16 +149,16 @@ function spread(values: readonly number[]): string {
 }
 
 async function besideLoad(reads: Reads, load: Load): Promise<readonly [LoadResult, LoadResult]> {
-  const told = { ...load, address: reads.address, seconds: seconds + HEAD_START_SECONDS };
-  const asking = ask<LoadResult>("bench/load.ts", told, canGiveWay ? ["nice", "-n", "19"] : []);
+  const input = { ...load, address: reads.address, seconds: seconds + HEAD_START_SECONDS };
+  const asking = ask<LoadResult>("bench/load.ts", input, canGiveWay ? ["nice", "-n", "19"] : []);
   await wait(250);
   const beside = await ask<LoadResult>("bench/reads.ts", reads);
   return [beside, await asking];
 }
 
-async function ask<T>(script: string, told: object, before: readonly string[] = []): Promise<T> {
+async function ask<T>(script: string, input: object, before: readonly string[] = []): Promise<T> {
   const [file = "", ...args] = [...before, ...onAnyCore(script)];
-  return JSON.parse((await run(file, [...args, JSON.stringify(told)])).stdout) as T;
+  return JSON.parse((await run(file, [...args, JSON.stringify(input)])).stdout) as T;
 }
 
 async function ordinaryUser(

@@ -59,7 +59,7 @@ for (const syncMs of syncDelaysMs) {
       beside.push(together);
       written.push(requests / (seconds + 0.5));
     }
-    rows[`${syncMs === 0 ? "the disk as it is" : `${syncMs} ms a sync`}: ${way}`] = rowOf(quiet, beside, written);
+    rows[`${syncMs === 0 ? "the disk as it is" : `${syncMs} ms a sync`}: ${way}`] = buildRow(quiet, beside, written);
   }
   disk.heal();
 }
@@ -81,7 +81,7 @@ async function write64({ address }: ServiceProcess, load: Load): Promise<LoadRes
   return JSON.parse((await run(file, args)).stdout) as LoadResult;
 }
 
-function rowOf(
+function buildRow(
   quiet: readonly LoadResult[],
   beside: readonly LoadResult[],
   written: readonly number[],

@@ -27,8 +27,8 @@ const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) =>
   const token = (request.headers.authorization ?? "").slice("Bearer ".length);
   const expiry = expiries.get(token);
   const answer = (): void => {
-    const asked = request.url!.includes("id[") ? new URLSearchParams(request.url!.split("?")[1]) : null;
-    const row = asked === null ? first.get() : between.get(Number(asked.get("id[gt]")), Number(asked.get("id[lt]")));
+    const query = request.url!.includes("id[") ? new URLSearchParams(request.url!.split("?")[1]) : null;
+    const row = query === null ? first.get() : between.get(Number(query.get("id[gt]")), Number(query.get("id[lt]")));
     response.writeHead(200, headers);
     response.end((row as { json: string }).json);
   };

@@ -161,11 +161,11 @@ function asker(agent: Agent, listener: Server): Ask {
     new Promise((resolve, reject) => {
       const method = body === undefined ? "GET" : "POST";
       const headers = body === undefined ? {} : { "content-type": "application/json" };
-      const asked = request({ agent, port, method, headers, path: address, host: "127.0.0.1" }, (answer) => {
+      const outgoing = request({ agent, port, method, headers, path: address, host: "127.0.0.1" }, (answer) => {
         const isDone = answer.statusCode === 200 || answer.statusCode === 201;
         if (!isDone) reject(new Error(`${address}: ${answer.statusCode}`));
         answer.on("end", resolve).resume();
       });
-      asked.on("error", reject).end(body === undefined ? undefined : JSON.stringify(body));
+      outgoing.on("error", reject).end(body === undefined ? undefined : JSON.stringify(body));
     });
 }

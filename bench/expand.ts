@@ -115,10 +115,10 @@ async function fill(store: Store): Promise<void> {
 
 function get(agent: Agent, port: number, address: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const asked = request({ agent, port, path: address, host: "127.0.0.1" }, (answer) => {
+    const outgoing = request({ agent, port, path: address, host: "127.0.0.1" }, (answer) => {
       if (answer.statusCode !== 200) reject(new Error(`${address}: ${answer.statusCode}`));
       answer.on("end", resolve).resume();
     });
-    asked.on("error", reject).end();
+    outgoing.on("error", reject).end();
   });
 }

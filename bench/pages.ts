@@ -45,8 +45,8 @@ for (const sort of orders) {
   const reversed = sort.map(({ column, descending }) => ({ column, descending: descending !== true }));
   const [far] = (await store.list({ ...page, sort: reversed, limit: 5000 })).slice(-1);
   const last: ListQuery = { ...page, after: sort.map(({ column }) => far!.record[column]!) };
-  const one = await microsecondsOf(page);
-  const million = await microsecondsOf(last);
+  const one = await measureMicroseconds(page);
+  const million = await measureMicroseconds(last);
   rows[name] = {
     "page one µs": one.toFixed(1),
     "last pages µs": million.toFixed(1),
@@ -58,7 +58,7 @@ console.table(rows);
 await store.close();
 rmSync(folder, { recursive: true, force: true });
 
-async function microsecondsOf(query: ListQuery): Promise<number> {
+async function measureMicroseconds(query: ListQuery): Promise<number> {
   const times: number[] = [];
   for (let run = 0; run < 600; run++) {
     const start = performance.now();

@@ -22,17 +22,17 @@ try {
     for (const ending of Object.keys(endings)) {
       const seen: Seen[] = [];
       for (let time = 0; time < times; time++) seen.push(await watchEnding(processes, ending));
-      rows[`${engine}, ${ending}`] = rowOf(seen);
+      rows[`${engine}, ${ending}`] = buildRow(seen);
       all.push(...seen);
     }
-    rows[`${engine}, all`] = rowOf(all);
+    rows[`${engine}, all`] = buildRow(all);
   }
 } finally {
   await postgres.stop();
 }
 console.table(rows);
 
-function rowOf(seen: readonly Seen[]): Record<string, string | number> {
+function buildRow(seen: readonly Seen[]): Record<string, string | number> {
   const delays = seen.map(({ delayMs }) => delayMs);
   return {
     times: seen.length,

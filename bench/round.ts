@@ -38,8 +38,10 @@ export async function runRound(
   load: Load,
   seconds: number,
 ): Promise<Round> {
-  const told = JSON.stringify({ ...load, address: server.address, seconds });
-  const [file = "", ...args] = load.sleeps ? [...onAnyCore("bench/load.ts"), told] : onLoadCore("bench/load.ts", told);
+  const input = JSON.stringify({ ...load, address: server.address, seconds });
+  const [file = "", ...args] = load.sleeps
+    ? [...onAnyCore("bench/load.ts"), input]
+    : onLoadCore("bench/load.ts", input);
 
   const before = cpuSeconds(server.pid);
   const { stdout } = await run(file, args);

@@ -22,7 +22,7 @@ const { values: options } = parseArgs({
 const folder = mkdtempSync(path.join(tmpdir(), "latchkey-rows-"));
 const kinds = (options.database ?? "").split(",");
 const counts = [Number(options.few), Number(options.many)];
-const told: Record<string, Record<string, string>> = {};
+const timings: Record<string, Record<string, string>> = {};
 
 try {
   if (kinds.includes("sqlite")) await compare("SQLite", async (count) => `sqlite:${path.join(folder, `${count}.db`)}`);
@@ -38,21 +38,21 @@ try {
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
-console.table(told);
+console.table(timings);
 
 /** Measures with few rows and with many, and reports the lists that cost more than three times as much. */
-async function compare(name: string, databaseOf: (count: number) => Promise<string>): Promise<void> {
+async function compare(name: string, createDatabase: (count: number) => Promise<string>): Promise<void> {
   const [few, many] = counts as [number, number];
-  const costs = await measure(`${name}, ${few}`, await databaseOf(few), few);
-  const later = await measure(`${name}, ${many}`, await databaseOf(many), many);
-  const ratioOf = ([list, { ms }]: readonly [string, Cost]): number => ms / costs.get(list)!.ms;
+  const costs = await measure(`${name}, ${few}`, await createDatabase(few), few);
+  const later = await measure(`${name}, ${many}`, await createDatabase(many), many);
+  const calculateRatio = ([list, { ms }]: readonly [string, Cost]): number => ms / costs.get(list)!.ms;
   const served = [...later].filter(([, cost]) => cost.isServed);
   // A difference of less than a millisecond is noise.
-  const dearer = [...later].filter((each) => ratioOf(each) > 3 && each[1].ms - costs.get(each[0])!.ms > 1);
+  const dearer = [...later].filter((each) => calculateRatio(each) > 3 && each[1].ms - costs.get(each[0])!.ms > 1);
   const line = (each: readonly [string, Cost]): string =>
-    `${each[0]}: ${costs.get(each[0])!.ms} → ${each[1].ms} ms (${ratioOf(each).toFixed(1)})${each[1].isServed ? "" : ", no index serves it"}`;
+    `${each[0]}: ${costs.get(each[0])!.ms} → ${each[1].ms} ms (${calculateRatio(each).toFixed(1)})${each[1].isServed ? "" : ", no index serves it"}`;
   console.log(
-    `${name}: ${later.size} lists, ${served.length} of them served by an index; median ratio of those ${median(served.map(ratioOf)).toFixed(2)}. Above 3: ${dearer.length}`,
+    `${name}: ${later.size} lists, ${served.length} of them served by an index; median ratio of those ${median(served.map(calculateRatio)).toFixed(2)}. Above 3: ${dearer.length}`,
   );
   for (const each of dearer) console.log(`  ${line(each)}`);
 }
@@ -64,7 +64,7 @@ interface Cost {
   readonly isServed: boolean;
 }
 
-async function costsOf(service: Latchkey): Promise<ReadonlyMap<string, Cost>> {
+async function collectCosts(service: Latchkey): Promise<ReadonlyMap<string, Cost>> {
   const costs = new Map<string, Cost>();
   for (let time = 0; time < 3; time++)
     for await (const page of service.explainLists())
@@ -104,7 +104,7 @@ async function measure(name: string, database: string, count: number): Promise<R
     return performance.now() - begun;
   };
   await ask("GET", "/users?limit=1");
-  const costs = await costsOf(service);
+  const costs = await collectCosts(service);
   const creates = await times(50, (at) =>
     ask("POST", "/users", { name: "New", email: `${name}-${at}@example.org`.replaceAll(/[ ,]/g, "") }),
   );
@@ -115,8 +115,8 @@ async function measure(name: string, database: string, count: number): Promise<R
     return ask("PATCH", `/users/${at * 2 + 201}/account`, { role: "user" });
   });
   await service.close();
-  told[name] = { "start ms": starts, "create ms": creates, "delete ms": deletes, "demote ms": demotions };
-  console.log(name, told[name]);
+  timings[name] = { "start ms": starts, "create ms": creates, "delete ms": deletes, "demote ms": demotions };
+  console.log(name, timings[name]);
   return costs;
 }
 

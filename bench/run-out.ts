@@ -61,7 +61,7 @@ function expiring(collection: Collection, column: string): Kind {
     name: collection.name,
     left: { table: collection.name, condition },
     due: { collection, where: { column, operator: "lte", value } },
-    fill: (count, isSQLite) => fillOf(collection, count, isSQLite),
+    fill: (count, isSQLite) => compileFill(collection, count, isSQLite),
     engines: both,
     write: plainWrite,
   };
@@ -76,7 +76,7 @@ function nonces(): Kind {
     left: { table: collection.name, condition: `"nonce" > ''` },
     due: { collection, where: { column: "nonce", operator: "gt", value: "" } },
     fill: (count, isSQLite) =>
-      fillOf(collection, count, isSQLite, { nonce: randomText(isSQLite), expires_at: `'${future}'` }),
+      compileFill(collection, count, isSQLite, { nonce: randomText(isSQLite), expires_at: `'${future}'` }),
   };
 }
 
@@ -124,17 +124,17 @@ function takenKeys(): Kind {
 }
 
 /** One after another, with keys and references in no order: so none lies beside the next in more than one index. */
-function fillOf(
+function compileFill(
   { name: table, key, columns }: Collection,
   count: number,
   isSQLite: boolean,
-  given: Readonly<Record<string, string>> = {},
+  fixedValues: Readonly<Record<string, string>> = {},
 ): string {
   const at = isSQLite
     ? "strftime('%Y-%m-%dT%H:%M:%fZ', 978307200 + n, 'unixepoch')"
     : `to_char(to_timestamp(978307200 + n) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
   const value = ({ name, type, nullable }: Collection["columns"][number]): string => {
-    if (given[name] !== undefined) return given[name];
+    if (fixedValues[name] !== undefined) return fixedValues[name];
     if (nullable === true) return "NULL";
     if (type === "date-time") return at;
     if (name === "at" || name === "ends_at") return "n";

@@ -68,7 +68,7 @@ async function measureAll(name: string, database: string, users: number): Promis
     const row = await measure({ ...settings, LATCHKEY_WORKERS: String(workers) }, workers, users);
     rows[`${name}, ${workers} process${workers > 1 ? "es" : ""}`] = {
       ...row,
-      "backup s": await backupOf(database, settings),
+      "backup s": await measureBackup(database, settings),
     };
     console.error(`${name}, ${workers}`, rows[`${name}, ${workers} process${workers > 1 ? "es" : ""}`]);
   }
@@ -82,29 +82,29 @@ async function measure(
   const begun = performance.now();
   await using service = await startService(settings, dist);
   const startMs = performance.now() - begun;
-  while (processesOf(service).length < (workers > 1 ? workers + 1 : 1)) await wait(50);
+  while (collectProcessIds(service).length < (workers > 1 ? workers + 1 : 1)) await wait(50);
   const headers = await logIn({ ...service, password: secret.LATCHKEY_ADMIN_PASSWORD });
   const get = (target: string): Load => ({ request: { path: target, headers }, status: 200, connections: 64 });
   const middle = Math.floor(users / 4) * 2 + 1;
   const measured: Record<string, string> = {
     "start ms": startMs.toFixed(0),
-    read: await told(service, get(`/users/${middle}`)),
-    "page of 100": await told(service, get("/users?limit=100&id[gt]=0&id[lt]={n}")),
-    "search, one found": await told(service, get(`/users?search=user${middle}`)),
+    read: await measureLoad(service, get(`/users/${middle}`)),
+    "page of 100": await measureLoad(service, get("/users?limit=100&id[gt]=0&id[lt]={n}")),
+    "search, one found": await measureLoad(service, get(`/users?search=user${middle}`)),
     // A long read, of which a caller has two at a time.
-    "search, all found": await told(service, { ...get("/users?search=example&limit=20"), connections: 2 }),
-    create: await told(service, {
+    "search, all found": await measureLoad(service, { ...get("/users?search=example&limit=20"), connections: 2 }),
+    create: await measureLoad(service, {
       request: posting("/users", '{"name":"Grace Hopper","email":"grace{n}@example.com"}', headers),
       status: 201,
       connections: 64,
     }),
-    login: await told(service, {
+    login: await measureLoad(service, {
       request: posting("/api/token/", `{"username":"admin","password":"${secret.LATCHKEY_ADMIN_PASSWORD}"}`, {}),
       status: 200,
       connections: 4,
     }),
   };
-  const memory = processesOf(service).reduce((sum, pid) => sum + residentKilobytes(pid), 0) / 1024;
+  const memory = collectProcessIds(service).reduce((sum, pid) => sum + residentKilobytes(pid), 0) / 1024;
   return { ...measured, "memory MB": memory.toFixed(0) };
 }
 
@@ -113,7 +113,7 @@ function posting(target: string, body: string, headers: Readonly<Record<string, 
 }
 
 /** `12,345/s · 42 µs · p99 6 ms` */
-async function told(service: ServiceProcess, load: Load): Promise<string> {
+async function measureLoad(service: ServiceProcess, load: Load): Promise<string> {
   const all: (Round & { readonly cpu: number })[] = [];
   for (let round = 0; round <= rounds; round++) {
     const before = cpuSeconds(service);
@@ -129,7 +129,7 @@ async function told(service: ServiceProcess, load: Load): Promise<string> {
 }
 
 /** Returns the duration and the size of a backup. PostgreSQL has separate tools. */
-async function backupOf(database: string, settings: Readonly<Record<string, string>>): Promise<string> {
+async function measureBackup(database: string, settings: Readonly<Record<string, string>>): Promise<string> {
   if (!database.startsWith("sqlite:")) return "–";
   const file = path.join(folder, "backup.db");
   const begun = performance.now();
@@ -158,7 +158,7 @@ function power(count: number): string {
 }
 
 /** The process and its workers. */
-function processesOf({ pid }: ServiceProcess): readonly number[] {
+function collectProcessIds({ pid }: ServiceProcess): readonly number[] {
   // It fails if there are none.
   const children = spawnSync("pgrep", ["-P", String(pid)], { encoding: "utf8" })
     .stdout.split("\n")
@@ -167,7 +167,7 @@ function processesOf({ pid }: ServiceProcess): readonly number[] {
 }
 
 function cpuSeconds(service: ServiceProcess): number {
-  return processesOf(service).reduce((sum, pid) => {
+  return collectProcessIds(service).reduce((sum, pid) => {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return sum + (Number(fields[11]) + Number(fields[12])) / 100;

@@ -44,10 +44,10 @@ export async function captureReply(address: string, { path: target, headers }: R
     agent: false,
   }).end();
   const [reply] = (await once(outgoing, "response")) as [IncomingMessage];
-  const kept = reply.rawHeaders.flatMap((name, at, raw) =>
+  const replyHeaders = reply.rawHeaders.flatMap((name, at, raw) =>
     at % 2 === 0 && !addedByNode.has(name.toLowerCase()) ? [name, raw[at + 1]!] : [],
   );
-  return { status: reply.statusCode!, headers: kept, body: await text(reply) };
+  return { status: reply.statusCode!, headers: replyHeaders, body: await text(reply) };
 }
 
 /** A server for comparison, in a separate process. */
@@ -97,11 +97,11 @@ export function startBarePostgres(reply: CapturedReply, url: string): Promise<Ri
   return startRival("bench/bare-postgres.ts", { url, reply });
 }
 
-async function startRival(script: string, told: unknown, place = onServerCore): Promise<Rival> {
+async function startRival(script: string, input: unknown, place = onServerCore): Promise<Rival> {
   const [file = "", ...args] = place(script);
   const child = spawn(file, args, { stdio: ["pipe", "pipe", "inherit"] });
   const ended = once(child, "exit");
-  child.stdin.end(JSON.stringify(told));
+  child.stdin.end(JSON.stringify(input));
   const [address] = (await once(child.stdout.setEncoding("utf8"), "data")) as [string];
   return {
     address: address.trim(),

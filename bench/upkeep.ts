@@ -55,12 +55,12 @@ try {
   for (const kind of wanted) {
     if (options.databases.includes("SQLite") && kind.engines.includes("SQLite")) {
       const file = path.join(folder, `${kind.name}.db`);
-      await measure("SQLite", kind, fileOf(file), `sqlite:${path.join(folder, "other.db")}`);
+      await measure("SQLite", kind, wrapFile(file), `sqlite:${path.join(folder, "other.db")}`);
       rmSync(file);
     }
     if (postgres !== null && kind.engines.includes("PostgreSQL")) {
       const url = await postgres.makeDatabase();
-      await measure("PostgreSQL", kind, databaseOf(url), await postgres.makeDatabase());
+      await measure("PostgreSQL", kind, wrapDatabase(url), await postgres.makeDatabase());
       // Its autovacuum would continue during the next measurement.
       await askPostgres(url, `TRUNCATE "${kind.left.table}" CASCADE`);
     }
@@ -75,13 +75,13 @@ console.table(rows);
 function onSlowDisk(syncMs: number): number {
   using disk = makeFaultyDisk();
   disk.slow(syncMs);
-  const given = (["rows", "tables", "most-s"] as const).flatMap((name) => [`--${name}`, options[name]]);
+  const passedOptions = (["rows", "tables", "most-s"] as const).flatMap((name) => [`--${name}`, options[name]]);
   const env = { ...process.env, ...disk.environment };
-  const args = [import.meta.filename, ...given, "--databases", "SQLite", "--folder", disk.folder];
+  const args = [import.meta.filename, ...passedOptions, "--databases", "SQLite", "--folder", disk.folder];
   return spawnSync(process.execPath, args, { env, stdio: "inherit" }).status ?? 1;
 }
 
-function fileOf(file: string): Filled {
+function wrapFile(file: string): Filled {
   const use = <T>(work: (database: DatabaseSync) => T): T => {
     const database = new DatabaseSync(file);
     try {
@@ -102,7 +102,7 @@ function fileOf(file: string): Filled {
   };
 }
 
-function databaseOf(url: string): Filled {
+function wrapDatabase(url: string): Filled {
   return {
     url,
     async run(sql) {

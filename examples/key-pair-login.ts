@@ -71,7 +71,7 @@ const keyPairLogin = defineFeature({
       async handle(context) {
         await offered.requireFreshLogin(context, undefined);
         const { x, y } = requireDraft(deviceKey, context, { id: null, current: null }).values;
-        if (keyOf(x, y) === null) throw problem("invalid", { detail: "This is no point of P-256." });
+        if (parsePublicKey(x, y) === null) throw problem("invalid", { detail: "This is no point of P-256." });
         const id = drawn();
         const values = { user_id: context.requireIdentity().id, x, y };
         await context.write({ changes: [{ kind: "insert", collection: keys, key: id, values }] });
@@ -106,12 +106,12 @@ const keyPairLogin = defineFeature({
         await throttle.check(context.call);
         const { values } = requireDraft(proof, context, { id: null, current: null });
         const row = await context.store.find(keys, values.device_key);
-        const asked = await context.store.find(challenges, values.challenge);
+        const challengeRow = await context.store.find(challenges, values.challenge);
         // Used up in any case, so that a challenge is never signed twice.
         const used = await context.write({
           changes: [{ kind: "delete", collection: challenges, key: values.challenge }],
         });
-        const isInTime = used.kind === "written" && Number(asked?.record["expires_at"]) > context.now;
+        const isInTime = used.kind === "written" && Number(challengeRow?.record["expires_at"]) > context.now;
         const isGood = row !== null && isInTime && isSigned(row.record, values.challenge, values.signature);
         const account = isGood ? await found.find(Number(row.record["user_id"])) : null;
         const proofs = [{ method: "hwk", at: context.now }] as const;
@@ -138,7 +138,7 @@ const keyPairLogin = defineFeature({
 });
 
 /** Returns null if it is not a point of the curve. */
-function keyOf(x: string, y: string): KeyObject | null {
+function parsePublicKey(x: string, y: string): KeyObject | null {
   try {
     return createPublicKey({ key: { kty: "EC", crv: "P-256", x, y }, format: "jwk" });
   } catch {
@@ -147,7 +147,7 @@ function keyOf(x: string, y: string): KeyObject | null {
 }
 
 function isSigned(row: Readonly<Record<string, unknown>>, challenge: string, signature: string): boolean {
-  const key = keyOf(String(row["x"]), String(row["y"]));
+  const key = parsePublicKey(String(row["x"]), String(row["y"]));
   if (key === null) return false;
   const signed = { key, dsaEncoding: "ieee-p1363" } as const;
   return verify("sha256", Buffer.from(challenge), signed, Buffer.from(signature, "base64url"));

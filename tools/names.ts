@@ -25,8 +25,8 @@ interface Source {
 const sources = new Map<string, Source>();
 
 function read(file: string): Source {
-  const known = sources.get(file);
-  if (known !== undefined) return known;
+  const cachedSource = sources.get(file);
+  if (cachedSource !== undefined) return cachedSource;
   const text = readFileSync(file, "utf8");
   const { program, comments } = parseSync(file, text);
   const docstrings = comments.filter(({ type, value }) => type === "Block" && value.startsWith("*"));
@@ -51,19 +51,19 @@ export function exportedNames(): ReadonlyMap<string, readonly ExportedName[]> {
 
 /** Returns the exports of a file, declared there or elsewhere. */
 function namesIn(file: string): readonly ExportedName[] {
-  const names = read(file).program.body.flatMap((statement) => namesOf(statement, file));
+  const names = read(file).program.body.flatMap((statement) => collectNames(statement, file));
   return [...new Map(names.map((each) => [each.name, each])).values()];
 }
 
-function namesOf(statement: Statement, file: string): readonly ExportedName[] {
+function collectNames(statement: Statement, file: string): readonly ExportedName[] {
   if (statement.type === "ExportAllDeclaration") return namesIn(beside(file, statement.source.value));
   if (statement.type !== "ExportNamedDeclaration") return [];
   const { source, specifiers } = statement;
   if (source !== null) {
     const elsewhere = namesIn(beside(file, source.value));
     return specifiers.flatMap(({ local, exported }) => {
-      const found = elsewhere.find(({ name }) => name === nameOf(local));
-      return found === undefined ? [] : [{ ...found, name: nameOf(exported) }];
+      const found = elsewhere.find(({ name }) => name === requireName(local));
+      return found === undefined ? [] : [{ ...found, name: requireName(exported) }];
     });
   }
   return declared(statement, file);
@@ -79,7 +79,7 @@ function declared(statement: Extract<Statement, { type: "ExportNamedDeclaration"
     case "ClassDeclaration":
       return [{ name: declaration.id!.name, kind: "class", text, file }];
     case "VariableDeclaration":
-      return declaration.declarations.map(({ id }) => ({ name: nameOf(id), kind: "value", text, file }));
+      return declaration.declarations.map(({ id }) => ({ name: requireName(id), kind: "value", text, file }));
     case "TSInterfaceDeclaration":
     case "TSTypeAliasDeclaration":
       return [{ name: declaration.id.name, kind: "type", text, file }];
@@ -112,7 +112,7 @@ function plain(docstring: string): string {
     .trim();
 }
 
-function nameOf(node: { readonly type: string; readonly name?: unknown }): string {
+function requireName(node: { readonly type: string; readonly name?: unknown }): string {
   if (typeof node.name !== "string") throw new TypeError(`A name was expected, and this is a ${node.type}.`);
   return node.name;
 }

@@ -15,9 +15,9 @@ try {
     LATCHKEY_TEST_STORE: "postgres",
     LATCHKEY_TEST_DATABASE: await server.makeDatabase(),
   };
-  const given = process.argv.slice(2);
-  const hasFiles = given.some((each) => !each.startsWith("-"));
-  const tests = spawn(process.execPath, ["tools/test.ts", ...given, ...(hasFiles ? [] : ["--served"])], {
+  const parameters = process.argv.slice(2);
+  const hasFiles = parameters.some((each) => !each.startsWith("-"));
+  const tests = spawn(process.execPath, ["tools/test.ts", ...parameters, ...(hasFiles ? [] : ["--served"])], {
     env,
     stdio: "inherit",
   });

@@ -43,7 +43,7 @@ const missing = named.filter((each) => globSync(each).length === 0);
 if (missing.length > 0) throw new Error(`No file is named by ${missing.join(" ")}.`);
 
 /** The files that a group loads, by the path of the group. */
-const groupOf = new Map<string, readonly string[]>();
+const fileGroups = new Map<string, readonly string[]>();
 const cache = path.join(import.meta.dirname, "../node_modules/.cache/latchkey");
 process.env["NODE_COMPILE_CACHE"] = path.join(cache, "compiled");
 const folder = mkdtempSync(path.join(tmpdir(), "latchkey-tests-"));
@@ -76,7 +76,7 @@ async function runFiles(paths: readonly string[], concurrency: number): Promise<
   });
   stream.on("test:fail", ({ name, file, todo }) => {
     if (todo !== undefined) return;
-    const group = groupOf.get(name) ?? (file === undefined ? undefined : groupOf.get(file));
+    const group = fileGroups.get(name) ?? (file === undefined ? undefined : fileGroups.get(file));
     if (group !== undefined) process.stderr.write(`${name} is:\n${group.join("\n")}\n`);
     for (const each of group ?? [file ?? name]) failed.add(each);
   });
@@ -114,7 +114,7 @@ function together(all: readonly string[]): string[] {
     const members = shared.filter((_member, at) => at % groups === group);
     const file = path.join(folder, `${group}.test.mjs`);
     const paths = members.map((member) => path.resolve(member));
-    groupOf.set(file, paths);
+    fileGroups.set(file, paths);
     writeFileSync(file, paths.map((each) => `import ${JSON.stringify(pathToFileURL(each))};\n`).join(""));
     return file;
   });

@@ -49,7 +49,7 @@ function flag(file: string, text: string): readonly Flagged[] {
 }
 
 /** The comments of a file without their marks. Line comments that follow each other are one comment. */
-function commentsOf(file: string): readonly string[] {
+function collectComments(file: string): readonly string[] {
   const text = readFileSync(file, "utf8");
   const found: string[] = [];
   let end = -1;
@@ -65,13 +65,13 @@ function commentsOf(file: string): readonly string[] {
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-const git = (...given: readonly string[]): string[] =>
-  execFileSync("git", given, { encoding: "utf8", maxBuffer: 2 ** 26 })
+const git = (...parameters: readonly string[]): string[] =>
+  execFileSync("git", parameters, { encoding: "utf8", maxBuffer: 2 ** 26 })
     .split("\n")
     .filter(Boolean);
 
 /** Returns what is wrong with the subject of a commit. Returns null if nothing is. A subject without a type is written by a tool that merges. */
-function mistakeOf(subject: string): string | null {
+function findMistake(subject: string): string | null {
   const rest = /^\w+(?:\([^)]*\))?!?: (.*)$/.exec(subject)?.[1];
   if (rest === undefined) return null;
   const [first = ""] = rest.split(" ");
@@ -84,7 +84,7 @@ function mistakeOf(subject: string): string | null {
 const [place] = process.argv.slice(2);
 const folders = place === undefined ? ["src", "tests", "tools", "bench", "create", "examples"] : [place];
 const files = git("ls-files", "--", ...folders).filter((file) => /\.(?:ts|mts|js|mjs)$/.test(file));
-const comments = files.flatMap((file) => commentsOf(file).map((text) => flag(file, text)));
+const comments = files.flatMap((file) => collectComments(file).map((text) => flag(file, text)));
 const flagged = comments.filter((each) => each.length > 0);
 const percent = (100 * flagged.length) / Math.max(comments.length, 1);
 if (place !== undefined || percent > MOST_PERCENT)
@@ -95,7 +95,7 @@ print(
 
 const subjects = place === undefined ? git("log", "--no-merges", `-${COMMITS}`, "--format=%s") : [];
 const wrong = subjects.flatMap((subject) => {
-  const mistake = mistakeOf(subject);
+  const mistake = findMistake(subject);
   return mistake === null ? [] : [`commit subject: ${subject}\n  ${mistake}`];
 });
 for (const line of wrong) print(line);

@@ -13,7 +13,7 @@ export interface Answers {
 
 /** Asks for the missing answers. An empty answer takes the default. Returns null if the user cancels. */
 export async function ask(
-  given: Partial<{ [K in keyof Answers]: Answers[K] | undefined }>,
+  knownAnswers: Partial<{ [K in keyof Answers]: Answers[K] | undefined }>,
   standard: Answers,
 ): Promise<Answers | null> {
   const lines = createInterface({ input: process.stdin, output: process.stdout });
@@ -41,23 +41,23 @@ export async function ask(
 
   try {
     const folder =
-      given.folder ??
+      knownAnswers.folder ??
       (await question("What is the project called?", standard.folder, (answer) =>
         packageName(path.basename(path.resolve(answer))) === ""
           ? "Use letters or digits."
           : folderMistake(path.resolve(answer)),
       ));
     const resource =
-      given.resource ??
+      knownAnswers.resource ??
       (await question("One of what you keep, like book or order_line?", standard.resource, resourceMistake));
     const ways = Object.entries(logins).map(([name, what]) => `  ${name.padEnd(8)} ${what}\n`);
-    if (given.login === undefined) process.stdout.write(`How do people log in?\n${ways.join("")}`);
+    if (knownAnswers.login === undefined) process.stdout.write(`How do people log in?\n${ways.join("")}`);
     const login =
-      given.login ??
+      knownAnswers.login ??
       (await question("Which", standard.login, (answer) =>
         isLogin(answer) ? null : `Write one of ${Object.keys(logins).join(", ")}.`,
       ));
-    const signUp = given.signUp ?? (await agrees());
+    const signUp = knownAnswers.signUp ?? (await agrees());
     return { folder, resource, login, signUp };
   } catch {
     process.stdout.write("\n");

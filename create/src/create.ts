@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs, styleText } from "node:util";
 import { ask, type Answers } from "./asking.ts";
-import { isLogin, logins, packageName, resourceMistake, titleOf, type Plan } from "./names.ts";
+import { isLogin, logins, packageName, resourceMistake, toTitle, type Plan } from "./names.ts";
 import { CreateError, projectFiles, writeProject, type Versions } from "./project.ts";
 
 const usage = `Makes a project with Latchkey: an API of your own with logins, pages and tests.
@@ -21,14 +21,14 @@ const standard = { folder: "my-api", resource: "book", login: "session", signUp:
 
 /** Returns the exit status: 0 done, 1 failed, 2 wrong usage. */
 async function run(args: readonly string[]): Promise<number> {
-  const given = readArguments(args);
-  if (typeof given === "string") return fail(given, 2);
-  if (given.help) return tell(usage);
-  if (given.version) return tell(`${readVersions().latchkey}\n`);
-  const asks = !given.yes && process.stdin.isTTY && process.stdout.isTTY;
-  const answers = asks ? await ask(given, standard) : { ...standard, ...known(given) };
+  const options = readArguments(args);
+  if (typeof options === "string") return fail(options, 2);
+  if (options.help) return tell(usage);
+  if (options.version) return tell(`${readVersions().latchkey}\n`);
+  const asks = !options.yes && process.stdin.isTTY && process.stdout.isTTY;
+  const answers = asks ? await ask(options, standard) : { ...standard, ...pickAnswers(options) };
   if (answers === null) return fail("Nothing was made.", 1);
-  const plan = planOf(answers);
+  const plan = buildPlan(answers);
   if (typeof plan === "string") return fail(plan, 2);
   try {
     const files = projectFiles(plan, readVersions());
@@ -72,13 +72,13 @@ function readArguments(args: readonly string[]): Given | string {
   }
 }
 
-function known({ folder, resource, login, signUp }: Given): Partial<Answers> {
-  const given = { folder, resource, login, signUp };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+function pickAnswers({ folder, resource, login, signUp }: Given): Partial<Answers> {
+  const answers = { folder, resource, login, signUp };
+  return Object.fromEntries(Object.entries(answers).filter(([, value]) => value !== undefined));
 }
 
 /** Returns the plan, or a sentence with the mistake. */
-function planOf({ folder, resource, login, signUp }: Answers): Plan | string {
+function buildPlan({ folder, resource, login, signUp }: Answers): Plan | string {
   if (/[\0-\x1f\x7f]/.test(folder) || folder.trim() === "")
     return "The folder needs a name without control characters.";
   const base = path.basename(path.resolve(folder));
@@ -88,7 +88,7 @@ function planOf({ folder, resource, login, signUp }: Answers): Plan | string {
   if (mistake !== null) return mistake;
   if (!isLogin(login))
     return `${JSON.stringify(login)} is no way of logging in. There are ${Object.keys(logins).join(", ")}.`;
-  return { folder, name, title: titleOf(base), resource, login, signUp };
+  return { folder, name, title: toTitle(base), resource, login, signUp };
 }
 
 /** Reads the versions of this release, which the build has written. */

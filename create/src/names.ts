@@ -40,7 +40,7 @@ export function packageName(folder: string): string {
 }
 
 /** Returns the title of the project: the folder's name, or the package name in words if they are the same. */
-export function titleOf(folder: string): string {
+export function toTitle(folder: string): string {
   if (/[^a-z0-9-]/.test(folder)) return folder;
   const words = folder.split("-").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return words.join(" ").replaceAll(/\bApi\b/g, "API");
@@ -51,7 +51,7 @@ export function resourceMistake(name: string): string | null {
   if (!/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(name) || name.length > 40)
     return `${JSON.stringify(name)} is no name of a resource. Write one of them, in small letters, digits and underscores: book, order_line.`;
   if (taken.has(name)) return `${name} is what the service itself has. Choose another name.`;
-  if (reserved.has(variableOf(pluralOf(name))) || reserved.has(variableOf(name)))
+  if (reserved.has(toVariable(toPlural(name))) || reserved.has(toVariable(name)))
     return `${name} is a word of JavaScript. Choose another name.`;
   return null;
 }
@@ -73,12 +73,12 @@ const reserved = new Set(
 );
 
 /** Many of them, as English has it for most words: `books`, `boxes`, `stories`. */
-export function pluralOf(name: string): string {
+export function toPlural(name: string): string {
   if (/[^aeiou]y$/.test(name)) return `${name.slice(0, -1)}ies`;
   return /(?:s|x|z|ch|sh)$/.test(name) ? `${name}es` : `${name}s`;
 }
 
 /** Returns `order_lines` as a variable: `orderLines`. */
-export function variableOf(name: string): string {
+export function toVariable(name: string): string {
   return name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
-import { pluralOf, variableOf, type Plan } from "./names.ts";
+import { toPlural, toVariable, type Plan } from "./names.ts";
 
 /** Thrown with a message for the user. Nothing was created, or everything was undone. */
 export class CreateError extends Error {}
@@ -33,28 +33,28 @@ export function projectFiles(plan: Plan, versions: Versions): ReadonlyMap<string
     .toSorted();
   const made = files.map(
     (file) =>
-      [nameOf(file, plan), fill(readFileSync(path.join(template, file), "utf8"), file, plan, versions)] as const,
+      [toFileName(file, plan), fill(readFileSync(path.join(template, file), "utf8"), file, plan, versions)] as const,
   );
-  return new Map([...made, ["package.json", packageOf(plan, versions)]]);
+  return new Map([...made, ["package.json", formatPackageJSON(plan, versions)]]);
 }
 
 /** npm leaves dot files out of packages, or renames them: in the template they begin with `_`. The settings of the compiler are not those of this repository. */
-function nameOf(file: string, { resource }: Plan): string {
+function toFileName(file: string, { resource }: Plan): string {
   return file
     .replace(/(^|\/)_/, "$1.")
     .replace(".template.", ".")
-    .replace("books", pluralOf(resource).replaceAll("_", "-"));
+    .replace("books", toPlural(resource).replaceAll("_", "-"));
 }
 
 /** The template is a project that works, of books: their words become the words of the plan. */
 function fill(text: string, file: string, plan: Plan, versions: Versions): string {
   const { name, title, resource, login, signUp } = plan;
-  const plural = pluralOf(resource);
+  const plural = toPlural(resource);
   const isCode = file.endsWith(".ts");
   const words: Readonly<Record<string, string>> = {
-    book: isCode ? variableOf(resource) : resource.replaceAll("_", " "),
-    books: isCode ? variableOf(plural) : plural,
-    mountedBooks: variableOf(`mounted_${plural}`),
+    book: isCode ? toVariable(resource) : resource.replaceAll("_", " "),
+    books: isCode ? toVariable(plural) : plural,
+    mountedBooks: toVariable(`mounted_${plural}`),
   };
   return (
     text
@@ -125,7 +125,7 @@ function howToWrite(login: Plan["login"], plural: string): string {
   }
 }
 
-function packageOf({ name }: Plan, { latchkey, node, typescript, nodeTypes }: Versions): string {
+function formatPackageJSON({ name }: Plan, { latchkey, node, typescript, nodeTypes }: Versions): string {
   const project = {
     name,
     version: "0.1.0",
@@ -164,7 +164,9 @@ export function writeProject(folder: string, files: ReadonlyMap<string, string>)
     if (!there) renameSync(place, folder);
   } catch (error) {
     takeBack(place, written, there);
-    throw new CreateError(`${folder} cannot be written (${codeOf(error)}). ${cureOf(error)} Nothing was made.`);
+    throw new CreateError(
+      `${folder} cannot be written (${getErrorCode(error)}). ${describeCure(error)} Nothing was made.`,
+    );
   } finally {
     process.off("SIGINT", wait).off("SIGTERM", wait);
   }
@@ -192,7 +194,7 @@ export function folderMistake(folder: string): string | null {
   try {
     found = readdirSync(folder).filter((name) => name !== ".git");
   } catch (error) {
-    return `${folder} is no folder that can be read (${codeOf(error)}). Choose another name.`;
+    return `${folder} is no folder that can be read (${getErrorCode(error)}). Choose another name.`;
   }
   if (found.length === 0) return null;
   const shown = found.slice(0, 3).join(", ") + (found.length > 3 ? ` and ${found.length - 3} more` : "");
@@ -207,12 +209,12 @@ function takeBack(place: string, written: readonly string[], there: boolean): vo
       rmSync(path.join(place, name), { recursive: true, force: true });
 }
 
-function codeOf(error: unknown): string {
+function getErrorCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : String(error);
 }
 
-function cureOf(error: unknown): string {
-  switch (codeOf(error)) {
+function describeCure(error: unknown): string {
+  switch (getErrorCode(error)) {
     case "EACCES":
     case "EPERM":
     case "EROFS":

@@ -14,7 +14,7 @@ export const exits = {
 } as const;
 
 /** Returns the message of any thrown value. */
-export function messageOf(error: unknown): string {
+export function describeError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 

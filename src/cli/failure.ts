@@ -3,9 +3,9 @@ import type { Issue } from "../door/http.ts";
 import { DeclarationError } from "../door/resources.ts";
 import { MigrationNeeded, StoreSetupError } from "../door/stores.ts";
 import { ConfigError } from "../service/settings/error.ts";
-import { CommandFailed, exits, messageOf, UsageError } from "./exit.ts";
+import { CommandFailed, exits, describeError, UsageError } from "./exit.ts";
 import { missingConfigHint } from "./missing-config.ts";
-import { painterOf, printError } from "./output.ts";
+import { createPainter, printError } from "./output.ts";
 
 /** Returns true if the settings are wrong, or do not fit the files on the disk. */
 export function isAboutSettings(
@@ -22,7 +22,7 @@ export function tellFailure(error: unknown, asJSON: boolean): number {
     const errors = issues.length === 0 ? {} : { errors: issues };
     printError(`${JSON.stringify({ error: { code, detail, ...errors } })}\n`);
   } else {
-    const paint = painterOf(process.stderr);
+    const paint = createPainter(process.stderr);
     printError([paint("red", detail), ...issues.map(writeIssue), ""].join("\n"));
   }
   return exit;
@@ -39,7 +39,7 @@ function readFailure(error: unknown): { code: string; detail: string; issues: re
   if (error instanceof UsageError) return { code: "usage", detail: error.message, issues: [], exit: exits.usage };
   if (error instanceof CommandFailed)
     return { code: error.code, detail: error.message, issues: error.issues, exit: exits.failed };
-  return { code: "failed", detail: messageOf(error), issues: [], exit: exits.failed };
+  return { code: "failed", detail: describeError(error), issues: [], exit: exits.failed };
 }
 
 function writeIssue({ pointer, detail }: Issue): string {

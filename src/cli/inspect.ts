@@ -1,11 +1,11 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { inspectPostgres, inspectSQLite, type FoundExisting } from "../door/stores.ts";
-import { declarationsOf } from "../service/inspecting/inspect.ts";
-import { codeOf } from "../service/settings/error.ts";
+import { formatDeclarations } from "../service/inspecting/inspect.ts";
+import { readErrorCode } from "../service/settings/error.ts";
 import type { Database } from "../service/settings/values.ts";
 import { assembleFor } from "../service/system/migrate.ts";
-import { CommandFailed, messageOf } from "./exit.ts";
+import { CommandFailed, describeError } from "./exit.ts";
 import { show } from "./output.ts";
 import { requirePlace } from "./settings.ts";
 
@@ -28,7 +28,7 @@ export async function inspect({ table = [], out }: InspectOptions): Promise<void
       "not_found",
     );
   const tables = table.length === 0 ? all : new Map([...all].filter(([name]) => table.includes(name)));
-  const text = declarationsOf(
+  const text = formatDeclarations(
     tables,
     own.map(({ name }) => name),
   );
@@ -46,8 +46,9 @@ function write(out: string, text: string): void {
   try {
     writeFileSync(out, text, { flag: "wx" });
   } catch (error) {
-    if (codeOf(error) === "EEXIST") throw new CommandFailed(`${out} exists already. Name another file.`, "not_empty");
-    throw new CommandFailed(`${out} cannot be written: ${messageOf(error)}`);
+    if (readErrorCode(error) === "EEXIST")
+      throw new CommandFailed(`${out} exists already. Name another file.`, "not_empty");
+    throw new CommandFailed(`${out} cannot be written: ${describeError(error)}`);
   }
 }
 

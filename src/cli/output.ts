@@ -7,7 +7,7 @@ export type Style = Parameters<typeof styleText>[0];
 /** Styles a text if colors are shown. */
 export type Paint = (style: Style, text: string) => string;
 
-/** The sequences that `painterOf` writes. None of them hides text, moves the cursor or has any other effect. */
+/** The sequences that `createPainter` writes. None of them hides text, moves the cursor or has any other effect. */
 const OWN_COLOURS = /(\u001b\[(?:1|2|22|31|32|33|36|39)m)/;
 
 /** Makes a text safe for a terminal. Only the command's own colors have an effect. */
@@ -32,7 +32,7 @@ export function printOver(text: string): void {
 }
 
 /** Returns a function that styles text for a terminal. Text for any other output, or with `NO_COLOR`, is unchanged. */
-export function painterOf(stream: NodeJS.WriteStream): Paint {
+export function createPainter(stream: NodeJS.WriteStream): Paint {
   return (style, text) => styleText(style, text, { stream });
 }
 
@@ -46,7 +46,7 @@ export type Shown = Readonly<Record<string, unknown>>;
 
 /** Shows one item: as JSON, or as a sentence for people. */
 export function show(asJSON: boolean, value: unknown, sentence: string): void {
-  print(asJSON ? `${jsonOf(value)}\n` : `${sentence}\n`);
+  print(asJSON ? `${formatJSON(value)}\n` : `${sentence}\n`);
 }
 
 /** Shows pages of items: as one JSON array with an item per line, or as a table of some members. */
@@ -65,7 +65,7 @@ function arrayWriter() {
   return {
     page(things: readonly Shown[]): void {
       for (const thing of things) {
-        print(`${separator}${jsonOf(thing)}`);
+        print(`${separator}${formatJSON(thing)}`);
         separator = ",\n";
       }
     },
@@ -99,9 +99,9 @@ export function formatTable(things: readonly object[], columns: readonly string[
 
 function cell(value: unknown): string {
   if (value === null || value === undefined) return "-";
-  return typeof value === "string" ? visible(value) : jsonOf(value);
+  return typeof value === "string" ? visible(value) : formatJSON(value);
 }
 
-function jsonOf(value: unknown): string {
+function formatJSON(value: unknown): string {
   return visible(JSON.stringify(value));
 }

@@ -12,7 +12,7 @@ import { addTokenCommands } from "./commands/token-commands.ts";
 import { addUserCommands } from "./commands/user-commands.ts";
 import { addCompletionCommand } from "./completion/completion-command.ts";
 import { exits } from "./exit.ts";
-import { painterOf, printError } from "./output.ts";
+import { createPainter, printError } from "./output.ts";
 import { addServingCommands } from "./serving/serving-commands.ts";
 
 /** Runs a command. Returns its exit code. */
@@ -20,8 +20,8 @@ export async function run(args: readonly string[]): Promise<number> {
   process.stdout.on("error", endWithoutOutput);
   try {
     // `latchkey --port 9000` serves, like `latchkey`. So does `latchkey --prot 9000`.
-    const given = /^--(?!help$|version$)/.test(args[0] ?? "") ? ["serve", ...args] : args;
-    await makeProgram().parseAsync(given, { from: "user" });
+    const commandArguments = /^--(?!help$|version$)/.test(args[0] ?? "") ? ["serve", ...args] : args;
+    await makeProgram().parseAsync(commandArguments, { from: "user" });
     return Number(process.exitCode ?? exits.done);
   } catch (error) {
     // Help was requested, or the parser has already reported the mistake.
@@ -71,8 +71,8 @@ function inOneVoice(text: string): string {
     .split("\n");
   const sentence = `${first.charAt(0).toUpperCase()}${first.slice(1)}${/[.?]$/.test(first) ? "" : "."}`;
   const guess = more.map((line) => line.replace(/^\((.*)\)$/, "$1"));
-  const told = [sentence, ...guess, "latchkey --help shows every command."].join(" ");
-  return `${painterOf(process.stderr)("red", told)}\n`;
+  const report = [sentence, ...guess, "latchkey --help shows every command."].join(" ");
+  return `${createPainter(process.stderr)("red", report)}\n`;
 }
 
 function version(): string {
@@ -85,7 +85,7 @@ function version(): string {
 /** Exits silently if the reader of the output has closed it: `latchkey user list | head`. */
 function endWithoutOutput({ code, message }: NodeJS.ErrnoException): never {
   if (code === "EPIPE") process.exit(exits.done);
-  const told = `Standard output cannot be written (${message}). The output is incomplete.`;
-  printError(`${painterOf(process.stderr)("red", told)}\n`);
+  const report = `Standard output cannot be written (${message}). The output is incomplete.`;
+  printError(`${createPainter(process.stderr)("red", report)}\n`);
   process.exit(exits.failed);
 }

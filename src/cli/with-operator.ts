@@ -1,7 +1,7 @@
 import type { Account } from "../door/auth.ts";
 import type { Observation } from "../door/ops.ts";
 import type { Operator } from "../service/users/operator.ts";
-import { CommandFailed, messageOf } from "./exit.ts";
+import { CommandFailed, describeError } from "./exit.ts";
 import { printError } from "./output.ts";
 
 /** Runs a task on the service's store, with the settings of the service. */
@@ -73,5 +73,5 @@ function tellTrouble(observation: Observation): void {
   if (observation.kind !== "fault" && !(observation.kind === "notice" && observation.level === "error")) return;
   const { error } = observation;
   const message = observation.kind === "notice" ? `${observation.message} ` : "";
-  printError(`${message}${messageOf(error ?? "")}\n`);
+  printError(`${message}${describeError(error ?? "")}\n`);
 }

@@ -6,11 +6,11 @@ import { shown } from "../core/checking/members.ts";
 import { Secret } from "../core/crypto/secret.ts";
 import { parseUUID, uuidMaker } from "../core/crypto/uuid.ts";
 import type { Observer } from "../core/observation.ts";
-import { clockOf } from "../feature/clock.ts";
-import { compose, listsOf } from "../feature/composition.ts";
+import { chooseClock } from "../feature/clock.ts";
+import { compose, combineLists } from "../feature/composition.ts";
 import { requireDue } from "../feature/due.ts";
 import type { Parts, ServiceFacts } from "../feature/feature.ts";
-import { harmless, observerOf, tellAll } from "../feature/observers.ts";
+import { harmless, combineObservers, tellAll } from "../feature/observers.ts";
 import { printFaults } from "../features/ops/log/print-faults.ts";
 import { tracedStore } from "../features/ops/traced-store.ts";
 import { stateTags } from "../http/answer/state-tags.ts";
@@ -23,9 +23,9 @@ import { withBuiltIn } from "../http/formats/negotiate.ts";
 import { HANDLER_TIMEOUT_SECONDS, InFlight } from "../http/limiting/in-flight.ts";
 import { MAX_BODY_BYTES } from "../http/limits.ts";
 import { makeCursors } from "../http/list/cursors.ts";
-import { endpointsOf } from "../http/mount/endpoints.ts";
+import { buildEndpoints } from "../http/mount/endpoints.ts";
 import type { MountInPlace } from "../http/mount/mount.ts";
-import { collectionsOf, placeMounts } from "../http/mount/placing.ts";
+import { collectCollections, placeMounts } from "../http/mount/placing.ts";
 import { idempotencyCountsCollection } from "../http/mount/writes/idempotency.ts";
 import { respond, type RoutedService } from "../http/pipeline.ts";
 import { requestIds } from "../http/request-ids.ts";
@@ -33,10 +33,10 @@ import { makeRoutes } from "../http/routes.ts";
 import { Lines } from "../http/scheduling/lines.ts";
 import { makeLongReads } from "../http/scheduling/long-reads.ts";
 import { SlowLists } from "../http/scheduling/slow-lists.ts";
-import { readerOf } from "../store/reader.ts";
+import { createStoreReader } from "../store/reader.ts";
 import type { Collection, Store } from "../store/store.ts";
 import { type ServiceOptions } from "./options.ts";
-import { factsOf, findStanding, ownParts, requireFacts, scopesAllowOf, upkeepOf } from "./parts.ts";
+import { buildFacts, findStanding, ownParts, requireFacts, joinScopeLimits, collectUpkeep } from "./parts.ts";
 
 /** The parts of a service before its start. */
 export type Assembly = ReturnType<typeof putTogether>;
@@ -54,7 +54,7 @@ export function putTogether(options: ServiceOptions, mistakes: readonly string[]
   const basePath = parseBasePath(String(options.basePath ?? "")) ?? "";
   const observers = options.observe === null ? [] : [harmless(options.observe ?? printFaults(name), name)];
   const tell: Observer = (observation) => tellAll(observers, observation);
-  const clock = clockOf(options, tell);
+  const clock = chooseClock(options, tell);
   const { now } = clock;
   const composition = compose(options.features ?? [], own, {
     store,
@@ -73,8 +73,8 @@ export function putTogether(options: ServiceOptions, mistakes: readonly string[]
   const all = [own, ...composition.inOrder.map(({ parts }) => parts)];
   for (const { observe: each } of [...all, ...(tracer === null ? [] : [tracer])])
     if (each !== undefined) observers.push(harmless(each, name));
-  const observe = observerOf(observers);
-  const facts = (late.facts = factsOf(all, composition, {
+  const observe = combineObservers(observers);
+  const facts = (late.facts = buildFacts(all, composition, {
     observe: tell,
     xml: options.xml !== false,
     inFlight: () => inFlight.count,
@@ -83,30 +83,30 @@ export function putTogether(options: ServiceOptions, mistakes: readonly string[]
     explain: (arrival) => explainWhole(core, arrival),
   }));
   const placed = placeMounts(facts.mounts);
-  const routes = routesOf(placed, facts, basePath);
-  const core = coreOf(
+  const routes = buildRoutes(placed, facts, basePath);
+  const core = createCore(
     options,
     { store, throttle, secret, basePath, now, observe, all, facts, use: composition.use, inFlight },
     routes.find,
   );
-  const tables = tablesOf(all);
-  const upkeep = upkeepOf(composition, throttle);
+  const tables = collectTables(all);
+  const upkeep = collectUpkeep(composition, throttle);
   requireDue(upkeep, tables, now());
   return { store, basePath, inFlight, now, clock, observe, composition, facts, placed, routes, core, tables, upkeep };
 }
 
-function routesOf(
+function buildRoutes(
   placed: readonly MountInPlace[],
   { endpoints, formats, xml }: ServiceFacts,
   basePath: string,
 ): ReturnType<typeof makeRoutes> {
   const readable = readableBy(withBuiltIn(formats, xml));
-  return makeRoutes([...placed.flatMap(endpointsOf), ...endpoints.map(served)].map(readable), basePath);
+  return makeRoutes([...placed.flatMap(buildEndpoints), ...endpoints.map(served)].map(readable), basePath);
 }
 
-function tablesOf(all: readonly Parts[]): readonly Collection[] {
-  const { mounts, collections } = listsOf(all);
-  return [...collectionsOf(mounts), ...collections, ...throttleCollections, idempotencyCountsCollection];
+function collectTables(all: readonly Parts[]): readonly Collection[] {
+  const { mounts, collections } = combineLists(all);
+  return [...collectCollections(mounts), ...collections, ...throttleCollections, idempotencyCountsCollection];
 }
 
 /** The common parts of the parts of a service. */
@@ -134,13 +134,13 @@ function makeUUIDOf({ makeUUID }: ServiceOptions): (now: number) => string {
 }
 
 /** Returns the parts that answer every request of the service. */
-function coreOf(options: ServiceOptions, common: Common, find: RoutedService["find"]): RoutedService {
+function createCore(options: ServiceOptions, common: Common, find: RoutedService["find"]): RoutedService {
   const { store, throttle, secret, basePath, now, observe, all, facts, use, inFlight } = common;
   const { tracer = null, allowedOrigins = [], ownOrigins = [], name = "api" } = options;
   return {
     find,
     store,
-    reader: readerOf(store),
+    reader: createStoreReader(store),
     chain: makeChain({ schemes: facts.schemes, throttle, observe, standing: findStanding(all) }),
     basePath,
     maxBodyBytes: options.maxBodyBytes ?? MAX_BODY_BYTES,
@@ -162,7 +162,7 @@ function coreOf(options: ServiceOptions, common: Common, find: RoutedService["fi
     slowLists: new SlowLists(),
     lines: new Lines(),
     alongside: all.flatMap(({ alongside = [] }) => alongside),
-    scopesAllow: scopesAllowOf(options.scopesAllow === undefined ? all : [options]),
+    scopesAllow: joinScopeLimits(options.scopesAllow === undefined ? all : [options]),
     limiters: all.flatMap(({ limiter }) => limiter ?? []),
     allowsCleartextLogins: options.allowCleartextLogins ?? false,
     hsts: options.hsts ?? "host",

@@ -16,7 +16,7 @@ import { respond } from "../http/pipeline.ts";
 import { type Route } from "../http/routes.ts";
 import type { Collection, Store } from "../store/store.ts";
 import { putTogether, type Assembly } from "./assembly.ts";
-import { canSetUp, mistakesOf, type ServiceOptions } from "./options.ts";
+import { canSetUp, collectMistakes, type ServiceOptions } from "./options.ts";
 import { tellAtStart } from "./telling.ts";
 
 export type { ServiceOptions } from "./options.ts";
@@ -107,7 +107,7 @@ export function assembleService(options: ServiceOptions): AssembledService {
   const copies = otherCopiesWithin(options, "");
   // Other mistakes would only follow from this one.
   if (copies.length > 0) throw new DeclarationError(copies.map((each) => `createService: ${each}`));
-  const mistakes = mistakesOf(options);
+  const mistakes = collectMistakes(options);
   // Without a store, nothing can be set up, so no further mistakes can be found.
   if (!canSetUp(options)) throw new DeclarationError(mistakes);
   const { store } = options;
@@ -154,7 +154,7 @@ async function start(assembly: Assembly): Promise<Service> {
   return {
     respond: (arrival) => respond(core, arrival),
     fetch: (request, info) => fetchThrough((arrival) => respond(core, arrival), request, info),
-    serves: (target) => routes.find(pathOf(target)) !== null,
+    serves: (target) => routes.find(extractPath(target)) !== null,
     explain: (arrival) => explainWhole(core, arrival),
     explainLists: () => explainLists(store, placed),
     store,
@@ -174,7 +174,7 @@ async function start(assembly: Assembly): Promise<Service> {
   };
 }
 
-function pathOf(target: string): string {
+function extractPath(target: string): string {
   const question = target.indexOf("?");
   return question === -1 ? target : target.slice(0, question);
 }

@@ -10,12 +10,12 @@ import {
   matching,
   membersMistakes,
   objectWith,
-  oneOf,
+  buildChoiceCheck,
   optional,
   orNull,
   seen,
   shownWithoutText,
-  sortOf,
+  describeType,
   text,
   wholeFrom,
 } from "../core/checking/members.ts";
@@ -109,7 +109,7 @@ const serviceOptions: Readonly<Record<keyof ServiceOptions, Check>> = {
     objectWith("a throttle, like loginThrottle({ store })", "check", "fail", "look", "pass", "isKnown"),
   ),
   allowedOrigins: optional(origins),
-  hsts: optional(oneOf("host", "subdomains")),
+  hsts: optional(buildChoiceCheck("host", "subdomains")),
   ownOrigins: optional(origins),
   trustedProxies: optional(seen(proxyList)),
   scopesAllow: optional(aFunction),
@@ -130,10 +130,10 @@ export function canSetUp(options: unknown): options is ServiceOptions {
   return isObject(options) && needed.every((name) => serviceOptions[name](options[name]) === null);
 }
 
-export function mistakesOf(options: ServiceOptions): readonly string[] {
-  const given: unknown = options;
-  if (!isObject(given))
-    return [`createService: its options are ${shownWithoutText(given)}; write createService({ store, mounts })`];
+export function collectMistakes(options: ServiceOptions): readonly string[] {
+  const input: unknown = options;
+  if (!isObject(input))
+    return [`createService: its options are ${shownWithoutText(input)}; write createService({ store, mounts })`];
   const mistakes = [
     ...membersMistakes({ ...options }, serviceOptions),
     ...secretMistakes(options.secret),
@@ -145,8 +145,8 @@ export function mistakesOf(options: ServiceOptions): readonly string[] {
 /** Checks the clock. Every request reads the time, so an additional read does no harm. */
 function clockMistakes(now: (() => unknown) | undefined): readonly string[] {
   if (typeof now !== "function") return [];
-  const given = now();
-  return Number.isFinite(given)
+  const time = now();
+  return Number.isFinite(time)
     ? []
-    : [`now gave ${sortOf(given)}; it has to give milliseconds since the epoch at once`];
+    : [`now gave ${describeType(time)}; it has to give milliseconds since the epoch at once`];
 }

@@ -1,10 +1,10 @@
 import type { Standing } from "../access/scheme/scheme.ts";
 import type { LoginThrottle } from "../access/throttle/throttle.ts";
 import { DeclarationError } from "../core/checking/declaration-error.ts";
-import { sortOf } from "../core/checking/members.ts";
+import { describeType } from "../core/checking/members.ts";
 import type { Observer } from "../core/observation.ts";
-import { problemsOf } from "../feature/clashes.ts";
-import { listsOf, type Composition } from "../feature/composition.ts";
+import { collectProblems } from "../feature/clashes.ts";
+import { combineLists, type Composition } from "../feature/composition.ts";
 import type { Parts, ServiceFacts, ServiceParts } from "../feature/feature.ts";
 import { makeMeasuring } from "../feature/measuring.ts";
 import type { NamedUpkeep } from "../feature/upkeep.ts";
@@ -25,7 +25,7 @@ export function ownParts({
 }
 
 /** Returns the upkeep of all features and of the throttle. */
-export function upkeepOf({ inOrder }: Composition, throttle: LoginThrottle): readonly NamedUpkeep[] {
+export function collectUpkeep({ inOrder }: Composition, throttle: LoginThrottle): readonly NamedUpkeep[] {
   return [
     { everySeconds: 60, due: (time) => throttle.due?.(time) ?? [] },
     ...inOrder.flatMap(({ feature: { name }, parts: { upkeep = [] } }) =>
@@ -35,22 +35,22 @@ export function upkeepOf({ inOrder }: Composition, throttle: LoginThrottle): rea
 }
 
 /** Returns the facts about a service. */
-export function factsOf(
+export function buildFacts(
   all: readonly Parts[],
   { inOrder }: Composition,
-  { observe, ...asked }: Asked & { readonly observe: Observer },
+  { observe, ...otherFacts }: Asked & { readonly observe: Observer },
 ): ServiceFacts {
-  const { collections: _, ...lists } = listsOf(all);
+  const { collections: _, ...lists } = combineLists(all);
   const measuring = makeMeasuring(observe);
   return {
-    ...asked,
+    ...otherFacts,
     ...lists,
     tags: Object.assign({}, ...all.map(({ tags = {} }) => tags).toReversed()) as Readonly<Record<string, string>>,
     asksForFactors: all.some(({ standing }) => standing !== undefined),
     look: all.find(({ look }) => look !== undefined)?.look ?? null,
     waysIn: all.flatMap(({ waysIn = [] }) => waysIn),
     pages: all.find(({ pages }) => pages !== undefined)?.pages ?? null,
-    problems: [...new Set(all.flatMap(problemsOf))],
+    problems: [...new Set(all.flatMap(collectProblems))],
     measure() {
       const taken = new Set<string>();
       return inOrder.flatMap(({ feature: { name }, parts: { measure } }) =>
@@ -61,7 +61,7 @@ export function factsOf(
 }
 
 /** Returns the combination of all limits on scopes. Null if there are none. */
-export function scopesAllowOf(all: readonly Pick<Parts, "scopesAllow">[]): ScopesAllow | null {
+export function joinScopeLimits(all: readonly Pick<Parts, "scopesAllow">[]): ScopesAllow | null {
   const rules = all.flatMap((parts) => parts.scopesAllow ?? []);
   return rules.length === 0 ? null : (scopes, method) => rules.every((allow) => isYes(allow(scopes, method)));
 }
@@ -77,10 +77,10 @@ export function findStanding(all: readonly Pick<Parts, "standing">[]): Standing 
 }
 
 /** A promise of false would count as true. */
-function isYes(given: unknown): boolean {
-  if (typeof given === "boolean") return given;
-  if (given instanceof Promise) given.catch(() => undefined);
-  throw new TypeError(`scopesAllow gave ${sortOf(given)}; it has to give true or false at once`);
+function isYes(answer: unknown): boolean {
+  if (typeof answer === "boolean") return answer;
+  if (answer instanceof Promise) answer.catch(() => undefined);
+  throw new TypeError(`scopesAllow gave ${describeType(answer)}; it has to give true or false at once`);
 }
 
 export function requireFacts({ facts }: { readonly facts?: ServiceFacts }): ServiceFacts {

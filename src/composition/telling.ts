@@ -1,4 +1,4 @@
-import { dayOf } from "../core/deprecation.ts";
+import { formatDay } from "../core/deprecation.ts";
 import type { Observer } from "../core/observation.ts";
 import type { MountInPlace } from "../http/mount/mount.ts";
 import { unservedKey, unservedLists } from "../http/mount/shapes.ts";
@@ -11,7 +11,7 @@ export function tellAtStart(
   { now, observe }: { readonly now: number; readonly observe: Observer | null },
 ): void {
   const newest = placed.filter(({ older }) => older === null);
-  for (const message of [...newest.map(unservedKey), unservedNotice(newest), ...sunsetsOf(placed, routes, now)])
+  for (const message of [...newest.map(unservedKey), unservedNotice(newest), ...describeSunsets(placed, routes, now)])
     if (message !== null) observe?.({ kind: "notice", level: "info", message });
 }
 
@@ -31,7 +31,7 @@ function unservedNotice(placed: readonly MountInPlace[]): string | null {
 }
 
 /** Parts after their sunset are still served until a developer removes them. */
-function sunsetsOf(placed: readonly MountInPlace[], routes: readonly Route[], now: number): readonly string[] {
+function describeSunsets(placed: readonly MountInPlace[], routes: readonly Route[], now: number): readonly string[] {
   const whole = routes.flatMap(({ methods }) => [...methods.values()].flatMap(({ deprecations = [] }) => deprecations));
   const parts = placed.flatMap(({ resource: { path, deprecations } }) =>
     [...(deprecations?.fields.values() ?? []), ...(deprecations?.filters.values() ?? [])]
@@ -41,6 +41,6 @@ function sunsetsOf(placed: readonly MountInPlace[], routes: readonly Route[], no
   return [...new Set([...whole, ...parts])].flatMap(({ what, sunset }) =>
     sunset === null || sunset > now
       ? []
-      : `The sunset of the ${what} was on ${dayOf(sunset)}, but it is still served. Remove it, or set a later sunset.`,
+      : `The sunset of the ${what} was on ${formatDay(sunset)}, but it is still served. Remove it, or set a later sunset.`,
   );
 }

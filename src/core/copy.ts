@@ -32,14 +32,14 @@ export function madeWhole<T extends object>(value: T): T {
 }
 
 /** Returns the copy that made the value. Returns null if it is this one, or if the value has no mark. */
-export function otherCopyOf(value: unknown): Copy | null {
+export function findOtherCopy(value: unknown): Copy | null {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return null;
-  const copy = markOf(value);
+  const copy = findMark(value);
   return copy === undefined || copy === thisCopy ? null : copy;
 }
 
 /** Returns the mark of a value. A proxy may throw on every access. */
-function markOf(value: object): Copy | undefined {
+function findMark(value: object): Copy | undefined {
   try {
     return (value as { readonly [mark]?: Copy })[mark];
   } catch {
@@ -49,7 +49,7 @@ function markOf(value: object): Copy | undefined {
 
 /** Returns the mistake of a value from another copy: the places of both copies and the fix. Returns null for all other values. */
 export function otherCopyMistake(value: unknown): string | null {
-  const other = otherCopyOf(value);
+  const other = findOtherCopy(value);
   return other === null
     ? null
     : `another copy of the package made it: ${shownCopy(other)}. This one is ${shownCopy(thisCopy)}. Use one of them: npm ls latchkey lists those of a project, and npx latchkey in the folder of a config file runs the command of its own copy`;
@@ -66,8 +66,8 @@ export function otherCopiesWithin(value: unknown, place: string): readonly strin
   for (const [at, each] of left) {
     if (typeof each !== "object" || each === null || seen.has(each) || whole.has(each)) continue;
     seen.add(each);
-    const other = otherCopyOf(each);
-    if (other === null) for (const [name, member] of membersOf(each)) left.push([placeIn(each, at, name), member]);
+    const other = findOtherCopy(each);
+    if (other === null) for (const [name, member] of collectMembers(each)) left.push([placeIn(each, at, name), member]);
     else if (!found.has(other)) found.set(other, `${at}: ${otherCopyMistake(each)}`);
   }
   return [...found.values()];
@@ -79,7 +79,7 @@ function placeIn(value: object, at: string, name: unknown): string {
 }
 
 /** Returns the members of a value. An object of a class contains no declarations. */
-function membersOf(value: object): Iterable<readonly [name: unknown, member: unknown]> {
+function collectMembers(value: object): Iterable<readonly [name: unknown, member: unknown]> {
   if (value instanceof Map || value instanceof Set || Array.isArray(value)) return value.entries();
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null ? Object.entries(value) : [];

@@ -77,12 +77,12 @@ export function readDeprecation(what: string, declared: Deprecation | undefined)
 
 /** Formats a deprecation: `Deprecated since 2026-07-01, until 2027-01-01: https://…` */
 export function sayDeprecation({ since, sunset, link }: Omit<Deprecated, "what">): string {
-  const until = sunset === null ? "" : `, until ${dayOf(sunset)}`;
-  return `Deprecated since ${dayOf(since)}${until}${link === null ? "." : `: ${link}`}`;
+  const until = sunset === null ? "" : `, until ${formatDay(sunset)}`;
+  return `Deprecated since ${formatDay(since)}${until}${link === null ? "." : `: ${link}`}`;
 }
 
 /** Returns the day of a moment, in UTC. */
-export function dayOf(moment: number): string {
+export function formatDay(moment: number): string {
   return new Date(moment).toISOString().slice(0, 10);
 }
 
@@ -93,7 +93,7 @@ function parseMoment(value: unknown): number | null {
   if (match === null) return null;
   const day = Date.parse(`${match[1]!}T00:00:00Z`);
   // `Date.parse` turns some invalid days into days of the next month.
-  return Number.isNaN(day) || dayOf(day) !== match[1] ? null : Date.parse(match[0]);
+  return Number.isNaN(day) || formatDay(day) !== match[1] ? null : Date.parse(match[0]);
 }
 
 function isLink(value: string): boolean {

@@ -94,11 +94,13 @@ function behindString(text: string, start: number): number {
 }
 
 function isDouble(source: string, value: number): boolean {
-  return Number.isFinite(value) && (String(value) === source || digitsOf(source) === digitsOf(String(value)));
+  return (
+    Number.isFinite(value) && (String(value) === source || normalizeDigits(source) === normalizeDigits(String(value)))
+  );
 }
 
 /** Returns the digits of a number without leading and trailing zeros, and the position of the last one. `1.50` and `15e-1` are equal. */
-function digitsOf(text: string): string {
+function normalizeDigits(text: string): string {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(text) ?? [];
   const digits = (whole + fraction).replace(/^0+/, "");
@@ -113,21 +115,21 @@ export function copyOfJSON<T>(value: T): T {
   return copied(value, new Map()) as T;
 }
 
-function copied(value: unknown, known: Map<object, unknown>): unknown {
+function copied(value: unknown, copies: Map<object, unknown>): unknown {
   if (typeof value !== "object" || value === null || isExactNumber(value)) return value;
-  if (known.has(value)) return known.get(value);
+  if (copies.has(value)) return copies.get(value);
   if (Array.isArray(value)) {
     const list: unknown[] = [];
-    known.set(value, list);
-    for (const each of value) list.push(copied(each, known));
+    copies.set(value, list);
+    for (const each of value) list.push(copied(each, copies));
     return list;
   }
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return structuredClone(value);
   const copy: Record<string, unknown> = {};
-  known.set(value, copy);
+  copies.set(value, copy);
   for (const [name, each] of Object.entries(value)) {
-    const member = copied(each, known);
+    const member = copied(each, copies);
     // An assignment would set the prototype.
     if (name === "__proto__")
       Object.defineProperty(copy, name, { value: member, writable: true, enumerable: true, configurable: true });

@@ -19,9 +19,9 @@ const kinds: Readonly<Record<ProofMethod, ProofKind>> = {
  * Returns the level of these proofs together. Level 2 needs something that the user has together with another kind of proof, a passkey
  * that checked the person, or another party whose configuration says so. A password and a mail are level 1, because the mailbox can reset the password.
  */
-export function levelOf(proofs: readonly Proof[]): Level {
+export function computeLevel(proofs: readonly Proof[]): Level {
   if (proofs.length === 0) return 0;
-  const shown = new Set(proofs.flatMap(kindsOf));
+  const shown = new Set(proofs.flatMap(listKinds));
   return (shown.has("has") && shown.size > 1) || proofs.some(isEnoughAlone) ? 2 : 1;
 }
 
@@ -34,11 +34,11 @@ export function confirmedLevel(proofs: readonly Proof[], since: number): Level {
   const recent = proofs.filter(({ at }) => at > since);
   if (recent.length === 0) return 0;
   const isStrong = recent.some((proof) => kinds[proof.method] === "has" || isEnoughAlone(proof));
-  return isStrong && levelOf(proofs) === 2 ? 2 : 1;
+  return isStrong && computeLevel(proofs) === 2 ? 2 : 1;
 }
 
 /** Returns the methods of these proofs, each once: the claim `amr` (RFC 8176). */
-export function methodsOf(proofs: readonly Proof[]): readonly ProofMethod[] {
+export function listMethods(proofs: readonly Proof[]): readonly ProofMethod[] {
   return [...new Set(proofs.map(({ method }) => method))];
 }
 
@@ -50,10 +50,10 @@ export function lastProvedAt(proofs: readonly Proof[]): number | null {
 /** Returns the members of an identity that follow from its proofs. */
 export function provedBy(proofs: readonly Proof[]): Pick<Identity, "proofs" | "level" | "authTime"> {
   const authTime = lastProvedAt(proofs);
-  return { proofs, level: levelOf(proofs), ...(authTime === null ? {} : { authTime }) };
+  return { proofs, level: computeLevel(proofs), ...(authTime === null ? {} : { authTime }) };
 }
 
-function kindsOf({ method, verifiesUser = false }: Proof): readonly ProofKind[] {
+function listKinds({ method, verifiesUser = false }: Proof): readonly ProofKind[] {
   return method === "hwk" && verifiesUser ? ["has", "knows"] : [kinds[method]];
 }
 

@@ -35,8 +35,8 @@ export function traced<T>(tracer: Tracer, followed: Followed, work: () => Eventu
   let going: Eventually<T> | null = null;
   const go = (): Eventually<T> => (going ??= work());
   try {
-    const given: unknown = tracer.request(followed.call, go);
-    if (given instanceof Promise && given !== going) given.catch((error: unknown) => followed.observeFault(error));
+    const result: unknown = tracer.request(followed.call, go);
+    if (result instanceof Promise && result !== going) result.catch((error: unknown) => followed.observeFault(error));
   } catch (error) {
     followed.observeFault(error);
   }

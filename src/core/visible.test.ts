@@ -16,9 +16,9 @@ test("escapes all control characters and all bidi controls, and nothing else", (
 });
 
 test("keeps line ends and tabs of a text with several lines, but no carriage return", () => {
-  const kept = controls.filter((each) => visibleLines(each) === each);
+  const retained = controls.filter((each) => visibleLines(each) === each);
 
-  assert.deepEqual(kept, ["\t", "\n"]);
+  assert.deepEqual(retained, ["\t", "\n"]);
   assert.equal(visibleLines("a\r\n\tb\u001b[31m"), "a\\u000d\n\tb\\u001b[31m");
 });
 

@@ -10,7 +10,7 @@ import type { Format } from "../http/formats/format.ts";
 import { withBuiltIn } from "../http/formats/negotiate.ts";
 import { servedBy } from "../http/mount/endpoints.ts";
 import type { Mount } from "../http/mount/mount.ts";
-import { collectionsOf } from "../http/mount/placing.ts";
+import { collectCollections } from "../http/mount/placing.ts";
 import { problemsNamedBy } from "../http/mount/writes/outcome.ts";
 import type { Parts } from "./feature.ts";
 
@@ -21,8 +21,8 @@ export interface NamedParts {
 }
 
 /** Returns a sentence for each duplicate among all parts, with the features and the fix. */
-export function clashesOf(given: readonly NamedParts[], speaksXML: boolean): readonly string[] {
-  const all = withoutTwins(given);
+export function describeClashes(namedParts: readonly NamedParts[], speaksXML: boolean): readonly string[] {
+  const all = withoutTwins(namedParts);
   // Schemes that are `shared` may have the same name as each other, but no other scheme may have it.
   const alone = new Set(
     all.flatMap(({ parts: { schemes = [] } }) =>
@@ -30,13 +30,13 @@ export function clashesOf(given: readonly NamedParts[], speaksXML: boolean): rea
     ),
   );
   return [
-    ...mountedTwice(given),
+    ...mountedTwice(namedParts),
     ...twice(all, "scheme", ({ schemes = [] }) =>
       schemes.filter(({ name, shared }) => shared !== true || alone.has(name)).map(({ name }) => name),
     ),
     ...claimedTwice(distinctSchemes(all)),
     ...twice(all, "endpoint", (parts) => servedBy(parts).map(({ method, path }) => `${method} ${pathShape(path)}`)),
-    ...namesakesOf(all.flatMap(({ parts: { mounts = [] } }) => mounts)),
+    ...describeNamesakes(all.flatMap(({ parts: { mounts = [] } }) => mounts)),
     ...twice(all, "format", ({ formats = [] }) => formats.map(({ mediaType }) => mediaType)),
     ...twice(
       [...all, { name: null, parts: { offer: null, formats: builtInBeside(all, speaksXML) } }],
@@ -44,7 +44,7 @@ export function clashesOf(given: readonly NamedParts[], speaksXML: boolean): rea
       ({ formats = [] }) => formats.map(({ tagSuffix }) => tagSuffix),
     ),
     ...twice(all, "collection", ({ collections = [], mounts = [] }) =>
-      [...collections, ...collectionsOf(mounts)].map(({ name }) => name),
+      [...collections, ...collectCollections(mounts)].map(({ name }) => name),
     ),
     ...problemsTwice(all),
     ...parametersTwice(all),
@@ -60,7 +60,7 @@ function mountedTwice(all: readonly NamedParts[]): readonly string[] {
   return [...owners].flatMap(([path, found]) => {
     if (found.length === 1) return [];
     const names = found.map(({ name }) => name);
-    const places = names.every((name) => name === null) ? " in mounts" : `: ${placesOf(names)}`;
+    const places = names.every((name) => name === null) ? " in mounts" : `: ${describePlaces(names)}`;
     return [`${path} is mounted ${times(found.length)}${places}; keep one`];
   });
 }
@@ -93,7 +93,7 @@ function ownFormats(all: readonly NamedParts[]): readonly Format[] {
 }
 
 /** Returns the custom problems that some parts name anywhere. */
-export function problemsOf({ problems = [], endpoints = [], mounts = [] }: Parts): readonly ProblemDefinition[] {
+export function collectProblems({ problems = [], endpoints = [], mounts = [] }: Parts): readonly ProblemDefinition[] {
   return ownAmong([
     ...problems,
     ...endpoints.flatMap(({ documentation }) => documentation?.problems ?? []),
@@ -103,11 +103,11 @@ export function problemsOf({ problems = [], endpoints = [], mounts = [] }: Parts
 
 /** A problem may be named many times, but two problems may not have the same code. */
 function problemsTwice(all: readonly NamedParts[]): string[] {
-  const distinct = [...new Set(all.flatMap(({ parts }) => problemsOf(parts)))];
+  const distinct = [...new Set(all.flatMap(({ parts }) => collectProblems(parts)))];
   const again = distinct.filter(({ code }, at) => distinct.findIndex((each) => each.code === code) < at);
   return [...new Set(again.map(({ code }) => code))].map((code) => {
-    const names = all.filter(({ parts }) => problemsOf(parts).some((each) => each.code === code));
-    return `the problem ${code} is defined twice: ${placesOf(names.map(({ name }) => name))}; define it once and give it to both`;
+    const names = all.filter(({ parts }) => collectProblems(parts).some((each) => each.code === code));
+    return `the problem ${code} is defined twice: ${describePlaces(names.map(({ name }) => name))}; define it once and give it to both`;
   });
 }
 
@@ -131,7 +131,7 @@ export function missingReferences(all: readonly NamedParts[]): readonly string[]
     ...mounted.map(({ collection }) => collection),
     ...all.flatMap(({ parts }) => parts.collections ?? []),
   ];
-  const known = new Map(collections.map(({ name, key }) => [name, key]));
+  const keyTypes = new Map(collections.map(({ name, key }) => [name, key]));
   const mountedNames = mounted.map(({ collection }) => collection.name);
   return mounted.flatMap(({ resource, collection }) =>
     collection.columns.flatMap(({ name, type, references }) => {
@@ -139,20 +139,20 @@ export function missingReferences(all: readonly NamedParts[]): readonly string[]
       if (references === undefined || name === resource.parentColumn) return [];
       const { collection: to } = references;
       const place = `mount(${resource.path}): the field ${name} refers to ${to}`;
-      const key = known.get(to);
+      const key = keyTypes.get(to);
       if (key === undefined) {
         const meant = suggestion(to, mountedNames);
         return [`${place}, which is not mounted${meant.endsWith("?") ? meant : `; mount ${to} too${meant}`}`];
       }
       if (key === type) return [];
       return [
-        `${place}, whose ids are ${idOf(key)}s; write reference("${to}", { id: "${idOf(key)}" }), or give it the declaration`,
+        `${place}, whose ids are ${chooseIdKind(key)}s; write reference("${to}", { id: "${chooseIdKind(key)}" }), or give it the declaration`,
       ];
     }),
   );
 }
 
-function idOf(key: "integer" | "text"): "integer" | "uuid" {
+function chooseIdKind(key: "integer" | "text"): "integer" | "uuid" {
   return key === "text" ? "uuid" : "integer";
 }
 
@@ -160,13 +160,13 @@ function idOf(key: "integer" | "text"): "integer" | "uuid" {
 export function unreadTypes(all: readonly NamedParts[], speaksXML: boolean): readonly string[] {
   const formats = withBuiltIn(ownFormats(all), speaksXML);
   const isRead = isReadBy(formats);
-  const known = [...formats.flatMap((each) => (each.read ? [each.mediaType] : [])), formType];
+  const mediaTypes = [...formats.flatMap((each) => (each.read ? [each.mediaType] : [])), formType];
   return all.flatMap(({ parts: { endpoints = [] } }) =>
     endpoints.flatMap(({ method, path, consumes = [] }) =>
       consumes
         // A service without XML leaves it out if the endpoint reads any other type.
         .filter((type) => !isRead(type) && !(type === XML && consumes.some(isRead)))
-        .map((type) => `${method} ${path} consumes ${type}, which no format reads${suggestion(type, known)}`),
+        .map((type) => `${method} ${path} consumes ${type}, which no format reads${suggestion(type, mediaTypes)}`),
     ),
   );
 }
@@ -174,7 +174,7 @@ export function unreadTypes(all: readonly NamedParts[], speaksXML: boolean): rea
 const XML = "application/xml";
 
 /** Finds actions with the same path as a nested resource of the same parent. */
-function namesakesOf(mounts: readonly Mount[]): readonly string[] {
+function describeNamesakes(mounts: readonly Mount[]): readonly string[] {
   return mounts.flatMap(({ resource, actions }) =>
     actions
       .filter(({ name, on }) => on === "record" && mounts.some((each) => isAt(each, resource, name)))
@@ -188,13 +188,16 @@ function isAt({ resource: { within, plural } }: Mount, outer: Mount["resource"],
   return within === outer && plural === name;
 }
 
-function twice(all: readonly NamedParts[], kind: string, namesOf: (parts: Parts) => readonly string[]): string[] {
+function twice(all: readonly NamedParts[], kind: string, listNames: (parts: Parts) => readonly string[]): string[] {
   const owners = new Map<string, (string | null)[]>();
   for (const { name, parts } of all)
-    for (const each of namesOf(parts)) owners.set(each, [...(owners.get(each) ?? []), name]);
+    for (const each of listNames(parts)) owners.set(each, [...(owners.get(each) ?? []), name]);
   const again = [...owners].filter(([, { length }]) => length > 1);
   // Duplicates with the same names have one cause and one fix.
-  const bySentence = Map.groupBy(again, ([, names]) => `there ${times(names.length)}: ${placesOf(names)}; keep one`);
+  const bySentence = Map.groupBy(
+    again,
+    ([, names]) => `there ${times(names.length)}: ${describePlaces(names)}; keep one`,
+  );
   return [...bySentence].map(([sentence, found]) => {
     const names = found.map(([name]) => name).join(", ");
     return found.length === 1 ? `the ${kind} ${names} is ${sentence}` : `the ${kind}s ${names} are ${sentence} of each`;
@@ -205,7 +208,7 @@ function times(count: number): string {
   return count === 2 ? "twice" : `${count} times`;
 }
 
-function placesOf(names: readonly (string | null)[]): string {
+function describePlaces(names: readonly (string | null)[]): string {
   const places = new Set(names.map((name) => (name === null ? "among the service's own" : `in the feature ${name}`)));
   return [...places].join(" and ");
 }

@@ -27,7 +27,7 @@ export interface Clock {
 }
 
 /** Returns the clock. A given one is used unchanged. Otherwise, it is the store's if it has one, and the machine's if not. */
-export function clockOf(
+export function chooseClock(
   { now, store }: { readonly now?: () => number; readonly store: Store },
   observe: Observer,
 ): Clock {

@@ -17,8 +17,8 @@ import { aFeatureList } from "../http/endpoint/checking.ts";
 import { declarationMistakes } from "../http/endpoint/declared.ts";
 import { misplacedMounts } from "../http/mount/placing.ts";
 import { DeclarationError } from "../resource/resource.ts";
-import { clashesOf, missingReferences, unreadTypes, type NamedParts } from "./clashes.ts";
-import { faultOf } from "./failure.ts";
+import { describeClashes, missingReferences, unreadTypes, type NamedParts } from "./clashes.ts";
+import { describeFault } from "./failure.ts";
 import type { Assembled, Feature, Host, Parts, ServiceParts } from "./feature.ts";
 import { partsMembers } from "./parts-checks.ts";
 import { permissionMistakes } from "./permitted.ts";
@@ -68,7 +68,7 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
     for (const needed of feature.needs) if (features.includes(needed)) setUp(needed);
     if (feature.needs.some((needed) => !done.has(needed))) return;
     try {
-      const parts: unknown = feature.setUp(hostOf(feature, surroundings, done));
+      const parts: unknown = feature.setUp(createHost(feature, surroundings, done));
       if (!isParts(parts))
         throw new DeclarationError([
           `setUp gave ${givenBy(parts)}; it has to give { offer: … } at once; do asynchronous work in start`,
@@ -78,8 +78,8 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
     } catch (error) {
       const isTold = isThrown(error, DeclarationError);
       if (!isTold) faults.push(error);
-      const told = isTold ? error.mistakes : [`setUp threw ${faultOf(error)}`];
-      mistakes.push(...told.map((each) => `feature ${feature.name}: ${each}`));
+      const sentences = isTold ? error.mistakes : [`setUp threw ${describeFault(error)}`];
+      mistakes.push(...sentences.map((each) => `feature ${feature.name}: ${each}`));
     }
   };
   for (const feature of features) setUp(feature);
@@ -99,16 +99,16 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
     ...(malformed.length > 0
       ? malformed
       : [
-          ...clashesOf(withoutNamesakes(all), surroundings.xml),
+          ...describeClashes(withoutNamesakes(all), surroundings.xml),
           ...missingReferences(all),
           ...permissionMistakes(all),
           ...unreadTypes(all, surroundings.xml),
           ...mistakesTogether(all),
-          ...all.flatMap(({ parts }) => needsOf(parts).flatMap((each) => unmetNeeds(each, features))),
+          ...all.flatMap(({ parts }) => collectNeeds(parts).flatMap((each) => unmetNeeds(each, features))),
         ]),
   );
   if (mistakes.length > 0) throw new DeclarationError(mistakes, { cause: faults[0] });
-  return { inOrder, use: (feature) => offerOf(feature, done) };
+  return { inOrder, use: (feature) => requireOffer(feature, done) };
 }
 
 /** Leaves out features with a duplicate name. This name is already reported, and all of their parts would also be duplicates. */
@@ -118,7 +118,7 @@ function withoutNamesakes(all: readonly NamedParts[]): readonly NamedParts[] {
 
 /** Returns the mistakes that only show in the whole: mounts without a parent, and mistakes that features find in relation to the others. */
 function mistakesTogether(all: readonly NamedParts[]): readonly string[] {
-  const assembled: Assembled = listsOf(all.map(({ parts }) => parts));
+  const assembled: Assembled = combineLists(all.map(({ parts }) => parts));
   return [
     ...misplacedMounts(assembled.mounts),
     ...all.flatMap(({ name, parts }) => mistakesTold(parts, assembled).map((each) => `feature ${name}: ${each}`)),
@@ -128,17 +128,17 @@ function mistakesTogether(all: readonly NamedParts[]): readonly string[] {
 /** Returns the mistakes that a feature finds in itself, or the failure of this check. */
 function mistakesTold(parts: Parts, assembled: Assembled): readonly string[] {
   try {
-    const told: unknown = atOnce(parts.mistakes?.(assembled) ?? [], "mistakes");
-    return Array.isArray(told)
-      ? told.map(String)
-      : [`mistakes gave ${shown(told)}; it has to give a list of sentences`];
+    const result: unknown = atOnce(parts.mistakes?.(assembled) ?? [], "mistakes");
+    return Array.isArray(result)
+      ? result.map(String)
+      : [`mistakes gave ${shown(result)}; it has to give a list of sentences`];
   } catch (error) {
-    return [`mistakes threw ${faultOf(error)}`];
+    return [`mistakes threw ${describeFault(error)}`];
   }
 }
 
 /** Combines the lists of all parts. */
-export function listsOf(all: readonly ServiceParts[]): Required<ServiceParts> {
+export function combineLists(all: readonly ServiceParts[]): Required<ServiceParts> {
   return {
     schemes: all.flatMap(({ schemes = [] }) => schemes),
     mounts: all.flatMap(({ mounts = [] }) => mounts),
@@ -175,7 +175,7 @@ function shapeMistakes(feature: unknown, at: number): readonly string[] {
   return membersMistakes(feature, featureMembers).map((mistake) => `${place}: ${mistake}`);
 }
 
-function hostOf(feature: Feature, surroundings: Surroundings, done: ReadonlyMap<Feature, SetUp>): Host {
+function createHost(feature: Feature, surroundings: Surroundings, done: ReadonlyMap<Feature, SetUp>): Host {
   const { secret, mistakes: _, xml: __, ...rest } = surroundings;
   return {
     ...rest,
@@ -186,12 +186,12 @@ function hostOf(feature: Feature, surroundings: Surroundings, done: ReadonlyMap<
     use(needed) {
       if (!feature.needs.includes(needed))
         throw new DeclarationError([`it uses ${needed.name}, which is not in its needs; add it there`]);
-      return offerOf(needed, done);
+      return requireOffer(needed, done);
     },
   };
 }
 
-function offerOf<Offer>(feature: Offering<Offer>, done: ReadonlyMap<unknown, SetUp>): Offer {
+function requireOffer<Offer>(feature: Offering<Offer>, done: ReadonlyMap<unknown, SetUp>): Offer {
   const found = done.get(feature);
   if (found === undefined)
     throw new TypeError(
@@ -218,7 +218,7 @@ interface Needing {
   readonly needs: readonly Offering<unknown>[];
 }
 
-function needsOf({ mounts = [], endpoints = [] }: ServiceParts): readonly Needing[] {
+function collectNeeds({ mounts = [], endpoints = [] }: ServiceParts): readonly Needing[] {
   return [
     ...mounts.map(({ resource: { path }, needs }) => ({ who: `mount(${path})`, needs })),
     ...endpoints.map(({ method, path, needs = [] }) => ({ who: `${method} ${path}`, needs })),

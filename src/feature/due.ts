@@ -3,46 +3,46 @@ import { isObject, isText } from "../core/checking/members.ts";
 import { shownName, suggestion } from "../core/checking/nearest.ts";
 import { requireChanges } from "../store/checking.ts";
 import type { Change, Collection, Where } from "../store/store.ts";
-import { changesOf, type NamedUpkeep } from "./upkeep.ts";
+import { requireChangeList, type NamedUpkeep } from "./upkeep.ts";
 
 /**
  * Throws `DeclarationError` if the changes of upkeep name a table or a column that the service does not have. They would fail each second.
  * Calls `due` once for this check. If `due` throws, the problem may be temporary, and the upkeep reports it.
  */
 export function requireDue(upkeep: readonly NamedUpkeep[], tables: readonly Collection[], now: number): void {
-  const known = new Map(tables.map((table) => [table.name, table]));
+  const tablesByName = new Map(tables.map((table) => [table.name, table]));
   const found = upkeep.flatMap(({ feature, due }) => {
     const place = feature === undefined ? "upkeep" : `feature ${feature}: upkeep`;
-    return mistakesOf(due, known, now).map((mistake) => `${place}: ${mistake}`);
+    return collectMistakes(due, tablesByName, now).map((mistake) => `${place}: ${mistake}`);
   });
   if (found.length > 0) throw new DeclarationError([...new Set(found)]);
 }
 
-function mistakesOf(
+function collectMistakes(
   due: (now: number) => unknown,
-  known: ReadonlyMap<string, Collection>,
+  tablesByName: ReadonlyMap<string, Collection>,
   now: number,
 ): readonly string[] {
-  let given: unknown;
+  let result: unknown;
   try {
-    given = due(now);
+    result = due(now);
   } catch {
     return [];
   }
   try {
-    const changes = changesOf(given);
+    const changes = requireChangeList(result);
     requireChanges({ changes });
-    return changes.flatMap((change) => changeMistakes(change, known));
+    return changes.flatMap((change) => changeMistakes(change, tablesByName));
   } catch (error) {
     return [error instanceof Error ? error.message : String(error)];
   }
 }
 
-function changeMistakes(change: Change, known: ReadonlyMap<string, Collection>): readonly string[] {
+function changeMistakes(change: Change, tablesByName: ReadonlyMap<string, Collection>): readonly string[] {
   return [
-    ...missingIn(change.collection, namesIn(change), known),
+    ...missingIn(change.collection, namesIn(change), tablesByName),
     ...("where" in change ? linksIn(change.where) : []).flatMap(({ link, record, linked }) =>
-      missingIn(link, [record, linked], known),
+      missingIn(link, [record, linked], tablesByName),
     ),
   ];
 }
@@ -50,12 +50,12 @@ function changeMistakes(change: Change, known: ReadonlyMap<string, Collection>):
 function missingIn(
   { name }: Collection,
   names: readonly string[],
-  known: ReadonlyMap<string, Collection>,
+  tablesByName: ReadonlyMap<string, Collection>,
 ): readonly string[] {
-  const table = known.get(name);
+  const table = tablesByName.get(name);
   if (table === undefined)
     return [
-      `there is no table ${shownName(name)}${suggestion(name, [...known.keys()])}; add it to the collections of the feature`,
+      `there is no table ${shownName(name)}${suggestion(name, [...tablesByName.keys()])}; add it to the collections of the feature`,
     ];
   const columns = ["id", ...table.columns.map((column) => column.name)];
   return names

@@ -41,14 +41,14 @@ test("finds expired rows by their index, even if PostgreSQL estimates them as ha
   // PostgreSQL keeps this estimate until the next ANALYZE.
   await ask(url, `DELETE FROM visits WHERE "at" <= 10000 AND id > 15`);
   const before = await read();
-  let asked = 0;
+  let rounds = 0;
 
   const stop = startUpkeep(
     [
       {
         everySeconds: 1,
         due: () => (
-          asked++,
+          rounds++,
           [past, { all: [past, few] }].map((where) => ({ kind: "deleteAll", collection: visits, where }) as const)
         ),
       },
@@ -59,7 +59,7 @@ test("finds expired rows by their index, even if PostgreSQL estimates them as ha
       now: () => 0,
     },
   );
-  while (asked < 2) await new Promise((resolve) => setTimeout(resolve, 50));
+  while (rounds < 2) await new Promise((resolve) => setTimeout(resolve, 50));
   while ((await store.find(visits, 1)) !== null) await new Promise((resolve) => setTimeout(resolve, 50));
   stop();
   await store.close();

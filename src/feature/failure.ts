@@ -8,18 +8,18 @@ import type { Feature } from "./feature.ts";
 const ofStore = [StoreUnavailable, StoreSetupError, MigrationNeeded];
 
 /** Returns the error of a feature with the feature's name. The original error is the cause, with its stack. */
-export function failureOf({ name }: Feature, step: "start" | "stop", error: unknown): unknown {
+export function wrapFailure({ name }: Feature, step: "start" | "stop", error: unknown): unknown {
   if (ofStore.some((each) => isThrown(error, each))) return error;
   if (isThrown(error, DeclarationError))
     return new DeclarationError(
       error.mistakes.map((each) => `feature ${name}: ${each}`),
       { cause: error.cause },
     );
-  return new Error(`feature ${name}: ${step} threw ${faultOf(error)}`, { cause: error });
+  return new Error(`feature ${name}: ${step} threw ${describeFault(error)}`, { cause: error });
 }
 
 /** Describes a fault in custom code. The stack of the cause shows its origin. */
-export function faultOf(error: unknown): string {
+export function describeFault(error: unknown): string {
   const other = otherCopyMistake(error);
   if (other !== null) return `${lineOfThrown(error)}; ${other}`;
   return isThrown(error, Error)

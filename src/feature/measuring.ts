@@ -4,15 +4,15 @@ import {
   isText,
   matching,
   membersMistakes,
-  oneOf,
+  buildChoiceCheck,
   optional,
-  sortOf,
+  describeType,
   text,
   type Check,
 } from "../core/checking/members.ts";
 import type { MetricFamily } from "../core/measurement.ts";
 import type { Observer } from "../core/observation.ts";
-import { faultOf } from "./failure.ts";
+import { describeFault } from "./failure.ts";
 
 /** Reads the metrics of custom code. `who` is its name in messages. `taken` are the names that are already used. */
 export type Measuring = (
@@ -24,8 +24,8 @@ export type Measuring = (
 const members: Readonly<Record<keyof MetricFamily, Check>> = {
   name: matching(/^[a-zA-Z_:][\w:]*$/, "it has to be letters, digits and underscores, like books_total"),
   help: text,
-  type: oneOf("counter", "gauge", "histogram"),
-  together: optional(oneOf("max")),
+  type: buildChoiceCheck("counter", "gauge", "histogram"),
+  together: optional(buildChoiceCheck("max")),
   samples: (value) =>
     Array.isArray(value) && value.every(isSample)
       ? null
@@ -43,20 +43,21 @@ function isSample(value: unknown): boolean {
  * are valid.
  */
 export function makeMeasuring(observe: Observer): Measuring {
-  const told = new Set<string>();
+  const reportedMistakes = new Set<string>();
 
   function tell(message: string, thrown: { readonly error?: unknown } = {}, mistake = message): void {
-    if (told.has(mistake)) return;
-    told.add(mistake);
+    if (reportedMistakes.has(mistake)) return;
+    reportedMistakes.add(mistake);
     observe({ kind: "notice", level: "error", message, ...thrown });
   }
 
   return (who, measure, taken) => {
     try {
-      const given: unknown = measure();
-      if (given instanceof Promise) return (tell(tooLate(given, who).message), []);
-      if (!Array.isArray(given)) return (tell(`${who} gave ${sortOf(given)}; it has to give a list of families`), []);
-      return given.filter((family: unknown, at): family is MetricFamily => {
+      const result: unknown = measure();
+      if (result instanceof Promise) return (tell(tooLate(result, who).message), []);
+      if (!Array.isArray(result))
+        return (tell(`${who} gave ${describeType(result)}; it has to give a list of families`), []);
+      return result.filter((family: unknown, at): family is MetricFamily => {
         const mistake = mistakeIn(family, at, taken);
         if (mistake !== null) tell(`${who} gave ${mistake}`);
         else taken.add((family as MetricFamily).name);
@@ -64,7 +65,7 @@ export function makeMeasuring(observe: Observer): Measuring {
       });
     } catch (error) {
       // The error may have a different message each time.
-      tell(`${who} threw ${faultOf(error)}`, { error }, who);
+      tell(`${who} threw ${describeFault(error)}`, { error }, who);
       return [];
     }
   };
@@ -72,7 +73,7 @@ export function makeMeasuring(observe: Observer): Measuring {
 
 function mistakeIn(family: unknown, at: number, taken: ReadonlySet<string>): string | null {
   const place = `families[${at}]`;
-  if (!isObject(family)) return `${place}, which is ${sortOf(family)} and no family`;
+  if (!isObject(family)) return `${place}, which is ${describeType(family)} and no family`;
   const mistakes = membersMistakes(family, members);
   if (mistakes.length > 0) return `${place}: ${mistakes.join("; ")}`;
   const { name } = family as unknown as MetricFamily;

@@ -15,8 +15,8 @@ export function harmless(observe: Observer, service: string): Observer {
   };
   return (observation) => {
     try {
-      const told: unknown = observe(observation);
-      if (told instanceof Promise) told.catch(print);
+      const result: unknown = observe(observation);
+      if (result instanceof Promise) result.catch(print);
     } catch (error) {
       print(error);
     }
@@ -24,20 +24,20 @@ export function harmless(observe: Observer, service: string): Observer {
 }
 
 /** Combines all observers into one function. Returns null if there are none, so nothing is measured without need. */
-export function observerOf(observers: readonly Observer[]): Observer | null {
+export function combineObservers(observers: readonly Observer[]): Observer | null {
   if (observers.length < 2) return observers[0] ?? null;
   return (observation) => tellAll(observers, observation);
 }
 
 /** Reports a failure only once until it is over. A database that is unavailable for an hour would otherwise be reported every second. */
 export function toldOnce(tell: (error: unknown) => void): { well(): void; failed(error: unknown): void } {
-  let told = "";
+  let lastReason = "";
   return {
-    well: () => void (told = ""),
+    well: () => void (lastReason = ""),
     failed(error) {
       const reason = String(error);
-      if (told !== reason) tell(error);
-      told = reason;
+      if (lastReason !== reason) tell(error);
+      lastReason = reason;
     },
   };
 }

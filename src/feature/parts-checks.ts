@@ -4,7 +4,7 @@ import {
   anything,
   isObject,
   isText,
-  objectOf,
+  buildObjectCheck,
   objectWith,
   optional,
   text,
@@ -51,8 +51,8 @@ export const partsMembers: Readonly<Record<keyof Parts, Check>> = {
       ? null
       : 'it has to be texts by tag, like { books: "What there is to read." }',
   ),
-  look: optional(objectOf(lookMembers, "it has to be how pages look: a title and a style")),
-  pages: optional(objectOf(pagesMembers, "it has to be the paths of the pages of accounts")),
+  look: optional(buildObjectCheck(lookMembers, "it has to be how pages look: a title and a style")),
+  pages: optional(buildObjectCheck(pagesMembers, "it has to be the paths of the pages of accounts")),
   waysIn: optional((value) =>
     Array.isArray(value) &&
     value.every((each) => isObject(each) && isText(each["title"]) && isText(each["href"]) && PATH.test(each["href"]))

@@ -4,7 +4,7 @@ import type { NamedParts } from "./clashes.ts";
 
 /** Finds permissions that use something that no caller has, so they would deny every caller. Each mistake is one sentence with its fix. */
 export function permissionMistakes(all: readonly NamedParts[]): readonly string[] {
-  const found = permissionsOf(all);
+  const found = collectPermissions(all);
   return [...new Set([...missingIdentity(found, all), ...missingRoles(found, all)])];
 }
 
@@ -13,7 +13,7 @@ interface Placed {
   readonly permission: Permission<string>;
 }
 
-function permissionsOf(all: readonly NamedParts[]): readonly Placed[] {
+function collectPermissions(all: readonly NamedParts[]): readonly Placed[] {
   return all.flatMap(({ parts: { mounts = [], endpoints = [] } }) => [
     ...mounts.flatMap(({ resource, permissions, actions }) =>
       [...Object.values(permissions), ...actions.map(({ permission }) => permission)].map((permission) => ({
@@ -28,10 +28,10 @@ function permissionsOf(all: readonly NamedParts[]): readonly Placed[] {
 }
 
 function missingIdentity(found: readonly Placed[], all: readonly NamedParts[]): readonly string[] {
-  const known = all.flatMap(({ parts: { identity = [] } }) => identity);
+  const identityMembers = all.flatMap(({ parts: { identity = [] } }) => identity);
   return found.flatMap(({ place, permission: { name, identity = [] } }) =>
     identity
-      .filter((member) => !known.includes(member))
+      .filter((member) => !identityMembers.includes(member))
       .map(
         (member) =>
           `${place}: the permission ${name} reads the caller's ${member}, which identities do not have; add it: accounts({ fields, identity: ["${member}"] })`,
@@ -43,13 +43,13 @@ function missingIdentity(found: readonly Placed[], all: readonly NamedParts[]): 
 function missingRoles(found: readonly Placed[], all: readonly NamedParts[]): readonly string[] {
   const declaring = all.flatMap(({ parts: { roles } }) => (roles === undefined ? [] : [roles]));
   if (declaring.length === 0) return [];
-  const known = declaring.flat();
+  const declaredRoles = declaring.flat();
   return found.flatMap(({ place, permission: { name, roles = [] } }) =>
     roles
-      .filter((role) => !known.includes(role))
+      .filter((role) => !declaredRoles.includes(role))
       .map(
         (role) =>
-          `${place}: the permission ${name} requires the role ${role}, which no user can have${suggestion(role, known)}; give accounts() the same users: accounts(users), or users in the config file`,
+          `${place}: the permission ${name} requires the role ${role}, which no user can have${suggestion(role, declaredRoles)}; give accounts() the same users: accounts(users), or users in the config file`,
       ),
   );
 }

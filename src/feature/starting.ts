@@ -1,7 +1,7 @@
 import type { Observer } from "../core/observation.ts";
 import type { Store } from "../store/store.ts";
 import type { Composition, SetUp } from "./composition.ts";
-import { failureOf } from "./failure.ts";
+import { wrapFailure } from "./failure.ts";
 
 /** The time after which a slow start of a feature is reported, in seconds. */
 const SLOW_START_SECONDS = 10;
@@ -24,7 +24,7 @@ export async function startFeatures(
       try {
         await stopInTime(each);
       } catch (error) {
-        failures.push(failureOf(each.feature, "stop", error));
+        failures.push(wrapFailure(each.feature, "stop", error));
       }
     }
     await store.close();
@@ -35,7 +35,7 @@ export async function startFeatures(
       try {
         await startSlowly(each, observe);
       } catch (error) {
-        throw failureOf(each.feature, "start", error);
+        throw wrapFailure(each.feature, "start", error);
       }
       started.push(each);
     }

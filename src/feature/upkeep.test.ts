@@ -103,7 +103,7 @@ async function filled(count: number): Promise<Store> {
 test("reports a failed upkeep with its feature and fault, tries again, and reports the same fault only once until it succeeds", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const store = sqliteStore({ path: ":memory:" });
-  const told: Observation[] = [];
+  const observations: Observation[] = [];
   const faults = [new Error("no clock"), new Error("no clock"), new Error("no time"), null, new Error("no time")];
   let tried = 0;
   const due = (): readonly Change[] => {
@@ -111,7 +111,7 @@ test("reports a failed upkeep with its feature and fault, tries again, and repor
     if (fault) throw fault;
     return [];
   };
-  const observe = (each: Observation): void => void told.push(each);
+  const observe = (each: Observation): void => void observations.push(each);
   const stop = startUpkeep([{ feature: "mail", everySeconds: 1, due }], { store, observe, now: () => 10 });
 
   while (tried < faults.length) {
@@ -122,7 +122,7 @@ test("reports a failed upkeep with its feature and fault, tries again, and repor
 
   const message = "feature mail: Expired rows could not be deleted; the upkeep tries again.";
   assert.deepEqual(
-    told,
+    observations,
     [faults[0], faults[2], faults[4]].map((error) => ({ kind: "notice", level: "error", message, error })),
   );
 });

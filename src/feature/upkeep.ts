@@ -6,7 +6,7 @@ import {
   isObject,
   membersMistakes,
   shown,
-  sortOf,
+  describeType,
   type Check,
 } from "../core/checking/members.ts";
 import type { Observer } from "../core/observation.ts";
@@ -53,7 +53,8 @@ export function startUpkeep(
     const telling = toldOnce((error) => observe?.({ kind: "notice", level: "error", message, error }));
     return { ...each, telling, dueIn: 0, isRunning: false };
   });
-  const eraseDue = async ({ due }: Upkeep): Promise<void> => erase(store, changesOf(due(now())), stopped.signal);
+  const eraseDue = async ({ due }: Upkeep): Promise<void> =>
+    erase(store, requireChangeList(due(now())), stopped.signal);
   const timer = setInterval(() => {
     for (const each of all) {
       each.dueIn--;
@@ -77,10 +78,10 @@ export function startUpkeep(
 }
 
 /** Returns the changes of `due`. Throws a TypeError if it returned no list. */
-export function changesOf(due: unknown): readonly Change[] {
-  const given = atOnce(due, "due");
-  if (Array.isArray(given)) return given as readonly Change[];
-  throw new TypeError(`due gave ${sortOf(given)}; it has to give a list of changes, which may be empty`);
+export function requireChangeList(due: unknown): readonly Change[] {
+  const result = atOnce(due, "due");
+  if (Array.isArray(result)) return result as readonly Change[];
+  throw new TypeError(`due gave ${describeType(result)}; it has to give a list of changes, which may be empty`);
 }
 
 /** A change of all matching rows. */

@@ -3,7 +3,7 @@ import type { Identity } from "../core/identity.ts";
 import type { Cause } from "../store/store.ts";
 
 /** Returns the cause of writes: the caller, the administrator who acts for the caller, and the request. */
-export function causeOf(call: Call, identity: Identity | null): Cause {
+export function buildCause(call: Call, identity: Identity | null): Cause {
   return {
     ...callerIn(identity),
     credentialId: identity?.keyId ?? identity?.sessionId ?? identity?.family ?? null,

@@ -11,7 +11,7 @@ import { problem, type Issue } from "../core/problem/problem.ts";
 import type { StoreReader } from "../store/reader.ts";
 import type { Cause, Key, Outcome, Transaction } from "../store/store.ts";
 import type { Hold } from "./body/held-bodies.ts";
-import { causeOf } from "./cause.ts";
+import { buildCause } from "./cause.ts";
 import type { Offering, ServiceCore } from "./core.ts";
 import type { AnyBody, ReceivedBody, Refusal } from "./endpoint/facts.ts";
 import type { Params } from "./endpoint/path.ts";
@@ -112,7 +112,7 @@ export class Exchange implements PermissionRequest {
 
   /** The cause of writes. Reading this does not make a response private, because it is not shown. */
   get cause(): Cause {
-    return causeOf(this.call, this.observedIdentity);
+    return buildCause(this.call, this.observedIdentity);
   }
 
   /** Writes a transaction with its cause. Throws if the caller was already answered because of a timeout. */
@@ -283,7 +283,7 @@ export class Context<P extends Params = Params, B extends AnyBody = AnyBody> imp
 }
 
 /** Returns the exchange of a context. Only for this folder. */
-export function exchangeOf(context: Context): Exchange {
+export function getExchange(context: Context): Exchange {
   return lookBehind(context);
 }
 

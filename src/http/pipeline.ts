@@ -13,20 +13,20 @@ import { addDeprecations } from "./answer/deprecating.ts";
 import { requireKnownPreferences } from "./answer/preferences.ts";
 import { tellable, toldFault } from "./answer/tellable.ts";
 import { withoutBody, writeProblem, writeReply, type Answer } from "./answer/writing.ts";
-import { octetsOf, readBody, requireMediaType } from "./body/intake.ts";
+import { readOctets, readBody, requireMediaType } from "./body/intake.ts";
 import { callerIn } from "./cause.ts";
 import type { ServiceCore } from "./core.ts";
 import type { ServedEndpoint } from "./endpoint/endpoint.ts";
-import { Exchange, exchangeOf, invalid, type Context } from "./exchange.ts";
+import { Exchange, getExchange, invalid, type Context } from "./exchange.ts";
 import { addExplanation, findWitness } from "./explaining.ts";
-import { readAccept, requireAccept } from "./formats/asked.ts";
+import { readAccept, requireAccept } from "./formats/accept.ts";
 import type { Format } from "./formats/format.ts";
 import { negotiate, prefers } from "./formats/negotiate.ts";
 import { identify, waitKnowing } from "./identifying/identifying.ts";
 import { identifyOrTell } from "./identifying/tolerating.ts";
 import { addLimits, askLimiters } from "./limiting/admitting.ts";
 import { notDone, tooLate } from "./limiting/in-flight.ts";
-import { requireInTime, soonOf } from "./limiting/in-time.ts";
+import { requireInTime, awaitSoon } from "./limiting/in-time.ts";
 import { requireWithinLimits } from "./limits.ts";
 import { requirePermission, scopesLet } from "./permitting.ts";
 import { requireRepeatable } from "./repeating.ts";
@@ -65,9 +65,9 @@ function goOn(way: RequestFlow, answer: Promise<Answer>, startedAt: number): Pro
     const end = (done: Answer | null): void => (inFlight.remove(request), resolve(done));
     const request = inFlight.add(way, () => end(null));
     const fail = (error: unknown): void => {
-      const told = way.fail(error);
-      if (told instanceof Promise) told.then(end, reject);
-      else end(told);
+      const answer = way.fail(error);
+      if (answer instanceof Promise) answer.then(end, reject);
+      else end(answer);
     };
     answer.then(end, fail);
   }).then((done) =>
@@ -81,7 +81,7 @@ class RequestFlow {
   readonly call: Call;
   match: Match | null = null;
   exchange: Exchange | null = null;
-  told: Problem | null = null;
+  problem: Problem | null = null;
   witness: Witness | null = null;
 
   constructor(service: RoutedService, call: Call) {
@@ -110,7 +110,7 @@ class RequestFlow {
     const { service, call } = this;
     if (endpoint.access === "open") return this.#admit(exchange, endpoint, () => this.#serve(exchange, endpoint));
     this.witness = findWitness(call, service.explainHeader);
-    if (service.chain.readsBody) call.letRead(() => octetsOf(exchange));
+    if (service.chain.readsBody) call.letRead(() => readOctets(exchange));
     if (endpoint.refusals === "told")
       return after(identifyOrTell(exchange, this.witness), (identified) => {
         exchange.identified = identified;
@@ -168,22 +168,22 @@ class RequestFlow {
     const { service, call, exchange } = this;
     if (exchange !== null) exchange.phase = "over";
     this.observeFault(notDone(call.awaits, service.inFlight.seconds));
-    return this.#tellSoon((this.told = tooLate()));
+    return this.#tellSoon((this.problem = tooLate()));
   }
 
   /** Writes the problem in the caller's format if that is quick. The slow code may be the format itself. */
-  async #tellSoon(told: Problem): Promise<Answer> {
+  async #tellSoon(reportedProblem: Problem): Promise<Answer> {
     try {
-      const answer = await soonOf(this.#tell(told));
+      const answer = await awaitSoon(this.#tell(reportedProblem));
       if (answer !== null) return answer;
     } catch (error) {
       this.observeFault(error);
     }
-    return this.#tell(told, this.service.formats[0]);
+    return this.#tell(reportedProblem, this.service.formats[0]);
   }
 
-  #tell(told: Problem, format?: Format): Eventually<Answer> {
-    return writeProblem(this.service, this.call, told, () => new ServedView(this, told), format);
+  #tell(reportedProblem: Problem, format?: Format): Eventually<Answer> {
+    return writeProblem(this.service, this.call, reportedProblem, () => new ServedView(this, reportedProblem), format);
   }
 
   /** Writes the problem in the default format, because a custom one has failed. */
@@ -192,9 +192,9 @@ class RequestFlow {
   }
 
   #told(error: unknown): Problem {
-    const told = (this.told = tellable(error));
-    if (told.status === 500) this.observeFault(error);
-    return told;
+    const reportedProblem = (this.problem = tellable(error));
+    if (reportedProblem.status === 500) this.observeFault(error);
+    return reportedProblem;
   }
 }
 
@@ -228,13 +228,13 @@ function requireFormat(exchange: Exchange): Format {
 
 /** Returns true if the caller prefers a type for which the endpoint redirects. */
 export function prefersRedirect(context: Context): boolean {
-  const { redirectsFor } = exchangeOf(context).endpoint;
-  return redirectsFor !== undefined && prefersOneOf(context, redirectsFor);
+  const { redirectsFor } = getExchange(context).endpoint;
+  return redirectsFor !== undefined && prefersAny(context, redirectsFor);
 }
 
 /** Returns true if the caller prefers one of these types to the formats of the service. */
-export function prefersOneOf(context: Context, types: readonly string[]): boolean {
-  const { service, call } = exchangeOf(context);
+export function prefersAny(context: Context, types: readonly string[]): boolean {
+  const { service, call } = getExchange(context);
   return prefers(call.list("accept"), types, service.formats);
 }
 
@@ -260,7 +260,7 @@ function requireKnownQuery(exchange: Exchange): void {
 
 const NONE: readonly string[] = [];
 
-function namesOf({ deprecations }: Exchange): readonly string[] {
+function listDeprecations({ deprecations }: Exchange): readonly string[] {
   return deprecations.map(({ what }) => what);
 }
 
@@ -280,14 +280,14 @@ function finish(way: RequestFlow, answer: Answer, startedAt: number): Answer {
       path: shortened(call.path),
       route: match === null ? null : match.route.path,
       status: answer.status,
-      code: way.told === null ? null : way.told.code,
-      problem: way.told,
+      code: way.problem === null ? null : way.problem.code,
+      problem: way.problem,
       durationMs: performance.now() - startedAt,
       address: call.client.address,
       ...callerIn(identity),
       traceId: call.trace === null ? null : call.trace.traceId,
       parentId: call.trace === null ? null : call.trace.parentId,
-      deprecated: exchange === null || exchange.deprecations.length === 0 ? NONE : namesOf(exchange),
+      deprecated: exchange === null || exchange.deprecations.length === 0 ? NONE : listDeprecations(exchange),
     });
   }
   return answer;

@@ -3,7 +3,7 @@ import { problem } from "../core/problem/problem.ts";
 import { parseId } from "../resource/ids.ts";
 import { belowBasePath } from "./base-path.ts";
 import type { ServedEndpoint } from "./endpoint/endpoint.ts";
-import { parametersOf, PARAMETERS, type PathParameter } from "./endpoint/parameters.ts";
+import { collectParameters, PARAMETERS, type PathParameter } from "./endpoint/parameters.ts";
 import { withoutFinalSlash } from "./endpoint/path.ts";
 
 /** The endpoints of a path. */
@@ -55,8 +55,8 @@ export function makeRoutes(
     const route: Route = {
       path: first.path,
       methods,
-      allow: allowOf(methods),
-      parameters: parametersOf(path, first.mounted),
+      allow: formatAllow(methods),
+      parameters: collectParameters(path, first.mounted),
     };
     all.push(route);
     router.on("GET", path.replaceAll(PARAMETERS, ":$1"), () => undefined, route);
@@ -93,7 +93,7 @@ export function requireEndpoint(route: Route, method: string): ServedEndpoint | 
   });
 }
 
-function allowOf(methods: ReadonlyMap<string, ServedEndpoint>): string {
+function formatAllow(methods: ReadonlyMap<string, ServedEndpoint>): string {
   const offered = ["GET", "HEAD", "QUERY", "POST", "PUT", "PATCH", "DELETE"].filter((method) =>
     methods.has(method === "HEAD" ? "GET" : method),
   );

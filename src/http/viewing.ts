@@ -102,8 +102,8 @@ export class ServedView implements View {
 
   async offers(named?: string): Promise<readonly Offer[]> {
     const { service } = this.#seen;
-    const asked = named ?? belowBasePath(this.call.path, this.basePath) ?? this.call.path;
-    const path = asked.replace(/(?<=.)\/$/, "");
+    const address = named ?? belowBasePath(this.call.path, this.basePath) ?? this.call.path;
+    const path = address.replace(/(?<=.)\/$/, "");
     const route = service.find(service.basePath + path)?.route;
     if (route === undefined) return [];
     const endpoints = [...route.methods.values()];
@@ -135,7 +135,7 @@ export class ServedView implements View {
     const { method, action = "call", mounted, own } = endpoint;
     const match = service.find(service.basePath + path)!;
     const probe = this.#exchangeFor(endpoint, method, path, match.params);
-    const isThere = await told(async () => {
+    const isThere = await runOrNull(async () => {
       requirePermission(probe);
       if (mounted === undefined) return true;
       if (match.params["id"] !== undefined)
@@ -162,10 +162,10 @@ export class ServedView implements View {
     const match = service.find(service.basePath + target.replace(/\?.*$/s, ""));
     const endpoint = match?.route.methods.get("GET");
     if (match === null || endpoint === undefined) return null;
-    const asked = this.#exchangeFor(endpoint, "GET", target, match.params);
-    return told(async () => {
-      requirePermission(asked);
-      const reply = await endpoint.handle(asked.context);
+    const innerExchange = this.#exchangeFor(endpoint, "GET", target, match.params);
+    return runOrNull(async () => {
+      requirePermission(innerExchange);
+      const reply = await endpoint.handle(innerExchange.context);
       if (reply.cache === "no-store" && this.#seen.exchange !== null) this.#seen.exchange.showsUnkept = true;
       return reply;
     });
@@ -182,26 +182,28 @@ export class ServedView implements View {
       const endpoint = match?.route.methods.get("GET");
       if (endpoint?.mounted === undefined || endpoint.mounted.parent !== null) return null;
       placed = endpoint.mounted;
-      const asked = this.#exchangeFor(endpoint, "GET", target, match!.params);
-      const isAllowed = await told(() => {
-        requirePermission(asked);
+      const innerExchange = this.#exchangeFor(endpoint, "GET", target, match!.params);
+      const isAllowed = await runOrNull(() => {
+        requirePermission(innerExchange);
         return true;
       });
       if (isAllowed === true)
-        verdicts.set(asked.key(), { decision: asked.only === null ? "allow" : { only: asked.only } });
+        verdicts.set(innerExchange.key(), {
+          decision: innerExchange.only === null ? "allow" : { only: innerExchange.only },
+        });
     }
     if (placed === null || !placed.shown.includes(field)) return null;
     const mounted = placed;
-    return told(() => readValues(exchange, mounted, field, verdicts));
+    return runOrNull(() => readValues(exchange, mounted, field, verdicts));
   }
 
   #exchangeFor(endpoint: ServedEndpoint, method: string, target: string, params: Match["params"]): Exchange {
     const { service, call, exchange } = this.#seen;
     const rawHeaders = withoutConditions(call.arrival.rawHeaders);
     const arrival = alike(call.arrival, { method, target: service.basePath + target, rawHeaders });
-    const asked = new Exchange(service, new Call(arrival, service.callContext), endpoint, params);
-    if (exchange !== null) asked.inherit(exchange);
-    return asked;
+    const innerExchange = new Exchange(service, new Call(arrival, service.callContext), endpoint, params);
+    if (exchange !== null) innerExchange.inherit(exchange);
+    return innerExchange;
   }
 }
 
@@ -213,7 +215,7 @@ function withoutConditions(rawHeaders: readonly string[]): readonly string[] {
 const OF_ONE_REQUEST = /^(?:if-(?:none-)?match|prefer|idempotency-key|content-.*|transfer-encoding)$/i;
 
 /** Returns null for a problem. Only the caller of a real request sees it. */
-async function told<T>(ask: () => Eventually<T>): Promise<T | null> {
+async function runOrNull<T>(ask: () => Eventually<T>): Promise<T | null> {
   try {
     return await ask();
   } catch (error) {

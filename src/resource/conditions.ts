@@ -1,7 +1,7 @@
 import { isObject } from "../core/checking/members.ts";
 import { MAX_ISSUES, type Issue } from "../core/problem/problem.ts";
 import { comparedKind, MAX_VALUES, readFilterValue, type FilterValue } from "./filter-value.ts";
-import { kindOf } from "./ids.ts";
+import { getKind } from "./ids.ts";
 import { Flaw } from "./kinds/field.ts";
 import { pointerTo } from "./pointer.ts";
 import type { Filter } from "./query.ts";
@@ -28,8 +28,8 @@ const MAX_ALL_LENGTH = 65_536;
  * Reads a condition: fields with operators and values, `all`, `any` and `not`. All members of a condition must match. Reports every issue
  * with its place.
  */
-export function readCondition(resource: Resource, given: unknown, pointer: string, issues: Issue[]): Condition | null {
-  return new Reader(resource, issues).condition(given, pointer, 0);
+export function readCondition(resource: Resource, input: unknown, pointer: string, issues: Issue[]): Condition | null {
+  return new Reader(resource, issues).condition(input, pointer, 0);
 }
 
 class Reader {
@@ -44,10 +44,10 @@ class Reader {
     this.#issues = issues;
   }
 
-  condition(given: unknown, pointer: string, depth: number): Condition | null {
-    if (!isObject(given))
+  condition(input: unknown, pointer: string, depth: number): Condition | null {
+    if (!isObject(input))
       return this.#say(pointer, "invalid", 'An object is required, like {"name": {"eq": "Ann"}}; or any, all, not.');
-    const members = Object.entries(given);
+    const members = Object.entries(input);
     if (members.length === 0) this.#count(pointer);
     const parts: Condition[] = [];
     for (const [name, value] of members) {
@@ -75,11 +75,11 @@ class Reader {
     return this.#comparisons(name, value, pointer, allowed);
   }
 
-  #several(given: unknown, pointer: string, depth: number): readonly Condition[] | null {
-    if (!Array.isArray(given)) return this.#say(pointer, "invalid", "An array of conditions is required.");
-    if (given.length === 0) this.#count(pointer);
+  #several(input: unknown, pointer: string, depth: number): readonly Condition[] | null {
+    if (!Array.isArray(input)) return this.#say(pointer, "invalid", "An array of conditions is required.");
+    if (input.length === 0) this.#count(pointer);
     const parts: Condition[] = [];
-    for (const [at, each] of given.entries()) {
+    for (const [at, each] of input.entries()) {
       if (this.#isOver()) break;
       const part = this.condition(each, `${pointer}/${at}`, depth);
       if (part !== null) parts.push(part);
@@ -87,11 +87,11 @@ class Reader {
     return parts;
   }
 
-  #comparisons(field: string, given: unknown, pointer: string, allowed: readonly Operator[]): Condition | null {
-    if (!isObject(given) || Object.keys(given).length === 0)
+  #comparisons(field: string, input: unknown, pointer: string, allowed: readonly Operator[]): Condition | null {
+    if (!isObject(input) || Object.keys(input).length === 0)
       return this.#say(pointer, "invalid", `An object with an operator is required: ${allowed.join(", ")}.`);
     const filters: Filter[] = [];
-    for (const [name, value] of Object.entries(given)) {
+    for (const [name, value] of Object.entries(input)) {
       const place = pointer + pointerTo(name);
       if (this.#isOver() || !this.#count(place)) break;
       const operator = allowed.find((each) => each === name);
@@ -109,21 +109,23 @@ class Reader {
     if (operator === "in" && Array.isArray(value)) return this.#values(field, value, pointer);
     const isText = operator === "in";
     const text =
-      operator === "null" ? textOf("boolean", value) : textOf(isText ? "string" : this.#typeOf(field), value);
+      operator === "null"
+        ? convertToText("boolean", value)
+        : convertToText(isText ? "string" : this.#typeOf(field), value);
     const read = this.#read(field, operator, text);
     if (read instanceof Flaw) return this.#say(pointer, read.code, read.detail);
     return !Array.isArray(read) || this.#hasRoom(read.length, pointer) ? read : null;
   }
 
   /** Reads the values one by one. A text may contain commas here. */
-  #values(field: string, given: readonly unknown[], pointer: string): FilterValue | null {
-    if (given.length > MAX_VALUES) return this.#say(pointer, "too_many", `At most ${MAX_VALUES} values are allowed.`);
-    if (!this.#hasRoom(given.length, pointer)) return null;
+  #values(field: string, input: readonly unknown[], pointer: string): FilterValue | null {
+    if (input.length > MAX_VALUES) return this.#say(pointer, "too_many", `At most ${MAX_VALUES} values are allowed.`);
+    if (!this.#hasRoom(input.length, pointer)) return null;
     const type = this.#typeOf(field);
     const values: (string | number | boolean)[] = [];
-    for (const [at, each] of given.entries()) {
+    for (const [at, each] of input.entries()) {
       if (this.#isOver()) break;
-      const read = this.#read(field, "eq", textOf(type, each));
+      const read = this.#read(field, "eq", convertToText(type, each));
       if (read instanceof Flaw) this.#say(`${pointer}/${at}`, read.code, read.detail);
       else values.push(read as string | number | boolean);
     }
@@ -139,7 +141,7 @@ class Reader {
 
   /** Returns the JSON type of a field's values. */
   #typeOf(field: string): JSONType {
-    const { type, number } = comparedKind(kindOf(this.#resource, field)).column;
+    const { type, number } = comparedKind(getKind(this.#resource, field)).column;
     if (type === "integer" || type === "boolean") return type;
     return type === "double" || number === true ? "number" : "string";
   }
@@ -178,6 +180,6 @@ const required: Readonly<Record<JSONType, string>> = {
 };
 
 /** Returns a JSON value in the form of a query parameter, so the same rules read both. */
-function textOf(type: JSONType, value: unknown): string | Flaw {
+function convertToText(type: JSONType, value: unknown): string | Flaw {
   return typeof value === (type === "integer" ? "number" : type) ? String(value) : new Flaw("invalid", required[type]);
 }

@@ -39,12 +39,12 @@ import type { Field } from "./kinds/field.ts";
  * ```
  */
 export function defineProblem<const E extends Fields = {}>(definition: ProblemDefinition<E>): ProblemDefinition<E> {
-  const given: unknown = definition;
-  if (!isObject(given))
+  const input: unknown = definition;
+  if (!isObject(input))
     throw new DeclarationError([
-      `defineProblem: it is ${shownWithoutText(given)}; it takes an object with ${MEMBERS.join(", ")}`,
+      `defineProblem: it is ${shownWithoutText(input)}; it takes an object with ${MEMBERS.join(", ")}`,
     ]);
-  const mistakes = mistakesOf(definition);
+  const mistakes = collectMistakes(definition);
   if (mistakes.length > 0)
     throw new DeclarationError(mistakes.map((mistake) => `problem ${shownCode(definition)}: ${mistake}`));
   return Object.freeze(made({ ...definition }));
@@ -52,7 +52,7 @@ export function defineProblem<const E extends Fields = {}>(definition: ProblemDe
 
 const MEMBERS: readonly string[] = ["code", "status", "title", "detail", "why", "cure", "extensions"];
 
-function mistakesOf(definition: ProblemDefinition): readonly string[] {
+function collectMistakes(definition: ProblemDefinition): readonly string[] {
   const { code, status, title, detail, why, cure, extensions } = definition;
   const texts = Object.entries({ title, detail, why, cure });
   return [
@@ -92,8 +92,8 @@ function nameMistakes(name: string): readonly string[] {
 
 function unmeant(field: Field): readonly string[] {
   const { kind, options, computed } = field;
-  const given = Object.entries(options).filter(([, value]) => value !== undefined && value !== false);
-  const names = given
+  const entries = Object.entries(options).filter(([, value]) => value !== undefined && value !== false);
+  const names = entries
     .map(([name]) => name)
     .filter((name) => Object.hasOwn(fieldOptions, name) && !MEANT.includes(name));
   return [

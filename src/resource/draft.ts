@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { atOnce, tooLate } from "../core/checking/at-once.ts";
-import { isObject, sortOf } from "../core/checking/members.ts";
+import { isObject, describeType } from "../core/checking/members.ts";
 import { meantName } from "../core/checking/nearest.ts";
 import { isExactNumber } from "../core/exact-numbers.ts";
 import { anIssueList, MAX_ISSUES, type Issue } from "../core/problem/problem.ts";
@@ -15,7 +15,7 @@ import {
   type DraftContext,
   type Field,
 } from "./kinds/field.ts";
-import { instantOf } from "./kinds/times.ts";
+import { formatInstant } from "./kinds/times.ts";
 import { pointerTo } from "./pointer.ts";
 import type { ChangedValuesOf, MadeValuesOf, Resource, TransientOf } from "./resource.ts";
 
@@ -70,11 +70,11 @@ export function readDraft(
     const against = isHidden ? options : blind;
     // Keeps values that other programs have written, even if this program would refuse them.
     if (resource.table !== null && staysAsItIs(name, field, sent, against)) continue;
-    const given: GivenField = { path: resource.path, name, field };
-    const value = isWritable(field) ? valueOf(given, sent, against) : givenValue(given, sent, against);
+    const target: GivenField = { path: resource.path, name, field };
+    const value = isWritable(field) ? resolveValue(target, sent, against) : givenValue(target, sent, against);
     if (value instanceof Promise) throw tooLate(value, `${resource.path}: what reads the field ${name}`);
     if (value instanceof Flaw && isHidden) continue;
-    if (value instanceof Flaw) issues.push(...issuesOf(name, value, isShown(field) ? undefined : sent));
+    if (value instanceof Flaw) issues.push(...buildIssues(name, value, isShown(field) ? undefined : sent));
     else if (value !== undefined) (isStored(field) ? values : transient)[name] = value;
   }
   const unknown: string[] = [];
@@ -99,12 +99,12 @@ const MOST_MEANT = 5;
 
 /** Returns the issue of an unknown field, with a suggestion from the fields that each caller may know. */
 function unknownField(name: string, resource: Resource | null): Issue {
-  const known =
+  const knownNames =
     resource === null ? [] : Object.keys(resource.fields).filter((each) => hasOpenName(resource.fields[each]!));
   return {
     pointer: pointerTo(name),
     code: "unknown_field",
-    detail: `There is no field of this name.${known.length === 0 ? "" : meantName(name, known)}`,
+    detail: `There is no field of this name.${knownNames.length === 0 ? "" : meantName(name, knownNames)}`,
   };
 }
 
@@ -144,7 +144,7 @@ export function issuesFound({ path, check }: Resource, record: Readonly<Record<s
   const found: unknown = atOnce(check(record), `${path}: check`);
   const wrong = anIssueList(found);
   if (wrong === null) return found as readonly Issue[];
-  throw new TypeError(`${path}: check gave ${sortOf(found)}; ${wrong}`);
+  throw new TypeError(`${path}: check gave ${describeType(found)}; ${wrong}`);
 }
 
 function staysAsItIs(name: string, field: Field, sent: unknown, { current }: DraftOptions): boolean {
@@ -156,11 +156,11 @@ function staysAsItIs(name: string, field: Field, sent: unknown, { current }: Dra
  * Hides a detail that repeats a hidden value. Schemas of other libraries may quote the value, which must not be in a response, log or
  * error.
  */
-function issuesOf(name: string, { code, detail, parts }: Flaw, hidden: unknown): readonly Issue[] {
-  const told = (text: string): string =>
+function buildIssues(name: string, { code, detail, parts }: Flaw, hidden: unknown): readonly Issue[] {
+  const hideValue = (text: string): string =>
     typeof hidden === "string" && hidden !== "" && text.includes(hidden) ? "The value is not valid." : text;
-  if (parts.length === 0) return [{ pointer: `/${name}`, code, detail: told(detail) }];
-  return parts.map((part) => ({ ...part, detail: told(part.detail), pointer: `/${name}${part.pointer}` }));
+  if (parts.length === 0) return [{ pointer: `/${name}`, code, detail: hideValue(detail) }];
+  return parts.map((part) => ({ ...part, detail: hideValue(part.detail), pointer: `/${name}${part.pointer}` }));
 }
 
 /** A field with its name and its resource's path. */
@@ -171,28 +171,28 @@ interface GivenField {
 }
 
 /** Returns the value to store. Returns undefined if the field keeps its value. */
-function valueOf(given: GivenField, sent: unknown, options: DraftOptions): unknown {
-  const { name, field } = given;
+function resolveValue(target: GivenField, sent: unknown, options: DraftOptions): unknown {
+  const { name, field } = target;
   const { default: fallback, optional } = field.options;
   if (sent === undefined) {
     if (field.options.filled === true) return undefined;
     if (options.current !== null && (!isShown(field) || typeof fallback === "function")) return undefined;
-    if (fallback !== undefined) return defaultOf(given, options);
+    if (fallback !== undefined) return resolveDefault(target, options);
     if (optional === true) return isStored(field) ? null : undefined;
     return isRequired(field) ? new Flaw("required", "This field is required.") : undefined;
   }
   if (sent === null) {
     if (optional !== true || !isStored(field)) return new Flaw("invalid", "This field must not be null.");
-    return fallback === undefined ? null : defaultOf(given, options);
+    return fallback === undefined ? null : resolveDefault(target, options);
   }
   // An unchanged value in the record may be longer than the limit of today.
   if (sent !== options.current?.[name] && isTooLong(field, sent)) return tooLong(field);
   return readValue(field, sent, options.leavesAreText);
 }
 
-function defaultOf(given: GivenField, { context }: DraftOptions): unknown {
-  const { default: fallback } = given.field.options;
-  return typeof fallback === "function" ? makeValue(given, fallback as Make, context) : fallback;
+function resolveDefault(target: GivenField, { context }: DraftOptions): unknown {
+  const { default: fallback } = target.field.options;
+  return typeof fallback === "function" ? makeValue(target, fallback as Make, context) : fallback;
 }
 
 type Make = (context: DraftContext) => unknown;
@@ -208,7 +208,7 @@ function makeValue({ path, name, field }: GivenField, make: Make, context: Draft
   if (made === null)
     throw new TypeError(`${who} gave nothing; it has to give a value, or the field has to be optional`);
   // A value that is never shown may be stored in another form than it is sent in.
-  if (!isShown(field) || make === instantOf) return made;
+  if (!isShown(field) || make === formatInstant) return made;
   const read = kind.parse(made);
   if (read instanceof Flaw) throw new TypeError(`${who} gave what its kind does not take: ${read.detail}`);
   return read;
@@ -261,8 +261,8 @@ export function regeneratedValues(
 }
 
 /** Returns the value of a field that the service sets: once, or at each write. A caller may only repeat the stored value. */
-function givenValue(given: GivenField, sent: unknown, options: DraftOptions): unknown {
-  const { name, field } = given;
+function givenValue(target: GivenField, sent: unknown, options: DraftOptions): unknown {
+  const { name, field } = target;
   const { current, leavesAreText, context } = options;
   if (sent !== undefined) {
     const repeated = sent === null ? null : readValue(field, sent, leavesAreText);
@@ -272,9 +272,9 @@ function givenValue(given: GivenField, sent: unknown, options: DraftOptions): un
   if (field.computed !== undefined) return undefined;
   const { generated, regenerated, default: fallback } = field.options;
   if (generated !== undefined && (current === null || regenerated === true))
-    return current === null && field.options.filled === true ? undefined : makeValue(given, generated, context);
+    return current === null && field.options.filled === true ? undefined : makeValue(target, generated, context);
   if (current !== null || field.options.filled === true) return undefined;
-  if (fallback !== undefined) return defaultOf(given, options);
+  if (fallback !== undefined) return resolveDefault(target, options);
   return field.options.optional === true ? null : undefined;
 }
 

@@ -1,5 +1,5 @@
 import { textOperators, type Operator } from "../core/operators.ts";
-import { kindOf } from "./ids.ts";
+import { getKind } from "./ids.ts";
 import { Flaw, type Kind } from "./kinds/field.ts";
 import { parseNumber } from "./kinds/numbers.ts";
 import type { Resource } from "./resource.ts";
@@ -45,7 +45,7 @@ function readOne(
   operator: Operator,
   text: string,
 ): string | number | boolean | Flaw {
-  const kind = comparedKind(kindOf(resource, field));
+  const kind = comparedKind(getKind(resource, field));
   if (kind.column.type === "integer") {
     const number = /^-?(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN;
     return Number.isSafeInteger(number) ? number : new Flaw("invalid", "A whole number is required.");

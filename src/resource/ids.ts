@@ -24,13 +24,13 @@ export function idField({ id }: { readonly id: IdKind }): Field {
 }
 
 /** Returns a field by its name, including `id`. */
-export function fieldOf(resource: Identified, name: string): Field {
+export function getField(resource: Identified, name: string): Field {
   return name === "id" ? idField(resource) : resource.fields[name]!;
 }
 
 /** Returns the kind of a field by its name, including `id`. */
-export function kindOf(resource: Identified, name: string): Kind<unknown> {
-  return fieldOf(resource, name).kind;
+export function getKind(resource: Identified, name: string): Kind<unknown> {
+  return getField(resource, name).kind;
 }
 
 /** Parses an id in a path. Each id has one spelling: a number from 1 to 2^53-1 without sign or leading zero, or a UUID in lower case. */

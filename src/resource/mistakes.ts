@@ -6,10 +6,10 @@ import {
   isText,
   membersMistakes,
   namedMembers,
-  oneOf,
+  buildChoiceCheck,
   optional,
   shown,
-  someOf,
+  buildListCheck,
   text,
   texts,
   together,
@@ -36,11 +36,11 @@ const LIST_PARAMETERS = new Set(["limit", "cursor", "sort", "fields"]);
 const MAX_SORTED_LENGTH = 1000;
 
 /** Returns every mistake in a declaration: its location, its reason and its fix. */
-export function mistakesOf(declaration: unknown): readonly string[] {
+export function collectMistakes(declaration: unknown): readonly string[] {
   if (!isObject(declaration)) return [`resource: it is ${shown(declaration)}; write defineResource({ name, fields })`];
   const place = `resource ${isText(declaration["name"]) && declaration["name"] !== "" ? declaration["name"] : "(no name)"}`;
   const malformed = membersMistakes(declaration, declarationMembers);
-  const found = [...malformed, ...(canSayMore(declaration) ? mistakesWithin(soundOf(declaration)) : [])];
+  const found = [...malformed, ...(canSayMore(declaration) ? mistakesWithin(filterSound(declaration)) : [])];
   return found.map((mistake) => `${place}: ${mistake}`);
 }
 
@@ -49,14 +49,14 @@ export const aResource: Check = (value) =>
   (isObject(value) && isText(value["path"]) ? null : "it has to be a resource; declare it with defineResource");
 
 /** The members that other members refer to. */
-const spokenOf = ["name", "plural", "within", "id", "fields", "table", "columns", "computed"] as const;
+const namedParts = ["name", "plural", "within", "id", "fields", "table", "columns", "computed"] as const;
 
 function canSayMore(declaration: Members): boolean {
-  return spokenOf.every((member) => declarationMembers[member](declaration[member]) === null);
+  return namedParts.every((member) => declarationMembers[member](declaration[member]) === null);
 }
 
 /** Removes malformed or misspelled members, because no more can be checked in them. */
-function soundOf(declaration: Members): ResourceDeclaration<Fields> {
+function filterSound(declaration: Members): ResourceDeclaration<Fields> {
   const sound = Object.entries(declarationMembers).filter(([member, check]) => check(declaration[member]) === null);
   return Object.fromEntries(
     sound.map(([member]) => [member, declaration[member]]),
@@ -67,11 +67,11 @@ const declarationMembers: Readonly<Record<keyof ResourceDeclaration<Fields>, Che
   name: (value) => (isText(value) ? null : "it has to be a text, like order_line"),
   plural: optional((value) => (isText(value) ? null : "it has to be a text, like order-lines")),
   within: optional(aResource),
-  id: optional(oneOf("integer", "uuid", "text")),
+  id: optional(buildChoiceCheck("integer", "uuid", "text")),
   fields: namedMembers,
   table: optional(text),
   columns: optional(namedMembers),
-  writes: optional(someOf("create", "update", "delete")),
+  writes: optional(buildListCheck("create", "update", "delete")),
   revision: optional((value) =>
     value === "digest" || (isObject(value) && isText(value["field"]))
       ? null

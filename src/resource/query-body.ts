@@ -36,7 +36,7 @@ export function readQueryBody(
   const wanted = count === "exact" || count === "estimated" ? count : null;
   if (count !== undefined && wanted === null) say("count", "invalid", "exact or estimated is required.");
   const condition = where === undefined ? null : readCondition(resource, where, "/where", issues);
-  const asked = readOnce(resource, once, expandable, (name, { code, detail }) => say(name, code, detail));
-  if (issues.length > 0 || asked === null) return issues;
-  return { ...asked, where: condition, count: wanted };
+  const request = readOnce(resource, once, expandable, (name, { code, detail }) => say(name, code, detail));
+  if (issues.length > 0 || request === null) return issues;
+  return { ...request, where: condition, count: wanted };
 }

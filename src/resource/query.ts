@@ -2,7 +2,7 @@ import { meantName } from "../core/checking/nearest.ts";
 import type { Issue } from "../core/problem/problem.ts";
 import type { PageSize } from "./declaration.ts";
 import { comparedKind, readFilterValue, type FilterValue } from "./filter-value.ts";
-import { kindOf } from "./ids.ts";
+import { getKind } from "./ids.ts";
 import { Flaw, hasOpenName } from "./kinds/field.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "./page-size.ts";
 import { shownFields, type Operator, type Resource } from "./resource.ts";
@@ -82,8 +82,8 @@ export function readListRequest(
   }
   if (filters.length > MAX_FILTERS)
     say(filters[MAX_FILTERS]!.field, new Flaw("too_many", `At most ${MAX_FILTERS} filters are allowed.`));
-  const asked = readOnce(resource, once, expandable, say);
-  return issues.length > 0 || asked === null ? issues : { filters, ...asked };
+  const request = readOnce(resource, once, expandable, say);
+  return issues.length > 0 || request === null ? issues : { filters, ...request };
 }
 
 /** Reads the parts that occur at most once. Returns null if there is a mistake, which is reported. */
@@ -142,17 +142,17 @@ export function readRecordRequest(
 /** Reads the names of related records to embed: `user,items`, and `items.product` for records that are embedded in those. */
 export function readExpand(expandable: readonly string[], text: string | undefined): readonly string[] | Flaw {
   if (text === undefined) return [];
-  const asked = new Set<string>();
+  const requestedNames = new Set<string>();
   for (const name of text.split(",")) {
     if (!expandable.includes(name))
       return new Flaw(
         "invalid",
         expandable.length === 0 ? "Nothing can be expanded here." : `What can be expanded is ${expandable.join(", ")}.`,
       );
-    if (asked.has(name)) return new Flaw("invalid", `${name} is named twice.`);
-    asked.add(name);
+    if (requestedNames.has(name)) return new Flaw("invalid", `${name} is named twice.`);
+    requestedNames.add(name);
   }
-  return expandable.filter((name) => asked.has(name));
+  return expandable.filter((name) => requestedNames.has(name));
 }
 
 function readFilter(resource: Resource, name: string, text: string): Filter | Flaw {
@@ -161,7 +161,7 @@ function readFilter(resource: Resource, name: string, text: string): Filter | Fl
   const { field, operator } = named;
   const value = readFilterValue(resource, field, operator, text);
   if (!(value instanceof Flaw)) return { field, operator, value };
-  const lostPlus = comparedKind(kindOf(resource, field)).column.type === "date-time" && LOST_PLUS.test(text);
+  const lostPlus = comparedKind(getKind(resource, field)).column.type === "date-time" && LOST_PLUS.test(text);
   return lostPlus ? new Flaw(value.code, `${value.detail} In an address, + is a blank: write it as %2B.`) : value;
 }
 
@@ -170,16 +170,16 @@ const LOST_PLUS = /\d \d\d:\d\d(?:,|$)/;
 
 type Named = Pick<Filter, "field" | "operator">;
 
-const known = new WeakMap<Resource, ReadonlyMap<string, Named>>();
+const cache = new WeakMap<Resource, ReadonlyMap<string, Named>>();
 
 /** Returns the filters of a resource by the names of their parameters: `price[lt]`, and `price` for `price[eq]`. */
 function filtersNamedBy(resource: Resource): ReadonlyMap<string, Named> {
-  let named = known.get(resource);
-  if (named === undefined) known.set(resource, (named = new Map(namesOf(resource))));
+  let named = cache.get(resource);
+  if (named === undefined) cache.set(resource, (named = new Map(collectFilterNames(resource))));
   return named;
 }
 
-function namesOf({ filters }: Resource): readonly (readonly [string, Named])[] {
+function collectFilterNames({ filters }: Resource): readonly (readonly [string, Named])[] {
   return [...filters].flatMap(([field, operators]) =>
     operators.flatMap((operator): (readonly [string, Named])[] => {
       const named = { field, operator };
@@ -237,12 +237,12 @@ function readSort(resource: Resource, text: string | undefined): readonly SortFi
 function readFields(resource: Resource, text: string | undefined): readonly string[] | null | Flaw {
   if (text === undefined) return null;
   const shown = shownFields(resource);
-  const asked = new Set<string>();
+  const requestedNames = new Set<string>();
   for (const field of text.split(",")) {
     if (!shown.includes(field)) return new Flaw("invalid", `The fields are ${shown.join(", ")}.`);
     // The links of a page repeat the query, and header fields have a size limit.
-    if (asked.has(field)) return new Flaw("invalid", `${field} is named twice.`);
-    asked.add(field);
+    if (requestedNames.has(field)) return new Flaw("invalid", `${field} is named twice.`);
+    requestedNames.add(field);
   }
-  return shown.filter((field) => asked.has(field));
+  return shown.filter((field) => requestedNames.has(field));
 }

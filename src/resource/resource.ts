@@ -17,7 +17,7 @@ import type {
 } from "./declaration.ts";
 import type { IdKind } from "./ids.ts";
 import { isShown, type ComputedSQL, type Field } from "./kinds/field.ts";
-import { mistakesOf } from "./mistakes.ts";
+import { collectMistakes } from "./mistakes.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "./page-size.ts";
 import type { ComputedFields } from "./types.ts";
 
@@ -54,7 +54,7 @@ export function defineResource<
   declaration: ResourceDeclaration<F, N, Outer, I, C>,
 ): Resource<[keyof C] extends [never] ? F : F & ComputedFields<C>, N, ParentColumnOf<Outer>, I, ParentIdOf<Outer>>;
 export function defineResource(declaration: ResourceDeclaration<Fields>): Resource {
-  const mistakes = mistakesOf(declaration);
+  const mistakes = collectMistakes(declaration);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
   const { name, plural = `${name}s`, within = null, fields } = declaration;
   const parentColumn = within === null ? null : `${within.name}_id`;
@@ -67,12 +67,12 @@ export function defineResource(declaration: ResourceDeclaration<Fields>): Resour
       id: declaration.id ?? "integer",
       parentColumn,
       fields: Object.freeze({ ...fields, ...computedFields(declaration) }),
-      filters: new Map(filtersOf(declaration).map(([field, { operators }]) => [field, operators])),
-      deprecations: deprecationsOf(declaration),
+      filters: new Map(collectFilters(declaration).map(([field, { operators }]) => [field, operators])),
+      deprecations: collectDeprecations(declaration),
       sorts: ["id", ...(declaration.sorts ?? [])],
       search: declaration.search ?? [],
       removed: declaration.removed ?? {},
-      pageSize: pageSizeOf(declaration),
+      pageSize: resolvePageSize(declaration),
       scans: declaration.scans ?? false,
       table: tableWithin(declaration),
       check: declaration.check ?? null,
@@ -88,28 +88,31 @@ function computedFields({ computed = {} }: ResourceDeclaration<Fields>): Fields 
       {
         kind: declared.as.kind,
         options: { ...declared.as.options, readOnly: true },
-        computed: "sql" in declared ? expressionsOf(declared.sql) : (declared.from as NonNullable<Field["computed"]>),
+        computed:
+          "sql" in declared ? resolveExpressions(declared.sql) : (declared.from as NonNullable<Field["computed"]>),
       },
     ]),
   );
 }
 
-function expressionsOf(sql: string | ComputedSQL): ComputedSQL {
+function resolveExpressions(sql: string | ComputedSQL): ComputedSQL {
   return typeof sql === "string" ? { sqlite: sql, postgres: sql } : sql;
 }
 
-function filtersOf({ filters = {} }: ResourceDeclaration<Fields>): readonly (readonly [string, FilterDeclaration])[] {
+function collectFilters({
+  filters = {},
+}: ResourceDeclaration<Fields>): readonly (readonly [string, FilterDeclaration])[] {
   return Object.entries(filters).map(([field, declared = []]) => [
     field,
     "operators" in declared ? declared : { operators: declared },
   ]);
 }
 
-function deprecationsOf(declaration: ResourceDeclaration<Fields>): Deprecations | null {
+function collectDeprecations(declaration: ResourceDeclaration<Fields>): Deprecations | null {
   const fields = Object.entries(declaration.fields).map(
     ([name, { options }]) => [name, readDeprecation(`field ${name}`, options.deprecated)] as const,
   );
-  const filters = filtersOf(declaration).map(
+  const filters = collectFilters(declaration).map(
     ([name, { deprecated }]) => [name, readDeprecation(`filter ${name}`, deprecated)] as const,
   );
   const isGoing = ([, found]: (typeof fields)[number]): boolean => found.length > 0;
@@ -132,7 +135,7 @@ function tableWithin({
   };
 }
 
-function pageSizeOf({ pageSize = {} }: ResourceDeclaration<Fields>): PageSize {
+function resolvePageSize({ pageSize = {} }: ResourceDeclaration<Fields>): PageSize {
   const { maximum = MAX_LIMIT } = pageSize;
   return { maximum, default: pageSize.default ?? Math.min(DEFAULT_LIMIT, maximum) };
 }

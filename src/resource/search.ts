@@ -1,4 +1,4 @@
-import { wordsOf } from "../core/words/words.ts";
+import { splitWords } from "../core/words/words.ts";
 import type { Resource } from "./declaration.ts";
 import { Flaw, type Field } from "./kinds/field.ts";
 
@@ -23,7 +23,7 @@ export function readSearch({ search }: Resource, text: string | undefined): read
   if (text === undefined) return [];
   if (search.length === 0) return new Flaw("unknown_parameter", "There is no such parameter.");
   if (text.length > MAX_LENGTH) return new Flaw("too_long", `At most ${MAX_LENGTH} characters are allowed.`);
-  const words = wordsOf(text);
+  const words = splitWords(text);
   if (words.length === 0) return new Flaw("invalid", "A word is required: letters or digits.");
   if (words.length > MAX_WORDS) return new Flaw("too_many", `At most ${MAX_WORDS} words are allowed.`);
   // Drops a word that is the beginning of another one, because the longer one finds both.

@@ -7,7 +7,7 @@ import type { BuiltIn } from "./built-in.ts";
 import { mountedItems, mountedOrders } from "./endpoints/orders.ts";
 import { wayIn } from "./endpoints/way-in.ts";
 import { protectedEndpoint } from "./endpoints/who.ts";
-import { accountsOf, builtInLogins, cookieNames, furtherLogins, mailedLogins } from "./logins.ts";
+import { createAccounts, builtInLogins, cookieNames, furtherLogins, mailedLogins } from "./logins.ts";
 import type { OwnAddress, SharedOutbox } from "./mail.ts";
 import { ConfigError } from "./settings/error.ts";
 import type { Settings } from "./settings/settings.ts";
@@ -34,7 +34,7 @@ export function builtInFeatures({
   outbox: { outbox },
   address,
 }: BuiltInOptions): BuiltIn {
-  const people = accountsOf(settings, config.users);
+  const people = createAccounts(settings, config.users);
   const cookies = cookieNames(settings);
   const about = { title: "Latchkey", version: "1", ...(config.api ?? { license }) };
   const { send: _, ...texts } = config.mail ?? {};

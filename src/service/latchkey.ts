@@ -13,7 +13,7 @@ import {
 } from "../door/stores.ts";
 import { optionalFeatures, type BuiltIn } from "./built-in.ts";
 import { builtInFeatures, chosenFeatures } from "./features.ts";
-import { ownAddress, senderOf, sharedOutbox } from "./mail.ts";
+import { ownAddress, createSender, sharedOutbox } from "./mail.ts";
 import { requireLatchkeyOptions, type LatchkeyOptions } from "./options.ts";
 import { importsCollection } from "./records/import-records.ts";
 import { ConfigError, type Settings } from "./settings/settings.ts";
@@ -117,8 +117,8 @@ export async function assembleLatchkey({
 }: LatchkeyOptions): Promise<AssembledLatchkey> {
   let service: Service | null = null;
   const tell: Observer = (observation) => (service === null ? observe : service.observe)?.(observation);
-  const store = over(storeOf(settings, tell));
-  const send = settings.mail === null ? null : overMail(await senderOf(settings.mail));
+  const store = over(createStore(settings, tell));
+  const send = settings.mail === null ? null : overMail(await createSender(settings.mail));
   const outbox = sharedOutbox();
   const address = ownAddress(settings);
   const builtIn = builtInFeatures({ settings, config, measured, gather, send, outbox, address });
@@ -197,7 +197,7 @@ function withHints(error: DeclarationError): DeclarationError {
 
 const NOT_A_DATABASE = 26;
 
-function storeOf({ database }: Settings, observe: Observer): Store {
+function createStore({ database }: Settings, observe: Observer): Store {
   const { tablePrefix = "" } = database;
   return database.kind === "sqlite"
     ? sqliteStore({ path: database.path, observe, tablePrefix })

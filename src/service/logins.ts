@@ -28,7 +28,7 @@ export function cookieNames({ cookiePrefix: prefix }: Settings) {
 }
 
 /** Returns the feature of users and their accounts. */
-export function accountsOf(settings: Settings, users: OwnUserFields = {}): AccountsFeature {
+export function createAccounts(settings: Settings, users: OwnUserFields = {}): AccountsFeature {
   const { registration, issuer, passwordCost, breachedPasswordsURL, outsideCredentialsSeconds, secondFactor } =
     settings;
   const looked = breachedPasswordsURL === null ? {} : { breachedPasswordsURL };

@@ -25,7 +25,7 @@ export function ownAddress({ publicURL, host, port, tls, basePath }: Settings): 
 }
 
 /** Makes the function that sends mails, by the settings. Throws `DeclarationError` if `nodemailer` is missing. */
-export async function senderOf({ target, password }: MailSettings): Promise<SendMail> {
+export async function createSender({ target, password }: MailSettings): Promise<SendMail> {
   if (target.kind === "function") return target.send;
   if (target.kind === "file") return mailFiles(target.folder);
   return smtpSender({ url: target.url, ...(password === null ? {} : { password }) });

@@ -51,17 +51,19 @@ const kinds = { object: "object", function: "function", text: "string" } as cons
 
 /** Throws `ConfigError` with all mistakes in the options of a service. */
 export function requireLatchkeyOptions(options: unknown): void {
-  const problems = isObject(options) ? problemsOf(options) : ["createLatchkey takes an object: { settings, config }."];
+  const problems = isObject(options)
+    ? collectProblems(options)
+    : ["createLatchkey takes an object: { settings, config }."];
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-function problemsOf(options: Readonly<Record<string, unknown>>): readonly string[] {
-  const known = Object.keys(members);
+function collectProblems(options: Readonly<Record<string, unknown>>): readonly string[] {
+  const optionNames = Object.keys(members);
   const { settings, config } = options;
   return [
     ...Object.keys(options)
-      .filter((name) => !known.includes(name))
-      .map((name) => `createLatchkey has no option ${shownName(name)}. The nearest is ${nearest(name, known)}.`),
+      .filter((name) => !optionNames.includes(name))
+      .map((name) => `createLatchkey has no option ${shownName(name)}. The nearest is ${nearest(name, optionNames)}.`),
     ...Object.entries(members)
       .filter(([name, kind]) => kind !== "any" && options[name] !== undefined && typeof options[name] !== kinds[kind])
       .map(([name, kind]) => `The option ${name} of createLatchkey is no ${kind}.`),

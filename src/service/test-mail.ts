@@ -1,5 +1,5 @@
 import { html, readSender, readSMTPURL } from "../door/features.ts";
-import { senderOf } from "./mail.ts";
+import { createSender } from "./mail.ts";
 import type { MailSettings } from "./settings/mail-settings.ts";
 
 /** How long a test mail may take, in milliseconds. */
@@ -15,8 +15,8 @@ export type TestMailOutcome =
  * `DeclarationError` if `nodemailer` is missing. `now` in milliseconds since the epoch.
  */
 export async function sendTestMail(settings: MailSettings, to: string, now: number): Promise<TestMailOutcome> {
-  const place = placeOf(settings);
-  const send = await senderOf(settings);
+  const place = describePlace(settings);
+  const send = await createSender(settings);
   const text = "This is a test mail of Latchkey. Its settings of mail work.";
   const subject = "Test mail of Latchkey";
   const mail = {
@@ -32,7 +32,7 @@ export async function sendTestMail(settings: MailSettings, to: string, now: numb
     await send(mail, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     return { kind: "sent", place };
   } catch (error) {
-    return { kind: "refused", place, reason: reasonOf(error) };
+    return { kind: "refused", place, reason: describeFailure(error) };
   }
 }
 
@@ -42,7 +42,7 @@ export function isAddress(text: string): boolean {
   return sender !== null && sender.address === text;
 }
 
-function placeOf({ target, password }: MailSettings): string {
+function describePlace({ target, password }: MailSettings): string {
   if (target.kind === "function") return "the function of the config file";
   if (target.kind === "file") return `the folder ${target.folder}`;
   const read = readSMTPURL(target.url, password);
@@ -52,7 +52,7 @@ function placeOf({ target, password }: MailSettings): string {
 }
 
 /** Describes a failure: what the server said, or why it cannot be reached. */
-function reasonOf(error: unknown): string {
+function describeFailure(error: unknown): string {
   const { code = "", response = "" } = error instanceof Error ? (error as { code?: unknown; response?: unknown }) : {};
   const said = typeof response === "string" && response !== "" ? `: ${response}` : "";
   switch (code) {

@@ -8,13 +8,13 @@ import {
   isStrange,
   isText,
   membersMistakes,
-  objectOf,
-  oneOf,
+  buildObjectCheck,
+  buildChoiceCheck,
   optional,
   sentence,
   shown,
   shownTo,
-  sortOf,
+  describeType,
   text,
   together,
   unseen,
@@ -45,18 +45,20 @@ export function collectionMistakes(collection: Readonly<Record<string, unknown>>
   const mistakes = membersMistakes(collection, collectionMembers);
   const { columns, indexes = [] } = collection;
   if (mistakes.length > 0 || !Array.isArray(columns)) return mistakes;
-  const known = ["id", ...columns.map((column: Column) => column.name)];
+  const columnNames = ["id", ...columns.map((column: Column) => column.name)];
   return [
-    ...known
+    ...columnNames
       .filter((name) => !/^[a-z][a-z0-9_]*$/i.test(name))
       .map((name) => `the column ${shownName(name)} needs a name of letters, digits and underscores`),
-    ...known
-      .filter((name, at) => known.indexOf(name) < at)
+    ...columnNames
+      .filter((name, at) => columnNames.indexOf(name) < at)
       .map((name) => `the column ${name} is declared twice; keep one`),
     ...(indexes as readonly (readonly string[])[])
       .flat()
-      .filter((name) => !known.includes(name))
-      .map((name) => `an index names the column ${shownName(name)}, which does not exist${suggestion(name, known)}`),
+      .filter((name) => !columnNames.includes(name))
+      .map(
+        (name) => `an index names the column ${shownName(name)}, which does not exist${suggestion(name, columnNames)}`,
+      ),
   ];
 }
 
@@ -72,7 +74,7 @@ const originMembers: ChecksOf<Origin> = {
 
 const columnMembers: ChecksOf<Column> = {
   name: text,
-  type: oneOf("integer", "text", "boolean", "decimal", "double", "date", "date-time", "json"),
+  type: buildChoiceCheck("integer", "text", "boolean", "decimal", "double", "date", "date-time", "json"),
   nullable: optional((value) => (typeof value === "boolean" ? null : "it has to be true or false")),
   unique: optional((value) =>
     typeof value === "boolean" || value === "folded" ? null : 'it has to be true, false or "folded"',
@@ -80,16 +82,16 @@ const columnMembers: ChecksOf<Column> = {
   folded: optional(aFlag),
   searched: optional(aFlag),
   few: optional(aFlag),
-  served: optional(oneOf("equality", "nothing")),
+  served: optional(buildChoiceCheck("equality", "nothing")),
   scale: optional(wholeFrom(0, 15)),
   number: optional(aFlag),
   default: anything,
   rule: anything,
   fits: optional(aFunction),
-  origin: optional(objectOf(originMembers, 'it has to be an object, like { renamedFrom: "title" }')),
+  origin: optional(buildObjectCheck(originMembers, 'it has to be an object, like { renamedFrom: "title" }')),
   references: optional(
-    objectOf(
-      { collection: text, onDelete: oneOf("cascade", "restrict") },
+    buildObjectCheck(
+      { collection: text, onDelete: buildChoiceCheck("cascade", "restrict") },
       'it has to be { collection: "books", onDelete: "restrict" }',
     ),
   ),
@@ -111,7 +113,7 @@ const existingMembers: ChecksOf<ExistingTable> = {
 
 const collectionMembers: ChecksOf<Omit<Collection, "typed">> = {
   name: text,
-  key: oneOf("integer", "text"),
+  key: buildChoiceCheck("integer", "text"),
   columns: (value) => {
     if (!Array.isArray(value)) return 'it has to be a list, like [{ name: "at", type: "integer" }]';
     return together(Array.from(value, columnMistake).filter((mistake) => mistake !== null));
@@ -121,14 +123,14 @@ const collectionMembers: ChecksOf<Omit<Collection, "typed">> = {
       return 'it has to be a list, like [{ name: "sum", type: "integer", sql: { sqlite: … } }]';
     return together(Array.from(value, computedMistake).filter((mistake) => mistake !== null));
   }),
-  existing: optional(objectOf(existingMembers, 'it has to be an object, like { table: "auth_user", … }')),
+  existing: optional(buildObjectCheck(existingMembers, 'it has to be an object, like { table: "auth_user", … }')),
   removed: optional((value) =>
     isObject(value) && Object.values(value).every((month) => isText(month) && /^\d{4}-\d\d$/.test(month))
       ? null
       : 'it has to name a month for each column, like { nickname: "2027-01" }',
   ),
   links: optional(
-    objectOf(
+    buildObjectCheck(
       { collection: text, column: text, was: optional(text) } satisfies ChecksOf<KeptLinks>,
       'it has to be { collection: "posts", column: "tags" }',
     ),
@@ -140,7 +142,7 @@ const collectionMembers: ChecksOf<Omit<Collection, "typed">> = {
   ),
 };
 
-const expressions = objectOf(
+const expressions = buildObjectCheck(
   { sqlite: optional(text), postgres: optional(text) },
   "it has to be an expression for each database",
 );
@@ -223,25 +225,26 @@ const knownMembers: ReadonlyMap<unknown, Checks> = new Map(Object.entries(change
 
 /** Throws a TypeError if a change has an unknown kind or an unknown member. The store would ignore it silently. */
 export function requireChanges({ changes }: Transaction): void {
-  const given: unknown = changes;
-  if (!Array.isArray(given)) throw new TypeError(`The changes of a transaction are ${sortOf(given)}, and no list.`);
-  for (let at = 0; at < given.length; at++) {
-    const change: unknown = given[at];
-    const mistake = isObject(change) ? changeMistake(change) : `it is ${sortOf(change)}, and no object`;
+  const changeList: unknown = changes;
+  if (!Array.isArray(changeList))
+    throw new TypeError(`The changes of a transaction are ${describeType(changeList)}, and no list.`);
+  for (let at = 0; at < changeList.length; at++) {
+    const change: unknown = changeList[at];
+    const mistake = isObject(change) ? changeMistake(change) : `it is ${describeType(change)}, and no object`;
     if (mistake !== null) throw new TypeError(`Change ${at} of a transaction cannot be made: ${sentence([mistake])}`);
   }
 }
 
 function changeMistake(change: Members): string | null {
   const { kind } = change;
-  const known = knownMembers.get(kind);
-  if (known === undefined) return `its kind is ${shown(kind)}; ${oneOf(...kinds)(kind)}`;
+  const memberChecks = knownMembers.get(kind);
+  if (memberChecks === undefined) return `its kind is ${shown(kind)}; ${buildChoiceCheck(...kinds)(kind)}`;
   for (const name in change)
-    if (!Object.hasOwn(known, name))
-      return `there is no member ${shownName(name)} of ${String(kind)}${suggestion(name, Object.keys(known))}`;
-  for (const name in known) {
-    const wrong = known[name]!(change[name]);
-    if (wrong !== null) return `its ${name} is ${shownTo(known[name]!, change[name])}; ${wrong}`;
+    if (!Object.hasOwn(memberChecks, name))
+      return `there is no member ${shownName(name)} of ${String(kind)}${suggestion(name, Object.keys(memberChecks))}`;
+  for (const name in memberChecks) {
+    const wrong = memberChecks[name]!(change[name]);
+    if (wrong !== null) return `its ${name} is ${shownTo(memberChecks[name]!, change[name])}; ${wrong}`;
   }
   return null;
 }

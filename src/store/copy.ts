@@ -154,7 +154,7 @@ export async function copyStore(
   let compared = 0;
   for (const table of tables) {
     const count = (rows: number): void => tell("verifying", (compared += rows), total * 2);
-    const [one, other] = [await digestOf(source, table, count), await digestOf(found, table, count)];
+    const [one, other] = [await digestRows(source, table, count), await digestRows(found, table, count)];
     if (one.rows !== other.rows || one.digest !== other.digest)
       throw new CopyError(
         "differs",
@@ -185,7 +185,7 @@ export async function countRows(content: Content): Promise<Checked["tables"]> {
 }
 
 /** Returns a digest of the rows of a table. It uses a form that is the same for every engine. */
-async function digestOf(
+async function digestRows(
   content: Content,
   table: string,
   count: (rows: number) => void,
@@ -208,25 +208,28 @@ function requireSameCounters(one: Counters, other: Counters): void {
 }
 
 /**
- * Returns the tables of the collections and of the store itself, by name. `shadowsOf` returns the columns that hold
+ * Returns the tables of the collections and of the store itself, by name. `collectShadows` returns the columns that hold
  * values derived from other columns.
  */
 export function copiedTables(
   collections: readonly Collection[],
-  shadowsOf: (collection: Collection) => readonly Column[],
+  collectShadows: (collection: Collection) => readonly Column[],
 ): ReadonlyMap<string, CopiedTable> {
-  const tables = [...collections.map((each) => copiedTable(each, shadowsOf)), ...keptBeside];
+  const tables = [...collections.map((each) => copiedTable(each, collectShadows)), ...keptBeside];
   return new Map(tables.map((table) => [table.name, table]));
 }
 
-function copiedTable(collection: Collection, shadowsOf: (collection: Collection) => readonly Column[]): CopiedTable {
+function copiedTable(
+  collection: Collection,
+  collectShadows: (collection: Collection) => readonly Column[],
+): CopiedTable {
   return {
     name: collection.name,
     columns: [
       { name: "id", type: collection.key },
       { name: "_revision", type: "integer" },
       ...collection.columns,
-      ...shadowsOf(collection),
+      ...collectShadows(collection),
     ],
     key: ["id"],
   };
@@ -243,8 +246,8 @@ export function readDeclaration(
   there: readonly string[],
 ): Collection {
   const declared = valueOfJSON(text) as Collection;
-  const known = new Set(["id", ...declared.columns.map(({ name }) => name)]);
-  const leftOvers = there.filter((name) => !known.has(name) && !name.startsWith("_"));
+  const declaredNames = new Set(["id", ...declared.columns.map(({ name }) => name)]);
+  const leftOvers = there.filter((name) => !declaredNames.has(name) && !name.startsWith("_"));
   return {
     ...declared,
     columns: [...declared.columns, ...leftOvers.map((name) => leftOver(declared.name, name, types[name]))],
@@ -275,11 +278,16 @@ function leftOver(table: string, name: string, text = ""): Column {
 }
 
 /** Throws unless the tables have the schema version of this program. A copy does not migrate. */
-export function requireVersion(found: number, known: number): void {
-  if (found === known) return;
+export function requireVersion(found: number, supportedVersion: number): void {
+  if (found === supportedVersion) return;
   const cure =
-    found > known ? "Use the newer program." : "Start and stop the service on it once, which updates the schema.";
-  throw new CopyError("schema", `The database has schema version ${found}, but this program knows ${known}. ${cure}`);
+    found > supportedVersion
+      ? "Use the newer program."
+      : "Start and stop the service on it once, which updates the schema.";
+  throw new CopyError(
+    "schema",
+    `The database has schema version ${found}, but this program knows ${supportedVersion}. ${cure}`,
+  );
 }
 
 /**

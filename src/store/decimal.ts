@@ -24,12 +24,12 @@ export function parseDecimal(text: string, scale: number): number | bigint | nul
 
 /** Parses the value of a decimal column as callers send it. It may be a number. */
 export function readDecimal({ scale = 0, number }: Column, value: unknown): number | bigint | null {
-  const text = number === true && typeof value === "number" ? decimalOf(value, scale) : value;
+  const text = number === true && typeof value === "number" ? formatFixed(value, scale) : value;
   return typeof text === "string" ? parseDecimal(text, scale) : null;
 }
 
 /** Returns the text of a number with `scale` decimal places. Returns null if the number has more. */
-function decimalOf(value: number, scale: number): string | null {
+function formatFixed(value: number, scale: number): string | null {
   const text = value === 0 ? "0" : value.toFixed(scale);
   return Number(text) === value ? text : null;
 }

@@ -89,7 +89,7 @@ function mistakesOfKeeping(
 }
 
 /** Returns the collections whose tables the store makes. */
-export function ownOf(collections: readonly Collection[]): readonly Collection[] {
+export function pickOwnCollections(collections: readonly Collection[]): readonly Collection[] {
   return collections.filter(({ existing }) => existing === undefined);
 }
 
@@ -102,14 +102,14 @@ export function asData(collections: readonly Collection[]): readonly Collection[
 }
 
 /** Returns the declaration that is stored with a table, as text. */
-export function declarationOf(collection: Collection): string {
-  const { computed: _, ...kept } = asData([collection])[0]!;
-  return JSON.stringify(kept);
+export function formatDeclaration(collection: Collection): string {
+  const { computed: _, ...stored } = asData([collection])[0]!;
+  return JSON.stringify(stored);
 }
 
-const asked = new Set<keyof Column>(["origin", "fits"]);
+const functionMembers = new Set<keyof Column>(["origin", "fits"]);
 
 function withoutOrigin(column: Column): Column {
-  const members = Object.entries(column).filter(([name]) => !asked.has(name as keyof Column));
+  const members = Object.entries(column).filter(([name]) => !functionMembers.has(name as keyof Column));
   return Object.fromEntries(members) as unknown as Column;
 }

@@ -10,10 +10,10 @@ export function keptRows(
   rows: readonly (Row | null)[],
 ): readonly (Row | null)[] {
   const first = rows.slice(0, count);
-  return first.some((row) => row === null) ? [] : first.map((row) => keptOf(row!, columns));
+  return first.some((row) => row === null) ? [] : first.map((row) => pickColumns(row!, columns));
 }
 
-function keptOf(row: Row, columns: readonly string[]): Row {
+function pickColumns(row: Row, columns: readonly string[]): Row {
   const record: Record<string, StoredRecord[string]> = {};
   for (const name of columns) record[name] = row.record[name]!;
   return { revision: row.revision, record };
@@ -28,17 +28,17 @@ export function formatKept({ answer, erasable }: Idempotency, rows: readonly (Ro
 
 /** Parses the text of {@link formatKept}. */
 export function parseKept(text: string): Extract<Recalled, { readonly kind: "replayed" }> {
-  const kept = valueOfJSON(text) as
+  const stored = valueOfJSON(text) as
     | readonly (Row | null)[]
     | { readonly rows: (Row | null)[]; readonly answer: JSONValue };
-  return "rows" in kept ? { kind: "replayed", ...kept } : { kind: "replayed", rows: kept };
+  return "rows" in stored ? { kind: "replayed", ...stored } : { kind: "replayed", rows: stored };
 }
 
 /**
  * Returns the key of the note that a record mentions a row. The note expires with the record. No caller's key starts
  * like this.
  */
-export function mentionOf(collection: string, id: unknown, key = ""): string {
+export function formatMention(collection: string, id: unknown, key = ""): string {
   return `about ${collection} ${String(id)} ${key}`;
 }
 

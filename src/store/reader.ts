@@ -4,7 +4,7 @@ import type { Store } from "./store.ts";
 export type StoreReader = Pick<Store, "find" | "findBy" | "list" | "listJSON" | "count">;
 
 /** Returns only the reading methods of a store. The result gives no access to the others. */
-export function readerOf(store: Store): StoreReader {
+export function createStoreReader(store: Store): StoreReader {
   return Object.freeze({
     find: store.find.bind(store),
     findBy: store.findBy.bind(store),

@@ -106,7 +106,7 @@ export interface Column {
    * has this copy anyway.
    */
   readonly folded?: true;
-  /** A text whose words are indexed (`wordsOf`). */
+  /** A text whose words are indexed (`splitWords`). */
   readonly searched?: true;
   /** It has few different values, so many rows share one. */
   readonly few?: true;
@@ -192,7 +192,7 @@ export type { Operator } from "../core/operators.ts";
 export type Where<C extends string = string> =
   | { readonly column: C; readonly operator: Operator; readonly value: Value }
   /**
-   * A word (`wordsOf`) in one of the searched columns starts with this. `few`: hardly any rows have it (`countWords`),
+   * A word (`splitWords`) in one of the searched columns starts with this. `few`: hardly any rows have it (`countWords`),
    * so the index on words is used. `waiting`: many more rows are not in the index yet and must be scanned.
    */
   | { readonly word: string; readonly few?: true; readonly waiting?: true }

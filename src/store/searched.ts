@@ -9,6 +9,6 @@ export function isSearched({ searched }: Column): boolean {
 }
 
 /** Returns the collections with searched columns. */
-export function searchedOf(collections: readonly Collection[]): readonly Collection[] {
+export function pickSearched(collections: readonly Collection[]): readonly Collection[] {
   return collections.filter(({ columns }) => columns.some(isSearched));
 }

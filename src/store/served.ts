@@ -43,7 +43,7 @@ export function isServed(query: Pick<ListQuery, "collection" | "where" | "sort">
   // Databases sort rows without a value differently in an index.
   if ([first, ...rest].some(({ column }) => isNullable(collection, column))) return false;
   if (ranged !== null && !equal.has(ranged) && first.column !== ranged) return false;
-  return indexesOf(collection).some((index) => leads(collection, index, equal, [first, ...rest]));
+  return listIndexes(collection).some((index) => leads(collection, index, equal, [first, ...rest]));
 }
 
 /**
@@ -107,11 +107,11 @@ function isRange(operator: Operator): boolean {
   return operator === "lt" || operator === "lte" || operator === "gt" || operator === "gte" || operator === "starts";
 }
 
-const known = new WeakMap<Collection, readonly (readonly string[])[]>();
+const cachedIndexes = new WeakMap<Collection, readonly (readonly string[])[]>();
 
-function indexesOf(collection: Collection): readonly (readonly string[])[] {
-  let indexes = known.get(collection);
-  if (indexes === undefined) known.set(collection, (indexes = [["id"], ...(collection.indexes ?? [])]));
+function listIndexes(collection: Collection): readonly (readonly string[])[] {
+  let indexes = cachedIndexes.get(collection);
+  if (indexes === undefined) cachedIndexes.set(collection, (indexes = [["id"], ...(collection.indexes ?? [])]));
   return indexes;
 }
 
@@ -136,10 +136,10 @@ function leads(
 
 /** True if an index on the column has a different order from its values. */
 function hasOtherOrder(collection: Collection, name: string): boolean {
-  return collection.existing !== undefined && servedOf(collection, name) !== undefined;
+  return collection.existing !== undefined && findServed(collection, name) !== undefined;
 }
 
-function servedOf({ existing, columns }: Collection, name: string): Column["served"] {
+function findServed({ existing, columns }: Collection, name: string): Column["served"] {
   return name === "id" ? existing?.served : columns.find((column) => column.name === name)?.served;
 }
 
@@ -151,7 +151,7 @@ export function isKeyScanned(collection: Collection): boolean {
 /** True if no index finds the rows of a condition, because the column is stored in another form. */
 function isKeptOtherwise(collection: Collection, name: string, isRange: boolean): boolean {
   if (collection.existing === undefined) return false;
-  const served = servedOf(collection, name);
+  const served = findServed(collection, name);
   return served === "nothing" || (served === "equality" && isRange);
 }
 

@@ -44,7 +44,7 @@ export interface Store {
    */
   listJSON(query: ListQuery, beside?: readonly BesideQuery[]): Eventually<ListText>;
   /**
-   * Counts the rows that have a word in their searched columns that begins like each of these (`wordsOf`). The number
+   * Counts the rows that have a word in their searched columns that begins like each of these (`splitWords`). The number
    * is approximate. Above `atMost`, it only says that there are more. Null while the word index is being built. Left
    * out if a driver has none.
    */

@@ -51,7 +51,7 @@ const good: PermissionSubject = { permission: authenticated, resource: books, ex
 const decides = (decide: (request: Parameters<Permission["decide"]>[0]) => unknown): Partial<Permission<string>> => ({
   decide: decide as Permission["decide"],
 });
-let asked = 0;
+let questionCount = 0;
 
 const atOnce = "decides every question synchronously, and never throws";
 const broken: readonly (readonly [what: string, check: string, change: Partial<Permission<string>>])[] = [
@@ -74,7 +74,7 @@ const broken: readonly (readonly [what: string, check: string, change: Partial<P
   [
     "counts",
     "gives the same question the same answer, independent of earlier questions",
-    decides(() => (++asked % 2 === 0 ? "allow" : "deny")),
+    decides(() => (++questionCount % 2 === 0 ? "allow" : "deny")),
   ],
   ["narrows and does not say so", "narrows to rows only for the actions that it names", decides(() => ({ only: own }))],
   [

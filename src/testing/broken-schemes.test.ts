@@ -142,13 +142,13 @@ const broken: readonly Broken[] = [
     what: "remembers whom it let in by the number alone",
     check: "keeps refusing a wrong credential after a right one, and accepting a right one",
     breaks(good) {
-      const known = new Set<string>();
+      const knownNumbers = new Set<string>();
       return {
         async authenticate(credential, call) {
           const number = credential.split(":")[0]!;
-          if (known.has(number)) return accepted(identity);
+          if (knownNumbers.has(number)) return accepted(identity);
           const verdict = await good(credential, call);
-          if (verdict.kind === "accepted") known.add(number);
+          if (verdict.kind === "accepted") knownNumbers.add(number);
           return verdict;
         },
       };
@@ -207,8 +207,10 @@ const broken: readonly Broken[] = [
       const doors: Record<string, unknown> = { 17: secret };
       return {
         authenticate(credential, call) {
-          const [door = "", given = ""] = credential.split(":");
-          return door in doors && String(doors[door]).includes(given) ? accepted(identity) : good(credential, call);
+          const [door = "", sentSecret = ""] = credential.split(":");
+          return door in doors && String(doors[door]).includes(sentSecret)
+            ? accepted(identity)
+            : good(credential, call);
         },
       };
     },

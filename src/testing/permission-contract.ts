@@ -8,11 +8,11 @@ import {
   type Permission,
   type PermissionRequest,
 } from "../access/permission/contract.ts";
-import { decideOn, decisionOf } from "../access/permission/decision.ts";
+import { decideOn, requireDecision } from "../access/permission/decision.ts";
 import { aFunction, text } from "../core/checking/members.ts";
 import { requireArguments } from "../core/checking/options.ts";
 import type { Identity } from "../core/identity.ts";
-import { collectionOf } from "../http/mount/collection.ts";
+import { buildCollection } from "../http/mount/collection.ts";
 import type { Resource } from "../resource/resource.ts";
 
 /** A question to a permission, with the required answer. */
@@ -51,35 +51,35 @@ export function certifyPermission(name: string, make: () => PermissionSubject): 
 
 /** All promises of a permission. */
 export const permissionChecks: readonly PermissionCheck[] = [
-  checkOf("has a name, and names the actions for which it narrows", ({ permission }) => {
+  createCheck("has a name, and names the actions for which it narrows", ({ permission }) => {
     assert.ok(typeof permission.name === "string" && permission.name !== "", "it has a name");
     for (const action of permission.narrows ?? []) assert.ok(everyAction.includes(action), `${action} is an action`);
   }),
 
-  checkOf("decides every question synchronously, and never throws", (subject) => {
-    for (const question of questionsTo(subject)) decisionOf(subject.permission, question);
+  createCheck("decides every question synchronously, and never throws", (subject) => {
+    for (const question of questionsTo(subject)) requireDecision(subject.permission, question);
   }),
 
-  checkOf("answers as its examples say", ({ permission, examples }) => {
+  createCheck("answers as its examples say", ({ permission, examples }) => {
     const kinds = new Set(examples.map(({ decision }) => decision === "deny"));
     assert.equal(kinds.size, 2, "one example allows, and another denies");
     for (const { who, action, params = { id: 1 }, decision } of examples) {
-      const told = `${permission.name} for ${who === null ? "nobody" : who.username} to ${action}`;
-      assert.deepEqual(decisionOf(permission, { identity: who, action, params, now: 0 }), decision, told);
+      const message = `${permission.name} for ${who === null ? "nobody" : who.username} to ${action}`;
+      assert.deepEqual(requireDecision(permission, { identity: who, action, params, now: 0 }), decision, message);
     }
   }),
 
-  checkOf("gives the same question the same answer, independent of earlier questions", (subject) => {
+  createCheck("gives the same question the same answer, independent of earlier questions", (subject) => {
     const questions = questionsTo(subject);
-    const first = questions.map((question) => decisionOf(subject.permission, question));
-    const again = questions.toReversed().map((question) => decisionOf(subject.permission, question));
+    const first = questions.map((question) => requireDecision(subject.permission, question));
+    const again = questions.toReversed().map((question) => requireDecision(subject.permission, question));
     assert.deepEqual(again.toReversed(), first);
   }),
 
-  checkOf("narrows to rows only for the actions that it names", (subject) => {
+  createCheck("narrows to rows only for the actions that it names", (subject) => {
     const { narrows = [], name } = subject.permission;
     for (const question of questionsTo(subject)) {
-      const narrowed = typeof decisionOf(subject.permission, question) === "object";
+      const narrowed = typeof requireDecision(subject.permission, question) === "object";
       assert.ok(
         !narrowed || narrows.includes(question.action),
         `${name} narrows ${question.action}, which is not in narrows`,
@@ -87,30 +87,30 @@ export const permissionChecks: readonly PermissionCheck[] = [
     }
   }),
 
-  checkOf("narrows by existing columns, and by values of their types", (subject) => {
+  createCheck("narrows by existing columns, and by values of their types", (subject) => {
     const { resource, permission } = subject;
     if (resource === undefined) return;
-    const rows = collectionOf(resource);
+    const rows = buildCollection(resource);
     for (const question of questionsTo(subject)) decideOn(permission, question, rows);
   }),
 
-  checkOf("refuses unknown callers, unless it says otherwise", (subject) => {
+  createCheck("refuses unknown callers, unless it says otherwise", (subject) => {
     if (subject.admitsUnknown === true) return;
     for (const question of questionsTo(subject).filter(({ identity }) => identity === null))
-      assert.equal(decisionOf(subject.permission, question), "deny", `an unknown caller may ${question.action}`);
+      assert.equal(requireDecision(subject.permission, question), "deny", `an unknown caller may ${question.action}`);
   }),
 
-  checkOf("changes nothing in the question", (subject) => {
+  createCheck("changes nothing in the question", (subject) => {
     for (const question of questionsTo(subject)) {
       const before = structuredClone(question);
-      decisionOf(subject.permission, question);
+      requireDecision(subject.permission, question);
       assert.ok(isDeepStrictEqual(question, before), `${subject.permission.name} changes the question`);
     }
   }),
 ];
 
 /** Creates a check. Any exception also breaks the promise. */
-function checkOf(name: string, keep: (subject: PermissionSubject) => void): PermissionCheck {
+function createCheck(name: string, keep: (subject: PermissionSubject) => void): PermissionCheck {
   return {
     name,
     run(make) {
@@ -139,9 +139,14 @@ const paths: readonly PermissionRequest["params"][] = [{}, { id: 1 }, { id: 2 },
 
 /** Returns questions for all callers, with every action, at every path, and those of the examples. Each is a copy. */
 function questionsTo({ examples }: PermissionSubject): readonly PermissionRequest[] {
-  const asked = examples.map(({ who, action, params = { id: 1 } }) => ({ identity: who, action, params, now: 0 }));
+  const exampleQuestions = examples.map(({ who, action, params = { id: 1 } }) => ({
+    identity: who,
+    action,
+    params,
+    now: 0,
+  }));
   const crossed = callers.flatMap((identity) =>
     everyAction.flatMap((action) => paths.map((params) => ({ identity, action, params, now: 0 }))),
   );
-  return structuredClone([...asked, ...crossed]);
+  return structuredClone([...exampleQuestions, ...crossed]);
 }

@@ -1,4 +1,4 @@
-import { codeOf, stepOf } from "../features/auth/totp/codes.ts";
+import { computeCode, computeStep } from "../features/auth/totp/codes.ts";
 
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
@@ -19,5 +19,5 @@ export function totpCode(secret: string, now: number): string {
     throw new TypeError("totpCode: the secret is not Base32. Pass the member `secret` of the new factor.");
   const bits = values.map((value) => value.toString(2).padStart(5, "0")).join("");
   const bytes = bits.match(/.{8}/g) ?? [];
-  return codeOf(Buffer.from(bytes.map((byte) => Number.parseInt(byte, 2))), stepOf(now));
+  return computeCode(Buffer.from(bytes.map((byte) => Number.parseInt(byte, 2))), computeStep(now));
 }

@@ -6,25 +6,25 @@ import { german } from "../../src/features/mail/german.ts";
 import { addTOTP, startLogin } from "../harness/factors.ts";
 import { adminPassword, serve, withMail } from "../harness/serve.ts";
 
-const subjectsOf = (mails: readonly Mail[]) => mails.map(({ to, subject }) => [to, subject]);
+const listSubjects = (mails: readonly Mail[]) => mails.map(({ to, subject }) => [to, subject]);
 
 test("sends users a notice about each change of their logins, after the event", async (t) => {
   const api = await serve(t, { settings: withMail });
   const ann = await addTOTP(api, "Ann");
-  assert.deepEqual(subjectsOf(await api.mails()), [["ann@example.com", "A second step was added to your login"]]);
+  assert.deepEqual(listSubjects(await api.mails()), [["ann@example.com", "A second step was added to your login"]]);
 
   const { pending } = (await startLogin(api, ann)).json.login;
   const recovery = { pending, factor: "recovery", code: ann.recoveryCodes[0] };
   assert.equal((await api.post("/api/login/", recovery)).status, 200);
-  assert.deepEqual(subjectsOf(await api.mails()), [["ann@example.com", "A recovery code was used"]]);
+  assert.deepEqual(listSubjects(await api.mails()), [["ann@example.com", "A recovery code was used"]]);
 
   const made = await api.post(`/users/${ann.id}/factors/recovery`, undefined, ann.headers);
   assert.equal(made.status, 201, made.text);
-  assert.deepEqual(subjectsOf(await api.mails()), [["ann@example.com", "New recovery codes for your account"]]);
+  assert.deepEqual(listSubjects(await api.mails()), [["ann@example.com", "New recovery codes for your account"]]);
 
   const removed = await api.delete(`/users/${ann.id}/factors/${ann.factor}`, api.admin);
   assert.equal(removed.status, 204, removed.text);
-  assert.deepEqual(subjectsOf(await api.mails()), [["ann@example.com", "A second step was removed from your login"]]);
+  assert.deepEqual(listSubjects(await api.mails()), [["ann@example.com", "A second step was removed from your login"]]);
 });
 
 test("sends a notice about a changed password with the time, and without a link, a code or a name", async (t) => {
@@ -55,7 +55,7 @@ test("sends users a notice about a token or a key that an administrator makes fo
   ] as const) {
     const made = await api.post(`/users/${ben.id}/${path}`, body, admin);
     assert.ok(made.status === 201 || made.status === 200, made.text);
-    assert.deepEqual(subjectsOf(await api.mails()), [
+    assert.deepEqual(listSubjects(await api.mails()), [
       ["ben@example.com", "A token or a key was made for your account"],
     ]);
   }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { decodeJwt } from "jose";
 import { defineFeature } from "../../src/door/index.ts";
 import type { Cause } from "../../src/store/store.ts";
-import { addTOTP, cookiesOf } from "../harness/factors.ts";
+import { addTOTP, readCookies } from "../harness/factors.ts";
 import { adminPassword, serve, type API, type ServeOptions } from "../harness/serve.ts";
 
 type Headers = Readonly<Record<string, string>>;
@@ -103,9 +103,9 @@ test("reaches no credentials and no account", async (t) => {
 test("reaches no identities at providers and no address with mail on", async (t) => {
   const settings = { LATCHKEY_MAIL_URL: "file:.", LATCHKEY_MAIL_FROM: "shop@example.com" };
   const { api, ann, acting } = await start(t, { settings });
-  const asked = { email: "other@example.com", current_password: ann.password };
+  const emailChange = { email: "other@example.com", current_password: ann.password };
 
-  assert.equal((await api.post(`/users/${ann.id}/email`, asked, acting)).status, 403);
+  assert.equal((await api.post(`/users/${ann.id}/email`, emailChange, acting)).status, 403);
   assert.equal((await api.patch(`/users/${ann.id}`, { email: "other@example.com" }, acting)).status, 403);
 });
 
@@ -127,7 +127,7 @@ test("is made by administrators with a fresh login, for users alone", async (t) 
   assert.equal((await api.post(`/users/${ann.id}/act`, undefined, { authorization: `Token ${key}` })).status, 403);
   await api.patch(`/users/${bea.id}/account`, { active: false }, admin);
   assert.equal((await api.post(`/users/${bea.id}/act`, undefined, admin)).status, 409);
-  const session = cookiesOf(await api.post("/api/session/", { username: "admin", password: adminPassword }));
+  const session = readCookies(await api.post("/api/session/", { username: "admin", password: adminPassword }));
   api.clock.turn(601);
   const stale = await api.post(`/users/${ann.id}/act`, undefined, session);
   assert.deepEqual([stale.status, stale.json.errors[0].pointer], [400, "/current_password"]);

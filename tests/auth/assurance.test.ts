@@ -37,10 +37,10 @@ const requirements = [...asvs.matchAll(/^## (V.+)$/gm)].flatMap(([, chapter = ""
 const deviations = rowsBelow(security, "Deviations");
 
 test("marks each requirement of OWASP ASVS 5.0, levels 1 and 2, once as met, not applicable or a deviation, with a reason", () => {
-  const told = [...requirements, ...deviations].flatMap(([numbers = ""]) => numbers.split(", "));
+  const markedNumbers = [...requirements, ...deviations].flatMap(([numbers = ""]) => numbers.split(", "));
 
   assert.equal(asvsRequirements.length, 253);
-  assert.deepEqual(told.toSorted(), asvsRequirements.toSorted());
+  assert.deepEqual(markedNumbers.toSorted(), asvsRequirements.toSorted());
   for (const [numbers = "", verdict = "", how = ""] of requirements) {
     assert.match(verdict, /^(?:held|not applicable)$/, numbers);
     assert.ok(how.length > 5, numbers);

@@ -62,8 +62,8 @@ test("never binds a name that its user chose before any outside login", async (t
 
   for (const name of ["bob", "Carl@example.com", "dora@example.com", "BOB", "carl@example.com"])
     assert.equal(await remote(api, name, "new@example.com"), "identity_not_bound", name);
-  const told = api.observed.filter(({ kind }) => kind === "identity_not_bound");
-  assert.deepEqual(told[0], {
+  const observations = api.observed.filter(({ kind }) => kind === "identity_not_bound");
+  assert.deepEqual(observations[0], {
     kind: "identity_not_bound",
     issuer: "",
     subject: "bob",
@@ -96,13 +96,13 @@ test("binds an identity once for concurrent first logins in two processes, and a
   const ann = await one.user("Ann");
   const at = (index: number) => (index % 2 === 0 ? one : other);
 
-  const known = await Promise.all(Array.from({ length: 12 }, (_, index) => remote(at(index), ann.email)));
+  const existing = await Promise.all(Array.from({ length: 12 }, (_, index) => remote(at(index), ann.email)));
   const made = await Promise.all(Array.from({ length: 12 }, (_, index) => remote(at(index), "zoe", "zoe@example.com")));
   const rivals = await Promise.all(
     Array.from({ length: 12 }, (_, index) => remote(at(index), index < 6 ? "kim" : "KIM", "kim@example.com")),
   );
 
-  assert.deepEqual(new Set(known), new Set([ann.id]));
+  assert.deepEqual(new Set(existing), new Set([ann.id]));
   assert.equal(new Set(made).size, 1);
   assert.deepEqual(new Set(rivals.map((each) => typeof each)), new Set(["number", "string"]));
   assert.equal(new Set(rivals).size, 2);

@@ -143,16 +143,17 @@ test("allows a private network if the operator configures it, but not for Basic"
 });
 
 test("logs at startup how passwords are handled on its address", () => {
-  const told = (environment: Record<string, string>): string | null =>
+  const readNotice = (environment: Record<string, string>): string | null =>
     cleartextNotice(readSettings({ LATCHKEY_DATABASE: "sqlite::memory:", ...environment }));
 
-  for (const host of ["127.0.0.1", "127.9.9.9", "::1", "localhost"]) assert.equal(told({ LATCHKEY_HOST: host }), null);
+  for (const host of ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
+    assert.equal(readNotice({ LATCHKEY_HOST: host }), null);
   for (const host of ["0.0.0.0", "::", "192.0.2.1", "api.example"])
-    assert.match(told({ LATCHKEY_HOST: host })!, /:8000 can be reached from other hosts .* are refused/);
-  assert.equal(told({ LATCHKEY_HOST: "0.0.0.0", LATCHKEY_TRUSTED_PROXIES: "10.0.0.1" }), null);
+    assert.match(readNotice({ LATCHKEY_HOST: host })!, /:8000 can be reached from other hosts .* are refused/);
+  assert.equal(readNotice({ LATCHKEY_HOST: "0.0.0.0", LATCHKEY_TRUSTED_PROXIES: "10.0.0.1" }), null);
   for (const host of ["127.0.0.1", "0.0.0.0"])
     assert.match(
-      told({ LATCHKEY_HOST: host, LATCHKEY_CLEARTEXT_LOGINS: "allow" })!,
+      readNotice({ LATCHKEY_HOST: host, LATCHKEY_CLEARTEXT_LOGINS: "allow" })!,
       /^LATCHKEY_CLEARTEXT_LOGINS=allow: passwords .* in cleartext/,
     );
 });

@@ -73,12 +73,12 @@ for (const { from, arriving, trust, session, secure } of transports) {
     const cookies = [...loggedIn.header("set-cookie"), ...tokens.header("set-cookie")].map(
       (each) => each.split(";")[0]!,
     );
-    const asked = await arrive(api, "/api/session/", {
+    const sessionAnswer = await arrive(api, "/api/session/", {
       ...arriving,
       headers: [...(arriving.headers ?? []), ["Cookie", cookies[0]!]],
     });
     assert.deepEqual(
-      [asked.status, asked.json.scheme, asked.json.expires_at],
+      [sessionAnswer.status, sessionAnswer.json.scheme, sessionAnswer.json.expires_at],
       [200, "session", "2026-02-14T09:30:00.000Z"],
     );
 
@@ -123,13 +123,13 @@ function assertCookies(sent: readonly string[], expected: readonly string[]): vo
 
 test("answers a refresh by cookie with cookies that work", async (t) => {
   const api = await serve(t);
-  const jar = cookiesOf(await arrive(api, "/api/token/", { method: "POST", body: { ...admin, cookie: true } }));
+  const jar = readCookies(await arrive(api, "/api/token/", { method: "POST", body: { ...admin, cookie: true } }));
 
   const reply = await arrive(api, "/api/token/refresh/", { method: "POST", headers: [["Cookie", jar]] });
 
   assert.deepEqual(reply.json, { token_type: "Bearer", expires_in: 300 });
   assert.equal(reply.header("set-cookie").length, 2);
-  const fresh = cookiesOf(reply);
+  const fresh = readCookies(reply);
   assert.notEqual(fresh, jar);
   assert.equal((await arrive(api, "/protected/", { headers: [["Cookie", fresh]] })).json.scheme, "bearer");
   const named = await arrive(api, "/api/token/refresh/", {
@@ -143,7 +143,7 @@ test("answers a refresh by cookie with cookies that work", async (t) => {
 
 test("ignores a session cookie without the prefix over TLS", async (t) => {
   const api = await serve(t);
-  const cookie = cookiesOf(await arrive(api, "/api/session/", { method: "POST", body: admin }));
+  const cookie = readCookies(await arrive(api, "/api/session/", { method: "POST", body: admin }));
 
   assert.equal((await arrive(api, "/protected/", { headers: [["Cookie", cookie]] })).status, 200);
   const answer = await arrive(api, "/protected/", { headers: [["Cookie", cookie]], encrypted: true });
@@ -152,8 +152,8 @@ test("ignores a session cookie without the prefix over TLS", async (t) => {
 
 test("refuses a cookie with two different values at login, refresh and logout", async (t) => {
   const api = await serve(t);
-  const session = cookiesOf(await arrive(api, "/api/session/", { method: "POST", body: admin }));
-  const tokens = cookiesOf(await arrive(api, "/api/token/", { method: "POST", body: { ...admin, cookie: true } }));
+  const session = readCookies(await arrive(api, "/api/session/", { method: "POST", body: admin }));
+  const tokens = readCookies(await arrive(api, "/api/token/", { method: "POST", body: { ...admin, cookie: true } }));
   const twice = async (method: string, path: string, cookie: string, site: string) =>
     (
       await arrive(api, path, {
@@ -181,7 +181,7 @@ test("refuses a cookie with two different values at login, refresh and logout", 
   );
 });
 
-function cookiesOf(answer: Awaited<ReturnType<typeof arrive>>): string {
+function readCookies(answer: Awaited<ReturnType<typeof arrive>>): string {
   return answer
     .header("set-cookie")
     .map((each) => each.split(";")[0]!)

@@ -43,8 +43,8 @@ test("checks the page that made the browser send a request that reads or sets a 
   for (const { headers, ours } of pages) {
     await t.test(`${JSON.stringify(headers)} ${ours ? "may" : "may not"}`, async () => {
       const from = Object.entries(headers);
-      const session = await cookieOf(api, "/api/session/");
-      const tokens = await cookieOf(api, "/api/token/");
+      const session = await requestCookie(api, "/api/session/");
+      const tokens = await requestCookie(api, "/api/token/");
       const calls = [
         { method: "POST", path: "/api/session/", body: admin, status: 201 },
         { method: "POST", path: "/api/token/", body: { ...admin, cookie: true }, status: 200 },
@@ -78,7 +78,7 @@ test("checks the page that made the browser send a request that reads or sets a 
 
 test("lets a page of another site do what a program proves by itself, and read public data", async (t) => {
   const api = await serve(t);
-  const session = await cookieOf(api, "/api/session/");
+  const session = await requestCookie(api, "/api/session/");
   const from = [
     ["Sec-Fetch-Site", "cross-site"],
     ["Origin", "https://evil.example"],
@@ -185,7 +185,7 @@ test("answers a preflight for allowed origins without credentials", async (t) =>
   assert.deepEqual(off.header("access-control-allow-origin"), []);
 });
 
-async function cookieOf(api: API, path: string): Promise<string> {
+async function requestCookie(api: API, path: string): Promise<string> {
   const answer = await arrive(api, path, {
     method: "POST",
     body: path === "/api/token/" ? { ...admin, cookie: true } : admin,

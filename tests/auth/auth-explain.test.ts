@@ -13,11 +13,11 @@ const settings = {
   LATCHKEY_CUSTOM_TOKEN_USERNAME: "admin",
 };
 
-async function tokenOf(api: API, id: number): Promise<string> {
+async function requestToken(api: API, id: number): Promise<string> {
   return (await api.post(`/users/${id}/token`, undefined, api.admin)).json.token;
 }
 
-function arrivalOf(target: string, headers: Readonly<Record<string, string>>, peer = "127.0.0.1"): Arrival {
+function createArrival(target: string, headers: Readonly<Record<string, string>>, peer = "127.0.0.1"): Arrival {
   return {
     method: "GET",
     target,
@@ -97,7 +97,7 @@ test("explains a failed request too if one of its credentials is an administrato
 test("explains nothing to other users, nor to an administrator who did not ask", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
-  const asked = [
+  const answers = [
     await api.get("/protected/", { ...ann.headers, ...wanted }),
     await api.get("/protected/", wanted),
     await api.get("/protected/", { ...basicHeader("admin", "wrong"), ...wanted }),
@@ -107,7 +107,7 @@ test("explains nothing to other users, nor to an administrator who did not ask",
   ];
 
   assert.deepEqual(
-    asked.map(({ status, headers }) => [status, headers.get("x-latchkey-explain")]),
+    answers.map(({ status, headers }) => [status, headers.get("x-latchkey-explain")]),
     [200, 401, 401, 200, 200, 200].map((status) => [status, null]),
   );
 });
@@ -138,7 +138,7 @@ test("puts no secret into an explanation, and only characters that a header fiel
       accepted({ id: 1, username: "admin", role: "admin", scheme: "zoe", scopes: ["zoë\r\nb"], expiresAt: 0 }),
   };
   const api = await serve(t, { settings, config: { schemes: [zoe] } });
-  const token = await tokenOf(api, 1);
+  const token = await requestToken(api, 1);
   const cookie = (await api.post("/api/session/", { username: "admin", password: adminPassword })).headers
     .get("set-cookie")!
     .split(";")[0]!;
@@ -150,10 +150,10 @@ test("puts no secret into an explanation, and only characters that a header fiel
     ...wanted,
   };
 
-  const told = (await api.get("/protected/", headers)).headers.get("x-latchkey-explain")!;
+  const explanation = (await api.get("/protected/", headers)).headers.get("x-latchkey-explain")!;
 
-  assert.match(told, /^[\x20-\x7e]+$/);
-  assert.equal(JSON.parse(told).schemes.at(-1).scheme, "zoe");
+  assert.match(explanation, /^[\x20-\x7e]+$/);
+  assert.equal(JSON.parse(explanation).schemes.at(-1).scheme, "zoe");
   for (const secret of [
     token,
     token.slice(17),
@@ -161,15 +161,15 @@ test("puts no secret into an explanation, and only characters that a header fiel
     settings.LATCHKEY_CUSTOM_TOKEN,
     "a secret of Zoe",
   ])
-    assert.ok(!told.includes(secret));
+    assert.ok(!explanation.includes(secret));
 });
 
 test("explains a request without sending it: reports and counts nothing", async (t) => {
   const api = await serve(t, { settings });
-  const token = await tokenOf(api, 1);
+  const token = await requestToken(api, 1);
   const before = api.observed.length;
   const explain = async (target: string, headers: Readonly<Record<string, string>>, peer?: string) => {
-    const { outcome, user, why } = await api.service.explain(arrivalOf(target, headers, peer));
+    const { outcome, user, why } = await api.service.explain(createArrival(target, headers, peer));
     return [outcome, user, why];
   };
 

@@ -115,7 +115,7 @@ test("checks ten guesses a minute, and no more", async (t) => {
 test("counts a wrong current password, and then does not check the right one either", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
-  const session = await sessionOf(api, ann);
+  const session = await startSession(api, ann);
   const change = (current_password: string) =>
     api.patch(`/users/${ann.id}`, { password: "another password", current_password }, session);
   const rename = (current_password: string) =>
@@ -188,7 +188,7 @@ test("does not count requests that are not guesses", async (t) => {
 test("still accepts known credentials while guesses are refused", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
-  const session = await sessionOf(api, ann);
+  const session = await startSession(api, ann);
   const pair = (await api.post("/api/token/", { username: ann.email, password: ann.password })).json;
   const { token } = (await api.post(`/users/${ann.id}/token`, undefined, ann.headers)).json;
   for (let turn = 0; turn < 10; turn++) await api.post("/api/token/", { username: ann.email, password: "wrong" });
@@ -386,7 +386,7 @@ test("keeps other clients served while one client sends its right password on 80
   assert.ok(flood.statuses.length > 0);
 });
 
-async function sessionOf(api: API, { email: username, password }: User): Promise<{ cookie: string }> {
+async function startSession(api: API, { email: username, password }: User): Promise<{ cookie: string }> {
   return {
     cookie: (await api.post("/api/session/", { username, password })).headers.get("set-cookie")!.split(";")[0]!,
   };

@@ -28,9 +28,11 @@ const ways: Record<string, (api: API, username: string, password: string) => Pro
   Basic: async (api, username, tried) => (await api.get("/protected/", basicHeader(username, tried))).status,
 };
 
-const rows = imported.flatMap(({ hash }, at) => Object.keys(ways).map((_, way) => ({ email: emailOf(at, way), hash })));
+const rows = imported.flatMap(({ hash }, at) =>
+  Object.keys(ways).map((_, way) => ({ email: formatEmail(at, way), hash })),
+);
 
-function emailOf(at: number, way: number): string {
+function formatEmail(at: number, way: number): string {
   return `user${at}.${way}@example.com`;
 }
 
@@ -61,7 +63,7 @@ test("logs imported users in with their old password, and replaces their hashes"
   for (const [at, { system, hash }] of imported.entries()) {
     for (const [way, [name, logIn]] of Object.entries(ways).entries()) {
       await t.test(`${system}, by ${name}`, async () => {
-        const email = emailOf(at, way);
+        const email = formatEmail(at, way);
 
         assert.equal(await logIn(api, email, `${password} `), 401);
         assert.equal(storedHash(email), hash);

@@ -20,7 +20,7 @@ const aud = "https://api.example";
 interface Issuer {
   readonly jwksURL: string;
   /** Returns the number of requests for its keys. */
-  readonly asked: () => number;
+  readonly countRequests: () => number;
   /** Makes a token of this issuer, at that time in milliseconds. */
   token(now: number, claims?: object, header?: object): string;
   /** Replaces its keys. */
@@ -32,9 +32,9 @@ interface Issuer {
 async function startIssuer(t: TestContext): Promise<Issuer> {
   let key = generateKeyPairSync("ed25519");
   let kid = 1;
-  let asked = 0;
+  let requestCount = 0;
   const server = createServer((request, response) => {
-    asked++;
+    requestCount++;
     assert.equal(request.headers.authorization, undefined);
     const jwk = { ...key.publicKey.export({ format: "jwk" }), kid: `key ${kid}`, alg: "EdDSA", use: "sig" };
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ keys: [jwk] }));
@@ -51,7 +51,7 @@ async function startIssuer(t: TestContext): Promise<Issuer> {
   const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
   return {
     jwksURL: `http://127.0.0.1:${port}/keys`,
-    asked: () => asked,
+    countRequests: () => requestCount,
     token(now, claims = {}, header = {}) {
       const iat = Math.floor(now / 1000);
       const head = { alg: "EdDSA", typ: "at+jwt", kid: `key ${kid}`, ...header };
@@ -67,11 +67,11 @@ async function startIssuer(t: TestContext): Promise<Issuer> {
   };
 }
 
-const declarationOf = ({ jwksURL }: Issuer) =>
+const declareIssuer = ({ jwksURL }: Issuer) =>
   ({ issuer: iss, audience: aud, jwksURL, algorithms: ["EdDSA"], usernameClaim: "name" }) as const;
 
 async function serveTrusting(t: TestContext, issuer: Issuer): Promise<API> {
-  return serve(t, { config: { issuers: [declarationOf(issuer)] }, binding: "node" });
+  return serve(t, { config: { issuers: [declareIssuer(issuer)] }, binding: "node" });
 }
 
 const bearing = (token: string) => ({ authorization: `Bearer ${token}` });
@@ -84,7 +84,7 @@ test("accepts a token of an outside issuer, by header and by cookie, as the loca
 
   const reply = await api.get("/protected/", bearing(token));
   const byCookie = await api.get("/api/session/", { cookie: `access_token=${token}` });
-  const asked = [
+  const answers = [
     await api.get(`/users/${ann.id}`, bearing(token)),
     await api.get("/users/1", bearing(token)),
     await api.get("/metrics", bearing(token)),
@@ -97,10 +97,10 @@ test("accepts a token of an outside issuer, by header and by cookie, as the loca
   const end = new Date(api.clock.now + 300_000).toISOString();
   assert.deepEqual([byCookie.json.role, byCookie.json.expires_at], ["user", end]);
   assert.deepEqual(
-    asked.map(({ status }) => status),
+    answers.map(({ status }) => status),
     [200, 403, 403, 200],
   );
-  assert.equal(issuer.asked(), 1);
+  assert.equal(issuer.countRequests(), 1);
   const logged = api.observed.find((each) => each.kind === "request" && each.path === "/protected/");
   assert.ok(logged?.kind === "request");
   assert.deepEqual([logged.scheme, logged.userId], ["bearer", ann.id]);
@@ -167,7 +167,7 @@ test("fetches changed keys again, and refuses tokens of the former ones within t
   const late = bearing(issuer.token(api.clock.now, { name, exp }));
   assert.equal((await api.get("/protected/", late)).status, 200);
   assert.equal((await api.get("/protected/", early)).status, 401);
-  assert.equal(issuer.asked(), 2);
+  assert.equal(issuer.countRequests(), 2);
 });
 
 test("starts and serves other callers while an issuer is down, and finds it later", async (t) => {
@@ -203,9 +203,9 @@ test("explains such a token to an administrator without showing it", async (t) =
   const other = issuer.token(api.clock.now, { name: ann.email, aud: "elsewhere" });
   const seen = async (credential: string) => {
     const reply = await api.get("/protected/", { ...wanted, cookie: `access_token=${credential}` });
-    const told = reply.headers.get("x-latchkey-explain")!;
-    for (const part of credential.split(".")) assert.ok(!told.includes(part));
-    return JSON.parse(told).schemes.find(({ scheme }: { scheme: string }) => scheme === "bearer");
+    const explanation = reply.headers.get("x-latchkey-explain")!;
+    for (const part of credential.split(".")) assert.ok(!explanation.includes(part));
+    return JSON.parse(explanation).schemes.find(({ scheme }: { scheme: string }) => scheme === "bearer");
   };
   const end = new Date(api.clock.now + 300_000).toISOString();
 
@@ -255,7 +255,7 @@ test("needs only a file of issuers", async (t) => {
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const issuer = await startIssuer(t);
   const file = path.join(folder, "issuers.json");
-  writeFileSync(file, JSON.stringify([declarationOf(issuer)]));
+  writeFileSync(file, JSON.stringify([declareIssuer(issuer)]));
   const api = await serve(t, { settings: { LATCHKEY_ISSUERS: file } });
 
   const reply = await api.get("/protected/", bearing(issuer.token(api.clock.now, { name: "admin" })));
@@ -276,19 +276,20 @@ certifyScheme("bearer with the token of another issuer", async ({ store, observe
     fetch: async () => new Response(JSON.stringify({ keys: [jwk] })),
   });
   const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const tokenOf = (sub: string): string => {
+  const makeToken = (sub: string): string => {
     const claims = { iss, aud, sub, exp: now / 1000 + 270 };
     const text = `${encode({ alg: "EdDSA", kid: "one" })}.${encode(claims)}`;
     return `${text}.${sign(null, Buffer.from(text), key.privateKey).toString("base64url")}`;
   };
-  const valid = tokenOf("ada");
-  const forged = (token: string): string => [...token.split(".").slice(0, 2), tokenOf("bob").split(".")[2]!].join(".");
+  const valid = makeToken("ada");
+  const forged = (token: string): string =>
+    [...token.split(".").slice(0, 2), makeToken("bob").split(".")[2]!].join(".");
   const wrong = forged(valid);
   return {
     scheme: externalBearer({ issuers }),
     valid,
     wrong,
-    unknown: forged(tokenOf("nobody")),
+    unknown: forged(makeToken("nobody")),
     malformed: [],
     // Plus the half minute by which clocks may differ.
     lifetimeSeconds: 300,

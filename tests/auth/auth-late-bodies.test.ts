@@ -137,10 +137,10 @@ test("gives no API token for a password that is changed while it waits for its c
   const credentials = { username: eve.email, password: eve.password };
   // At most as many as may be wrong, because they are wrong in the end.
   const others = Array.from({ length: 8 }, () => api.post("/api/token/", credentials));
-  const asked = api.post("/api-token-auth/", credentials);
+  const request = api.post("/api-token-auth/", credentials);
 
   await api.patch(`/users/${eve.id}`, { password: "another password of Eve", end_keys: true }, api.admin);
-  const answer = await asked;
+  const answer = await request;
 
   await Promise.all(others);
   if (answer.status === 200)
@@ -195,12 +195,12 @@ for (const [what, method, path, body] of choices)
     // Makes the service cache the administrator's own password.
     await api.get("/protected/", api.admin);
     const hashes = hold();
-    const asked = api.ask(method, `/users/${ann.id}${path}`, { headers, body });
+    const request = api.ask(method, `/users/${ann.id}${path}`, { headers, body });
     await hashes.begun;
 
     assert.equal((await api.patch(`/users/${eve.id}/account`, { active: false }, api.admin)).status, 200);
     hashes.release();
-    const answer = await asked;
+    const answer = await request;
 
     assert.equal(answer.status, 401);
     assert.equal(answer.json.password, undefined);

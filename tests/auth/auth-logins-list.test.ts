@@ -212,29 +212,29 @@ test("lists logins in pages, forwards and backwards, over both kinds", async (t)
   const path = `/users/${ann.id}/sessions`;
   const all = (await api.get(path, ann.headers)).json.map(({ id }: Listed) => id);
   assert.equal(all.length, 8);
-  const linkOf = (reply: { headers: globalThis.Headers }, rel: string) =>
+  const findLink = (reply: { headers: globalThis.Headers }, rel: string) =>
     new RegExp(`<([^>]+)>; rel="${rel}"`).exec(reply.headers.get("link")!)?.[1];
 
   const seen: string[] = [];
   let page = await api.get(`${path}?limit=3`, ann.headers);
-  assert.equal(linkOf(page, "prev"), undefined);
+  assert.equal(findLink(page, "prev"), undefined);
   for (;;) {
     seen.push(...page.json.map(({ id }: Listed) => id));
-    const next = linkOf(page, "next");
+    const next = findLink(page, "next");
     if (next === undefined) break;
     page = await api.get(next, ann.headers);
   }
   assert.deepEqual(seen, all);
   const back: string[] = [];
-  for (let link = linkOf(page, "prev"); link !== undefined; link = linkOf(page, "prev")) {
+  for (let link = findLink(page, "prev"); link !== undefined; link = findLink(page, "prev")) {
     page = await api.get(link, ann.headers);
     back.unshift(...page.json.map(({ id }: Listed) => id));
   }
   assert.deepEqual(back, all.slice(0, 6));
-  assert.ok(linkOf(page, "next"));
-  assert.equal(linkOf(page, "first"), `${path}?limit=3`);
+  assert.ok(findLink(page, "next"));
+  assert.equal(findLink(page, "first"), `${path}?limit=3`);
 
-  const cursor = linkOf(page, "next")!;
+  const cursor = findLink(page, "next")!;
   for (const query of ["?limit=0", "?limit=1001", "?cursor=x", "?sort=id", "?limit=1&limit=2", "?name=x"])
     assert.equal((await api.get(path + query, ann.headers)).status, 400, query);
   const bob = await api.user("Bob");

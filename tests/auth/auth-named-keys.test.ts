@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
 import { opaqueTokenPattern } from "../../src/door/auth.ts";
-import { linksOf } from "../harness/own-service.ts";
+import { readLinks } from "../harness/own-service.ts";
 import { serve, type API } from "../harness/serve.ts";
 import { testsOnPostgres } from "../harness/test-store.ts";
 
@@ -12,8 +12,8 @@ const withKey = (key: string) => ({ authorization: `Token ${key}` });
 
 type Headers = Readonly<Record<string, string>>;
 
-async function makeKey(api: API, id: number, headers: Headers, asked: object = {}) {
-  const made = await api.post(`/users/${id}/keys`, { name: "laptop", ...asked }, headers);
+async function makeKey(api: API, id: number, headers: Headers, options: object = {}) {
+  const made = await api.post(`/users/${id}/keys`, { name: "laptop", ...options }, headers);
   assert.equal(made.status, 201, made.text);
   return made.json as { readonly id: string; readonly key: string };
 }
@@ -249,11 +249,11 @@ test("lists the keys of a user in pages, oldest first, forwards and backwards", 
   let page = await api.get("/users/1/keys?limit=2", api.admin);
   for (;;) {
     seen.push(...page.json.map(({ id }: { id: string }) => id));
-    const { next } = linksOf(page);
+    const { next } = readLinks(page);
     if (next === undefined) break;
     page = await api.get(next, api.admin);
   }
-  const before = await api.get(linksOf(page)["prev"]!, api.admin);
+  const before = await api.get(readLinks(page)["prev"]!, api.admin);
 
   assert.equal(all.length, 5);
   assert.deepEqual(seen, all);
@@ -277,8 +277,8 @@ test("lists keys as XML too, and keeps the key out of files, logs and observatio
   const reply = await api.get("/users/1/keys", { ...api.admin, accept: "application/xml" });
 
   assert.match(reply.text, /<keys><key><id>\w{14}<\/id><name>laptop<\/name>.*read.*notes:read/s);
-  const told = readdirSync(folder).map((name) => readFileSync(path.join(folder, name), "latin1"));
-  told.push(JSON.stringify(api.observed), reply.text);
+  const visibleTexts = readdirSync(folder).map((name) => readFileSync(path.join(folder, name), "latin1"));
+  visibleTexts.push(JSON.stringify(api.observed), reply.text);
   for (const part of [key, key.slice(17), key.slice(17, 59), key.slice(38, 59)])
-    assert.ok(!told.some((text) => text.includes(part)));
+    assert.ok(!visibleTexts.some((text) => text.includes(part)));
 });

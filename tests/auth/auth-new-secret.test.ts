@@ -11,7 +11,7 @@ const second = "another secret, that has been made by a machine";
 const third = "xQ7 a third one, with blanks inside, is one secret";
 const admin = { username: "admin", password: adminPassword };
 
-function folderOf(t: TestContext): string {
+function createFolder(t: TestContext): string {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-secrets-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
@@ -57,7 +57,7 @@ async function taken(api: API, { pair, session, token, key, next }: Holdings): P
 const all = { access: 200, session: 200, token: 200, key: 200, cursor: 200, refresh: 200 };
 
 test("keeps all credentials after a new secret is put before the old one, and needs the old one only until its tokens expire", async (t) => {
-  const folder = folderOf(t);
+  const folder = createFolder(t);
   const old = await withSecrets(t, folder, first);
   await old.user("Ann");
   const before = await holdings(old);
@@ -91,7 +91,7 @@ test("keeps all credentials after a new secret is put before the old one, and ne
 });
 
 test("makes a new API token if its secret was removed, and matches tokens to secrets after that", async (t) => {
-  const folder = folderOf(t);
+  const folder = createFolder(t);
   const one = await withSecrets(t, folder, second);
   const lost = (await one.post("/api-token-auth/", admin)).json.token as string;
   const other = await withSecrets(t, folder, third);
@@ -106,7 +106,7 @@ test("makes a new API token if its secret was removed, and matches tokens to sec
 });
 
 test("gives a refresh token the same successor in processes that sign with different secrets", async (t) => {
-  const folder = folderOf(t);
+  const folder = createFolder(t);
   const old = await withSecrets(t, folder, first, second);
   const { refresh } = (await old.post("/api/token/", admin)).json;
   const young = await withSecrets(t, folder, second, first);
@@ -122,7 +122,7 @@ test("gives a refresh token the same successor in processes that sign with diffe
 });
 
 test("replays after a new secret a response from before it", async (t) => {
-  const folder = folderOf(t);
+  const folder = createFolder(t);
   const write = (api: API, name: string) =>
     api.post("/users", { name, email: "cy@example.com" }, { ...api.admin, "idempotency-key": "the-same-key" });
   const made = await write(await withSecrets(t, folder, first), "Cy");
@@ -137,7 +137,7 @@ test("replays after a new secret a response from before it", async (t) => {
 });
 
 test("reads a list of secrets line by line, and validates each one", (t) => {
-  const folder = folderOf(t);
+  const folder = createFolder(t);
   const file = path.join(folder, "secrets");
   const read = (text: string): string => {
     writeFileSync(file, text, { mode: 0o600 });

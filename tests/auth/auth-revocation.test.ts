@@ -266,12 +266,12 @@ test("keeps a token revoked in a process with longer lifetimes than the one that
   const api = await serve(t, { settings: { ...settings, LATCHKEY_ACCESS_SECONDS: "3600" } });
   // Like a command without the setting of the lifetimes.
   const command = await serve(t, { settings });
-  const bearerOf = async (name: string) => {
+  const createBearer = async (name: string) => {
     const { id, email: username, password } = await api.user(name);
     const { access, refresh } = (await api.post("/api/token/", { username, password })).json;
     return { id, refresh, headers: { authorization: `Bearer ${access}` } };
   };
-  const [ann, ben, cas] = [await bearerOf("Ann"), await bearerOf("Ben"), await bearerOf("Cas")];
+  const [ann, ben, cas] = [await createBearer("Ann"), await createBearer("Ben"), await createBearer("Cas")];
   for (const { headers } of [ann, ben, cas]) assert.equal((await api.get("/protected/", headers)).status, 200);
 
   assert.equal((await command.patch(`/users/${ann.id}/account`, { active: false }, command.admin)).status, 200);

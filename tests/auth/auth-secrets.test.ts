@@ -73,7 +73,7 @@ test("keeps credentials out of observations and the log, right or wrong ones", a
   const log = makeLog("debug", (text) => lines.push(text))!;
   for (const observation of api.observed) log.observe(observation);
   log.flush();
-  const told = inspect(api.observed, { depth: 20, maxArrayLength: null, maxStringLength: null }) + lines.join("");
+  const output = inspect(api.observed, { depth: 20, maxArrayLength: null, maxStringLength: null }) + lines.join("");
   assert.ok(api.observed.some(({ kind }) => kind === "credential_rejected"));
   assert.ok(api.observed.some(({ kind }) => kind === "refresh_reuse"));
   const secrets = [
@@ -91,7 +91,7 @@ test("keeps credentials out of observations and the log, right or wrong ones", a
     token.slice(17),
     ...[ann.headers["authorization"]!, api.admin["authorization"]!].map((each) => each.slice("Basic ".length)),
   ];
-  for (const secret of secrets) assert.ok(!told.includes(secret), secret);
+  for (const secret of secrets) assert.ok(!output.includes(secret), secret);
   assert.ok(!api.observed.some(({ kind }) => kind === "fault"));
 });
 

@@ -14,7 +14,7 @@ async function logIn(
   return { cookie: reply.headers.get("set-cookie")!.split(";")[0]! };
 }
 
-const statusOf = async (api: API, headers: Readonly<Record<string, string>>) =>
+const requestStatus = async (api: API, headers: Readonly<Record<string, string>>) =>
   (await api.get("/protected/", headers)).status;
 
 test("answers a login with the user and a new id each time, regardless of the sent cookie", async (t) => {
@@ -34,7 +34,7 @@ test("answers a login with the user and a new id each time, regardless of the se
   assert.notEqual(one.cookie, other.cookie);
   assert.notEqual(one.cookie, fixed.cookie);
   assert.match(one.cookie, /^session=[\w-]{43}$/);
-  assert.equal(await statusOf(api, fixed), 401);
+  assert.equal(await requestStatus(api, fixed), 401);
 });
 
 test("shows the logged-in user under any scheme", async (t) => {
@@ -78,13 +78,13 @@ test("ends a session that is idle for too long, and at its latest expiry regardl
 
   for (const seconds of [80, 80, 80]) {
     api.clock.turn(seconds);
-    assert.equal(await statusOf(api, used), 200);
+    assert.equal(await requestStatus(api, used), 200);
     await new Promise((resolve) => setTimeout(resolve, 20)); // the last use is written after the response
   }
-  assert.equal(await statusOf(api, idle), 401);
+  assert.equal(await requestStatus(api, idle), 401);
   assert.equal((await api.get(`/users/${ann.id}/sessions`, ann.headers)).json.length, 1);
   api.clock.turn(9);
-  assert.equal(await statusOf(api, used), 200);
+  assert.equal(await requestStatus(api, used), 200);
   api.clock.turn(1);
   const ended = await api.get("/protected/", used);
   assert.deepEqual([ended.status, ended.json.code], [401, "invalid_token"]);
@@ -142,15 +142,15 @@ test("lists the caller's sessions and ends one or all, but not another user's", 
   const bobsId = (await api.get(`/users/${bob.id}/sessions`, bobs)).json[0].id;
   assert.equal((await api.delete(`${path}/${bobsId}`, here)).status, 404);
   assert.equal((await api.delete(`${path}/${bobsId}`, api.admin)).status, 404);
-  assert.equal(await statusOf(api, bobs), 200);
+  assert.equal(await requestStatus(api, bobs), 200);
 
   assert.equal((await api.delete(`${path}/${newer.id}`, here)).status, 204);
   assert.equal((await api.delete(`${path}/${newer.id}`, here)).status, 404);
-  assert.deepEqual([await statusOf(api, here), await statusOf(api, there)], [200, 401]);
+  assert.deepEqual([await requestStatus(api, here), await requestStatus(api, there)], [200, 401]);
   const gone = await api.delete(`${path}/`, here);
   assert.deepEqual([gone.status, gone.text], [204, ""]);
-  assert.equal(await statusOf(api, here), 401);
-  assert.equal(await statusOf(api, bobs), 200);
+  assert.equal(await requestStatus(api, here), 401);
+  assert.equal(await requestStatus(api, bobs), 200);
   assert.equal((await api.get("/users/999/sessions", api.admin)).status, 404);
   assert.equal((await api.get("/users/999/sessions", ann.headers)).status, 403);
 });
@@ -164,7 +164,7 @@ test("clears the cookie at logout, with or without a session", async (t) => {
     assert.deepEqual([reply.status, reply.text], [204, ""]);
     assert.match(reply.headers.get("set-cookie")!, /^session=; Max-Age=0; /);
   }
-  assert.equal(await statusOf(api, mine), 401);
+  assert.equal(await requestStatus(api, mine), 401);
 });
 
 test("reads XML at a login too, and no other type", async (t) => {

@@ -21,7 +21,7 @@ const open = (t: TestContext, settings: Readonly<Record<string, string>> = {}): 
   serve(t, { settings, config: { mounts: [note], endpoints: [who] } });
 
 /** The cookies that a login sets, by name. */
-async function cookiesOf(api: API, path: string, body: unknown, sent: Readonly<Record<string, string>> = {}) {
+async function requestCookies(api: API, path: string, body: unknown, sent: Readonly<Record<string, string>> = {}) {
   const answer = await api.post(path, body, sent);
   const pairs = answer.headers.getSetCookie().map((each) => each.split(";")[0]!);
   return Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf("=")), pair]));
@@ -85,8 +85,8 @@ test("passes a rejected cookie over, unless the endpoint needs a caller and no o
 
 test("takes the accepted one of two cookies", async (t) => {
   const api = await open(t);
-  const session = (await cookiesOf(api, "/api/session/", admin))["session"]!;
-  const access = (await cookiesOf(api, "/api/token/", { ...admin, cookie: true }))["access_token"]!;
+  const session = (await requestCookies(api, "/api/session/", admin))["session"]!;
+  const access = (await requestCookies(api, "/api/token/", { ...admin, cookie: true }))["access_token"]!;
 
   for (const cookie of [`${session}; ${stale[1]}`, `${stale[0]}; ${access}`])
     assert.equal((await api.get("/protected/", { cookie })).json.username, "admin", cookie);
@@ -153,8 +153,8 @@ test("keeps the cookies of two services on one host apart by a prefix", async (t
   const jar: Record<string, string> = {};
   const cookie = (): string => Object.values(jar).join("; ");
   for (const api of [a, b]) {
-    Object.assign(jar, await cookiesOf(api, "/api/session/", admin));
-    Object.assign(jar, await cookiesOf(api, "/api/token/", { ...admin, cookie: true }));
+    Object.assign(jar, await requestCookies(api, "/api/session/", admin));
+    Object.assign(jar, await requestCookies(api, "/api/token/", { ...admin, cookie: true }));
   }
 
   assert.deepEqual(Object.keys(jar).toSorted(), [
@@ -185,8 +185,8 @@ test("puts the prefixes of browsers before that of the service", async (t) => {
   const api = await open(t, { LATCHKEY_COOKIE_PREFIX: "shop-", LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" });
   const tls = { "x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "https" };
 
-  const session = await cookiesOf(api, "/api/session/", admin, tls);
-  const tokens = await cookiesOf(api, "/api/token/", { ...admin, cookie: true }, tls);
+  const session = await requestCookies(api, "/api/session/", admin, tls);
+  const tokens = await requestCookies(api, "/api/token/", { ...admin, cookie: true }, tls);
 
   assert.deepEqual(Object.keys({ ...session, ...tokens }).toSorted(), [
     "__Host-shop-access_token",

@@ -70,7 +70,7 @@ test("gives the same response for every reason why a login fails", async (t) => 
   assert.equal(none.status, 201);
 
   for (const path of ["/api/token/", "/api/session/", "/api-token-auth/"]) {
-    const told = new Set<string>();
+    const answers = new Set<string>();
     for (const body of [
       { username: "nobody", password: "wrong" },
       { username: ann.email, password: "wrong" },
@@ -79,13 +79,15 @@ test("gives the same response for every reason why a login fails", async (t) => 
     ]) {
       const reply = await api.post(path, body);
       const { request_id: _, ...problem } = reply.json;
-      told.add(JSON.stringify([reply.status, problem, [...reply.headers].filter(([name]) => name !== "x-request-id")]));
+      answers.add(
+        JSON.stringify([reply.status, problem, [...reply.headers].filter(([name]) => name !== "x-request-id")]),
+      );
       assert.equal(reply.status, 401);
       assert.equal(reply.json.code, "invalid_credentials");
       assert.equal(reply.json.detail, "No active account found with the given credentials");
       assert.match(reply.headers.get("www-authenticate")!, /^Bearer realm="latchkey"$/);
     }
-    assert.equal(told.size, 1);
+    assert.equal(answers.size, 1);
     api.clock.turn(61);
   }
 });

@@ -65,16 +65,16 @@ async function byHeader(client: AxiosInstance, login: object = admin): Promise<R
 
 /** Logs in with tokens in cookies, which a browser stores. Axios in Node stores none. */
 async function byCookie(client: AxiosInstance, login: object = admin): Promise<Refresh> {
-  const kept = new Map<string, { readonly pair: string; readonly path: string }>();
+  const cookieJar = new Map<string, { readonly pair: string; readonly path: string }>();
   client.interceptors.response.use((response) => {
     for (const cookie of response.headers["set-cookie"] ?? []) {
       const pair = cookie.split(";")[0]!;
-      kept.set(pair.split("=")[0]!, { pair, path: /Path=([^;]+)/i.exec(cookie)?.[1] ?? "/" });
+      cookieJar.set(pair.split("=")[0]!, { pair, path: /Path=([^;]+)/i.exec(cookie)?.[1] ?? "/" });
     }
     return response;
   });
   client.interceptors.request.use((config) => {
-    const sent = [...kept.values()].filter(({ path }) => config.url!.startsWith(path));
+    const sent = [...cookieJar.values()].filter(({ path }) => config.url!.startsWith(path));
     if (sent.length > 0) config.headers.set("Cookie", sent.map(({ pair }) => pair).join("; "));
     return config;
   });

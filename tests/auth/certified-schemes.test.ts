@@ -35,21 +35,21 @@ function deactivate({ store }: SchemeTools): Promise<unknown> {
   });
 }
 
-const basicOf = (name: string, password: string) => Buffer.from(`${name}:${password}`).toString("base64");
+const encodeBasic = (name: string, password: string) => Buffer.from(`${name}:${password}`).toString("base64");
 
 certifyScheme("basic", async (tools) => {
   const { store, throttle } = tools;
   const accounts = await accountsIn(store, people);
   const passwords = makePasswords({ accounts, store, throttle, cores: 2 });
-  const valid = basicOf("ada", "difference-engine");
+  const valid = encodeBasic("ada", "difference-engine");
   return {
     scheme: basic({ accounts, passwords }),
     valid,
-    wrong: basicOf("ada", "analytical-engine"),
-    unknown: basicOf("eve", "difference-engine"),
+    wrong: encodeBasic("ada", "analytical-engine"),
+    unknown: encodeBasic("eve", "difference-engine"),
     malformed: ["YWRh", "%%%", `${valid}=`],
     revoke: () => deactivate(tools),
-    secrets: [valid, basicOf("ada", "analytical-engine"), "difference-engine", "analytical-engine"],
+    secrets: [valid, encodeBasic("ada", "analytical-engine"), "difference-engine", "analytical-engine"],
   };
 });
 
@@ -57,15 +57,15 @@ certifyScheme("session", async (tools) => {
   const { store, observe, now } = tools;
   const accounts = await accountsIn(store, people);
   await store.open([sessionsCollection]);
-  const kept = sessions({ store, idleSeconds: 3600, lifetimeSeconds: 3600, observe });
-  const { id } = await kept.create(admitted((await accounts.find(1))!, now), callOf({ now }));
+  const sessionStore = sessions({ store, idleSeconds: 3600, lifetimeSeconds: 3600, observe });
+  const { id } = await sessionStore.create(admitted((await accounts.find(1))!, now), callOf({ now }));
   return {
-    scheme: session({ sessions: kept, accounts }),
+    scheme: session({ sessions: sessionStore, accounts }),
     valid: id,
     wrong: "A".repeat(43),
     malformed: ["x", "short", "!".repeat(43)],
     lifetimeSeconds: 3600,
-    revoke: () => kept.end(id),
+    revoke: () => sessionStore.end(id),
     // An id of 256 bits cannot be guessed: a wrong one is a cookie that outlived its session.
     countsGuesses: false,
   };

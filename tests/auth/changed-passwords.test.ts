@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { accounts, basicLogin, sessionLogin } from "../../src/door/index.ts";
-import { cookiesOf } from "../harness/factors.ts";
+import { readCookies } from "../harness/factors.ts";
 import { email, open, password, serve } from "../harness/own-logins.ts";
 
 const basic = (word: string) => ({ authorization: `Basic ${Buffer.from(`${email}:${word}`).toString("base64")}` });
@@ -10,7 +10,7 @@ test("sets a password by people.changePassword, which ends every login and sends
   const people = accounts(open);
   const api = await serve(t, people, [sessionLogin(people), basicLogin(people)], { name: "shop-of-ada" });
   const offered = api.service.use(people);
-  const session = cookiesOf(await api.ask("POST", "/api/session/", { username: email, password }));
+  const session = readCookies(await api.ask("POST", "/api/session/", { username: email, password }));
   const account = (await offered.accounts.find(1))!;
 
   for (const [weak, code] of [

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Permission } from "../../src/door/auth.ts";
 import { administrator, allOf, anyOf, confirmed, defineEndpoint, not } from "../../src/door/index.ts";
-import { addTOTP, cookiesOf } from "../harness/factors.ts";
+import { addTOTP, readCookies } from "../harness/factors.ts";
 import { serve } from "../harness/serve.ts";
 
 let done = 0;
@@ -28,7 +28,7 @@ const config = {
 test("asks for a confirmation if the proofs are too old, and runs nothing before it", async (t) => {
   const api = await serve(t, { config });
   const { email: username, password } = await api.user("Ann");
-  const session = cookiesOf(await api.post("/api/session/", { username, password }));
+  const session = readCookies(await api.post("/api/session/", { username, password }));
   assert.equal((await api.post("/once", undefined, session)).status, 200);
   const before = done;
 
@@ -43,12 +43,12 @@ test("asks for a confirmation if the proofs are too old, and runs nothing before
 
   const started = await api.post("/api/login/confirm/", undefined, session);
   assert.deepEqual(started.json.factors, [{ id: "password", kind: "password", label: "Password" }]);
-  const cookie = { cookie: `${session["cookie"]}; ${cookiesOf(started)["cookie"]}` };
+  const cookie = { cookie: `${session["cookie"]}; ${readCookies(started)["cookie"]}` };
   const wrong = await api.post("/api/login/", { factor: "password", password: "not this one" }, cookie);
   assert.deepEqual([wrong.status, wrong.json.code], [401, "invalid_credentials"]);
   const confirmedLogin = await api.post("/api/login/", { factor: "password", password }, cookie);
   assert.equal(confirmedLogin.status, 201, confirmedLogin.text);
-  assert.equal((await api.post("/once", undefined, cookiesOf(confirmedLogin))).status, 200);
+  assert.equal((await api.post("/once", undefined, readCookies(confirmedLogin))).status, 200);
 });
 
 test("asks for a second factor at level 2, even for a fresh login without one", async (t) => {
@@ -75,7 +75,7 @@ test("refuses confirmations with credentials of programs", async (t) => {
 test("combines with other permissions", async (t) => {
   const api = await serve(t, { config });
   const { email: username, password } = await api.user("Ann");
-  const session = cookiesOf(await api.post("/api/session/", { username, password }));
+  const session = readCookies(await api.post("/api/session/", { username, password }));
   api.clock.turn(300);
 
   assert.equal((await api.post("/both", undefined, session)).status, 403);

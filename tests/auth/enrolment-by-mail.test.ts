@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { codeOf, stepOf } from "../../src/features/auth/totp/codes.ts";
-import { cookiesOf, parseBase32 } from "../harness/factors.ts";
+import { computeCode, computeStep } from "../../src/features/auth/totp/codes.ts";
+import { readCookies, parseBase32 } from "../harness/factors.ts";
 import { basic, MINUTE_MS, startMailFlows, type Headers, type MailFlows } from "../harness/mail-flows.ts";
 import { email as ada, password } from "../harness/own-logins.ts";
 
@@ -10,7 +10,7 @@ const everyone = { secondFactor: "everyone" } as const;
 async function addFactor(api: MailFlows, pending: object, headers?: Headers) {
   const made = await api.post("/api/login/factors/", { ...pending, kind: "totp" }, headers);
   assert.equal(made.status, 201, made.text);
-  const code = codeOf(parseBase32(made.json.secret), stepOf(api.clock.now));
+  const code = computeCode(parseBase32(made.json.secret), computeStep(api.clock.now));
   return api.post("/api/login/", { ...pending, factor: made.json.id, code }, headers);
 }
 
@@ -43,7 +43,7 @@ test("asks for a code by mail before a first factor, and then for the factor", a
 test("does the same for a session, whose cookie names the waiting login", async (t) => {
   const api = await startMailFlows(t, everyone);
   const first = await api.post("/api/session/", { username: ada, password });
-  const cookie = cookiesOf(first);
+  const cookie = readCookies(first);
   assert.equal("pending" in first.json.login, false);
   assert.deepEqual((await api.get("/api/login/", cookie)).json.factors, [{ id: "mail", kind: "mail" }]);
   const { code } = (await api.sent()).values;

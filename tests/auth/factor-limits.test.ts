@@ -4,7 +4,7 @@ import type { Notice } from "../../src/door/auth.ts";
 import { defineFeature } from "../../src/door/index.ts";
 import type { ConfigFile } from "../../src/service/system/config-file.ts";
 import { arrive, type Arrived } from "../harness/arrive.ts";
-import { addTOTP, cookiesOf, startLogin, type TOTPUser } from "../harness/factors.ts";
+import { addTOTP, readCookies, startLogin, type TOTPUser } from "../harness/factors.ts";
 import { basicHeader, serve, type API } from "../harness/serve.ts";
 import { sharedDatabase } from "../harness/test-store.ts";
 
@@ -197,8 +197,8 @@ test("accepts the code of a TOTP step once, at every place that asks for one", a
   assert.equal((await tryCode(other, ann, code)).status, 401);
 
   const started = await other.post("/api/login/confirm/", undefined, ann.headers);
-  const cookie = { cookie: `${ann.headers["cookie"]}; ${cookiesOf(started)["cookie"]}` };
-  const confirm = (given: string) => other.post("/api/login/", { factor: ann.factor, code: given }, cookie);
+  const cookie = { cookie: `${ann.headers["cookie"]}; ${readCookies(started)["cookie"]}` };
+  const confirm = (enteredCode: string) => other.post("/api/login/", { factor: ann.factor, code: enteredCode }, cookie);
   assert.equal((await confirm(code)).status, 401);
   assert.equal((await confirm(` ${ann.code(1).slice(0, 3)} ${ann.code(1).slice(3)} `)).status, 201);
   turn(30);

@@ -18,7 +18,7 @@ import { emptyStore } from "../harness/test-store.ts";
 
 // A check whose result is invalid refuses access: a promise is neither yes nor no.
 
-const wrong = (given: unknown) => given as never;
+const wrong = (value: unknown) => value as never;
 const limited: Scheme = {
   name: "limited",
   carriers: [{ in: "header", name: "X-Limited" }],
@@ -49,14 +49,14 @@ async function serve(options: Partial<ServiceOptions>) {
   return { service, ask, faults };
 }
 
-for (const [what, given] of Object.entries<() => unknown>({
+for (const [what, rule] of Object.entries<() => unknown>({
   "a promise of no": async () => false,
   "a promise that is rejected": () => Promise.reject(new Error("late")),
   "a text": () => "no",
   nothing: () => undefined,
 }))
   test(`refuses access if a rule for scopes gives ${what}`, async (t) => {
-    const { service, ask, faults } = await serve({ endpoints: [hello], scopesAllow: wrong(given) });
+    const { service, ask, faults } = await serve({ endpoints: [hello], scopesAllow: wrong(rule) });
     t.after(() => service.close());
 
     assert.equal((await ask("GET", "/hello")).status, 500);
@@ -64,7 +64,7 @@ for (const [what, given] of Object.entries<() => unknown>({
   });
 
 test("reports an asynchronous guard as an error, and does not call the handler", async (t) => {
-  let asked = 0;
+  let handlerCalls = 0;
   const guarded = defineEndpoint({
     method: "GET",
     path: "/guarded",
@@ -72,13 +72,13 @@ test("reports an asynchronous guard as an error, and does not call the handler",
     guard: wrong(async () => {
       throw problem("permission_denied");
     }),
-    handle: () => (asked++, { status: 204 }),
+    handle: () => (handlerCalls++, { status: 204 }),
   });
   const { service, ask, faults } = await serve({ endpoints: [guarded] });
   t.after(() => service.close());
 
   assert.equal((await ask("GET", "/guarded")).status, 500);
-  assert.equal(asked, 0);
+  assert.equal(handlerCalls, 0);
   assert.match(faults[0]!, /guard of GET \/guarded gave a promise; it has to give its value at once/);
 });
 
@@ -111,7 +111,7 @@ for (const [what, issues] of Object.entries<unknown>({
     assert.deepEqual(await (await ask("GET", "/notes/1")).json(), { id: 1, body: "first" });
   });
 
-for (const [what, reply, told] of [
+for (const [what, reply, message] of [
   [
     "204 with a body",
     { status: 204, body: { kind: "raw", type: "text/plain", content: "a" } },
@@ -141,10 +141,10 @@ for (const [what, reply, told] of [
     t.after(() => service.close());
 
     assert.equal((await ask("GET", "/a")).status, 500);
-    assert.match(faults[0]!, told);
+    assert.match(faults[0]!, message);
   });
 
-for (const [what, options, told] of [
+for (const [what, options, message] of [
   ["a detail that is none", { detail: 5 }, /problem\(invalid\): detail is a number; it has to be a text/],
   ["issues that are no list", { issues: "all" }, /problem\(invalid\): issues is a text; it has to be a list/],
   [
@@ -154,7 +154,7 @@ for (const [what, options, told] of [
   ],
 ] as const)
   test(`refuses a problem with ${what} when it is made`, () => {
-    assert.throws(() => problem("invalid", wrong(options)), told);
+    assert.throws(() => problem("invalid", wrong(options)), message);
   });
 
 for (const [what, now] of Object.entries<() => unknown>({

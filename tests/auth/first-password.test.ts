@@ -17,7 +17,7 @@ import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { createLatchkey, type Latchkey } from "../../src/service/latchkey.ts";
 import { ConfigError, readSettings } from "../../src/service/settings/settings.ts";
-import { passwordFileOf } from "../../src/service/system/password-file.ts";
+import { resolvePasswordFile } from "../../src/service/system/password-file.ts";
 import { command } from "../harness/command.ts";
 import { basicHeader, serve } from "../harness/serve.ts";
 import { startService } from "../harness/service-process.ts";
@@ -47,7 +47,7 @@ for (const workers of ["1", "2"])
   });
 
 test("shows the first password on a terminal, and creates no file", async (t) => {
-  const folder = folderOf(t);
+  const folder = createFolder(t);
   const service = `'${process.execPath}' '${command}'`;
   const args = process.platform === "linux" ? ["-qec", service, "/dev/null"] : ["-q", "/dev/null", "sh", "-c", service];
   const child = spawn("/usr/bin/script", args, {
@@ -78,7 +78,7 @@ test("shows the first password on a terminal, and creates no file", async (t) =>
 
 test("accepts an unused generated password for seven days, and then treats it like any wrong one", async (t) => {
   const api = await serve(t, { settings: drawn });
-  const login = { username: "admin", password: passwordOf(api.service) };
+  const login = { username: "admin", password: requirePassword(api.service) };
 
   api.clock.turn(7 * day);
   const late = await api.post("/api/token/", login);
@@ -91,7 +91,7 @@ test("accepts an unused generated password for seven days, and then treats it li
 test("keeps a generated password valid after its first use, in any kind of login", async (t) => {
   for (const use of ["token", "basic"]) {
     const api = await serve(t, { settings: drawn });
-    const password = passwordOf(api.service);
+    const password = requirePassword(api.service);
     const basic = basicHeader("admin", password);
     api.clock.turn(7 * day - 1);
 
@@ -107,8 +107,8 @@ test("keeps a generated password valid after its first use, in any kind of login
 });
 
 test("sets no expiry for a password that replaces an unused one", async (t) => {
-  const api = await serve(t, { settings: { ...drawn, LATCHKEY_DATABASE: `sqlite:${folderOf(t)}/a.db` } });
-  const proof = { current_password: passwordOf(api.service) };
+  const api = await serve(t, { settings: { ...drawn, LATCHKEY_DATABASE: `sqlite:${createFolder(t)}/a.db` } });
+  const proof = { current_password: requirePassword(api.service) };
   const before = basicHeader("admin", proof.current_password);
 
   assert.equal((await api.patch("/users/1", { password: "one of my own", ...proof }, before)).status, 200);
@@ -118,7 +118,7 @@ test("sets no expiry for a password that replaces an unused one", async (t) => {
 });
 
 test("replaces an existing password file, and follows no link", async (t) => {
-  const folder = folderOf(t);
+  const folder = createFolder(t);
   const file = path.join(folder, "latchkey.password");
   const elsewhere = path.join(folder, "elsewhere");
   writeFileSync(elsewhere, "as it was");
@@ -138,7 +138,7 @@ test("replaces an existing password file, and follows no link", async (t) => {
 });
 
 test("ends the start with the fix if the file cannot be written, and sets no unreadable password", async (t) => {
-  const folder = folderOf(t);
+  const folder = createFolder(t);
   const database = path.join(folder, "a.db");
   mkdirSync(path.join(folder, "latchkey.password"));
   for (const file of [path.join(folder, "latchkey.password"), path.join(folder, "no", "latchkey.password")])
@@ -159,7 +159,7 @@ test("ends the start with the fix if the file cannot be written, and sets no unr
 });
 
 test("creates one password when several services start together, and its file has the valid one", async (t) => {
-  const folder = folderOf(t);
+  const folder = createFolder(t);
   const file = path.join(folder, "latchkey.password");
 
   const services = await Promise.all([1, 2, 3].map(() => start(path.join(folder, "a.db"), file)));
@@ -176,7 +176,7 @@ test("creates one password when several services start together, and its file ha
 
 test("puts the file next to the SQLite file, or into the working directory", () => {
   const of = (LATCHKEY_DATABASE: string) =>
-    passwordFileOf(readSettings({ LATCHKEY_DATABASE, LATCHKEY_SECRET: "a secret that is known to all of them" }));
+    resolvePasswordFile(readSettings({ LATCHKEY_DATABASE, LATCHKEY_SECRET: "a secret that is known to all of them" }));
 
   assert.equal(of(`sqlite:${tmpdir()}/some.db`), path.join(tmpdir(), "latchkey.password"));
   assert.equal(of("sqlite:some.db"), path.resolve("latchkey.password"));
@@ -186,18 +186,18 @@ test("puts the file next to the SQLite file, or into the working directory", () 
 
 test("uses the first administrator's email as the username, if it is set", async (t) => {
   const api = await serve(t, { settings: { ...drawn, LATCHKEY_ADMIN_USERNAME: "ada@example.com" } });
-  const headers = basicHeader("ada@example.com", passwordOf(api.service));
+  const headers = basicHeader("ada@example.com", requirePassword(api.service));
 
   assert.equal((await api.get("/users/1", headers)).json.email, "ada@example.com");
 });
 
-function passwordOf({ firstAdministrator }: Latchkey): string {
+function requirePassword({ firstAdministrator }: Latchkey): string {
   const password = firstAdministrator?.drawn;
   assert.ok(password !== null && password !== undefined && "password" in password);
   return password.password;
 }
 
-function folderOf(t: TestContext): string {
+function createFolder(t: TestContext): string {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-first-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;

@@ -133,23 +133,24 @@ interface Makers {
   readonly keys: NamedKeys;
 }
 
-type Make = (makers: Makers, context: Context, given: Admission) => Promise<unknown>;
+type Make = (makers: Makers, context: Context, admission: Admission) => Promise<unknown>;
 
 const key = { name: "laptop", scopes: null, expiresAt: null };
 
 /** Everything that starts a login or makes a credential. */
 const makers: Readonly<Record<string, Make>> = {
-  "sessions.create": ({ sessions }, { call }, given) => sessions.sessions.create(given, call),
-  "session-login, begin.start": ({ sessions }, context, given) => sessions.begin.start(context, given, {}),
-  "session-login, begin.renew": ({ sessions }, context, given) =>
-    sessions.begin.renew!(context, given, { id: context.requireIdentity().sessionId!, options: {} }),
-  "pairs.issue": async ({ tokens }, { now }, given) => tokens.pairs.issue(given, now),
-  "pairs.renew": async ({ tokens }, { now }, given) => tokens.pairs.renew(given, "family", now),
-  "token-login, begin.start": ({ tokens }, context, given) => tokens.begin.start(context, given, { cookie: false }),
-  "token-login, begin.renew": ({ tokens }, context, given) =>
-    tokens.begin.renew!(context, given, { id: "family", options: { cookie: false } }),
-  "apiTokens.issue": ({ apiTokens: made }, { now }, given) => made.issue(given, now),
-  "keys.create": ({ keys }, { now }, given) => keys.create(given, key, now),
+  "sessions.create": ({ sessions }, { call }, admission) => sessions.sessions.create(admission, call),
+  "session-login, begin.start": ({ sessions }, context, admission) => sessions.begin.start(context, admission, {}),
+  "session-login, begin.renew": ({ sessions }, context, admission) =>
+    sessions.begin.renew!(context, admission, { id: context.requireIdentity().sessionId!, options: {} }),
+  "pairs.issue": async ({ tokens }, { now }, admission) => tokens.pairs.issue(admission, now),
+  "pairs.renew": async ({ tokens }, { now }, admission) => tokens.pairs.renew(admission, "family", now),
+  "token-login, begin.start": ({ tokens }, context, admission) =>
+    tokens.begin.start(context, admission, { cookie: false }),
+  "token-login, begin.renew": ({ tokens }, context, admission) =>
+    tokens.begin.renew!(context, admission, { id: "family", options: { cookie: false } }),
+  "apiTokens.issue": ({ apiTokens: made }, { now }, admission) => made.issue(admission, now),
+  "keys.create": ({ keys }, { now }, admission) => keys.create(admission, key, now),
 };
 
 /** Values that are no admission, as JavaScript code could give them. */
@@ -197,9 +198,9 @@ test("starts nothing with a value that is no admission, or with one that was spe
               const account = await requireAccount(context);
               for (const [name, make] of Object.entries(makers)) {
                 for (const [what, impostor] of Object.entries(impostors)) {
-                  const given = impostor(account, await vouch(context, account)) as Admission;
+                  const forgedAdmission = impostor(account, await vouch(context, account)) as Admission;
                   await assert.rejects(
-                    async () => make(made, context, given),
+                    async () => make(made, context, forgedAdmission),
                     /people\.beginLogin and people\.vouch make it/,
                     `${name} took ${what}`,
                   );
@@ -236,7 +237,7 @@ test("starts nothing with a value that is no admission, or with one that was spe
 });
 
 /** Checked by the compiler. Code that skips the gate does not compile. */
-function misuses(made: Makers, context: Context, account: Account, given: Admission): readonly unknown[] {
+function misuses(made: Makers, context: Context, account: Account, admission: Admission): readonly unknown[] {
   const literal = { userId: 1, generation: 1, proofs: [], level: 2 } as const;
   return [
     // @ts-expect-error -- an account
@@ -256,7 +257,7 @@ function misuses(made: Makers, context: Context, account: Account, given: Admiss
     // @ts-expect-error -- an account
     made.keys.create(account, key, 0),
     // @ts-expect-error -- a copy
-    made.keys.create({ ...given }, key, 0),
+    made.keys.create({ ...admission }, key, 0),
     // @ts-expect-error -- only a token pair makes access tokens
     made.tokens.access.issue(account, "family", 0),
     // @ts-expect-error -- the class is a type alone

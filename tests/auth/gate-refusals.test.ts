@@ -5,7 +5,7 @@ import { accounts, createService, defineFeature, Secret, type Feature } from "..
 import { DeclarationError } from "../../src/door/resources.ts";
 import { totpCode } from "../../src/testing/testing.ts";
 import { arrive } from "../harness/arrive.ts";
-import { addTOTP, cookiesOf, startLogin } from "../harness/factors.ts";
+import { addTOTP, readCookies, startLogin } from "../harness/factors.ts";
 import { outsideLogins } from "../harness/outside-logins.ts";
 import { adminPassword, serve, type API } from "../harness/serve.ts";
 import { emptyStore } from "../harness/test-store.ts";
@@ -21,7 +21,7 @@ test("completes no login with two proofs of one kind", async (t) => {
   for (const kind of ["session", "tokens"]) {
     const first = await api.post(`/badge/${kind}`, undefined, { "x-badge-login": ann.email });
     assert.equal(first.json.code, "factor_required");
-    const cookie = kind === "session" ? cookiesOf(first) : {};
+    const cookie = kind === "session" ? readCookies(first) : {};
     const { pending } = first.json.login;
     // The badge and the code are both something that the user has.
     const refused = await api.post("/api/login/", { pending, factor: ann.factor, code: ann.code() }, cookie);
@@ -53,7 +53,7 @@ test("gives no login that is not enough to a user who adds the first factor", as
 async function startConfirmation(api: API, headers: Readonly<Record<string, string>>) {
   const started = await api.post("/api/login/confirm/", undefined, headers);
   assert.equal(started.status, 200, started.text);
-  const cookie = cookiesOf(started)["cookie"]!;
+  const cookie = readCookies(started)["cookie"]!;
   return { pending: started.json.login?.pending ?? started.json.pending, cookie };
 }
 
@@ -62,7 +62,7 @@ test("confirms no login that has ended in the meantime", async (t) => {
   const { id, email: username, password } = await api.user("Ann");
   const login = { username, password };
 
-  const session = cookiesOf(await api.post("/api/session/", login));
+  const session = readCookies(await api.post("/api/session/", login));
   const { cookie } = await startConfirmation(api, session);
   assert.equal((await api.delete("/api/session/", session)).status, 204);
   const bySession = await api.post("/api/login/", { factor: "password", password }, { cookie });
@@ -75,7 +75,7 @@ test("confirms no login that has ended in the meantime", async (t) => {
   const byToken = await api.post("/api/login/", { pending, factor: "password", password });
   assert.deepEqual([byToken.status, byToken.json.code], [401, "login_expired"], byToken.text);
 
-  const other = cookiesOf(await api.post("/api/session/", login));
+  const other = readCookies(await api.post("/api/session/", login));
   const ended = await startConfirmation(api, other);
   assert.equal((await api.delete(`/users/${id}/sessions`, api.admin)).status, 204);
   const after = await api.post("/api/login/", { factor: "password", password }, { cookie: ended.cookie });
@@ -213,7 +213,7 @@ test("refuses two kinds of logins or of factors with one name", async () => {
 test("lets an administrator delete a factor only with a fresh login, or with the own password", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");
-  const admin = cookiesOf(await api.post("/api/session/", { username: "admin", password: adminPassword }));
+  const admin = readCookies(await api.post("/api/session/", { username: "admin", password: adminPassword }));
   const remove = (body?: object) =>
     api.ask("DELETE", `/users/${ann.id}/factors/${ann.factor}`, { body, headers: admin });
   api.clock.turn(601);
@@ -257,9 +257,9 @@ const gateCalls = [
 test("applies the rules of logins to every call of the gate", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");
-  for (const { path, body, known } of gateCalls) {
+  for (const { path, body, known: isIdentified } of gateCalls) {
     const target = path.replace("ID", String(ann.id));
-    const headers: Readonly<Record<string, string>> = known ? ann.headers : {};
+    const headers: Readonly<Record<string, string>> = isIdentified ? ann.headers : {};
 
     const repeated = await api.post(target, body, { ...headers, "idempotency-key": "once" });
     assert.equal(repeated.status, 400, `${path} ${repeated.text}`);

@@ -11,7 +11,7 @@ import {
   sessionsCollection,
 } from "../../src/door/auth.ts";
 import { factorsCollection } from "../../src/features/auth/gate/factors.ts";
-import { addTOTPTo, cookiesOf } from "../harness/factors.ts";
+import { addTOTPTo, readCookies } from "../harness/factors.ts";
 import { outsideLogins } from "../harness/outside-logins.ts";
 import { basicHeader, serve, type Answered, type API, type AskOptions } from "../harness/serve.ts";
 
@@ -92,7 +92,7 @@ async function makeWorld(t: TestContext, state: State): Promise<World> {
   });
   const { id } = (await api.post("/users", { name: "Ann", email, password }, { "x-custom-token": customToken })).json;
   const pair = (await api.post("/api/token/", { username: email, password })).json;
-  const session = cookiesOf(await api.post("/api/session/", { username: email, password }));
+  const session = readCookies(await api.post("/api/session/", { username: email, password }));
   if (state === "a factor") await addTOTPTo(api, { id, email, password });
   if (state === "a role that requires a factor") await promote(api, id);
   for (const issuerName of ["", iss])
@@ -121,7 +121,7 @@ async function promote(api: API, id: number): Promise<void> {
 type Way = readonly [name: string, method: string, path: string, options: AskOptions];
 
 /** Returns the logins: each starts something, or is a login from before. */
-function loginsOf({ earlier }: World): readonly Way[] {
+function collectLogins({ earlier }: World): readonly Way[] {
   const byPassword = { username: email, password };
   const form = { "content-type": "application/x-www-form-urlencoded" };
   const formBody = new URLSearchParams(byPassword).toString();
@@ -151,7 +151,7 @@ function loginsOf({ earlier }: World): readonly Way[] {
 }
 
 /** Returns the calls that make or change a credential, for a caller of one proof. With and without the password. */
-function changesOf({ id }: World, headers: Headers): readonly Way[] {
+function collectChanges({ id }: World, headers: Headers): readonly Way[] {
   const proof = { current_password: password };
   return [
     ["API token", "POST", `/users/${id}/token`, { headers }],
@@ -192,8 +192,8 @@ for (const state of states.slice(1))
     const world = await makeWorld(t, state);
     const before = await written(world);
 
-    const asked = loginsOf(world);
-    for (const way of asked) {
+    const logins = collectLogins(world);
+    for (const way of logins) {
       const answer = await ask(world, way);
       assert.equal(answer.status, 401, `${way[0]}: ${answer.text}`);
       assert.ok(answer.json.detail, way[0]);
@@ -233,7 +233,7 @@ for (const state of states.slice(1))
       const read = await ask(world, ["read", "GET", "/protected/", { headers }]);
       assert.equal(read.status, caller === "robot" ? 200 : 401, caller);
       if (caller !== "robot") assert.equal(read.json.code, "factor_required", caller);
-      for (const way of changesOf(world, headers)) {
+      for (const way of collectChanges(world, headers)) {
         const answer = await ask(world, way);
         const said = `${caller}, ${way[0]}: ${answer.text}`;
         assert.ok([401, 403, 404, 409].includes(answer.status), said);
@@ -246,12 +246,12 @@ for (const state of states.slice(1))
 test("lets every way in work for an account that needs no factor", async (t) => {
   for (const caller of ["password", "proxy", "issuer", "badge"]) {
     const world = await makeWorld(t, "no factor");
-    for (const way of loginsOf(world)) assert.ok((await ask(world, way)).status < 300, way[0]);
+    for (const way of collectLogins(world)) assert.ok((await ask(world, way)).status < 300, way[0]);
     const headers = world.callers[caller]!;
     const read = await ask(world, ["read", "GET", "/protected/", { headers }]);
     assert.equal(read.status, 200, caller);
     const statuses = [];
-    for (const way of changesOf(world, headers)) statuses.push((await ask(world, way)).status);
+    for (const way of collectChanges(world, headers)) statuses.push((await ask(world, way)).status);
     // The proxy and the issuer name users, so only administrators choose usernames. A login by
     // them gets no API token that another login made, because that one does not expire. There are no recovery codes yet.
     const [made, ...others] = statuses.slice(1);

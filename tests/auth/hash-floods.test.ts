@@ -18,14 +18,14 @@ function logIn(api: API, address: string, username: string, password: string) {
 }
 
 /** Sends guesses on 90 connections until it is stopped, each under an unknown name. Returns the number of each status. */
-function flood(api: API, addressOf: (turn: number) => string) {
+function flood(api: API, chooseAddress: (turn: number) => string) {
   const statuses = new Map<number, number>();
   let stopped = false;
   let turn = 0;
   async function guess(): Promise<void> {
     while (!stopped) {
       const at = turn++;
-      const { status } = await logIn(api, addressOf(at), `nobody ${at}`, "wrong password");
+      const { status } = await logIn(api, chooseAddress(at), `nobody ${at}`, "wrong password");
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       await nextTurn();
     }
@@ -40,7 +40,7 @@ function flood(api: API, addressOf: (turn: number) => string) {
 
 interface Flood {
   readonly title: string;
-  readonly addressOf: (turn: number) => string;
+  readonly chooseAddress: (turn: number) => string;
   /** The maximum number of guesses that are hashed per minute. */
   readonly hashed: number;
   readonly logins: number;
@@ -49,31 +49,31 @@ interface Flood {
 const floods: readonly Flood[] = [
   {
     title: "from networks of one /48",
-    addressOf: (turn) => `2001:db8:1:${(turn % 65_536).toString(16)}::1`,
+    chooseAddress: (turn) => `2001:db8:1:${(turn % 65_536).toString(16)}::1`,
     hashed: 100,
     logins: 12,
   },
   {
     title: "from 90 IPv4 addresses",
-    addressOf: (turn) => `203.0.${turn % 90}.7`,
+    chooseAddress: (turn) => `203.0.${turn % 90}.7`,
     hashed: 900,
     logins: 2,
   },
   {
     title: "from another /48 for each guess",
-    addressOf: (turn) => `2001:db8:${(turn % 65_535).toString(16)}::1`,
+    chooseAddress: (turn) => `2001:db8:${(turn % 65_535).toString(16)}::1`,
     hashed: Infinity,
     logins: 2,
   },
 ];
 
-for (const { title, addressOf, hashed, logins } of floods) {
+for (const { title, chooseAddress, hashed, logins } of floods) {
   test(`lets an account log in from an address that it used before, during a flood of guesses ${title}`, async (t) => {
     const api = await serve(t, { settings: { LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" } });
     const ann = await api.user("Ann");
     assert.equal((await logIn(api, home, ann.email, ann.password)).status, 200);
 
-    const stop = flood(api, addressOf);
+    const stop = flood(api, chooseAddress);
     for (let turn = 0; turn < 10; turn++) await nextTurn();
     const answers: number[] = [];
     for (let turn = 0; turn < logins; turn++) answers.push((await logIn(api, home, ann.email, ann.password)).status);

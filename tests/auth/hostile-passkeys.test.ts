@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import { test, type TestContext } from "node:test";
-import { coseOf, makeAuthenticator, writeCBOR, type Authenticator, type Twist } from "../harness/authenticator.ts";
+import { toCOSEKey, makeAuthenticator, writeCBOR, type Authenticator, type Twist } from "../harness/authenticator.ts";
 import { serve, type Answered, type API } from "../harness/serve.ts";
 
 // Answers of attackers and of broken clients. Each one is wrong in one place, and its signature is right. In every
@@ -139,7 +139,7 @@ const assertions: Readonly<Record<string, Case>> = {
   "a signature with bytes behind it": { answer: inResponse(({ signature }) => ({ signature: `${signature!}AAAA` })) },
   "a signature of zeros": { answer: inResponse(() => ({ signature: bytes("A".repeat(96)).toString("base64url") })) },
   "a signature in the form of JWS": {
-    answer: inResponse(({ signature }) => ({ signature: rawOf(bytes(signature!)).toString("base64url") })),
+    answer: inResponse(({ signature }) => ({ signature: convertSignature(bytes(signature!)).toString("base64url") })),
   },
   "a signature of 20 kB": { answer: inResponse(() => ({ signature: "A".repeat(20_000) })) },
   "a key from the client, and its signature": { answer: withOwnKey },
@@ -161,7 +161,7 @@ function withOwnKey(answer: Answer): unknown {
   const head = withFlag(0x40)(bytes(answer.response["authenticatorData"]!));
   const id = bytes(String(answer["id"]));
   const length = Buffer.from([0, id.length]);
-  const data = Buffer.concat([head, Buffer.alloc(16), length, id, writeCBOR(coseOf(p256.publicKey, -7))]);
+  const data = Buffer.concat([head, Buffer.alloc(16), length, id, writeCBOR(toCOSEKey(p256.publicKey, -7))]);
   const message = Buffer.concat([
     data,
     createHash("sha256").update(bytes(answer.response["clientDataJSON"]!)).digest(),
@@ -171,7 +171,7 @@ function withOwnKey(answer: Answer): unknown {
 }
 
 /** Returns the two numbers of a DER signature, each in 32 bytes. */
-function rawOf(der: Buffer): Buffer {
+function convertSignature(der: Buffer): Buffer {
   const first = der.subarray(4, 4 + der[3]!);
   const second = der.subarray(4 + der[3]! + 2);
   return Buffer.concat([first, second].map((each) => Buffer.concat([Buffer.alloc(32), each]).subarray(-32)));
@@ -182,8 +182,8 @@ const withObject = (change: (object: Buffer) => Buffer): Case => ({
     attestationObject: change(bytes(attestationObject!)).toString("base64url"),
   })),
 });
-const keyOf = (change: (key: Map<number, unknown>) => void): Case => {
-  const key = new Map(coseOf(p256.publicKey, -7));
+const alterKey = (change: (key: Map<number, unknown>) => void): Case => {
+  const key = new Map(toCOSEKey(p256.publicKey, -7));
   change(key);
   return { key };
 };
@@ -210,16 +210,16 @@ const registrations: Readonly<Record<string, Case>> = {
   "the format fido-u2f": { fmt: "fido-u2f" },
   "an empty format": { fmt: "" },
   "a statement beside no attestation": { attStmt: new Map([["alg", -7]]) },
-  "an RSA key of 1,024 bits": { key: coseOf(rsa1024, -257) },
-  "a key on another curve": { key: coseOf(ec384, -35) },
-  "a key that is not on its curve": keyOf((key) => key.set(-3, Buffer.alloc(32, 7))),
-  "a key that is too short": keyOf((key) => key.set(-2, Buffer.alloc(31, 1))),
-  "a key without a half": keyOf((key) => key.delete(-3)),
-  "a key of texts": keyOf((key) => key.set(-2, "x".repeat(32))),
-  "a key without an algorithm": keyOf((key) => key.delete(3)),
-  "an algorithm in a text": keyOf((key) => key.set(3, "-7")),
-  "an elliptic key for RSA": keyOf((key) => key.set(3, -257)),
-  "an Edwards key for ES256": { key: coseOf(edward, -7) },
+  "an RSA key of 1,024 bits": { key: toCOSEKey(rsa1024, -257) },
+  "a key on another curve": { key: toCOSEKey(ec384, -35) },
+  "a key that is not on its curve": alterKey((key) => key.set(-3, Buffer.alloc(32, 7))),
+  "a key that is too short": alterKey((key) => key.set(-2, Buffer.alloc(31, 1))),
+  "a key without a half": alterKey((key) => key.delete(-3)),
+  "a key of texts": alterKey((key) => key.set(-2, "x".repeat(32))),
+  "a key without an algorithm": alterKey((key) => key.delete(3)),
+  "an algorithm in a text": alterKey((key) => key.set(3, "-7")),
+  "an elliptic key for RSA": alterKey((key) => key.set(3, -257)),
+  "an Edwards key for ES256": { key: toCOSEKey(edward, -7) },
   "a key that is a list": { key: [1, 2] as never },
   "a credential id of no bytes": { data: (data) => withIdLength(data, 0) },
   "a credential id beyond the end": { data: (data) => withIdLength(data, 1023) },
@@ -250,26 +250,26 @@ async function addPasskey(api: API, name: string): Promise<Owner> {
   return { id, email, password, factor: made.id, authenticator };
 }
 
-function answerOf(given: Record<string, unknown>, { answer }: Case): unknown {
-  return answer === undefined ? given : answer(given as unknown as Answer);
+function alterAnswer(original: Record<string, unknown>, { answer }: Case): unknown {
+  return answer === undefined ? original : answer(original as unknown as Answer);
 }
 
 /** Logs in with the passkey alone. */
 async function alone(api: API, { authenticator }: Owner, wrong: Case): Promise<Answered> {
   const { pending, ask } = (await api.post("/api/login/passkey/")).json;
-  return api.post("/api/token/", { pending, credential: answerOf(authenticator.assert(ask, wrong), wrong) });
+  return api.post("/api/token/", { pending, credential: alterAnswer(authenticator.assert(ask, wrong), wrong) });
 }
 
 /** Logs in with the password, and with the passkey as the second factor. */
 async function second(api: API, owner: Owner, wrong: Case): Promise<Answered> {
   const { email: username, password, factor, authenticator } = owner;
   const { login } = (await api.post("/api/token/", { username, password })).json;
-  const credential = answerOf(authenticator.assert(login.factors[0].ask, wrong), wrong);
+  const credential = alterAnswer(authenticator.assert(login.factors[0].ask, wrong), wrong);
   return api.post("/api/login/", { pending: login.pending, factor, credential });
 }
 
 /** The body of a login has at most 16 KiB. */
-function problemOf(name: string): readonly [number, string] {
+function chooseProblem(name: string): readonly [number, string] {
   return name.endsWith("20 kB") ? [413, "content_too_large"] : [401, "invalid_credentials"];
 }
 
@@ -294,7 +294,7 @@ test("refuses hostile answers to a login with a passkey alone", async (t) => {
   for (const [name, wrong] of Object.entries({ ...everywhere, ...assertions })) {
     api.clock.turn(61);
     const { status, json } = await alone(api, ann, wrong);
-    assert.deepEqual([status, json.code], problemOf(name), name);
+    assert.deepEqual([status, json.code], chooseProblem(name), name);
   }
   await expectUnharmed(api, ann);
 });
@@ -304,7 +304,7 @@ test("refuses hostile answers as a second factor", async (t) => {
   for (const [name, wrong] of Object.entries({ ...everywhere, ...assertions })) {
     api.clock.turn(3000);
     const { status, json } = await second(api, ann, wrong);
-    assert.deepEqual([status, json.code], problemOf(name), name);
+    assert.deepEqual([status, json.code], chooseProblem(name), name);
   }
   await expectUnharmed(api, ann);
 });
@@ -316,10 +316,10 @@ test("refuses hostile answers as a new passkey", async (t) => {
     api.clock.turn(3000);
     const { access } = (await api.post("/api/token/", { username, password })).json;
     const made = (await api.post(`/users/${id}/factors`, { kind: "passkey" }, bearer(access))).json;
-    const credential = answerOf(makeAuthenticator(origin).register(made.options, wrong), wrong);
+    const credential = alterAnswer(makeAuthenticator(origin).register(made.options, wrong), wrong);
     const path = `/users/${id}/factors/${made.id}`;
     const { status, json } = await api.post(`${path}/confirm`, { credential }, bearer(access));
-    const expected = problemOf(name)[0] === 413 ? [413, undefined] : [400, "/credential"];
+    const expected = chooseProblem(name)[0] === 413 ? [413, undefined] : [400, "/credential"];
     assert.deepEqual([status, json.errors?.[0].pointer], expected, name);
     assert.equal((await api.delete(path, bearer(access))).status, 204);
   }
@@ -330,10 +330,10 @@ test("refuses hostile answers as a new passkey", async (t) => {
 test("refuses the answers of one ceremony, account or passkey for another", async (t) => {
   const [api, ann] = await makeAnn(t);
   const bob = await addPasskey(api, "Bob");
-  const tokensOf = async ({ email: username, password }: Owner) =>
+  const requestTokens = async ({ email: username, password }: Owner) =>
     (await api.post("/api/token/", { username, password })).json;
   const passing = async () => (await api.post("/api/login/passkey/")).json;
-  const [annLogin, bobLogin] = [(await tokensOf(ann)).login, (await tokensOf(bob)).login];
+  const [annLogin, bobLogin] = [(await requestTokens(ann)).login, (await requestTokens(bob)).login];
   const session = (await api.post("/api/token/", await answered(ann, await passing()))).json;
   const confirming = (await api.post("/api/login/confirm/", undefined, bearer(session.access))).json;
   const annAnswer = ann.authenticator.assert(annLogin.factors[0].ask);

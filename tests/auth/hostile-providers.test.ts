@@ -45,7 +45,7 @@ const repeated = (name: string) => (world: World) => altered(world, (query) => q
 
 /** Changes the claims of the ID token. */
 const claims = (change: (claims: JWTPayload) => object) => (): IssuerTwist => ({
-  claims: (given) => ({ ...given, ...change(given) }),
+  claims: (original) => ({ ...original, ...change(original) }),
 });
 
 /** Signs the ID token in another way. */
@@ -78,10 +78,10 @@ const ada = { sub: "ada-at-the-issuer", email: "ada@company.example", email_veri
 const notBound = [403, "identity_not_bound"] as const;
 
 /** Returns the issuer of the second provider. */
-const otherOf = (issuer: string): string => issuer.replace("127.0.0.1", "localhost");
+const toOtherIssuer = (issuer: string): string => issuer.replace("127.0.0.1", "localhost");
 
 const twoProviders: WorldOptions = {
-  others: ({ issuer }) => [declare(otherOf(issuer), { id: "second", title: "Second" })],
+  others: ({ issuer }) => [declare(toOtherIssuer(issuer), { id: "second", title: "Second" })],
 };
 
 async function begunLink(world: World): Promise<{ readonly browser: Browser; readonly start: string }> {
@@ -207,7 +207,7 @@ const attacks: readonly Attack[] = [
   {
     title: "a callback with the iss of another provider (mix-up)",
     options: twoProviders,
-    run: (world) => altered(world, (query) => query.set("iss", otherOf(world.issuer.issuer))),
+    run: (world) => altered(world, (query) => query.set("iss", toOtherIssuer(world.issuer.issuer))),
   },
   { title: "an ID token with another nonce", twist: claims(() => ({ nonce: "guess" })) },
   { title: "an ID token without a nonce", twist: claims(() => ({ nonce: undefined })) },
@@ -280,8 +280,8 @@ const attacks: readonly Attack[] = [
   {
     title: "an ID token with another payload under the same signature",
     twist: parts(([header, payload, signature]) => {
-      const given = JSON.parse(Buffer.from(payload!, "base64url").toString()) as object;
-      const other = Buffer.from(JSON.stringify({ ...given, sub: "root" })).toString("base64url");
+      const original = JSON.parse(Buffer.from(payload!, "base64url").toString()) as object;
+      const other = Buffer.from(JSON.stringify({ ...original, sub: "root" })).toString("base64url");
       return `${header}.${other}.${signature}`;
     }),
   },
@@ -421,7 +421,7 @@ for (const { title, answer = [401, "login_failed"], options, honest = 0, twist, 
 
 test("locks no address out after many failed logins", async (t) => {
   const world = await startWorld(t);
-  world.issuer.twist = { claims: (given) => ({ ...given, nonce: "guess" }) };
+  world.issuer.twist = { claims: (original) => ({ ...original, nonce: "guess" }) };
   for (let at = 0; at < 12; at++) assert.equal((await world.browser().logIn()).json.code, "login_failed");
   world.issuer.twist = {};
 

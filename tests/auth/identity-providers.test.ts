@@ -4,13 +4,13 @@ import { identityProviders } from "../../src/door/auth.ts";
 import { accounts, createService, Secret, sessionLogin } from "../../src/door/index.ts";
 import { DeclarationError } from "../../src/door/resources.ts";
 import { makeIdentities } from "../../src/features/auth/openid/identities.ts";
-import { codeOf, stepOf } from "../../src/features/auth/totp/codes.ts";
+import { computeCode, computeStep } from "../../src/features/auth/totp/codes.ts";
 import { parseBase32 } from "../harness/factors.ts";
 import { email, password } from "../harness/own-logins.ts";
 import { declare, origin, setsSession, startWorld, type Browser, type World } from "../harness/provider-logins.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
-async function usersOf(browser: Browser): Promise<{ readonly id: number; readonly email: string }> {
+async function requestUser(browser: Browser): Promise<{ readonly id: number; readonly email: string }> {
   return (await browser.get("/api/session/")).json.user;
 }
 
@@ -36,11 +36,11 @@ test("logs a new user in by an identity with a verified address", async (t) => {
   const started = await ada.get("/api/login/company/start?next=/notes?limit=2");
   assert.deepEqual(listed.json, [{ id: "company", title: "Company", start: "/api/login/company/start" }]);
   assert.equal(started.status, 303, started.text);
-  const asked = new URL(started.headers.get("location")!).searchParams;
-  assert.equal(asked.get("redirect_uri"), `${origin}/api/login/company/callback`);
-  assert.equal(asked.get("code_challenge_method"), "S256");
-  assert.equal(asked.get("response_type"), "code");
-  assert.equal(asked.get("scope"), "openid email profile");
+  const query = new URL(started.headers.get("location")!).searchParams;
+  assert.equal(query.get("redirect_uri"), `${origin}/api/login/company/callback`);
+  assert.equal(query.get("code_challenge_method"), "S256");
+  assert.equal(query.get("response_type"), "code");
+  assert.equal(query.get("scope"), "openid email profile");
   const [cookie = ""] = started.headers.getSetCookie();
   assert.match(cookie, /^oidc=[\w.~-]+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/);
 
@@ -59,14 +59,14 @@ test("finds the user again by issuer and sub, not by the address", async (t) => 
   const { issuer, browser } = await startWorld(t);
   const first = browser();
   await first.logIn();
-  const { id } = await usersOf(first);
+  const { id } = await requestUser(first);
 
   issuer.user = { sub: issuer.user.sub, email: "other@company.example", email_verified: false };
   const second = browser();
   await second.logIn();
 
-  assert.deepEqual(await usersOf(second), await usersOf(first));
-  assert.equal((await usersOf(second)).id, id);
+  assert.deepEqual(await requestUser(second), await requestUser(first));
+  assert.equal((await requestUser(second)).id, id);
 });
 
 test("makes one user of 20 first logins at once", async (t) => {
@@ -75,7 +75,7 @@ test("makes one user of 20 first logins at once", async (t) => {
     Array.from({ length: 20 }, async () => {
       const each = browser();
       const answer = await each.logIn();
-      return { status: answer.status, id: (await usersOf(each)).id };
+      return { status: answer.status, id: (await requestUser(each)).id };
     }),
   );
 
@@ -90,7 +90,7 @@ test("reads the address from the userinfo endpoint if the ID token has none", as
   const bea = world.browser();
 
   assert.equal((await bea.logIn()).status, 303);
-  assert.equal((await usersOf(bea)).email, "bea@company.example");
+  assert.equal((await requestUser(bea)).email, "bea@company.example");
 });
 
 test("creates users of unverified addresses only if the provider is trusted", async (t) => {
@@ -132,7 +132,7 @@ test("asks for the factor of an account after a login of level 1", async (t) => 
   const world = await startWorld(t);
   const ada = await linkAda(world);
   const made = (await ada.ask("POST", "/users/1/factors", { kind: "totp", label: "Phone" })).json;
-  const code = (): string => codeOf(parseBase32(made.secret), stepOf(world.own.clock.now));
+  const code = (): string => computeCode(parseBase32(made.secret), computeStep(world.own.clock.now));
   const confirmed = await ada.ask("POST", `/users/1/factors/${made.id}/confirm`, { code: code() });
   assert.equal(confirmed.status, 200, confirmed.text);
   world.own.clock.now += 30_000;
@@ -170,7 +170,7 @@ test("links an identity to the account of the caller, and unlinks it", async (t)
 
   const other = world.browser();
   assert.equal((await other.logIn()).status, 303);
-  assert.equal((await usersOf(other)).id, 1);
+  assert.equal((await requestUser(other)).id, 1);
   await linkAda(world);
   assert.equal((await ada.get("/users/1/identities")).json.length, 1);
 
@@ -198,7 +198,7 @@ test("limits the lifetime of keys that are made through a login at a provider", 
   const world = await startWorld(t, { accounts: { outsideCredentialsSeconds: 3600 } });
   const bea = world.browser();
   await bea.logIn();
-  const { id } = await usersOf(bea);
+  const { id } = await requestUser(bea);
 
   const key = await bea.ask("POST", `/users/${id}/keys`, { name: "report" });
 
@@ -210,7 +210,7 @@ test("keeps the last way to log in", async (t) => {
   const world = await startWorld(t);
   const bea = world.browser();
   await bea.logIn();
-  const { id } = await usersOf(bea);
+  const { id } = await requestUser(bea);
   const [identity] = (await bea.get(`/users/${id}/identities`)).json;
 
   const refused = await bea.ask("DELETE", `/users/${id}/identities/${identity.id}`);
@@ -222,7 +222,7 @@ test("keeps one of the last two ways to log in if both are removed at once", asy
   const world = await startWorld(t);
   const bea = world.browser();
   await bea.logIn();
-  const { id } = await usersOf(bea);
+  const { id } = await requestUser(bea);
   const { issuer } = world.issuer;
   const identities = makeIdentities(world.store);
   for (let round = 0; round < 5; round++) {
@@ -245,12 +245,12 @@ test("ends an identity with its account", async (t) => {
   const world = await startWorld(t);
   const bea = world.browser();
   await bea.logIn();
-  const { id } = await usersOf(bea);
+  const { id } = await requestUser(bea);
   assert.equal((await bea.ask("DELETE", `/users/${id}`)).status, 204);
 
   await bea.logIn();
 
-  assert.notEqual((await usersOf(bea)).id, id);
+  assert.notEqual((await requestUser(bea)).id, id);
 });
 
 test("ends the identity of a prepared account at the first proof of its address", async (t) => {
@@ -385,7 +385,7 @@ test("answers 503 for a provider that is down, and recovers", async (t) => {
 test("asks the provider for its addresses once an hour, and uses them for a day if it is down", async (t) => {
   const world = await startWorld(t);
   const ada = world.browser();
-  const times = () => world.issuer.asked.filter((each) => each.startsWith("/.well-known/")).length;
+  const times = () => world.issuer.requests.filter((each) => each.startsWith("/.well-known/")).length;
   assert.equal(times(), 0);
   for (let at = 0; at < 3; at++) await ada.start();
   assert.equal(times(), 1);

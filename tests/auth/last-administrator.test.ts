@@ -4,7 +4,7 @@ import { accountsCollection } from "../../src/door/auth.ts";
 import { requireAdministrator } from "../../src/features/auth/accounts/last-administrator.ts";
 import { compileRequire } from "../../src/store/sql/writes/changing.ts";
 import { connect, prepare } from "../../src/store/sqlite/connection.ts";
-import { tableOf } from "../../src/store/sqlite/dialect.ts";
+import { getTable } from "../../src/store/sqlite/dialect.ts";
 import { prepareSchema } from "../../src/store/sqlite/schema.ts";
 
 // On SQLite alone: the query plan is that of SQLite.
@@ -15,7 +15,7 @@ test("finds whether an administrator is left by an index, without reading an acc
   t.after(() => database.close());
   prepareSchema(database, [accountsCollection]);
   assert.ok(requireAdministrator.kind === "require");
-  const { count, values } = compileRequire(tableOf(accountsCollection), requireAdministrator, "");
+  const { count, values } = compileRequire(getTable(accountsCollection), requireAdministrator, "");
 
   const plan = prepare(database, `EXPLAIN QUERY PLAN ${count}`).all(...values.values);
 

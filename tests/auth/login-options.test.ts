@@ -21,7 +21,7 @@ const secret = new Secret("a secret of thirty-two characters.");
 const people = accounts();
 
 /** Returns the mistakes that stop the start of a service with these features. */
-async function mistakesOf(...features: readonly Feature[]): Promise<string> {
+async function readMistakes(...features: readonly Feature[]): Promise<string> {
   const started = createService({ store: sqliteStore({ path: ":memory:" }), secret, features });
   const error: unknown = await started.then(
     (service) => service.close(),
@@ -46,17 +46,17 @@ const slips: readonly (readonly [make: () => Feature, told: RegExp])[] = [
   [() => remoteUserLogin(people, { secrets: secret }), /remote-user-login: there is no option secrets/],
 ];
 
-for (const [make, told] of slips)
-  test(`refuses to start a login method with a wrong option: ${told.source.slice(0, 60)}`, async () => {
-    assert.match(await mistakesOf(people, make()), told);
+for (const [make, message] of slips)
+  test(`refuses to start a login method with a wrong option: ${message.source.slice(0, 60)}`, async () => {
+    assert.match(await readMistakes(people, make()), message);
   });
 
 test("refuses to start accounts with a wrong option", async () => {
   // @ts-expect-error -- registation
-  assert.match(await mistakesOf(accounts({ registation: "open" })), /registation; did you mean registration\?/);
+  assert.match(await readMistakes(accounts({ registation: "open" })), /registation; did you mean registration\?/);
   // @ts-expect-error -- opne
   const misspelt = accounts({ registration: "opne" });
-  assert.match(await mistakesOf(misspelt), /one of closed, open, verified; did you mean open\?/);
+  assert.match(await readMistakes(misspelt), /one of closed, open, verified; did you mean open\?/);
 });
 
 test("refuses to start with a secret that can be guessed", async () => {
@@ -72,7 +72,7 @@ test("refuses to start with a refresh cookie that a scheme would read", async ()
     [sessionLogin(people), tokenLogin(people, { refreshCookie: "session" })],
   ] as const)
     assert.match(
-      await mistakesOf(people, session, tokens),
+      await readMistakes(people, session, tokens),
       /token-login: refreshCookie is (?:shop|session), and the scheme session reads a cookie of that name; rename one/,
     );
   const own: Scheme = {

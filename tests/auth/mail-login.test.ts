@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cookiesOf } from "../harness/factors.ts";
+import { readCookies } from "../harness/factors.ts";
 import { basic, MINUTE_MS, startMailFlows } from "../harness/mail-flows.ts";
 import { email as ada, password } from "../harness/own-logins.ts";
 
@@ -10,7 +10,7 @@ test("logs in with the code of a mail, and shows the proof", async (t) => {
   assert.deepEqual([mail.to, mail.template], [ada, "login_code"]);
   const done = await api.post("/api/session/", { email: ada, code: mail.values["code"] });
   assert.equal(done.status, 201, done.text);
-  const who = (await api.get("/api/session/", cookiesOf(done))).json;
+  const who = (await api.get("/api/session/", readCookies(done))).json;
   assert.deepEqual([who.amr, who.level], [["mail"], 1]);
 });
 
@@ -44,8 +44,8 @@ test("does not take the link of a reset for a login, or the link of a login for 
   const reset = await api.reset();
   const login = await api.loginCode();
   assert.equal((await api.post("/api/session/", { token: reset.token })).status, 401);
-  const given = { token: login.token, password: "analytical-engine" };
-  assert.equal((await api.post("/api/password/reset/confirm/", given)).json.code, "invalid_link");
+  const body = { token: login.token, password: "analytical-engine" };
+  assert.equal((await api.post("/api/password/reset/confirm/", body)).json.code, "invalid_link");
 });
 
 test("lets one of fifty requests log in with a code", async (t) => {

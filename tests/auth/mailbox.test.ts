@@ -183,7 +183,7 @@ interface Started {
   ask(email: string, headers?: Readonly<Record<string, string>>): Promise<Answered>;
   /** Delivers the only queued mail. */
   sent(): Promise<SentMail>;
-  use(given: object, headers?: Readonly<Record<string, string>>): Promise<Answered>;
+  use(proof: object, headers?: Readonly<Record<string, string>>): Promise<Answered>;
   /** Returns how many mails expired before their delivery. */
   expired(): number | undefined;
 }
@@ -192,17 +192,19 @@ async function started(t: TestContext, options: MailboxOptions = {}): Promise<St
   const people = accounts(open);
   const mail = testMail();
   const box = mailbox(people, mail.feature, options);
-  const asked = asking(people, box);
-  const api = await serve(t, people, [mail.feature, box, asked, basicLogin(people)], { trustedProxies: ["127.0.0.1"] });
+  const askFeature = asking(people, box);
+  const api = await serve(t, people, [mail.feature, box, askFeature, basicLogin(people)], {
+    trustedProxies: ["127.0.0.1"],
+  });
   const { clock } = api;
   return {
     api,
     clock,
     mail,
     ask: (email, headers) => api.ask("POST", "/ask", { email }, headers),
-    use: (given, headers) => api.ask("POST", "/use", given, headers),
+    use: (proof, headers) => api.ask("POST", "/use", proof, headers),
     expired() {
-      const families = api.service.use(asked).measure();
+      const families = api.service.use(askFeature).measure();
       return families.find(({ name }) => name === "latchkey_expired_mails_total")?.samples[0]?.[1];
     },
     async sent() {
@@ -253,8 +255,8 @@ function asking(people: AccountsFeature, box: Feature<Mailbox>): Feature<Pick<Se
             path: "/use",
             async handle(context) {
               const { email, code, token, weak } = requireDraft(body, context, { id: null, current: null }).values;
-              const given = token === null ? { email: email!, code: code! } : { token };
-              const { address, user, changes } = await purpose.redeem(context, given);
+              const proof = token === null ? { email: email!, code: code! } : { token };
+              const { address, user, changes } = await purpose.redeem(context, proof);
               if (weak !== null) throw problem("conflict");
               requireUnused(await context.write({ changes }));
               return {

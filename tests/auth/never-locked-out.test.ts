@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { accountsCollection } from "../../src/door/auth.ts";
-import { codeOf, stepOf } from "../../src/features/auth/totp/codes.ts";
+import { computeCode, computeStep } from "../../src/features/auth/totp/codes.ts";
 import type { WrittenValues } from "../../src/store/store.ts";
 import { makeAuthenticator } from "../harness/authenticator.ts";
 import { addTOTP, parseBase32, type TOTPUser } from "../harness/factors.ts";
@@ -134,7 +134,7 @@ async function enrolAdmin(t: TestContext) {
   const { pending } = (await api.post("/api/token/", login)).json.login;
   const made = (await api.post("/api/login/factors/", { pending, kind: "totp" })).json;
   const secret = parseBase32(made.secret);
-  const code = () => codeOf(secret, stepOf(api.clock.now));
+  const code = () => computeCode(secret, computeStep(api.clock.now));
   const done = await api.post("/api/login/", { pending, factor: made.id, code: code() });
   assert.equal(done.status, 200, done.text);
   return { api, login, factor: made.id as string, headers: bearer(done.json.access), code };
@@ -156,7 +156,7 @@ test("keeps the last factor of a user who must have one, and names the ways out"
   await write(api, made.json.id, { role: "admin" });
   const bob = (await api.post("/api/token/", { username: "bob@example.com", password: "password of Bob" })).json;
   const enrolled = (await api.post("/api/login/factors/", { pending: bob.login.pending, kind: "totp" })).json;
-  const code = codeOf(parseBase32(enrolled.secret), stepOf(api.clock.now));
+  const code = computeCode(parseBase32(enrolled.secret), computeStep(api.clock.now));
   const other = await api.post("/api/login/", { pending: bob.login.pending, factor: enrolled.id, code });
   assert.equal((await api.delete(`/users/1/factors/${factor}`, bearer(other.json.access))).status, 204);
   assert.equal((await api.get("/protected/", headers)).status, 401);
@@ -166,7 +166,7 @@ test("keeps the last factor of a user who must have one, and names the ways out"
 test("keeps one of two factors that are deleted at the same time, if the user must have one", async (t) => {
   const { api, factor, headers } = await enrolAdmin(t);
   const made = (await api.post("/users/1/factors", { kind: "totp" }, headers)).json;
-  const code = codeOf(parseBase32(made.secret), stepOf(api.clock.now));
+  const code = computeCode(parseBase32(made.secret), computeStep(api.clock.now));
   assert.equal((await api.post(`/users/1/factors/${made.id}/confirm`, { code }, headers)).status, 200);
 
   const answers = await Promise.all([factor, made.id].map((id) => api.delete(`/users/1/factors/${id}`, headers)));

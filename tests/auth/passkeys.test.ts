@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
 import { makeAuthenticator, type Authenticator, type Twist } from "../harness/authenticator.ts";
-import { cookiesOf } from "../harness/factors.ts";
+import { readCookies } from "../harness/factors.ts";
 import { serve, type API } from "../harness/serve.ts";
 
 const origin = "https://app.example.com";
@@ -48,7 +48,7 @@ for (const algorithm of ["ES256", "EdDSA", "RS256"] as const)
 
     assert.equal(pair.status, 200, pair.text);
     assert.equal(session.status, 201, session.text);
-    for (const headers of [bearer(pair.json.access), cookiesOf(session)]) {
+    for (const headers of [bearer(pair.json.access), readCookies(session)]) {
       const { amr, level, user } = (await api.get("/api/session/", headers)).json;
       assert.deepEqual([amr, level, user.id], [["hwk"], 2, ann.id]);
     }

@@ -77,8 +77,8 @@ test("ends every login, the API token and the keys, unless end_keys is false", a
     const { token } = await api.reset();
     const body = { token, password: chosen, ...(endKeys === undefined ? {} : { end_keys: endKeys }) };
     assert.equal((await api.post(CONFIRM, body)).status, 204);
-    const kept = endKeys === false ? 200 : 401;
-    const expected: Record<string, number> = { session: 401, access: 401, token: kept, key: kept };
+    const keyStatus = endKeys === false ? 200 : 401;
+    const expected: Record<string, number> = { session: 401, access: 401, token: keyStatus, key: keyStatus };
     // Ada has signed up by herself, so this first proof ends her keys in any case.
     if (endKeys === false) expected["token"] = expected["key"] = 401;
     for (const [name, headers] of Object.entries(logins))
@@ -117,8 +117,8 @@ test("refuses a weak password without a try, and the link stays usable", async (
   const { token, values } = await api.reset();
   const { code } = values;
   for (const weak of ["short", "password1", ada])
-    for (const given of [{ token }, { email: ada, code }, { email: ada, code }]) {
-      const answer = await api.post(CONFIRM, { ...given, password: weak });
+    for (const proof of [{ token }, { email: ada, code }, { email: ada, code }]) {
+      const answer = await api.post(CONFIRM, { ...proof, password: weak });
       assert.deepEqual([answer.status, answer.json.code, answer.json.errors[0].pointer], [400, "invalid", "/password"]);
     }
   assert.equal((await api.post(CONFIRM, { email: ada, code, password: chosen })).status, 204);
@@ -168,9 +168,9 @@ test("answers a form of its own pages with a redirect, and refuses a form of ano
       }),
       { peer: "127.0.0.1" },
     );
-  const asked = await form("/api/password/reset/", { email: ada, next: "/forgot?sent=1" });
-  assert.equal(asked.status, 303, await asked.text());
-  assert.deepEqual([asked.status, asked.headers.get("location")], [303, "/forgot?sent=1"]);
+  const response = await form("/api/password/reset/", { email: ada, next: "/forgot?sent=1" });
+  assert.equal(response.status, 303, await response.text());
+  assert.deepEqual([response.status, response.headers.get("location")], [303, "/forgot?sent=1"]);
   const { token } = await api.sent();
   const evil = { origin: "https://evil.example" };
   assert.equal((await form(CONFIRM, { token: token!, password: chosen }, evil)).status, 403);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { accountsCollection } from "../../src/door/auth.ts";
 import { admitted } from "../harness/admitted.ts";
-import { cookiesOf } from "../harness/factors.ts";
+import { readCookies } from "../harness/factors.ts";
 import { basic, MINUTE_MS, startMailFlows, type Headers, type MailFlows } from "../harness/mail-flows.ts";
 import { email as owner, password } from "../harness/own-logins.ts";
 
@@ -113,8 +113,8 @@ for (const order of orders) {
   test(`ends every way that an attacker prepared: ${order.join(", ")}`, async (t) => {
     const byReset = await prepare(t, order);
     const { token } = await byReset.api.reset();
-    const given = { token, password: chosen, end_keys: false };
-    const confirmed = await byReset.api.post("/api/password/reset/confirm/", given);
+    const body = { token, password: chosen, end_keys: false };
+    const confirmed = await byReset.api.post("/api/password/reset/confirm/", body);
     assert.equal(confirmed.status, 204, confirmed.text);
     assert.deepEqual(await findOpenWays(byReset.api, byReset.attacker), []);
     assert.equal((await byReset.api.get("/users/1", basic(owner, chosen))).status, 200);
@@ -122,7 +122,7 @@ for (const order of orders) {
     const byMail = await prepare(t, order);
     const login = await byMail.api.post("/api/session/", { token: (await byMail.api.loginCode()).token });
     assert.equal(login.status, 201, login.text);
-    assert.equal((await byMail.api.get("/users/1", cookiesOf(login))).status, 200);
+    assert.equal((await byMail.api.get("/users/1", readCookies(login))).status, 200);
     assert.deepEqual(await findOpenWays(byMail.api, byMail.attacker), []);
   });
 }
@@ -146,8 +146,8 @@ test("keeps the password and the factor of an account that an administrator made
 test("counts an address as unproved after its user changed it without a proof", async (t) => {
   const api = await startMailFlows(t);
   assert.equal((await api.post("/api/session/", { token: (await api.loginCode()).token })).status, 201);
-  const given = { token: (await api.reset()).token, password };
-  assert.equal((await api.post("/api/password/reset/confirm/", given)).status, 204);
+  const body = { token: (await api.reset()).token, password };
+  assert.equal((await api.post("/api/password/reset/confirm/", body)).status, 204);
   const victim = "victim@example.com";
   const moved = { email: victim, current_password: password };
   assert.equal((await api.ask("PATCH", "/users/1", moved, basic(owner, password))).status, 200);
@@ -162,8 +162,8 @@ test("counts an address as unproved after its user changed it without a proof", 
 test("makes no token and no key for a login that ended while the request was in progress", async (t) => {
   const api = await startMailFlows(t);
   const before = (await api.people.accounts.find(1))!;
-  const given = { token: (await api.reset()).token, password: chosen };
-  assert.equal((await api.post("/api/password/reset/confirm/", given)).status, 204);
+  const body = { token: (await api.reset()).token, password: chosen };
+  assert.equal((await api.post("/api/password/reset/confirm/", body)).status, 204);
   const { now } = api.clock;
   const isConflict = { code: "conflict" };
   await assert.rejects(api.tokens.issue(admitted(before, now), now), isConflict);

@@ -27,9 +27,9 @@ test("assigns, shows and requires a custom role", async (t) => {
   const login = { username: ann.email, password: ann.password };
   const pair = (await api.post("/api/token/", login)).json;
 
-  const given = await api.patch(`/users/${ann.id}/account`, { role: "editor" }, api.admin);
+  const response = await api.patch(`/users/${ann.id}/account`, { role: "editor" }, api.admin);
 
-  assert.deepEqual([given.status, given.json.role], [200, "editor"]);
+  assert.deepEqual([response.status, response.json.role], [200, "editor"]);
   assert.equal((await api.post("/notes", { body: "a" }, ann.headers)).status, 201);
   assert.equal((await api.get("/notes", { authorization: `Bearer ${pair.access}` })).status, 401);
   const { access } = (await api.post("/api/token/refresh/", { refresh: pair.refresh })).json;
@@ -74,10 +74,10 @@ const slips: readonly (readonly [roles: unknown, told: RegExp])[] = [
   [["user", "admin", "user"], /a role is listed twice/],
 ];
 
-for (const [roles, told] of slips)
+for (const [roles, message] of slips)
   test(`refuses to start with wrong roles: ${JSON.stringify(roles)}`, async () => {
     const features = [accounts({ roles: roles as readonly string[] })];
-    await assert.rejects(createService({ store: sqliteStore({ path: ":memory:" }), features }), told);
+    await assert.rejects(createService({ store: sqliteStore({ path: ":memory:" }), features }), message);
   });
 
 test("refuses an undeclared role in the compiler and at run time", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { totp } from "../../src/door/auth.ts";
 import { accounts, createService, rejected, Secret, sessionLogin, type Scheme } from "../../src/door/index.ts";
-import { cookiesOf } from "../harness/factors.ts";
+import { readCookies } from "../harness/factors.ts";
 import { adminPassword, serve, type API } from "../harness/serve.ts";
 import { emptyStore, sharedDatabase } from "../harness/test-store.ts";
 
@@ -64,7 +64,7 @@ test("stops the start if a rule asks for factors and the service has no kind of 
 /** Returns the credentials of a user: every kind of login, and those of programs. */
 async function logIn(api: API, username: string, password: string) {
   const login = { username, password };
-  const cookie = cookiesOf(await api.post("/api/session/", login));
+  const cookie = readCookies(await api.post("/api/session/", login));
   const pair = (await api.post("/api/token/", login)).json;
   const { token } = (await api.post("/api-token-auth/", login)).json;
   const { id } = (await api.get("/api/session/", cookie)).json.user;
@@ -127,7 +127,7 @@ test("confirms no login that is below the level of a new rule at the next start"
   };
   const before = await serve(t, { settings });
   const { email: username, password } = await before.user("Ann");
-  const session = cookiesOf(await before.post("/api/session/", { username, password }));
+  const session = readCookies(await before.post("/api/session/", { username, password }));
   const { access } = (await before.post("/api/token/", { username, password })).json;
   const bySession = await before.post("/api/login/confirm/", undefined, session);
   const byToken = await before.post("/api/login/confirm/", undefined, { authorization: `Bearer ${access}` });
@@ -136,7 +136,7 @@ test("confirms no login that is below the level of a new rule at the next start"
 
   const after = await serve(t, { settings: { ...settings, LATCHKEY_SECOND_FACTOR: "everyone" } });
   for (const [pending, headers] of [
-    [{}, cookiesOf(bySession)],
+    [{}, readCookies(bySession)],
     [{ pending: byToken.json.pending }, {}],
   ] as const) {
     const refused = await after.post("/api/login/", { ...pending, factor: "password", password }, headers);

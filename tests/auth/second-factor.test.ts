@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addTOTP, cookiesOf, startLogin } from "../harness/factors.ts";
+import { addTOTP, readCookies, startLogin } from "../harness/factors.ts";
 import { serve, type API } from "../harness/serve.ts";
 
 const bearer = (access: string) => ({ authorization: `Bearer ${access}` });
@@ -43,7 +43,7 @@ test("keeps the waiting login of a session in a cookie", async (t) => {
   const first = await api.post("/api/session/", { username: ann.email, password: ann.password });
   assert.equal(first.status, 401);
   assert.equal("pending" in first.json.login, false);
-  const cookie = cookiesOf(first);
+  const cookie = readCookies(first);
   assert.match(cookie["cookie"]!, /^login=/);
   assert.equal((await api.get("/api/login/", cookie)).json.needs, "factor");
   assert.deepEqual((await api.get("/api/login/")).json.code, "login_expired");
@@ -51,7 +51,7 @@ test("keeps the waiting login of a session in a cookie", async (t) => {
 
   const done = await api.post("/api/login/", { factor: ann.factor, code: ann.code() }, cookie);
   assert.equal(done.status, 201, done.text);
-  assert.equal((await api.get("/api/session/", cookiesOf(done))).json.level, 2);
+  assert.equal((await api.get("/api/session/", readCookies(done))).json.level, 2);
 });
 
 test("gives the API token after the second factor", async (t) => {
@@ -171,9 +171,9 @@ test("ends every other login with the first factor, and renews the one that adde
   const own = (await api.post("/api/token/", { username, password })).json;
   const { token } = (await api.post("/api-token-auth/", { username, password })).json;
   const made = (await api.post(`/users/${id}/factors`, { kind: "totp" }, bearer(own.access))).json;
-  const { codeOf, stepOf } = await import("../../src/features/auth/totp/codes.ts");
+  const { computeCode, computeStep } = await import("../../src/features/auth/totp/codes.ts");
   const { parseBase32 } = await import("../harness/factors.ts");
-  const code = codeOf(parseBase32(made.secret), stepOf(api.clock.now));
+  const code = computeCode(parseBase32(made.secret), computeStep(api.clock.now));
 
   const confirmed = await api.post(`/users/${id}/factors/${made.id}/confirm`, { code }, bearer(own.access));
 
@@ -219,10 +219,10 @@ test("asks an account with a factor to confirm again before it makes keys or cha
 
   const started = await api.post("/api/login/confirm/", undefined, ann.headers);
   assert.equal(started.status, 200, started.text);
-  const cookie = { cookie: `${ann.headers["cookie"]}; ${cookiesOf(started)["cookie"]}` };
+  const cookie = { cookie: `${ann.headers["cookie"]}; ${readCookies(started)["cookie"]}` };
   const confirmed = await api.post("/api/login/", { factor: ann.factor, code: ann.code() }, cookie);
   assert.equal(confirmed.status, 201, confirmed.text);
-  const renewed = cookiesOf(confirmed);
+  const renewed = readCookies(confirmed);
   assert.notEqual(renewed["cookie"], ann.headers["cookie"]);
   assert.equal((await api.post(`/users/${ann.id}/keys`, { name: "k" }, renewed)).status, 201);
   assert.equal((await api.get("/protected/", ann.headers)).status, 200);
@@ -232,7 +232,7 @@ test("asks an account with a factor to confirm again before it makes keys or cha
 
 test("makes administrators add a factor while they log in, if the setting asks for it", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_SECOND_FACTOR: "admins" } });
-  const { codeOf, stepOf } = await import("../../src/features/auth/totp/codes.ts");
+  const { computeCode, computeStep } = await import("../../src/features/auth/totp/codes.ts");
   const { parseBase32 } = await import("../harness/factors.ts");
 
   const first = await api.post("/api/token/", { username: "admin", password: "first-administrator" });
@@ -241,7 +241,7 @@ test("makes administrators add a factor while they log in, if the setting asks f
   const { pending } = first.json.login;
   const made = await api.post("/api/login/factors/", { pending, kind: "totp" });
   assert.equal(made.status, 201, made.text);
-  const code = codeOf(parseBase32(made.json.secret), stepOf(api.clock.now));
+  const code = computeCode(parseBase32(made.json.secret), computeStep(api.clock.now));
   const done = await api.post("/api/login/", { pending, factor: made.json.id, code });
 
   assert.equal(done.status, 200, done.text);

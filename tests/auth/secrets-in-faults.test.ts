@@ -24,7 +24,7 @@ import { askPostgres, startPostgres } from "../harness/postgres.ts";
 
 const secret = "hunter2 of Ada";
 const number = 271_828;
-const asked = { permission: anyone } as const;
+const options = { permission: anyone } as const;
 const wrong = (value: unknown) => value as never;
 const fields = { title: text(), pin: text({ writeOnly: true, confidential: true, optional: true }) };
 const named = <const N extends string>(name: N) => defineResource({ name, fields });
@@ -46,22 +46,22 @@ const broken: Format = {
 };
 const mounts = [
   mount(named("hooked"), {
-    ...asked,
+    ...options,
     beforeWrite: ({ draft }) => ({ values: { pin: wrong([draft?.transient, secret, 1n]) } }),
   }),
-  mount(named("numbered"), { ...asked, beforeWrite: () => ({ values: { pin: wrong(number) } }) }),
-  mount(named("split"), { ...asked, beforeWrite: () => ({ values: { pin: `${secret}\ud800` } }) }),
-  mount(named("told"), { ...asked, beforeWrite: () => wrong(secret) }),
-  mount(named("completed"), { ...asked, beforeWrite: () => ({ complete: () => wrong(secret) }) }),
-  mount(named("listed"), { ...asked, beforeWrite: () => ({ changes: wrong(secret) }) }),
-  mount(named("changing"), { ...asked, beforeWrite: () => ({ changes: [wrong(secret)] }) }),
-  mount(defineResource({ name: "checked", fields, check: () => wrong(secret) }), asked),
+  mount(named("numbered"), { ...options, beforeWrite: () => ({ values: { pin: wrong(number) } }) }),
+  mount(named("split"), { ...options, beforeWrite: () => ({ values: { pin: `${secret}\ud800` } }) }),
+  mount(named("told"), { ...options, beforeWrite: () => wrong(secret) }),
+  mount(named("completed"), { ...options, beforeWrite: () => ({ complete: () => wrong(secret) }) }),
+  mount(named("listed"), { ...options, beforeWrite: () => ({ changes: wrong(secret) }) }),
+  mount(named("changing"), { ...options, beforeWrite: () => ({ changes: [wrong(secret)] }) }),
+  mount(defineResource({ name: "checked", fields, check: () => wrong(secret) }), options),
   mount(
     defineResource({
       name: "defaulted",
       fields: { ...fields, pin: text({ writeOnly: true, default: () => wrong([number]) }) },
     }),
-    asked,
+    options,
   ),
   mount(
     defineResource({
@@ -71,7 +71,7 @@ const mounts = [
         pin: standardSchema(echoing, { column: "text", writeOnly: true, jsonSchema: { type: "string" } }),
       },
     }),
-    asked,
+    options,
   ),
   mount(named("narrowed"), { permission: { name: "odd", decide: () => wrong({ only: secret, pin: number }) } }),
   mount(named("asked"), { permission: { name: "odd", decide: () => wrong(secret) } }),
@@ -120,13 +120,16 @@ for (const [database, makeStore] of Object.entries(stores))
     const log = makeLog("debug", (line) => lines.push(line))!;
     for (const each of observed) log.observe(each);
     log.flush();
-    const told = inspect(observed, { depth: 20, maxStringLength: null, maxArrayLength: null }) + lines.join("");
+    const output = inspect(observed, { depth: 20, maxStringLength: null, maxArrayLength: null }) + lines.join("");
     for (const each of ["hunter2", String(number), "271_828"]) {
-      const at = told.indexOf(each);
-      assert.equal(at, -1, told.slice(Math.max(0, at - 300), at + 60));
+      const at = output.indexOf(each);
+      assert.equal(at, -1, output.slice(Math.max(0, at - 300), at + 60));
     }
-    assert.match(told, /Column pin of numbereds is of type text and cannot hold a number/);
-    assert.match(told, /Column pin of splits is of type text and cannot hold a text with half of a pair of surrogates/);
+    assert.match(output, /Column pin of numbereds is of type text and cannot hold a number/);
+    assert.match(
+      output,
+      /Column pin of splits is of type text and cannot hold a text with half of a pair of surrogates/,
+    );
   });
 
 test("hides the value in messages of the database", async (t) => {
@@ -134,16 +137,16 @@ test("hides the value in messages of the database", async (t) => {
   const store = postgresStore({ url: new Secret(url) });
   const { ask, observed, service } = await ownService(t, {
     store,
-    mounts: [mount(named("kept"), asked)],
+    mounts: [mount(named("kept"), options)],
   });
   await askPostgres(url, `ALTER TABLE "kepts" ADD CONSTRAINT "short" CHECK (length("pin") < 5)`);
 
   assert.equal((await ask("POST", "/kepts", { body: { title: "a", pin: secret } })).status, 500);
 
-  const told = inspect(observed, { depth: 20, maxStringLength: null });
-  assert.match(told, /violates check constraint "short"/);
-  assert.doesNotMatch(told, /hunter2/);
-  assert.equal(await service.store.count(mount(named("kept"), asked).collection, null), 0);
+  const output = inspect(observed, { depth: 20, maxStringLength: null });
+  assert.match(output, /violates check constraint "short"/);
+  assert.doesNotMatch(output, /hunter2/);
+  assert.equal(await service.store.count(mount(named("kept"), options).collection, null), 0);
 });
 
 test("hides values in the place of a secret or a hidden field at the start too", async () => {

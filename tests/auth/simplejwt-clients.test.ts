@@ -93,8 +93,8 @@ for (const waits of kinds)
 
     assert.deepEqual([refused.status, refused.json.code], [401, "factor_required"]);
     assert.ok(refused.json.detail);
-    const asked = api.observed.filter(({ kind }) => kind === "request").length;
-    assert.equal(asked, waits === "for any 401" ? 2 : 1);
+    const requestCount = api.observed.filter(({ kind }) => kind === "request").length;
+    assert.equal(requestCount, waits === "for any 401" ? 2 : 1);
     // The client asks whether its token is valid, and logs in again.
     assert.equal((await api.post("/api/token/verify/", { token: access })).status, 401);
     const again = await api.post("/api/token/", admin);
@@ -104,7 +104,7 @@ for (const waits of kinds)
 test("answers the recorded exchanges of SimpleJWT as the page says", async (t) => {
   const api = await serve(t);
   const { access, refresh } = (await api.post("/api/token/", admin)).json;
-  const told = ({ status, json }: Answered): string => `${status} ${json?.code ?? ""}`.trim();
+  const describeAnswer = ({ status, json }: Answered): string => `${status} ${json?.code ?? ""}`.trim();
   const log = (body: unknown, headers = {}) => api.post("/api/token/", body, headers);
   const present = (authorization: string) => api.get("/protected/", { authorization });
   const unsigned = (claims: object): string =>
@@ -154,14 +154,14 @@ test("answers the recorded exchanges of SimpleJWT as the page says", async (t) =
     ["api token: unknown", await present(`Token ${"a".repeat(40)}`), "401 invalid_token"],
   ];
 
-  for (const [asked, answer, expected] of rows) {
-    assert.equal(told(answer), expected, asked);
-    if (answer.status >= 400) assert.equal(typeof answer.json.detail, "string", asked);
+  for (const [exchange, answer, expected] of rows) {
+    assert.equal(describeAnswer(answer), expected, exchange);
+    if (answer.status >= 400) assert.equal(typeof answer.json.detail, "string", exchange);
     if (expected.endsWith("token_not_valid"))
       assert.match(
         answer.headers.get("www-authenticate") ?? "",
         /Bearer realm="latchkey", error="invalid_token"/,
-        asked,
+        exchange,
       );
   }
   const claims = decodeJwt(access);

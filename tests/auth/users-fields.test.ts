@@ -160,15 +160,15 @@ test("gives an email to one of many concurrent requests", async (t) => {
 test("changes a username that follows the email, until one is chosen", async (t) => {
   const api = await serve(t);
   await api.post("/users", { ...good, password: "password of ann" }, api.admin);
-  const usernameOf = async (): Promise<string> => (await api.get("/users/2/account", api.admin)).json.username;
+  const readUsername = async (): Promise<string> => (await api.get("/users/2/account", api.admin)).json.username;
 
   await api.patch("/users/2", { email: "bea@example.com" }, api.admin);
-  const followed = await usernameOf();
+  const followed = await readUsername();
   await api.put("/users/2", { name: "Ann", email: "cid@example.com", username: "bea@example.com" }, api.admin);
   await api.patch("/users/2", { email: "dan@example.com" }, api.admin);
 
   assert.equal(followed, "bea@example.com");
-  assert.equal(await usernameOf(), "bea@example.com");
+  assert.equal(await readUsername(), "bea@example.com");
   assert.equal((await api.get("/users", basicHeader("BEA@example.com", "password of ann"))).status, 200);
 });
 

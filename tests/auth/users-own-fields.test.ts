@@ -66,7 +66,7 @@ test("lets only administrators set and change their fields, in every kind of wri
     // If PUT leaves it out, it gets the default.
     await api.put("/users/2", ann, headers),
   ];
-  for (const { status, text: told } of attempts) assert.equal(status, 403, told);
+  for (const { status, text: message } of attempts) assert.equal(status, 403, message);
   assert.equal((await api.patch("/users/2", { phone: "1" }, headers)).json.tenant_id, 7);
   assert.equal((await api.put("/users/2", { ...ann, tenant_id: 7 }, headers)).status, 200);
   assert.equal((await api.get("/users/2", api.admin)).json.tenant_id, 7);
@@ -103,19 +103,19 @@ const slips: readonly (readonly [users: unknown, told: RegExp])[] = [
   [{ administered: "tenant_id", fields: users.fields }, /administered is 'tenant_id'; it has to be a list of texts/],
 ];
 
-for (const [given, told] of slips)
-  test(`refuses to start with wrong fields of users: ${told.source.slice(0, 60)}`, async () => {
-    const config = { users: given as OwnUserFields };
+for (const [options, message] of slips)
+  test(`refuses to start with wrong fields of users: ${message.source.slice(0, 60)}`, async () => {
+    const config = { users: options as OwnUserFields };
     assert.throws(
       () => readSettings({ LATCHKEY_DATABASE: "sqlite::memory:" }, config),
       (thrown: unknown) => {
         assert.ok(thrown instanceof ConfigError);
-        assert.match(thrown.message, told);
+        assert.match(thrown.message, message);
         return true;
       },
     );
-    const features = [accounts(isObject(given) ? given : {})];
-    if (isObject(given))
+    const features = [accounts(isObject(options) ? options : {})];
+    if (isObject(options))
       await assert.rejects(createService({ store: sqliteStore({ path: ":memory:" }), features }), DeclarationError);
   });
 

@@ -222,19 +222,19 @@ test("does not let a login block a concurrent change of the account, and shows i
   const path = `/users/${ann.id}/account`;
   const read = await api.get(path, api.admin);
   const page = await api.get(path, { ...api.admin, accept: "text/html" });
-  const known = read.headers.get("etag")!;
+  const etag = read.headers.get("etag")!;
 
   const login = { username: ann.email, password: ann.password };
   assert.equal((await api.post("/api/token/", login)).status, 200);
-  const later = await api.get(path, { ...api.admin, "if-none-match": known });
+  const later = await api.get(path, { ...api.admin, "if-none-match": etag });
   const change = (role: string, tag: string) => api.patch(path, { role }, { ...api.admin, "if-match": tag });
 
   assert.equal(later.status, 200);
   assert.notEqual(later.json.last_login_at, read.json.last_login_at);
-  assert.match(page.text, new RegExp(`data-match="${known.replaceAll('"', "&quot;")}"`));
-  assert.equal((await api.patch(path, { role: "admin" }, { ...api.admin, "if-none-match": known })).status, 412);
-  assert.equal((await change("admin", known)).status, 200);
-  assert.equal((await change("user", known)).status, 412);
+  assert.match(page.text, new RegExp(`data-match="${etag.replaceAll('"', "&quot;")}"`));
+  assert.equal((await api.patch(path, { role: "admin" }, { ...api.admin, "if-none-match": etag })).status, 412);
+  assert.equal((await change("admin", etag)).status, 200);
+  assert.equal((await change("user", etag)).status, 412);
   assert.equal((await change("user", (await api.get(path, api.admin)).headers.get("etag")!)).status, 200);
-  assert.equal((await change("admin", known.replace(/~.*"/, '"'))).status, 200, "what counts is the state");
+  assert.equal((await change("admin", etag.replace(/~.*"/, '"'))).status, 200, "what counts is the state");
 });

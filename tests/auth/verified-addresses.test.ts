@@ -16,7 +16,7 @@ async function requestMove(api: Mailed, address = next) {
   return api.onlyMail();
 }
 
-async function emailOf(api: Mailed, id: number): Promise<string> {
+async function readEmail(api: Mailed, id: number): Promise<string> {
   return (await api.ask("GET", `/users/${id}`, undefined, root)).json.email;
 }
 
@@ -24,7 +24,7 @@ test("changes an address when the new mailbox confirms it, and informs the old o
   const api = await startMailed(t);
   const mail = await requestMove(api);
   assert.deepEqual([mail.to, mail.template], [next, "email_change"]);
-  assert.equal(await emailOf(api, 2), ada);
+  assert.equal(await readEmail(api, 2), ada);
 
   const changed = await api.post(confirm, { token: mail.token }, as(ada));
   assert.deepEqual([changed.status, changed.json], [200, { id: 2, name: "Ada", email: next }], changed.text);
@@ -73,7 +73,7 @@ test("answers 409 if another user has the address by now", async (t) => {
   assert.equal((await api.post("/users", { name: "N", email: next }, root)).status, 201);
   const reply = await api.post(confirm, { token }, as(ada));
   assert.deepEqual([reply.status, reply.json.errors[0].pointer], [409, "/email"], reply.text);
-  assert.equal(await emailOf(api, 2), ada);
+  assert.equal(await readEmail(api, 2), ada);
 });
 
 test("changes an address exactly once if fifty requests use a link at the same time", async (t) => {
@@ -82,7 +82,7 @@ test("changes an address exactly once if fifty requests use a link at the same t
   const replies = await Promise.all(Array.from({ length: 50 }, () => api.post(confirm, { token }, as(ada))));
   assert.equal(replies.filter(({ status }) => status === 200).length, 1);
   assert.equal((await api.sent()).length, 1);
-  assert.equal(await emailOf(api, 2), next);
+  assert.equal(await readEmail(api, 2), next);
 });
 
 test("ends older links with a changed address and with a changed password", async (t) => {
@@ -217,7 +217,7 @@ test("keeps a link through requests of a mail scanner, and gives no login for th
   assert.equal(await click(signUp.token, `&password=${password}`), 303);
   assert.equal(await click(invitation.token, `&password=${password}`), 303);
   assert.equal(await click(change.token, "", as(ada)), 303);
-  assert.equal(await emailOf(api, 2), next);
+  assert.equal(await readEmail(api, 2), next);
 });
 
 test("refuses the form of another site", async (t) => {

@@ -41,16 +41,16 @@ test("creates the user of a sign-up when its address is confirmed, with a link a
 
 test("answers a sign-up with a known address in the same bytes, and sends a mail without a link", async (t) => {
   const api = await startMailed(t);
-  const known = await api.post("/users", { name: "Mallory", email: "ADA@example.com" });
+  const takenReply = await api.post("/users", { name: "Mallory", email: "ADA@example.com" });
   const [queued, mail] = [await api.mail.queued(), await api.onlyMail()];
   const unknown = await api.post("/users", ben);
   assert.equal(await api.mail.queued(), queued);
-  const seen = ({ status, text, headers }: typeof known) => [
+  const seen = ({ status, text, headers }: typeof takenReply) => [
     status,
     text,
     [...headers].filter(([name]) => name !== "x-request-id"),
   ];
-  assert.deepEqual(seen(known), seen(unknown));
+  assert.deepEqual(seen(takenReply), seen(unknown));
   assert.deepEqual([mail.to, mail.template, mail.values], [ada, "account_exists", {}]);
 });
 
@@ -61,8 +61,8 @@ test("answers a sign-up with a known address in the same bytes if its username i
       const reply = await api.post("/users", { name: "Mallory", email, username });
       assert.deepEqual([reply.status, reply.text], [202, "{}"], `${email} ${username}`);
     }
-  const [known, unknown] = await api.sent();
-  assert.deepEqual([known!.to, known!.template, known!.values], [ada, "account_exists", {}]);
+  const [takenMail, unknown] = await api.sent();
+  assert.deepEqual([takenMail!.to, takenMail!.template, takenMail!.values], [ada, "account_exists", {}]);
   const created = await api.post(confirm, { token: unknown!.token, password });
   assert.equal(created.status, 201, created.text);
   assert.equal((await api.ask("GET", "/users/3", undefined, as(unknown!.to))).status, 200);

@@ -34,21 +34,21 @@ test("links the start page to all resources", async (t) => {
 test("shows the caller, in a response that no shared cache stores", async (t) => {
   const api = await serve(t);
 
-  const known = await api.get("/", api.admin);
+  const adminReply = await api.get("/", api.admin);
   const nobody = await api.get("/");
 
-  assert.deepEqual(known.json.caller, {
-    user: { id: 1, name: "Administrator", email: known.json.caller.user.email },
+  assert.deepEqual(adminReply.json.caller, {
+    user: { id: 1, name: "Administrator", email: adminReply.json.caller.user.email },
     username: "admin",
     role: "admin",
     scheme: "basic",
   });
-  for (const { headers } of [known, nobody]) {
+  for (const { headers } of [adminReply, nobody]) {
     assert.equal(headers.get("cache-control"), "private, no-cache");
     assert.match(headers.get("vary")!, /Accept.*Authorization/);
   }
-  assert.notEqual(known.headers.get("etag"), nobody.headers.get("etag"));
-  const again = await api.get("/", { ...api.admin, "if-none-match": known.headers.get("etag")! });
+  assert.notEqual(adminReply.headers.get("etag"), nobody.headers.get("etag"));
+  const again = await api.get("/", { ...api.admin, "if-none-match": adminReply.headers.get("etag")! });
   assert.equal(again.status, 304);
   assert.match((await api.get("/?format=xml", api.admin)).text, /<root>.*<username>admin<\/username>/);
   assert.match((await api.get("/?format=html", api.admin)).text, /<h1>.*<bdi>Administrator<\/bdi>/s);
@@ -57,10 +57,10 @@ test("shows the caller, in a response that no shared cache stores", async (t) =>
 
 test("reports and clears an old cookie, and still answers", async (t) => {
   const api = await serve(t);
-  const cookieOf = async (path: string, body: unknown): Promise<string> =>
+  const requestCookie = async (path: string, body: unknown): Promise<string> =>
     (await api.post(path, body)).headers.getSetCookie()[0]!.split(";")[0]!;
-  const session = await cookieOf("/api/session/", login);
-  const access = await cookieOf("/api/token/", { ...login, cookie: true });
+  const session = await requestCookie("/api/session/", login);
+  const access = await requestCookie("/api/token/", { ...login, cookie: true });
 
   const staleSession = `session=${"a".repeat(43)}`;
   const staleAccess = access.replace(/.{9}$/, "AAAAAAAAA");

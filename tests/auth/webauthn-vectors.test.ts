@@ -17,7 +17,7 @@ const expected = (challenge: string): Expected => ({
 const userHandle = text("00");
 
 /** Returns the public key of a vector, from its private key. */
-function publicKeyOf({ algorithm, privateKey }: Vector): KeyObject {
+function derivePublicKey({ algorithm, privateKey }: Vector): KeyObject {
   if (algorithm === "RS256") {
     const modulus = (2n ** 1279n - 1n) * (2n ** 2203n - 1n);
     return createPublicKey({ key: { kty: "RSA", n: text(`0${modulus.toString(16)}`), e: "AQAB" }, format: "jwk" });
@@ -34,7 +34,7 @@ function publicKeyOf({ algorithm, privateKey }: Vector): KeyObject {
 }
 
 /** The answer of the browser for a new passkey. */
-function registrationOf({ credentialId, registration }: Vector, attestationObject = registration.attestationObject) {
+function buildRegistration({ credentialId, registration }: Vector, attestationObject = registration.attestationObject) {
   const id = text(credentialId);
   const { clientDataJSON } = registration;
   const response = { clientDataJSON: text(clientDataJSON), attestationObject: text(attestationObject) };
@@ -42,7 +42,7 @@ function registrationOf({ credentialId, registration }: Vector, attestationObjec
 }
 
 /** The answer of the browser to a login. */
-function assertionOf({ credentialId, authentication }: Vector, handle: string | null = userHandle) {
+function buildAssertion({ credentialId, authentication }: Vector, handle: string | null = userHandle) {
   const id = text(credentialId);
   const { challenge: _, ...response } = authentication;
   const inText = Object.fromEntries(Object.entries(response).map(([name, hex]) => [name, text(hex)]));
@@ -79,35 +79,35 @@ for (const [name, vector] of Object.entries(vectors)) {
     const message = Buffer.concat([Buffer.from(authentication.authenticatorData, "hex"), client]);
     const signature = Buffer.from(authentication.signature, "hex");
     const hash = vector.algorithm === "EdDSA" ? null : "sha256";
-    assert.equal(verify(hash, message, publicKeyOf(vector), signature), true);
+    assert.equal(verify(hash, message, derivePublicKey(vector), signature), true);
   });
 
   test(`${isBelowAnother(name) ? "refuses" : "accepts"} the vector of the standard: ${name}`, () => {
-    const given = registrationOf(vector, withoutAttestation(vector));
-    const made = readRegistration(given, expected(registration.challenge));
+    const answer = buildRegistration(vector, withoutAttestation(vector));
+    const made = readRegistration(answer, expected(registration.challenge));
     if (isBelowAnother(name)) return assert.equal(made, null);
 
     assert.ok(made !== null);
     assert.equal(made.id, text(vector.credentialId));
     const key = createPublicKey({ key: { ...made.publicKey }, format: "jwk" });
-    assert.equal(key.equals(publicKeyOf(vector)), true);
+    assert.equal(key.equals(derivePublicKey(vector)), true);
 
-    const known = { ...made, userHandle };
-    const asserted = readAssertion(assertionOf(vector), known, expected(authentication.challenge));
+    const passkey = { ...made, userHandle };
+    const asserted = readAssertion(buildAssertion(vector), passkey, expected(authentication.challenge));
     const flags = Buffer.from(authentication.authenticatorData, "hex").readUInt8(32);
     assert.deepEqual(asserted, { counter: 0, verifiesUser: (flags & 4) !== 0, isClone: false });
-    assert.ok(readAssertion(assertionOf(vector, null), known, expected(authentication.challenge)) !== null);
+    assert.ok(readAssertion(buildAssertion(vector, null), passkey, expected(authentication.challenge)) !== null);
   });
 
   test(`accepts the registration only without an attestation: ${name}`, () => {
-    const made = readRegistration(registrationOf(vector), expected(registration.challenge));
+    const made = readRegistration(buildRegistration(vector), expected(registration.challenge));
     assert.equal(made !== null, !isAttested(vector) && !isBelowAnother(name));
   });
 
   if (isBelowAnother(name)) continue;
   test(`refuses the vector if one bit of it is wrong: ${name}`, () => {
-    const known = {
-      ...readRegistration(registrationOf(vector, withoutAttestation(vector)), expected(registration.challenge))!,
+    const passkey = {
+      ...readRegistration(buildRegistration(vector, withoutAttestation(vector)), expected(registration.challenge))!,
       userHandle,
     };
     for (const part of ["clientDataJSON", "authenticatorData", "signature"] as const) {
@@ -116,11 +116,11 @@ for (const [name, vector] of Object.entries(vectors)) {
         const changed = Buffer.from(bytes);
         changed[at]! ^= 1;
         const twisted = { ...vector, authentication: { ...authentication, [part]: changed.toString("hex") } };
-        const asserted = readAssertion(assertionOf(twisted), known, expected(authentication.challenge));
+        const asserted = readAssertion(buildAssertion(twisted), passkey, expected(authentication.challenge));
         assert.equal(asserted, null, `${part} ${at}`);
       }
     }
     for (const other of [registration.challenge, authentication.challenge.replace(/..$/, "00")])
-      assert.equal(readAssertion(assertionOf(vector), known, expected(other)), null);
+      assert.equal(readAssertion(buildAssertion(vector), passkey, expected(other)), null);
   });
 }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, test } from "node:test";
 import { Command, Option } from "commander";
-import { placesOf } from "../../src/cli/completion/command-tree.ts";
+import { collectPlaces } from "../../src/cli/completion/command-tree.ts";
 import { bashScript, fishScript, zshScript } from "../../src/cli/completion/scripts.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "latchkey-completion-"));
@@ -20,7 +20,7 @@ function program(): Command {
   latchkey.command("restore").argument("<file>").option("--log <file>", "where to");
   return latchkey;
 }
-const places = placesOf(program());
+const places = collectPlaces(program());
 
 /** Returns true if the shell is installed. bash always is where these tests run. */
 function has(shell: string): boolean {

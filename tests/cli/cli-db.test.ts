@@ -80,7 +80,7 @@ async function fillService(api: API) {
   const [used, living, ended] = [await logIn(), await logIn(), await logIn()];
   await ask("POST", "/api/token/refresh/", {}, { refresh: used.refresh });
   await ask("DELETE", "/api/token/", {}, { refresh: ended.refresh });
-  const [kept, closed] = [await session(), await session()];
+  const [openSession, closed] = [await session(), await session()];
   await ask("DELETE", "/api/session/", closed);
   const { token } = (await ask("POST", `/users/${ann.id}/token`, ann.headers)).json;
   const { key } = (await ask("POST", `/users/${ann.id}/keys`, ann.headers, { name: "laptop" })).json;
@@ -96,7 +96,7 @@ async function fillService(api: API) {
   await ask("POST", "/books", api.admin, full);
   await ask("POST", "/books", api.admin, { title: "bare" });
   const etag = (await ask("GET", `/users/${ann.id}`, ann.headers)).headers.get("etag")!;
-  return { ann, used, living, ended, kept, closed, token, key, last, retried, order, etag };
+  return { ann, used, living, ended, openSession, closed, token, key, last, retried, order, etag };
 }
 
 test("keeps every user, login and revocation of a service that is moved to PostgreSQL", async (t) => {
@@ -111,25 +111,25 @@ test("keeps every user, login and revocation of a service that is moved to Postg
   await old.service.close();
 
   const moved = await place.run(["db", "move", `sqlite:${file}`, url, "--json"]);
-  const movedBack = await moveDatabase(databaseOf(url), databaseOf(`sqlite:${back}`), () => {});
+  const movedBack = await moveDatabase(requireDatabase(url), requireDatabase(`sqlite:${back}`), () => {});
 
   assert.deepEqual([moved.code, moved.errors], [0, ""]);
   // The copy back is the same, row by row.
   const { tables } = JSON.parse(moved.out) as { tables: readonly CopiedCount[] };
   assert.deepEqual(movedBack, tables);
   assert.ok(tables.every(({ digest }) => /^[0-9a-f]{64}$/.test(digest)));
-  assert.deepEqual(tablesOf(back), tablesOf(file));
+  assert.deepEqual(readTables(back), readTables(file));
   assert.equal(statSync(back).mode & 0o777, 0o600);
   assert.deepEqual(leftOvers(place), []);
 
   const api = await serveOn(t, url);
-  const statusOf = async (headers: Headers) => (await api.get("/protected/", headers)).status;
+  const requestStatus = async (headers: Headers) => (await api.get("/protected/", headers)).status;
   // Valid credentials stay valid.
-  const credentials = [ann.headers, held.kept, token(held.token), token(held.key), bearer(living)];
-  assert.deepEqual(await Promise.all(credentials.map(statusOf)), [200, 200, 200, 200, 200]);
+  const credentials = [ann.headers, held.openSession, token(held.token), token(held.key), bearer(living)];
+  assert.deepEqual(await Promise.all(credentials.map(requestStatus)), [200, 200, 200, 200, 200]);
   assert.equal((await api.post("/api/token/refresh/", { refresh: living.refresh })).status, 200);
   // Ended credentials stay ended.
-  assert.deepEqual(await Promise.all([held.closed, bearer(ended)].map(statusOf)), [401, 401]);
+  assert.deepEqual(await Promise.all([held.closed, bearer(ended)].map(requestStatus)), [401, 401]);
   assert.equal((await api.post("/api/token/refresh/", { refresh: ended.refresh })).status, 401);
   api.clock.turn(30);
   assert.equal((await api.post("/api/token/refresh/", { refresh: used.refresh })).status, 401);
@@ -153,8 +153,8 @@ test("moves, checks and restores columns of any type that are no longer declared
   const file = path.join(place.folder, "latchkey.db");
   const url = await server.makeDatabase();
   const old = await serveOn(t, `sqlite:${file}`);
-  const given = { title: "Left", pages: 7, price: "12.50", lent: true, printed_at: "2026-01-31T09:30:00.000Z" };
-  const left = { ...given, notes: [1], weight: 0.1, bought_on: "2026-02-28" };
+  const fields = { title: "Left", pages: 7, price: "12.50", lent: true, printed_at: "2026-01-31T09:30:00.000Z" };
+  const left = { ...fields, notes: [1], weight: 0.1, bought_on: "2026-02-28" };
   await old.post("/books", left, old.admin);
   await old.service.close();
   const database = new DatabaseSync(file, { timeout: 5000 });
@@ -162,12 +162,12 @@ test("moves, checks and restores columns of any type that are no longer declared
   database.prepare("UPDATE latchkey_schema SET declaration = ? WHERE collection = 'books'").run(declaration);
   database.close();
 
-  await moveDatabase(databaseOf(`sqlite:${file}`), databaseOf(url), () => {});
+  await moveDatabase(requireDatabase(`sqlite:${file}`), requireDatabase(url), () => {});
 
   const backup = path.join(place.folder, "backup.db");
   await backupDatabase(file, backup, false, () => {});
   await restoreDatabase(backup, file, { ending: "nothing", accessSeconds: 60, tell: () => {} });
-  assert.deepEqual((await checkDatabase(databaseOf(`sqlite:${file}`))).problems, []);
+  assert.deepEqual((await checkDatabase(requireDatabase(`sqlite:${file}`))).problems, []);
   for (const place of [url, `sqlite:${file}`]) {
     const api = await serveOn(t, place);
     assert.deepEqual((await api.get("/books", api.admin)).json, [{ id: 1, ...left }]);
@@ -205,7 +205,7 @@ test("copies rows that refer to later rows, and references in a circle", async (
   });
   await store.close();
 
-  const copied = await moveDatabase(databaseOf(`sqlite:${file}`), databaseOf(url), () => {});
+  const copied = await moveDatabase(requireDatabase(`sqlite:${file}`), requireDatabase(url), () => {});
 
   assert.deepEqual(await askPostgres(url, "SELECT id, parent_id, leaf_id FROM nodes ORDER BY id"), [
     { id: "1", parent_id: "2", leaf_id: "7" },
@@ -251,7 +251,7 @@ test("refuses an impossible move with the fix, and changes nothing", async (t) =
   ];
 
   for (const { from, to, says } of rows) {
-    const move = moveDatabase(databaseOf(from), databaseOf(to), () => {});
+    const move = moveDatabase(requireDatabase(from), requireDatabase(to), () => {});
     await assert.rejects(move, (error: Error) => says.test(error.message) && !error.message.includes(":latchkey@"));
   }
   assert.equal((await onPostgres.get("/protected/", onPostgres.admin)).status, 200);
@@ -293,7 +293,7 @@ test("leaves the target empty if a move is killed, and lets it start again", asy
   await once(child, "exit");
   await blocker.end();
 
-  await moveDatabase(databaseOf(file), databaseOf(url), () => {});
+  await moveDatabase(requireDatabase(file), requireDatabase(url), () => {});
   const api = await serveOn(t, url);
   assert.equal((await api.get("/protected/", api.admin)).status, 200);
 });
@@ -357,14 +357,14 @@ test("restores the backup, keeps the old database, and ends older logins", async
   const held = await fillService(old);
   await backupDatabase(file, copy, false, () => {});
   // After the backup: a logout that a restore must not undo, and a user whom it removes again.
-  await old.delete("/api/session/", held.kept);
+  await old.delete("/api/session/", held.openSession);
   const late = await old.user("Late");
   const lost = await old.post("/api/token/", { username: late.email, password: late.password });
   const changed = await old.patch(`/users/${held.ann.id}`, { name: "Ann the Second" }, held.ann.headers);
   writeFileSync(path.join(place.folder, "cut.db"), readFileSync(copy).subarray(0, 20_000));
   const running = await place.run(["db", "restore", "copy.db", "--json"]);
   await old.service.close();
-  const untouched = tablesOf(file);
+  const untouched = readTables(file);
 
   const [cut, itself] = await Promise.all([
     place.run(["db", "restore", "cut.db"]),
@@ -382,14 +382,14 @@ test("restores the backup, keeps the old database, and ends older logins", async
   assert.match(aside, /latchkey\.db\.before-restore-2\d{7}T\d{6}/);
   const names = readdirSync(place.folder).toSorted();
   assert.deepEqual(names, ["copy.db", "cut.db", "latchkey.db", path.basename(aside)]);
-  assert.deepEqual(tablesOf(aside), untouched);
+  assert.deepEqual(readTables(aside), untouched);
   assert.deepEqual(leftOvers(place), []);
   const api = await serveOn(t, `sqlite:${file}`);
-  const statusOf = async (headers: Headers) => (await api.get("/protected/", headers)).status;
+  const requestStatus = async (headers: Headers) => (await api.get("/protected/", headers)).status;
   const permanent = [held.ann.headers, token(held.token), token(held.key)];
-  const ofLogins = [held.kept, bearer(held.living), bearer(lost.json)];
-  assert.deepEqual(await Promise.all(permanent.map(statusOf)), [200, 200, 200]);
-  assert.deepEqual(await Promise.all(ofLogins.map(statusOf)), [401, 401, 401]);
+  const ofLogins = [held.openSession, bearer(held.living), bearer(lost.json)];
+  assert.deepEqual(await Promise.all(permanent.map(requestStatus)), [200, 200, 200]);
+  assert.deepEqual(await Promise.all(ofLogins.map(requestStatus)), [401, 401, 401]);
   assert.equal((await api.post("/api/token/refresh/", { refresh: held.living.refresh })).status, 401);
   assert.ok(!(await api.get("/users", api.admin)).text.includes("late@"));
   // Revisions are not assigned again, so that two states never have the same one.
@@ -414,7 +414,7 @@ test("keeps logins after a restore, or ends every token, as requested", async (t
   const held = await fillService(old);
   await backupDatabase(file, copy, false, () => {});
   await old.service.close();
-  const credentials = [held.kept, bearer(held.living), token(held.token), token(held.key)];
+  const credentials = [held.openSession, bearer(held.living), token(held.token), token(held.key)];
   const endings = [
     { ending: "nothing", ended: null, statuses: [200, 200, 200, 200] },
     { ending: "everything", ended: { accounts: 3, tokens: 2 }, statuses: [401, 401, 401, 401] },
@@ -481,7 +481,7 @@ function token(text: string): Headers {
   return { authorization: `Token ${text}` };
 }
 
-function databaseOf(text: string): Database {
+function requireDatabase(text: string): Database {
   const parsed = database(text);
   assert.ok("value" in parsed);
   return parsed.value;
@@ -491,7 +491,7 @@ function databaseOf(text: string): Database {
 const history = ["latchkey_migrations", "latchkey_unfinished"];
 
 /** Returns every row of every table in SQLite, except notes about declarations and about unused keys. */
-function tablesOf(file: string): unknown {
+function readTables(file: string): unknown {
   const database = new DatabaseSync(file, { readOnly: true, returnArrays: true });
   const names = database
     .prepare(

@@ -16,10 +16,10 @@ import {
   text,
 } from "../../src/door/index.ts";
 import { placeFor } from "../harness/cli.ts";
-import { moduleOf } from "../harness/command.ts";
+import { resolveModule } from "../harness/command.ts";
 import { serve } from "../harness/serve.ts";
 
-const doors = pathToFileURL(moduleOf("door/index")).href;
+const doors = pathToFileURL(resolveModule("door/index")).href;
 const config = `
 import { administrator, anyOf, caller, defineResource, integer, mount, owner, readOnly, text } from "${doors}";
 const note = defineResource({ name: "note", fields: { body: text(), owner_id: integer({ default: caller }) } });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import path from "node:path";
 import { test } from "node:test";
-import { codeOf, stepOf } from "../../src/features/auth/totp/codes.ts";
+import { computeCode, computeStep } from "../../src/features/auth/totp/codes.ts";
 import { placeFor } from "../harness/cli.ts";
 import { parseBase32 } from "../harness/factors.ts";
 import { startService } from "../harness/service-process.ts";
@@ -25,7 +25,7 @@ test("removes the lost factor of a user, who then logs in with the password alon
   const logIn = () => send("POST", "/api/token/", { username: "ann@example.com", password: "correct horse" });
   const bearer = { authorization: `Bearer ${(await logIn()).json["access"]}` };
   const made = await send("POST", "/users/2/factors", { kind: "totp", label: "Phone" }, bearer);
-  const code = codeOf(parseBase32(made.json["secret"]!), stepOf(Date.now()));
+  const code = computeCode(parseBase32(made.json["secret"]!), computeStep(Date.now()));
   const confirmed = await send("POST", `/users/2/factors/${made.json["id"]!}/confirm`, { code }, bearer);
   assert.equal(confirmed.status, 200);
   assert.equal((await logIn()).json["code"], "factor_required");

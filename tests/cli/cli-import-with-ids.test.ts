@@ -4,13 +4,13 @@ import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
 import { placeFor, type Place } from "../harness/cli.ts";
-import { moduleOf } from "../harness/command.ts";
+import { resolveModule } from "../harness/command.ts";
 import { startPostgres } from "../harness/postgres.ts";
 
 // `latchkey import --with-ids` keeps the id of a record in all rows that are written with it: its own row, its link rows, and those of its
 // hook. For both kinds of ids, both kinds of relations, both formats and both databases.
 
-const door = (name: string): string => pathToFileURL(moduleOf(`door/${name}`)).href;
+const door = (name: string): string => pathToFileURL(resolveModule(`door/${name}`)).href;
 const declared = `
 import { anyone, defineResource, json, mount, reference, text } from ${JSON.stringify(door("index"))};
 import { references } from ${JSON.stringify(door("resources"))};
@@ -83,7 +83,7 @@ async function exported(place: Place, resource: string, end: string): Promise<st
   return out;
 }
 
-async function idsOf(place: Place, resource: string): Promise<readonly unknown[]> {
+async function readIds(place: Place, resource: string): Promise<readonly unknown[]> {
   const rows = (await exported(place, resource, "jsonl")).trim().split("\n");
   return rows.map((row) => (JSON.parse(row) as { readonly id: unknown }).id);
 }
@@ -92,7 +92,7 @@ async function roundTrips(t: TestContext, from: Place, makePlace: () => Promise<
   await from.run(["db", "migrate"]);
   await filled(from, "tags", [{ name: "one" }, { name: "two" }, { name: "three" }]);
   await filled(from, "rooms", [{ name: "hall" }, { name: "attic" }]);
-  const rooms = await idsOf(from, "rooms");
+  const rooms = await readIds(from, "rooms");
   for (const [resource] of related)
     await filled(from, resource, [
       { title: "all", tag_id: 2, room_id: rooms[0], tags: [2, 1], rooms },

@@ -107,9 +107,9 @@ test("switches from the derived key to a key file without a failed request, in a
   await place.json(["key", "activate", made.kid]);
   await fetch(`${after.address}/.well-known/jwks.json`);
   const late = await login(after);
-  const kidOf = (token: string) =>
+  const readKid = (token: string) =>
     (JSON.parse(Buffer.from(token.split(".")[0]!, "base64url").toString()) as ShownKey).kid;
-  assert.deepEqual([early, meanwhile, late].map(kidOf), [derived!.kid, derived!.kid, made.kid]);
+  assert.deepEqual([early, meanwhile, late].map(readKid), [derived!.kid, derived!.kid, made.kid]);
   for (const token of [early, meanwhile, late]) assert.equal(await ask(after, token), 200);
 
   // A kid may begin with a hyphen. After `--`, it is not an option.

@@ -35,24 +35,24 @@ test("reports an undeclared role and a folder without a config file once", async
   const config = path.join(place.folder, "latchkey.config.mjs");
   writeFileSync(config, 'export default { users: { roles: ["user", "editor", "admin"] } };');
   await place.run(["user", "create", "--name", "Ann", "--email", "ann@example.com", "--without-password"]);
-  const given = await place.run(["user", "role", "ann@example.com", "editor"]);
-  assert.equal(given.code, 0, given.errors);
+  const result = await place.run(["user", "role", "ann@example.com", "editor"]);
+  assert.equal(result.code, 0, result.errors);
   using elsewhere = placeFor({
     LATCHKEY_DATABASE: `sqlite:${path.join(place.folder, "latchkey.db")}`,
     LATCHKEY_SECRET_FILE: path.join(place.folder, "latchkey.secret"),
   });
-  const told =
+  const message =
     "feature accounts: 1 accounts have the role editor, which is not declared. Declare it in roles and start, then give them another role and remove it";
   const hint = `There is no latchkey.config.ts in ${elsewhere.folder}. If the service has one, run the command in its folder.`;
 
-  assert.deepEqual(await elsewhere.run(["user", "list"]), { code: 78, out: "", errors: `${told}\n${hint}\n` });
+  assert.deepEqual(await elsewhere.run(["user", "list"]), { code: 78, out: "", errors: `${message}\n${hint}\n` });
   assert.deepEqual(await elsewhere.run(["serve", "--port", "0"]), {
     code: 78,
     out: "",
-    errors: `Latchkey cannot start. One declaration is wrong:\n- ${told}\n${hint}\n`,
+    errors: `Latchkey cannot start. One declaration is wrong:\n- ${message}\n${hint}\n`,
   });
   writeFileSync(config, "export default {};");
-  assert.deepEqual(await place.run(["user", "list"]), { code: 78, out: "", errors: `${told}\n` });
+  assert.deepEqual(await place.run(["user", "list"]), { code: 78, out: "", errors: `${message}\n` });
 });
 
 test("explains how to reach a PostgreSQL that does not listen, and that MySQL is not supported", async () => {

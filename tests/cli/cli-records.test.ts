@@ -8,7 +8,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { json, mount, defineResource, anyone } from "../../src/door/index.ts";
 import { exportRecords, type ExportedRecord } from "../../src/service/records/export-records.ts";
 import { importRecords, type RecordImportOptions } from "../../src/service/records/import-records.ts";
-import { nameOf } from "../../src/service/records/records-of.ts";
+import { formatResourceName } from "../../src/service/records/resource-names.ts";
 import { readSettings } from "../../src/service/settings/settings.ts";
 import type { ConfigFile } from "../../src/service/system/config-file.ts";
 import type { RefusedLine } from "../../src/service/users/import-users.ts";
@@ -38,7 +38,7 @@ async function shop(t: TestContext, place: Place, config: ConfigFile = {}): Prom
   const operator = await openOperator({ settings: readSettings(settings), config, mayCreate: true });
   t.after(() => operator.close());
   await operator.makeFirstAdministrator();
-  const find = (name: string) => operator.mounts.find((each) => nameOf(each) === name)!;
+  const find = (name: string) => operator.mounts.find((each) => formatResourceName(each) === name)!;
   return {
     operator,
     async add(resource, records, options = {}) {
@@ -139,10 +139,10 @@ test("restores records with their ids and the values of the service", async (t) 
     { line: 2, reasons: ["id: This value is already taken."] },
     { line: 4, reasons: ["id: A whole number from 1 is required."] },
   ]);
-  const kept = await all("orders");
-  const withIds = kept.filter(({ id }) => [3, 5, 7].includes(id as number));
+  const storedOrders = await all("orders");
+  const withIds = storedOrders.filter(({ id }) => [3, 5, 7].includes(id as number));
   assert.deepEqual(withIds, [orders[1], { ...orders[0], id: 5 }, orders[0]]);
-  assert.deepEqual([kept.length, new Set(kept.map(({ id }) => id)).size], [5, 5]);
+  assert.deepEqual([storedOrders.length, new Set(storedOrders.map(({ id }) => id)).size], [5, 5]);
 });
 
 test("reports the number of records and the refused lines, and exports the same file again", async () => {
@@ -180,16 +180,17 @@ test("reports errors before the remaining writes, so that they are not lost if t
   const placed = operator.mounts.find(({ resource }) => resource.name === "order")!;
   const options = { file: "orders", isText: false, withIds: false, dryRun: false, as: null };
   const running = await importRecords(operator, placed, options);
-  const told: (readonly [line: number, written: number])[] = [];
+  const reports: (readonly [line: number, written: number])[] = [];
   const lines = [{ user_id: 1 }, { user_id: 1, status: "lost" }, { user_id: 1 }];
 
   const refused = await running.add(
     lines.map((record, at) => ({ line: at + 1, record })),
     // A read of this store is synchronous.
-    ({ line }) => void Promise.resolve(operator.store.count(placed.collection, null)).then((n) => told.push([line, n])),
+    ({ line }) =>
+      void Promise.resolve(operator.store.count(placed.collection, null)).then((n) => reports.push([line, n])),
   );
 
-  assert.deepEqual([told, refused.length], [[[2, 0]], 1]);
+  assert.deepEqual([reports, refused.length], [[[2, 0]], 1]);
   assert.equal(await operator.store.count(placed.collection, null), 2);
 });
 

@@ -4,12 +4,12 @@ import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
 import { placeFor, type Place } from "../harness/cli.ts";
-import { moduleOf } from "../harness/command.ts";
+import { resolveModule } from "../harness/command.ts";
 import { startPostgres } from "../harness/postgres.ts";
 
 // `latchkey import --with-ids` restores the output of `latchkey export`: every kind of field, in both formats, on both databases.
 
-const door = (name: string): string => pathToFileURL(moduleOf(`door/${name}`)).href;
+const door = (name: string): string => pathToFileURL(resolveModule(`door/${name}`)).href;
 const declared = `
 import { anyone, boolean, dateTime, decimal, defineResource, email, enumeration, integer, json, mount, reference, text } from ${JSON.stringify(door("index"))};
 import { array, date, number, references, updatedAt, url, uuid } from ${JSON.stringify(door("resources"))};
@@ -81,7 +81,7 @@ const things = [
 ];
 
 const resources = ["tags", "rooms", "rooms/chairs", "things"];
-const fileOf = (resource: string, end: string): string => `${resource.replaceAll("/", "-")}.${end}`;
+const formatFileName = (resource: string, end: string): string => `${resource.replaceAll("/", "-")}.${end}`;
 
 async function imported(place: Place, resource: string, records: readonly object[]): Promise<void> {
   const lines = records.map((record) => JSON.stringify(record)).join("\n");
@@ -90,9 +90,9 @@ async function imported(place: Place, resource: string, records: readonly object
 }
 
 async function exported(place: Place, resource: string, end: string): Promise<string> {
-  const { code, errors } = await place.run(["export", resource, fileOf(resource, end)]);
+  const { code, errors } = await place.run(["export", resource, formatFileName(resource, end)]);
   assert.equal(code, 0, errors);
-  return readFileSync(path.join(place.folder, fileOf(resource, end)), "utf8");
+  return readFileSync(path.join(place.folder, formatFileName(resource, end)), "utf8");
 }
 
 async function first(place: Place, resource: string): Promise<{ readonly id: unknown }> {
@@ -123,8 +123,13 @@ async function roundTrip(from: Place, to: Place, end: string): Promise<void> {
   await to.run(["db", "migrate"]);
   for (const resource of resources) {
     const text = await exported(from, resource, end);
-    writeFileSync(path.join(to.folder, `from ${fileOf(resource, end)}`), text);
-    const { code, out, errors } = await to.run(["import", resource, `from ${fileOf(resource, end)}`, "--with-ids"]);
+    writeFileSync(path.join(to.folder, `from ${formatFileName(resource, end)}`), text);
+    const { code, out, errors } = await to.run([
+      "import",
+      resource,
+      `from ${formatFileName(resource, end)}`,
+      "--with-ids",
+    ]);
     assert.deepEqual([code, errors], [0, ""]);
     assert.doesNotMatch(out, /^0 imported/);
     assert.equal(await exported(to, resource, end), text);
@@ -177,8 +182,8 @@ test("loses only its own line for a missing quote, also before a field of severa
 test("reads a line like a request: rounds nothing, and refuses overflows and duplicates", async (t) => {
   const place = placeOn(t);
   await place.run(["db", "migrate"]);
-  const given = JSON.stringify({ ...plain, title: "A", code: "c" });
-  const withMember = (member: string): string => given.replace(/\}$/, `,${member}}`);
+  const plainLine = JSON.stringify({ ...plain, title: "A", code: "c" });
+  const withMember = (member: string): string => plainLine.replace(/\}$/, `,${member}}`);
   const wrong = [
     '"count":1e400',
     '"rate":1e400',

@@ -10,7 +10,7 @@ import { placeFor, type Place } from "../harness/cli.ts";
 import { askPostgres, startPostgres } from "../harness/postgres.ts";
 import { serve } from "../harness/serve.ts";
 
-const tableOf = ({ tables }: Stats, name: string): TableStats => tables.find(({ table }) => table === name)!;
+const getTable = ({ tables }: Stats, name: string): TableStats => tables.find(({ table }) => table === name)!;
 
 /** Creates a place with a database of three users. */
 async function filled(t: TestContext): Promise<{ readonly place: Place; readonly file: string }> {
@@ -29,9 +29,9 @@ test("shows rows, bytes and the oldest record of each table of a SQLite file in 
   const text = await place.run(["db", "stats"]);
 
   assert.ok(stats.bytes >= statSync(file).size && stats.walBytes! > 0);
-  assert.equal(tableOf(stats, "users").rows, 3);
+  assert.equal(getTable(stats, "users").rows, 3);
   assert.ok(stats.tables.every(({ bytes, estimated }) => bytes >= 4096 && !estimated));
-  assert.equal(tableOf(stats, "accounts").oldest!.column, "created_at");
+  assert.equal(getTable(stats, "accounts").oldest!.column, "created_at");
   assert.match(text.out, /^TABLE +ROWS +BYTES +OLDEST\n(?:.*\n)*accounts +3 +[\d,]+ +20\S+Z \(created_at\)/);
   assert.match(text.out, /The database has [\d,]+ bytes, [\d,]+ of them free for new rows, [\d,]+ in its/);
 });
@@ -48,7 +48,7 @@ test("estimates large tables in time from a part of them", async (t) => {
   const whole = await statsOfFile(file, 60_000);
   const judged = await statsOfFile(file, 0);
 
-  const [uses, part] = [tableOf(whole, "refresh_uses"), tableOf(judged, "refresh_uses")];
+  const [uses, part] = [getTable(whole, "refresh_uses"), getTable(judged, "refresh_uses")];
   assert.deepEqual([uses.rows, uses.estimated, part.estimated], [50_000, false, true]);
   assert.deepEqual(uses.oldest, { column: "expires_at", at: "2026-02-01T00:00:00.000Z" });
   assert.ok(Math.abs(part.rows / uses.rows - 1) < 0.3, `${part.rows} of ${uses.rows}`);
@@ -72,10 +72,10 @@ test("shows the same for a PostgreSQL database", async (t) => {
 
   const stats = await measurePostgres(secret);
 
-  const dead = tableOf(stats, "dead_families");
-  assert.deepEqual([tableOf(stats, "users").rows, dead.estimated], [2, true]);
+  const dead = getTable(stats, "dead_families");
+  assert.deepEqual([getTable(stats, "users").rows, dead.estimated], [2, true]);
   assert.ok(Math.abs(dead.rows / 120_000 - 1) < 0.1, `${dead.rows}`);
   assert.ok(dead.bytes > 1_000_000 && stats.bytes > dead.bytes);
   assert.deepEqual(dead.oldest, { column: "expires_at", at: "2999-03-01T00:00:00.000Z" });
-  assert.deepEqual([stats.walBytes, tableOf(stats, "accounts").oldest!.column], [null, "created_at"]);
+  assert.deepEqual([stats.walBytes, getTable(stats, "accounts").oldest!.column], [null, "created_at"]);
 });

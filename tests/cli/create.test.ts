@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
 import fc from "fast-check";
-import { packageName, pluralOf, resourceMistake, titleOf, type Plan } from "../../create/src/names.ts";
+import { packageName, toPlural, resourceMistake, toTitle, type Plan } from "../../create/src/names.ts";
 import { projectFiles, writeProject } from "../../create/src/project.ts";
 
 // `npm run verify -- create` makes projects with the packed packages and runs them. This file tests the parts that need no installation.
@@ -114,7 +114,7 @@ test(
 test("turns any folder name into a name that npm accepts", () => {
   assert.equal(packageName("Größe & Co"), "grosse-co");
   assert.equal(packageName("..."), "");
-  assert.deepEqual([titleOf("my-api"), titleOf("Größe & Co")], ["My API", "Größe & Co"]);
+  assert.deepEqual([toTitle("my-api"), toTitle("Größe & Co")], ["My API", "Größe & Co"]);
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), (folder) =>
       /^(?:[a-z0-9]+(?:-[a-z0-9]+)*-?)?$/.test(packageName(folder)),
@@ -123,7 +123,7 @@ test("turns any folder name into a name that npm accepts", () => {
 });
 
 test("uses words for names of resources, with English plurals", () => {
-  assert.deepEqual(["book", "story", "day", "box", "branch", "bus"].map(pluralOf), [
+  assert.deepEqual(["book", "story", "day", "box", "branch", "bus"].map(toPlural), [
     "books",
     "stories",
     "days",

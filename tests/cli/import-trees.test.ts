@@ -5,7 +5,7 @@ import { anyone, defineResource, mount, reference, text } from "../../src/door/i
 import { references } from "../../src/door/resources.ts";
 import { exportRecords, type ExportedRecord } from "../../src/service/records/export-records.ts";
 import { importRecords, type RecordImportOptions } from "../../src/service/records/import-records.ts";
-import { nameOf } from "../../src/service/records/records-of.ts";
+import { formatResourceName } from "../../src/service/records/resource-names.ts";
 import { readSettings } from "../../src/service/settings/settings.ts";
 import type { ImportLine, RefusedLine } from "../../src/service/users/import-users.ts";
 import { openOperator, type Operator } from "../../src/service/users/operator.ts";
@@ -68,21 +68,21 @@ async function imported(
   operator: Operator,
   resource: string,
   records: readonly object[],
-  { batches = Infinity, ...given }: Partial<RecordImportOptions> & { readonly batches?: number } = {},
+  { batches = Infinity, ...overrides }: Partial<RecordImportOptions> & { readonly batches?: number } = {},
 ): Promise<Imported> {
-  const placed = operator.mounts.find((each) => nameOf(each) === resource)!;
-  const options = { file: null, isText: false, withIds: true, dryRun: false, as: null, ...given };
+  const placed = operator.mounts.find((each) => formatResourceName(each) === resource)!;
+  const options = { file: null, isText: false, withIds: true, dryRun: false, as: null, ...overrides };
   const running = await importRecords(operator, placed, options);
   const refused: RefusedLine[] = [];
   let [made, count] = [0, 0];
   let batch: ImportLine[] = [];
   const flush = async (): Promise<void> => {
-    const told = await running.add(batch);
-    refused.push(...told);
-    made += batch.length - told.length;
+    const refusals = await running.add(batch);
+    refused.push(...refusals);
+    made += batch.length - refusals.length;
     batch = [];
   };
-  for await (const line of running.linesOf(linesOf(records))) {
+  for await (const line of running.orderLines(numberRecords(records))) {
     batch.push(line);
     if (batch.length < 2) continue;
     if (count++ >= batches) return { imported: made, refused, isStopped: true };
@@ -93,13 +93,13 @@ async function imported(
   return { imported: made, refused, isStopped: false };
 }
 
-async function* linesOf(records: readonly object[]): AsyncGenerator<ImportLine> {
+async function* numberRecords(records: readonly object[]): AsyncGenerator<ImportLine> {
   for (const [at, record] of records.entries()) yield { line: at + 1, record: { ...record } };
 }
 
 async function all({ mounts: placed, store }: Operator, resource: string): Promise<readonly ExportedRecord[]> {
   const found: ExportedRecord[] = [];
-  const one = placed.find((each) => nameOf(each) === resource)!;
+  const one = placed.find((each) => formatResourceName(each) === resource)!;
   for await (const records of exportRecords(store, one)) found.push(...records);
   return found;
 }

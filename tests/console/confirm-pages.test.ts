@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { confirmed, defineResource, mount, text } from "../../src/door/index.ts";
-import { addTOTP, cookiesOf } from "../harness/factors.ts";
+import { addTOTP, readCookies } from "../harness/factors.ts";
 import { adminPassword, serve, type API, type Answered } from "../harness/serve.ts";
 
 const page = {
@@ -11,7 +11,7 @@ const page = {
 };
 
 /** Returns a page in one line, without the line breaks of its source. */
-function lineOf({ text }: Answered): string {
+function joinLines({ text }: Answered): string {
   return text.replaceAll(/\s+/g, " ");
 }
 
@@ -21,7 +21,7 @@ async function send(api: API, path: string, fields: Readonly<Record<string, stri
 }
 
 /** Returns the hidden fields of a page. */
-function hiddenOf({ text }: Answered): Readonly<Record<string, string>> {
+function readHiddenFields({ text }: Answered): Readonly<Record<string, string>> {
   const found = [...text.matchAll(/<input type="hidden" name="([^"]*)"(?: data-type="json")? value="([^"]*)"/g)];
   const plain = (value: string): string =>
     value.replaceAll("&quot;", '"').replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
@@ -41,26 +41,26 @@ test("carries the typed values of a refused form through the confirmation, witho
   assert.equal(refused.status, 401, refused.text);
   assert.match(refused.text, /Confirm that it is you/);
   assert.doesNotMatch(refused.text, /amber lantern|password of Ann/);
-  const first = hiddenOf(refused);
+  const first = readHiddenFields(refused);
   assert.equal(first["next"], `${path}/account`);
 
-  const asked = await send(api, "/api/login/confirm/", first, ann.headers);
-  assert.equal(asked.status, 200, asked.text);
-  assert.match(asked.text, /name="code"/);
-  const cookie = { cookie: `${cookiesOf(asked)["cookie"]}; ${ann.headers["cookie"]}` };
-  const second = hiddenOf(asked);
+  const response = await send(api, "/api/login/confirm/", first, ann.headers);
+  assert.equal(response.status, 200, response.text);
+  assert.match(response.text, /name="code"/);
+  const cookie = { cookie: `${readCookies(response)["cookie"]}; ${ann.headers["cookie"]}` };
+  const second = readHiddenFields(response);
   assert.deepEqual([second["again"], second["next"]], [first["again"], first["next"]]);
 
   const wrong = await send(api, "/api/login/", { ...second, factor: ann.factor, code: "000000" }, cookie);
   assert.equal(wrong.status, 401);
   assert.match(wrong.text, /Confirm that it is you/);
-  assert.equal(hiddenOf(wrong)["again"], first["again"]);
+  assert.equal(readHiddenFields(wrong)["again"], first["again"]);
 
   const done = await send(api, "/api/login/", { ...second, factor: ann.factor, code: ann.code() }, cookie);
   assert.equal(done.status, 201, done.text);
-  assert.match(lineOf(done), new RegExp(`data-method="PATCH" data-path="${path}" data-match="[^"]+"`));
-  assert.deepEqual(hiddenOf(done), { name: 'Ann "<b>' });
-  const again = await api.patch(path, { name: 'Ann "<b>' }, { ...page, ...cookiesOf(done), "if-match": etag });
+  assert.match(joinLines(done), new RegExp(`data-method="PATCH" data-path="${path}" data-match="[^"]+"`));
+  assert.deepEqual(readHiddenFields(done), { name: 'Ann "<b>' });
+  const again = await api.patch(path, { name: 'Ann "<b>' }, { ...page, ...readCookies(done), "if-match": etag });
   assert.equal(again.status, 200, again.text);
 });
 
@@ -69,21 +69,21 @@ test("leads to the page that needed a confirmation", async (t) => {
     permission: confirmed({ within: 60 }),
   });
   const api = await serve(t, { config: { mounts: [secrets] } });
-  const session = cookiesOf(await send(api, "/api/session/", { username: "admin", password: adminPassword }));
+  const session = readCookies(await send(api, "/api/session/", { username: "admin", password: adminPassword }));
   api.clock.turn(61);
 
   const refused = await api.get("/secrets?limit=2", { ...page, ...session });
   assert.equal(refused.status, 401);
-  const fields = hiddenOf(refused);
+  const fields = readHiddenFields(refused);
   assert.deepEqual(fields, { next: "/secrets?limit=2" });
-  const asked = await send(api, "/api/login/confirm/", fields, session);
-  assert.match(asked.text, /type="password"/);
-  const cookie = { cookie: `${cookiesOf(asked)["cookie"]}; ${session["cookie"]}` };
-  const wrong = await send(api, "/api/login/", { ...hiddenOf(asked), password: "wrong" }, cookie);
+  const response = await send(api, "/api/login/confirm/", fields, session);
+  assert.match(response.text, /type="password"/);
+  const cookie = { cookie: `${readCookies(response)["cookie"]}; ${session["cookie"]}` };
+  const wrong = await send(api, "/api/login/", { ...readHiddenFields(response), password: "wrong" }, cookie);
   assert.match(wrong.text, /Wrong password\./);
-  const done = await send(api, "/api/login/", { ...hiddenOf(wrong), password: adminPassword }, cookie);
+  const done = await send(api, "/api/login/", { ...readHiddenFields(wrong), password: adminPassword }, cookie);
   assert.deepEqual([done.status, done.headers.get("location")], [303, "/secrets?limit=2"], done.text);
-  assert.equal((await api.get("/secrets?limit=2", { ...page, ...cookiesOf(done) })).status, 200);
+  assert.equal((await api.get("/secrets?limit=2", { ...page, ...readCookies(done) })).status, 200);
 });
 
 test("shows no form that leads to another site", async (t) => {
@@ -98,8 +98,8 @@ test("shows no form that leads to another site", async (t) => {
     JSON.stringify({ method: "GET", path: "/orders", typed: true, match: null, values: {} }),
     JSON.stringify({ method: "DELETE", path: "/orders/1", typed: false, match: null, values: {} }),
   ]) {
-    const asked = await send(api, "/api/login/confirm/", {}, session);
-    const cookie = { cookie: `${cookiesOf(asked)["cookie"]}; ${session["cookie"]}` };
+    const response = await send(api, "/api/login/confirm/", {}, session);
+    const cookie = { cookie: `${readCookies(response)["cookie"]}; ${session["cookie"]}` };
     api.clock.turn(30);
     const done = await send(api, "/api/login/", { factor: ann.factor, code: ann.code(), again }, cookie);
     assert.equal(done.status, 201, done.text);

@@ -32,11 +32,11 @@ const posts = defineResource({
 });
 
 /** Returns a page without the white space of its source. */
-function lineOf({ text: page }: OwnAnswer): string {
+function joinLines({ text: page }: OwnAnswer): string {
   return page.replaceAll(/\s+/g, " ");
 }
 
-function serviceOf(t: Parameters<typeof ownService>[0], listsTags: Permission) {
+function startService(t: Parameters<typeof ownService>[0], listsTags: Permission) {
   return ownService(t, {
     mounts: [
       mount(tags, { permission: { list: listsTags, create: anyone, read: anyone } }),
@@ -87,7 +87,7 @@ test("offers ids by name if their list may be read, and requests no list that ma
     [nobody, false],
     [administrator, false],
   ] as const) {
-    const { ask, get } = await serviceOf(t, permission);
+    const { ask, get } = await startService(t, permission);
     await ask("POST", "/tags", { body: { name: "Ink" } });
     await ask("POST", "/posts", { body: { title: "a", main_id: 1, tags: [1] } });
 
@@ -97,18 +97,18 @@ test("offers ids by name if their list may be read, and requests no list that ma
     assert.equal(refused.status, 400);
     assert.equal(/data-choices="\/tags"/.test(refused.text), isListed);
     // Its name is still shown, because one record may be read.
-    assert.match(lineOf(refused), /value="1" checked> ?<span class="mono dim">1<\/span> <bdi>Ink<\/bdi>/);
+    assert.match(joinLines(refused), /value="1" checked> ?<span class="mono dim">1<\/span> <bdi>Ink<\/bdi>/);
   }
-  const { get } = await serviceOf(t, administrator);
+  const { get } = await startService(t, administrator);
   assert.match((await get("/posts", { ...browser, as: "root" })).text, /data-choices="\/tags"/);
 });
 
 test("shows several ids as checkboxes with names, and keeps all sent values", async (t) => {
-  const { ask, get } = await serviceOf(t, anyone);
+  const { ask, get } = await startService(t, anyone);
   for (const name of ["Ink", "<b>"]) await ask("POST", "/tags", { body: { name } });
   await ask("POST", "/posts", { body: { title: "a", tags: [2, 1], days: ["tue"] } });
 
-  const page = lineOf(await get("/posts/1", browser));
+  const page = joinLines(await get("/posts/1", browser));
   const boxes = [...page.matchAll(/type="checkbox" name="(\w+)" value="(\w+)"( checked)?/g)].map(
     ([, ...found]) => found,
   );
@@ -128,13 +128,15 @@ test("shows several ids as checkboxes with names, and keeps all sent values", as
     const [, typed = ""] = /<textarea id="field-tags"[^>]*>([^<]*)</.exec(again.text) ?? [];
     assert.deepEqual(JSON.parse(typed.replaceAll("&quot;", '"')), sent);
   }
-  const strange = lineOf(await ask("POST", "/posts", { ...browser, body: { title: "", days: ["sun"], tags: [77] } }));
+  const strange = joinLines(
+    await ask("POST", "/posts", { ...browser, body: { title: "", days: ["sun"], tags: [77] } }),
+  );
   assert.match(strange, /name="days" value="sun" checked/);
   assert.match(strange, /name="tags" value="77" checked/);
 });
 
 test("shows a long text in a field of several lines, and keeps each line", async (t) => {
-  const { ask, get } = await serviceOf(t, anyone);
+  const { ask, get } = await startService(t, anyone);
   const body = "\n\n  First </textarea><script>alert(1)</script>\n\tsecond\n";
   const made = await ask("POST", "/posts", { body: { title: "a", body: `a${body}b` } });
   assert.equal(made.json.body, `a${body}b`);

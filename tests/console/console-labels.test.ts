@@ -34,21 +34,21 @@ const browser = { headers: { accept: "text/html" } };
 
 /** Creates a store that counts reads of records by their ids. */
 async function countingStore() {
-  const asked = { times: 0 };
+  const reads = { times: 0 };
   const inner = await emptyStore();
   const store: Store = new Proxy(inner, {
     get(target, name: keyof Store) {
-      if (name === "listRelated") asked.times += 1;
+      if (name === "listRelated") reads.times += 1;
       const found = target[name];
       return typeof found === "function" ? found.bind(target) : found;
     },
   });
-  return { asked, store };
+  return { asked: reads, store };
 }
 
 /** Creates a library in which each book is visible only to its owner. */
 async function library(t: TestContext) {
-  const { asked, store } = await countingStore();
+  const { asked: reads, store } = await countingStore();
   const service = await ownService(t, {
     store,
     mounts: [mount(books, { permission: own }), mount(shelves, { permission: anyone })],
@@ -61,31 +61,31 @@ async function library(t: TestContext) {
     await service.ask("POST", "/books", { as, body: { title } });
   for (const book_id of [1, 2, 1]) await service.ask("POST", "/shelves", { body: { book_id, state: "full" } });
   await service.ask("POST", "/shelves", { body: { book_id: 2, next_id: 1, state: "empty" } });
-  asked.times = 0;
-  return { ...service, asked };
+  reads.times = 0;
+  return { ...service, asked: reads };
 }
 
 const cells = ({ text: page }: OwnAnswer): readonly string[] =>
   [...page.matchAll(/<td class="clip"><span>(.*?)<\/span><\/td>/g)].map(([, cell = ""]) => cell);
-const known = '<span class="mono dim">1</span> <a href="/books/1" dir="auto">Emma &lt;b&gt;</a>';
+const linkedCell = '<span class="mono dim">1</span> <a href="/books/1" dir="auto">Emma &lt;b&gt;</a>';
 const hidden = '<span class="mono">2</span>';
 
 test("shows the name of a record next to its id if the caller may read it, with one query a page", async (t) => {
-  const { get, asked } = await library(t);
+  const { get, asked: reads } = await library(t);
 
   const list = await get("/shelves", { as: "ada", ...browser });
 
   const none = '<span class="dim">null</span>';
   const references = cells(list).filter((cell) => !cell.includes("tag"));
-  assert.deepEqual(references, [known, none, hidden, none, known, none, hidden, known]);
-  assert.equal(asked.times, 1);
-  assert.match((await get("/shelves/1", { as: "ada", ...browser })).text, new RegExp(`<dd>${known}</dd>`));
+  assert.deepEqual(references, [linkedCell, none, hidden, none, linkedCell, none, hidden, linkedCell]);
+  assert.equal(reads.times, 1);
+  assert.match((await get("/shelves/1", { as: "ada", ...browser })).text, new RegExp(`<dd>${linkedCell}</dd>`));
   assert.doesNotMatch((await get("/shelves", browser)).text, /Emma|Ulysses|href="\/books\/\d/);
   assert.match((await get("/shelves", { as: "root", ...browser })).text, /Emma[^]*Ulysses/);
 });
 
 test("shows names for several ids of one field, with one query a page", async (t) => {
-  const { asked, store } = await countingStore();
+  const { asked: reads, store } = await countingStore();
   const lists = defineResource({
     name: "list",
     fields: { books: references(books, { default: [], maxItems: 200 }), best_id: reference(books, { optional: true }) },
@@ -100,13 +100,13 @@ test("shows names for several ids of one field, with one query a page", async (t
   await ask("POST", "/lists", { body: { books: [3, 2, 1] } });
   await ask("POST", "/lists", { body: { books: [], best_id: 5 } });
   await ask("POST", "/lists", { body: { books: Array.from({ length: 120 }, (_, at) => at + 1) } });
-  asked.times = 0;
+  reads.times = 0;
 
   const shown = (id: number): string =>
     `<span class="mono dim">${id}</span> <a href="/books/${id}" dir="auto">B&lt;${id}&gt;</a>`;
   const list = await get("/lists", { as: "ada", ...browser });
 
-  assert.equal(asked.times, 1);
+  assert.equal(reads.times, 1);
   const [first, , none] = cells(list);
   assert.equal(
     first,
@@ -124,7 +124,7 @@ test("shows names for several ids of one field, with one query a page", async (t
 
 test("names a record by a computed field, or by its id if that fails", async (t) => {
   let isBroken = false;
-  const nameOf = (first: string, last: string): string => {
+  const formatName = (first: string, last: string): string => {
     if (isBroken) throw new Error("no name");
     return `${first} ${last}`;
   };
@@ -132,7 +132,7 @@ test("names a record by a computed field, or by its id if that fails", async (t)
     name: "person",
     plural: "people",
     fields: { first: text(), last: text() },
-    computed: { name: { as: text(), from: ({ first, last }) => nameOf(first, last) } },
+    computed: { name: { as: text(), from: ({ first, last }) => formatName(first, last) } },
   });
   const homes = defineResource({
     name: "home",

@@ -20,7 +20,7 @@ import {
   text,
 } from "../../src/door/index.ts";
 import { ownService, people } from "../harness/own-service.ts";
-import { strangeIn, wordsOf, wordsOfOurs } from "../harness/said-by-pages.ts";
+import { strangeIn, splitWords, wordsOfOurs } from "../harness/said-by-pages.ts";
 
 const books = defineResource({
   name: "book",
@@ -96,10 +96,10 @@ test("never shows a value that JSON would hide from the same caller, with any pe
         ["PATCH", `/books/${key}`, { title: "" }],
         ["POST", `/books/${key}/lend`, { to: 7 }],
       ] as const) {
-        const asked = { ...(as === undefined ? {} : { as }), ...(body === undefined ? {} : { body }) };
+        const request = { ...(as === undefined ? {} : { as }), ...(body === undefined ? {} : { body }) };
         const headers = method === "PATCH" ? { "if-match": '"none"' } : {};
-        const page = await ask(method, at, { ...asked, headers: { ...headers, accept: "text/html" } });
-        const data = await ask(method, at, { ...asked, headers });
+        const page = await ask(method, at, { ...request, headers: { ...headers, accept: "text/html" } });
+        const data = await ask(method, at, { ...request, headers });
         // A form that is shown again contains the record, as far as the caller may read it.
         const record = method === "PATCH" ? (await ask("GET", at, as === undefined ? {} : { as })).text : "";
         const place = `${method} ${at} as ${as}`;
@@ -107,14 +107,14 @@ test("never shows a value that JSON would hide from the same caller, with any pe
         const referred = await ask("GET", `/books/${shelf[0]!.key}`, as === undefined ? {} : { as });
 
         assert.equal(page.status, data.status, place);
-        const known = new Set([
+        const knownWords = new Set([
           ...ours,
-          ...wordsOf(`${data.text} ${record} ${referred.status === 200 ? referred.text : ""}`),
-          ...wordsOf([...data.headers].flat().join(" ")),
-          ...wordsOf(`${at} ${JSON.stringify(body ?? {})} ${data.status}`),
-          ...wordsOf(page.headers.get("x-request-id")!),
+          ...splitWords(`${data.text} ${record} ${referred.status === 200 ? referred.text : ""}`),
+          ...splitWords([...data.headers].flat().join(" ")),
+          ...splitWords(`${at} ${JSON.stringify(body ?? {})} ${data.status}`),
+          ...splitWords(page.headers.get("x-request-id")!),
         ]);
-        assert.deepEqual(strangeIn(page, known), [], place);
+        assert.deepEqual(strangeIn(page, knownWords), [], place);
       }
     }),
     { numRuns: 12 },

@@ -14,7 +14,7 @@ const browser = {
 const form = { ...browser, "content-type": "application/x-www-form-urlencoded" };
 
 /** Returns a page in one line, without the line breaks of its source. */
-function lineOf({ text }: Answered): string {
+function joinLines({ text }: Answered): string {
   return text.replaceAll(/\s+/g, " ");
 }
 
@@ -52,12 +52,12 @@ test("answers a browser with a page at every URL, and a program as usual", async
     );
     assert.match(page.headers.get("vary") ?? "Accept", /^Accept\b/);
     assert.equal(page.text.match(/<h1\b/g)?.length, 1, path);
-    assert.doesNotMatch(lineOf(page), /<script>|\sstyle=|\son\w+=|<style/);
+    assert.doesNotMatch(joinLines(page), /<script>|\sstyle=|\son\w+=|<style/);
     const { headers } = await api.get(path, { ...admin, accept: "*/*" });
     assert.match(headers.get("content-type")!, /json$/, path);
     // The account page shows logins, keys and the token, and must not be stored.
-    const kept = path.endsWith("/account") ? "no-store" : headers.get("cache-control");
-    assert.equal(page.headers.get("cache-control"), kept, path);
+    const cacheControl = path.endsWith("/account") ? "no-store" : headers.get("cache-control");
+    assert.equal(page.headers.get("cache-control"), cacheControl, path);
     const head = await api.ask("HEAD", path, { headers: admin });
     assert.deepEqual([head.status, head.text, head.headers.get("etag")], [status, "", page.headers.get("etag")]);
   }
@@ -109,10 +109,10 @@ test("shows the login form to a caller who is not logged in, and returns to the 
   const api = await serve(t);
 
   const page = await api.get("/orders?status=open", browser);
-  const next = /name="next" value="([^"]*)"/.exec(lineOf(page))![1]!;
+  const next = /name="next" value="([^"]*)"/.exec(joinLines(page))![1]!;
 
   assert.equal(page.status, 401);
-  assert.match(lineOf(page), /<form class="panel form" method="post" action="\/api\/session\/"/);
+  assert.match(joinLines(page), /<form class="panel form" method="post" action="\/api\/session\/"/);
   assert.equal(next, "/orders?status=open");
   assert.equal(page.headers.get("cache-control"), "no-store");
   // A browser would show a dialog before the page. Programs still get the challenge.
@@ -131,10 +131,10 @@ test("keeps the typed values of a failed login, except for the password", async 
   const page = await api.ask("POST", "/api/session/", { headers: form, body });
 
   assert.equal(page.status, 401);
-  assert.match(lineOf(page), /name="username" value="ann&quot;&gt;&lt;b&gt;"/);
-  assert.match(lineOf(page), /name="next" value="\/orders"/);
-  assert.match(lineOf(page), /Wrong name or password\./);
-  assert.doesNotMatch(lineOf(page), /wrong-secret/);
+  assert.match(joinLines(page), /name="username" value="ann&quot;&gt;&lt;b&gt;"/);
+  assert.match(joinLines(page), /name="next" value="\/orders"/);
+  assert.match(joinLines(page), /Wrong name or password\./);
+  assert.doesNotMatch(joinLines(page), /wrong-secret/);
 });
 
 test("asks a browser by Basic if there is no login form", async (t) => {
@@ -143,7 +143,7 @@ test("asks a browser by Basic if there is no login form", async (t) => {
   const page = await api.get("/orders", browser);
 
   assert.match(page.headers.get("www-authenticate")!, /^Basic/);
-  assert.doesNotMatch(lineOf(page), /<form class="panel form" method="post"/);
+  assert.doesNotMatch(joinLines(page), /<form class="panel form" method="post"/);
 });
 
 test("shows the form to a caller who is no longer logged in, with sessions only", async (t) => {
@@ -156,7 +156,7 @@ test("shows the form to a caller who is no longer logged in, with sessions only"
     ] as const) {
       const page = await api.get(path, headers);
       assert.deepEqual([page.status, /<title>(.*?) ·/.exec(page.text)?.[1]], [403, title], path);
-      assert.match(lineOf(page), /<form class="panel form" method="post" action="\/api\/session\/"/, path);
+      assert.match(joinLines(page), /<form class="panel form" method="post" action="\/api\/session\/"/, path);
       assert.match(page.text, new RegExp(`name="next" value="${next}"`));
     }
   const admin = await logIn(api, "/orders");
@@ -169,7 +169,7 @@ test("offers only the actions that the reader may take", async (t) => {
   const { json: order } = await api.post("/orders", {}, ann.headers);
   const offered = async (path: string, headers: Record<string, string>) => {
     const page = await api.get(path, { ...browser, ...headers });
-    const forms = lineOf(page).matchAll(/data-method="([A-Z]+)" data-path="(?!\/api)([^"]*)"/g);
+    const forms = joinLines(page).matchAll(/data-method="([A-Z]+)" data-path="(?!\/api)([^"]*)"/g);
     // Fields are sent as JSON too.
     return [...new Set([...forms].map(([, method, target]) => `${method} ${target}`))];
   };
@@ -200,11 +200,11 @@ test("shows a form with mistakes again, with each at its field and with the type
   assert.equal(page.status, asJSON.status);
   for (const { pointer, detail } of asJSON.json.errors) {
     const field = pointer.slice(1);
-    assert.match(lineOf(page), new RegExp(`<span class="wrong" id="field-${field}-wrong-0">${detail}</span>`));
-    assert.match(lineOf(page), new RegExp(`id="field-${field}" [^>]*aria-invalid="true"`));
+    assert.match(joinLines(page), new RegExp(`<span class="wrong" id="field-${field}-wrong-0">${detail}</span>`));
+    assert.match(joinLines(page), new RegExp(`id="field-${field}" [^>]*aria-invalid="true"`));
   }
-  assert.match(lineOf(page), /name="product" [^>]*value="&lt;i&gt;Ink&lt;\/i&gt;"/);
-  assert.match(lineOf(page), new RegExp(`data-method="POST" data-path="/orders/${order.id}/items"`));
+  assert.match(joinLines(page), /name="product" [^>]*value="&lt;i&gt;Ink&lt;\/i&gt;"/);
+  assert.match(joinLines(page), new RegExp(`data-method="POST" data-path="/orders/${order.id}/items"`));
 });
 
 test("shows both versions of a late change, and loses neither", async (t) => {
@@ -217,7 +217,7 @@ test("shows both versions of a late change, and loses neither", async (t) => {
   const sent = { name: `Ann <Yours>`, email: ann.email, password: "not shown again" };
 
   const page = await api.patch(path, sent, { ...browser, ...api.admin, "if-match": before });
-  const line = lineOf(page);
+  const line = joinLines(page);
 
   assert.equal(page.status, 412);
   assert.match(line, /<bdi>Ann Theirs<\/bdi> <small>There now/);
@@ -226,7 +226,7 @@ test("shows both versions of a late change, and loses neither", async (t) => {
   assert.ok(line.includes(`data-match="${now.replaceAll('"', "&quot;")}"`));
   assert.doesNotMatch(line, /not shown again/);
   const late = await api.delete(path, { ...browser, ...api.admin, "if-match": before });
-  assert.match(lineOf(late), new RegExp(`<a class="btn" href="${path}">See it as it is now</a>`));
+  assert.match(joinLines(late), new RegExp(`<a class="btn" href="${path}">See it as it is now</a>`));
 });
 
 test("shows a change with a mistake again with the record, and sends the same values again", async (t) => {
@@ -239,12 +239,12 @@ test("shows a change with a mistake again with the record, and sends the same va
     { name: "Ann Other", email: "nonsense" },
     { ...browser, ...api.admin, "if-match": tag },
   );
-  const inputs = [...lineOf(page).matchAll(/<input id="field-(\w+)" [^>]*>/g)];
+  const inputs = [...joinLines(page).matchAll(/<input id="field-(\w+)" [^>]*>/g)];
   const again = inputs.filter(([input]) => input.includes("data-again")).map(([, name]) => name);
 
   assert.equal(page.status, 400);
   assert.deepEqual(again, ["name", "email"]);
-  assert.match(lineOf(page), /data-match="&quot;7&quot;"/);
+  assert.match(joinLines(page), /data-match="&quot;7&quot;"/);
 });
 
 test("explains every response to its receiver, and to no other caller", async (t) => {
@@ -265,7 +265,7 @@ test("explains every response to its receiver, and to no other caller", async (t
   assert.deepEqual([hidden.status, hidden.permission.said], [404, "some rows"]);
   assert.deepEqual([nobody.status, nobody.outcome, nobody.permission.said], [401, "nobody", "deny"]);
   const page = await why("/users", { ...browser, ...ann.headers });
-  assert.match(lineOf(page), /<h1>Why this answer<\/h1>/);
+  assert.match(joinLines(page), /<h1>Why this answer<\/h1>/);
   assert.equal(page.headers.get("cache-control"), "no-store");
   for (const target of ["", "users", "//evil.example/", "/users#x", "https://evil.example/", "/a b"])
     assert.equal((await why(target, ann.headers)).status, 400, target);
@@ -333,8 +333,8 @@ test("uses the record's own state for a form on a page with related records", as
   const path = `/orders/${order.id}`;
 
   const page = await api.get(`${path}?expand=user,items`, { ...browser, ...api.admin });
-  const tag = /data-method="PATCH" [^>]*data-match="&quot;([^&]*)&quot;"/.exec(lineOf(page))![1]!;
+  const tag = /data-method="PATCH" [^>]*data-match="&quot;([^&]*)&quot;"/.exec(joinLines(page))![1]!;
 
-  assert.match(lineOf(page), /Administrator/);
+  assert.match(joinLines(page), /Administrator/);
   assert.equal((await api.patch(path, { status: "paid" }, { ...api.admin, "if-match": `"${tag}"` })).status, 200);
 });

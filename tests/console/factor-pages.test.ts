@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { codeOf, stepOf } from "../../src/features/auth/totp/codes.ts";
-import { addTOTP, cookiesOf, parseBase32 } from "../harness/factors.ts";
+import { computeCode, computeStep } from "../../src/features/auth/totp/codes.ts";
+import { addTOTP, readCookies, parseBase32 } from "../harness/factors.ts";
 import { adminPassword, serve, type API, type Answered } from "../harness/serve.ts";
 
 const page = { accept: "text/html,application/xhtml+xml,*/*;q=0.8", "sec-fetch-site": "same-origin" };
@@ -25,7 +25,7 @@ test("asks on a page for the code of an app, and goes on to the page that the us
   assert.match(first.text, /name="next" value="\/orders\?limit=2"/);
   assert.match(first.text, /<option value="recovery">/);
 
-  const cookie = cookiesOf(first);
+  const cookie = readCookies(first);
   const wrong = await send(api, "/api/login/", { factor: ann.factor, code: "000000", next: "/orders?limit=2" }, cookie);
   assert.equal(wrong.status, 401);
   assert.match(wrong.text, /Wrong code\./);
@@ -40,7 +40,7 @@ test("asks on a page for the code of an app, and goes on to the page that the us
   );
   assert.equal(done.status, 303, done.text);
   assert.equal(done.headers.get("location"), "/orders?limit=2");
-  assert.equal((await api.get("/api/session/", cookiesOf(done))).json.level, 2);
+  assert.equal((await api.get("/api/session/", readCookies(done))).json.level, 2);
 });
 
 test("lets an administrator who must have a factor add one on pages, and shows the recovery codes once", async (t) => {
@@ -48,17 +48,17 @@ test("lets an administrator who must have a factor add one on pages, and shows t
 
   const first = await send(api, "/api/session/", { username: "admin", password: adminPassword, next: "/orders" });
   assert.match(first.text, /Add a second factor/);
-  const cookie = cookiesOf(first);
+  const cookie = readCookies(first);
   const made = await send(api, "/api/login/factors/", { kind: "totp", next: "/orders" }, cookie);
   assert.equal(made.status, 201, made.text);
   const [, secret] = /<pre id="secret"[^>]*>([A-Z2-7]+)</.exec(made.text)!;
   const [, factor] = /name="factor" value="(\d+)"/.exec(made.text)!;
-  const code = codeOf(parseBase32(secret!), stepOf(api.clock.now));
+  const code = computeCode(parseBase32(secret!), computeStep(api.clock.now));
   const done = await send(api, "/api/login/", { factor: factor!, code, next: "/orders" }, cookie);
   assert.equal(done.status, 201, done.text);
   assert.match(done.text, /Your recovery codes/);
   assert.match(done.text, /href="\/orders"/);
-  assert.equal((await api.get("/api/session/", cookiesOf(done))).json.level, 2);
+  assert.equal((await api.get("/api/session/", readCookies(done))).json.level, 2);
 });
 
 test("follows no `next` to another site from the page of a factor", async (t) => {
@@ -90,7 +90,7 @@ test("shows the factors of an account on its page", async (t) => {
 test("adds an app on the account page without the script, also after the login is older than ten minutes", async (t) => {
   const api = await serve(t);
   const { id, email, password } = await api.user("Ann");
-  const session = cookiesOf(await send(api, "/api/session/", { username: email, password }));
+  const session = readCookies(await send(api, "/api/session/", { username: email, password }));
   api.clock.turn(601);
   const account = (await api.get(`/users/${id}/account`, { ...page, ...session })).text.replaceAll(/\s+/g, " ");
   const path = `/users/${id}/factors`;
@@ -107,11 +107,11 @@ test("adds an app on the account page without the script, also after the login i
   const wrong = await send(api, action!, { code: "000000" }, session);
   assert.equal(wrong.status, 400);
   assert.match(wrong.text, new RegExp(`method="post" action="${action}"`));
-  const code = codeOf(parseBase32(secret!), stepOf(api.clock.now));
+  const code = computeCode(parseBase32(secret!), computeStep(api.clock.now));
   const done = await send(api, action!, { code }, session);
   assert.equal(done.status, 200, done.text);
   assert.match(done.text, /Your recovery codes/);
   assert.match(done.text, new RegExp(`href="/users/${id}/account"`));
-  const cross = { ...cookiesOf(done), "sec-fetch-site": "cross-site" };
+  const cross = { ...readCookies(done), "sec-fetch-site": "cross-site" };
   assert.equal((await send(api, path, { kind: "totp" }, cross)).status, 403);
 });

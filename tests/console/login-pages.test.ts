@@ -11,14 +11,14 @@ import {
   text,
 } from "../../src/door/index.ts";
 import { DeclarationError } from "../../src/door/resources.ts";
-import { addTOTP, cookiesOf } from "../harness/factors.ts";
+import { addTOTP, readCookies } from "../harness/factors.ts";
 import { adminPassword, serve, type API, type Answered } from "../harness/serve.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
 const page = { accept: "text/html,application/xhtml+xml,*/*;q=0.8", "sec-fetch-site": "same-origin" };
 
 /** Returns a page in one line, without the line breaks of its source. */
-function lineOf({ text }: Answered): string {
+function joinLines({ text }: Answered): string {
   return text.replaceAll(/\s+/g, " ");
 }
 
@@ -31,7 +31,7 @@ test("shows the login form at /login, with the focus in the name field", async (
   const api = await serve(t);
 
   const shown = await api.get("/login?next=%2Forders%3Flimit%3D2", page);
-  const line = lineOf(shown);
+  const line = joinLines(shown);
 
   assert.equal(shown.status, 200);
   assert.equal(shown.headers.get("cache-control"), "no-store");
@@ -59,7 +59,7 @@ test("answers a failed login with one sentence, and keeps the name and the next 
   await api.user("Ann");
   for (const username of ["ann@example.com", "nobody@example.com"]) {
     const failed = await send(api, "/api/session/", { username, password: "wrong-secret", next: "/orders" });
-    const line = lineOf(failed);
+    const line = joinLines(failed);
 
     assert.equal(failed.status, 401);
     assert.match(line, /<title>Log in ·/);
@@ -92,14 +92,14 @@ test("asks at /login/factor for the second factor of the login that waits", asyn
   const ann = await addTOTP(api, "Ann");
   const first = await send(api, "/api/session/", { username: ann.email, password: ann.password, next: "/orders" });
 
-  const asked = await api.get("/login/factor?next=/orders", { ...page, ...cookiesOf(first) });
-  assert.match(asked.text, /Enter your code/);
-  assert.match(asked.text, /name="next" value="\/orders"/);
+  const response = await api.get("/login/factor?next=/orders", { ...page, ...readCookies(first) });
+  assert.match(response.text, /Enter your code/);
+  assert.match(response.text, /name="next" value="\/orders"/);
   const fields = { factor: ann.factor, code: ann.code(), next: "/orders" };
-  const done = await send(api, "/api/login/", fields, cookiesOf(first));
+  const done = await send(api, "/api/login/", fields, readCookies(first));
   assert.deepEqual([done.status, done.headers.get("location")], [303, "/orders"]);
 
-  const late = await api.get("/login/factor?next=/orders", { ...page, ...cookiesOf(first) });
+  const late = await api.get("/login/factor?next=/orders", { ...page, ...readCookies(first) });
   assert.match(late.text, /Log in again/);
   assert.match(late.text, /href="\/login\?next=%2Forders"/);
 });
@@ -123,7 +123,7 @@ test("offers passkeys at a host name, a link to localhost at a loopback address,
     ],
     ["[::1]:8000", /<a href="http:\/\/localhost:8000\/login\?next=%2Forders">/],
   ] as const)
-    assert.match(lineOf(await api.get("/login?next=/orders", { ...page, host })), offered, host);
+    assert.match(joinLines(await api.get("/login?next=/orders", { ...page, host })), offered, host);
   assert.doesNotMatch((await api.get("/login", { ...page, host: "192.0.2.1:8000" })).text, /passkey(?!s\.)/);
 });
 
@@ -142,7 +142,7 @@ test("adds a button for each way in of a feature", async (t) => {
   });
   const api = await serve(t, { config: { features: [company] } });
 
-  const line = lineOf(await api.get("/login?next=/orders", page));
+  const line = joinLines(await api.get("/login?next=/orders", page));
 
   assert.match(line, /<a class="btn" href="\/api\/login\/company\/start\?next=%2Forders">&lt;Company&gt;<\/a>/);
 });

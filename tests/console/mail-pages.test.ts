@@ -93,12 +93,12 @@ async function makeUser({ json }: Started, { name, email }: typeof ben): Promise
   assert.equal((await json("POST", "/users", { name, email, password })).status, 201);
 }
 
-const cookieOf = ({ headers }: Page) => ({ cookie: headers.getSetCookie()[0]!.split(";")[0]! });
+const readCookie = ({ headers }: Page) => ({ cookie: headers.getSetCookie()[0]!.split(";")[0]! });
 
-async function logIn(api: Started, username: string, given = password): Promise<{ readonly cookie: string }> {
-  const done = await api.submit(await api.get("/login"), { username, password: given });
+async function logIn(api: Started, username: string, loginPassword = password): Promise<{ readonly cookie: string }> {
+  const done = await api.submit(await api.get("/login"), { username, password: loginPassword });
   assert.equal(done.status, 303, done.text);
-  return cookieOf(done);
+  return readCookie(done);
 }
 
 test("signs a newcomer up by the link of a mail, and uses the link by its button only", async (t) => {
@@ -166,8 +166,8 @@ test("resets a forgotten password by a link and by a code, with the same pages f
 test("logs in by the link and by the code of a mail, by a button only", async (t) => {
   const api = await start(t, { LATCHKEY_LOGIN_CODES: "on" });
   await makeUser(api, ben);
-  const asked = await api.submit(await api.get("/login?next=/orders"), { email: ben.email });
-  assert.deepEqual([asked.status, asked.headers.get("location")], [303, "/login?code=1&next=%2Forders"]);
+  const response = await api.submit(await api.get("/login?next=/orders"), { email: ben.email });
+  assert.deepEqual([response.status, response.headers.get("location")], [303, "/login?code=1&next=%2Forders"]);
   const { link, code } = await api.mailed();
   assert.equal((await api.get(link)).headers.getSetCookie().length, 0);
   const page = await api.get("/login?code=1&next=/orders");

@@ -33,7 +33,7 @@ onBoth(
     });
     const api = await serve(mount(words, { permission: anyone }));
 
-    for (const [asked, found] of [
+    for (const [query, found] of [
       ["v=ab", "a"],
       ["v=AB&v=zz", "b"],
       ["v[ne]=ab", "Ebcd"],
@@ -48,9 +48,9 @@ onBoth(
       ["sort=v", "bcEad"],
       ["sort=-v", "daEcb"],
     ] as const) {
-      const { status, text: said, json: told } = await api.get(`/words?${asked}`);
+      const { status, text: said, json: records } = await api.get(`/words?${query}`);
       assert.equal(status, 200, said);
-      assert.equal(told.map(({ id }: { id: string }) => id).join(""), found, asked);
+      assert.equal(records.map(({ id }: { id: string }) => id).join(""), found, query);
     }
     for (const [method, body] of [["GET"], ["PATCH", { v: "x" }], ["DELETE"]] as const)
       assert.equal((await api.ask(method, "/words/A", body === undefined ? {} : { body })).status, 404, method);
@@ -86,10 +86,10 @@ onBoth(
     const api = await serve(mount(defineResource(declaration), { permission: anyone }));
     const owning = await serve(mount(defineResource({ ...declaration, scans: true }), { permission: anyone }));
 
-    const told = toldBy(api);
-    assert.match(told.at(-1) ?? "", /^2 kinds of lists have no index \(\/words\)/);
+    const messages = toldBy(api);
+    assert.match(messages.at(-1) ?? "", /^2 kinds of lists have no index \(\/words\)/);
     assert.equal(
-      /^No index finds a record of \/words by its id, .* COLLATE BINARY/.test(told[0] ?? ""),
+      /^No index finds a record of \/words by its id, .* COLLATE BINARY/.test(messages[0] ?? ""),
       engine === "sqlite",
     );
     assert.deepEqual(toldBy(owning), []);
@@ -140,12 +140,12 @@ onPostgres(
     });
     t.after(() => askPostgres(url, `DROP DATABASE ${name} WITH (FORCE)`));
 
-    for (const [asked, found] of [
+    for (const [query, found] of [
       ["", "Ba"],
       ["?sort=v", "Ba"],
       ["?sort=-v", "aB"],
     ] as const)
-      assert.equal((await api.get(`/words${asked}`)).json.map(({ id }: { id: string }) => id).join(""), found, asked);
+      assert.equal((await api.get(`/words${query}`)).json.map(({ id }: { id: string }) => id).join(""), found, query);
     assert.match(toldBy(api)[0] ?? "", /lists have no index \(\/words\)/);
   },
 );

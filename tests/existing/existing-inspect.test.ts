@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { Secret } from "../../src/door/index.ts";
 import { inspectPostgres, inspectSQLite, type FoundExisting } from "../../src/door/stores.ts";
-import { declarationsOf } from "../../src/service/inspecting/inspect.ts";
+import { formatDeclarations } from "../../src/service/inspecting/inspect.ts";
 import type { ConfigFile } from "../../src/service/system/config-file.ts";
 import { onBoth, type Before } from "../harness/existing.ts";
 import "../harness/doors-of-source.ts";
@@ -46,14 +46,14 @@ const theirs = {
     INSERT INTO "Album" ("Title", "ArtistId", "Price", "Kind", "ReleasedAt") VALUES ('A', 1, 1.5, 'LP', '2026-01-31 09:30:00Z');`,
 };
 
-async function tablesOf({ engine, url }: Before): Promise<ReadonlyMap<string, FoundExisting>> {
+async function inspectTables({ engine, url }: Before): Promise<ReadonlyMap<string, FoundExisting>> {
   return engine === "sqlite" ? inspectSQLite(url.replace("sqlite:", "")) : inspectPostgres(new Secret(url));
 }
 
 onBoth("what db inspect writes compiles, and serves the tables", theirs, async (before, t) => {
   const folder = mkdtempSync(path.join(root, "tests/.inspected-"));
   t.after(() => rmSync(folder, { recursive: true }));
-  const text = declarationsOf(await tablesOf(before));
+  const text = formatDeclarations(await inspectTables(before));
   const file = path.join(folder, "latchkey.config.ts");
   writeFileSync(file, text);
   writeFileSync(

@@ -16,7 +16,7 @@ import {
 } from "../../src/door/index.ts";
 import { date } from "../../src/door/resources.ts";
 import { checkSQLite, inspectPostgres, inspectSQLite } from "../../src/door/stores.ts";
-import { declarationsOf } from "../../src/service/inspecting/inspect.ts";
+import { formatDeclarations } from "../../src/service/inspecting/inspect.ts";
 import type { ConfigFile } from "../../src/service/system/config-file.ts";
 import { onBoth, onPostgres, onSQLite, type Before } from "../harness/existing.ts";
 import "../harness/doors-of-source.ts";
@@ -24,7 +24,7 @@ import "../harness/doors-of-source.ts";
 /** Creates tables with unusual properties of real schemas. */
 
 async function inspected({ engine, url }: Before): Promise<string> {
-  return declarationsOf(
+  return formatDeclarations(
     engine === "sqlite" ? await inspectSQLite(url.replace("sqlite:", "")) : await inspectPostgres(new Secret(url)),
   );
 }
@@ -299,8 +299,8 @@ onSQLite(
     });
     const api = await serve(mount(customers, { permission: anyone }));
 
-    const { status, json: told, text: said } = await api.ask("POST", "/customers", { body: { name: "Ada" } });
-    assert.deepEqual([status, told.errors?.[0].pointer], [400, "/id"], said);
+    const { status, json: problem, text: said } = await api.ask("POST", "/customers", { body: { name: "Ada" } });
+    assert.deepEqual([status, problem.errors?.[0].pointer], [400, "/id"], said);
     assert.deepEqual(await sql("SELECT * FROM customer"), []);
   },
 );
@@ -331,8 +331,8 @@ onPostgres(
       [{ least: 2, most: 1 }, ""],
       [{ address: "10.0.0.1", lasts: "nonsense" }, ""],
     ] as const) {
-      const { status, json: told } = await api.ask("POST", "/things", { body });
-      assert.deepEqual([status, told.errors?.[0].pointer], [400, pointer], JSON.stringify(body));
+      const { status, json: problem } = await api.ask("POST", "/things", { body });
+      assert.deepEqual([status, problem.errors?.[0].pointer], [400, pointer], JSON.stringify(body));
     }
   },
 );
@@ -350,8 +350,8 @@ onSQLite(
       [{ sold: -1 }, "/sold"],
       [{ least: 2, most: 1 }, ""],
     ] as const) {
-      const { status, json: told } = await api.ask("POST", "/things", { body });
-      assert.deepEqual([status, told.errors[0].pointer], [400, pointer]);
+      const { status, json: problem } = await api.ask("POST", "/things", { body });
+      assert.deepEqual([status, problem.errors[0].pointer], [400, pointer]);
     }
   },
 );

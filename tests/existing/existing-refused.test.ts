@@ -127,8 +127,8 @@ onSQLite(
   async ({ serve, sql }) => {
     const api = await serve(things());
 
-    const { status, json: told } = await api.ask("POST", "/things", { body: { name: "a" } });
-    assert.deepEqual([status, told.errors?.[0].pointer], [400, "/id"]);
+    const { status, json: problem } = await api.ask("POST", "/things", { body: { name: "a" } });
+    assert.deepEqual([status, problem.errors?.[0].pointer], [400, "/id"]);
     assert.equal((await api.ask("PUT", "/things/7", { body: { name: "a" } })).status, 201);
     assert.deepEqual(
       (await sql("SELECT id FROM thing")).map(({ id }) => id),

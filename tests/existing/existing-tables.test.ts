@@ -17,7 +17,7 @@ import {
 import { date } from "../../src/door/resources.ts";
 import { planPostgres, planSQLite, postgresStore, type Collection } from "../../src/door/stores.ts";
 import { onBoth, onPostgres } from "../harness/existing.ts";
-import { linksOf } from "../harness/own-service.ts";
+import { readLinks } from "../harness/own-service.ts";
 
 /** Tables like Django's: names with underscores, microseconds or none, numbers with a scale, references without an action. */
 const members = {
@@ -157,7 +157,7 @@ onBoth("lists of such a table are filtered and walked like all others", filled, 
       const page = await api.get(next);
       assert.equal(page.status, 200, `${next}: ${page.text}`);
       walked.push(...page.json.map(({ id }: { id: number }) => id));
-      next = linksOf(page)["next"];
+      next = readLinks(page)["next"];
     }
     assert.deepEqual(walked, await ids(`sort=${sort}`), sort);
   }
@@ -166,7 +166,7 @@ onBoth("lists of such a table are filtered and walked like all others", filled, 
 onBoth("what others write is in the next answer, and their rows have other tags", filled, async ({ serve, sql }) => {
   const api = await serve(mount(member, { permission: anyone }));
   const before = await api.get("/members/1");
-  for (let asked = 0; asked < 3; asked++) await api.get("/members");
+  for (let count = 0; count < 3; count++) await api.get("/members");
 
   await sql("UPDATE club_member SET first_name = 'Augusta' WHERE first_name = 'Ada'");
   const after = await api.get("/members/1");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { anyone, decimal, defineResource, json, mount, Secret, text } from "../../src/door/index.ts";
 import { array } from "../../src/door/resources.ts";
 import { inspectPostgres, inspectSQLite } from "../../src/door/stores.ts";
-import { declarationsOf } from "../../src/service/inspecting/inspect.ts";
+import { formatDeclarations } from "../../src/service/inspecting/inspect.ts";
 import { onPostgres, onSQLite } from "../harness/existing.ts";
 
 onPostgres(
@@ -50,13 +50,13 @@ onPostgres(
       [{ counts: ["x"] }, "counts"],
       [{ counts: { a: 1 } }, "counts"],
     ] as const) {
-      const { status, json: told, text: said } = await api.ask("PATCH", "/shirts/1", { body: wrong });
-      assert.deepEqual([status, told.errors?.[0].pointer], [400, `/${name}`], said);
+      const { status, json: problem, text: said } = await api.ask("PATCH", "/shirts/1", { body: wrong });
+      assert.deepEqual([status, problem.errors?.[0].pointer], [400, `/${name}`], said);
     }
     assert.deepEqual(await sql("SELECT tags, counts FROM shirt WHERE id = 2"), [
       { tags: body.tags, counts: body.counts },
     ]);
-    assert.match(declarationsOf(await inspectPostgres(new Secret(url))), /tags: json\(\{ optional: true \}\)/);
+    assert.match(formatDeclarations(await inspectPostgres(new Secret(url))), /tags: json\(\{ optional: true \}\)/);
   },
 );
 
@@ -102,7 +102,7 @@ onSQLite(
   "virtual tables are told when tables are looked at, and what they are made of is not",
   "CREATE VIRTUAL TABLE docs USING fts5(title); CREATE TABLE word (id integer PRIMARY KEY, v text);",
   async ({ url }) => {
-    const declared = declarationsOf(await inspectSQLite(url.replace("sqlite:", "")));
+    const declared = formatDeclarations(await inspectSQLite(url.replace("sqlite:", "")));
 
     assert.match(declared, /^\/\/ docs is not declared: it is a virtual table; serve a view of it/m);
     assert.doesNotMatch(declared, /docs_/);

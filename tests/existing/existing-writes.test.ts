@@ -278,8 +278,8 @@ onBoth("a trigger that undoes everything undoes nothing of others", moody, async
     all.map(({ status }) => status),
     [201, 400, 201, 400, 201, 201],
   );
-  const kept = (await api.get("/moods")).json.map(({ word }: { word: string }) => word);
-  assert.deepEqual(kept.toSorted(), ["a", "b", "c", "d"]);
+  const storedWords = (await api.get("/moods")).json.map(({ word }: { word: string }) => word);
+  assert.deepEqual(storedWords.toSorted(), ["a", "b", "c", "d"]);
 });
 
 onBoth(
@@ -413,21 +413,25 @@ onBoth(
     assert.equal((await ask("POST", "/passes", { body: first })).status, 201);
     assert.equal((await ask("POST", "/passes", { body: { code: "a", gone: 1 } })).status, 201);
 
-    const told = async (method: string, path: string, body: unknown) => {
+    const describeRefusal = async (method: string, path: string, body: unknown) => {
       const { status, json } = await ask(method, path, { body });
       return [status, json.code, json.errors?.map(({ pointer, code }: Record<string, unknown>) => [pointer, code])];
     };
 
-    assert.deepEqual(await told("POST", "/passes", { name: "ADA" }), [409, "taken", [["/name", "taken"]]]);
-    assert.deepEqual(await told("POST", "/passes", { code: "a" }), [409, "taken", [["/code", "taken"]]]);
-    assert.deepEqual(await told("POST", "/passes", { nick: "X" }), [409, "taken", [["/nick", "taken"]]]);
-    assert.deepEqual(await told("POST", "/passes", { city: "BERN", street: "s" }), [409, "taken", undefined]);
-    assert.deepEqual(await told("POST", "/passes", [{ code: "b" }, { city: "BERN", street: "s" }]), [
+    assert.deepEqual(await describeRefusal("POST", "/passes", { name: "ADA" }), [409, "taken", [["/name", "taken"]]]);
+    assert.deepEqual(await describeRefusal("POST", "/passes", { code: "a" }), [409, "taken", [["/code", "taken"]]]);
+    assert.deepEqual(await describeRefusal("POST", "/passes", { nick: "X" }), [409, "taken", [["/nick", "taken"]]]);
+    assert.deepEqual(await describeRefusal("POST", "/passes", { city: "BERN", street: "s" }), [
+      409,
+      "taken",
+      undefined,
+    ]);
+    assert.deepEqual(await describeRefusal("POST", "/passes", [{ code: "b" }, { city: "BERN", street: "s" }]), [
       409,
       "taken",
       [["/1", "taken"]],
     ]);
-    assert.deepEqual(await told("PATCH", "/passes/2", { gone: 0 }), [409, "taken", [["/code", "taken"]]]);
+    assert.deepEqual(await describeRefusal("PATCH", "/passes/2", { gone: 0 }), [409, "taken", [["/code", "taken"]]]);
     assert.equal((await get("/passes")).json.length, 2);
   },
 );
@@ -446,17 +450,17 @@ onBoth(
     const mounted = mount(shirts, { permission: { read: administrator, update }, arrays: true });
     const api = await serve(mounted);
     await sql("UPDATE shirt SET size = 'huge' WHERE id = 1");
-    const pointersOf = (json: { errors?: { pointer: string }[] }) => json.errors?.map(({ pointer }) => pointer);
+    const listPointers = (json: { errors?: { pointer: string }[] }) => json.errors?.map(({ pointer }) => pointer);
 
     for (const id of [1, 2]) {
       const one = await api.ask("PATCH", `/shirts/${id}`, { as: "ada", body: { size: "huge" } });
-      assert.deepEqual([one.status, pointersOf(one.json)], [400, ["/size"]], one.text);
+      assert.deepEqual([one.status, listPointers(one.json)], [400, ["/size"]], one.text);
       const all = await api.ask("PATCH", "/shirts", { as: "ada", body: [{ id, size: "huge" }] });
-      assert.deepEqual([all.status, pointersOf(all.json)], [400, ["/0/size"]], all.text);
+      assert.deepEqual([all.status, listPointers(all.json)], [400, ["/0/size"]], all.text);
       assert.equal((await api.ask("PATCH", `/shirts/${id}`, { as: "ada", body: { tag: "b" } })).status, 204);
     }
-    const kept = await api.ask("PATCH", "/shirts/1", { as: "root", body: { size: "huge" } });
-    assert.equal(kept.status, 200, kept.text);
+    const response = await api.ask("PATCH", "/shirts/1", { as: "root", body: { size: "huge" } });
+    assert.equal(response.status, 200, response.text);
     const rows = await sql("SELECT size, tag FROM shirt ORDER BY id");
     assert.deepEqual(
       rows.map(({ size, tag }) => [size, tag]),

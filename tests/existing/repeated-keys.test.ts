@@ -28,7 +28,7 @@ const mounts = [
 
 const things = (from: number, to: number): string =>
   `WITH RECURSIVE n(i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${to}) INSERT INTO things (id, _revision, name, tags) SELECT i, i, 'by hand', '[]' FROM n`;
-const faultsOf = (api: Own): string =>
+const describeFaults = (api: Own): string =>
   api.observed.map((each) => (each.kind === "fault" ? String(each.error) : "")).join("");
 
 onBoth(
@@ -70,7 +70,7 @@ onBoth(
       Array(8).fill(201),
     );
     assert.equal(new Set(others.map(({ json }) => json.id as number)).size, 8);
-    assert.equal(faultsOf(api), "");
+    assert.equal(describeFaults(api), "");
   },
 );
 
@@ -141,7 +141,7 @@ onPostgres(
     const refused = await api.ask("POST", "/laggings", { body: { name: "new" } });
 
     assert.equal(refused.status, 500, refused.text);
-    const fault = faultsOf(api);
+    const fault = describeFaults(api);
     assert.match(fault, /the sequence of the keys is lower than the keys in the table/);
     await sql(/Move it: (SELECT .*;)/.exec(fault)![1]!);
     assert.equal((await api.ask("POST", "/laggings", { body: { name: "new" } })).json.id, 31);

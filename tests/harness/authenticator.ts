@@ -82,7 +82,7 @@ export function makeAuthenticator(origin: string, algorithm: keyof typeof kinds 
       const credentialId = Buffer.from(id, "base64url");
       const length = Buffer.alloc(2);
       length.writeUInt16BE(credentialId.length);
-      const key = writeCBOR(twist.key ?? coseOf(publicKey, twist.algorithm ?? kinds[algorithm]));
+      const key = writeCBOR(twist.key ?? toCOSEKey(publicKey, twist.algorithm ?? kinds[algorithm]));
       const more = twist.more ?? Buffer.alloc(0);
       const whole = Buffer.concat([head(rp.id, 0x45, twist), Buffer.alloc(16), length, credentialId, key, more]);
       const authData = twist.data?.(whole) ?? whole;
@@ -133,7 +133,7 @@ function makeKeys(algorithm: keyof typeof kinds) {
 }
 
 /** Returns the COSE key of a public key (RFC 9053). */
-export function coseOf(publicKey: KeyObject, algorithm: number): ReadonlyMap<number, unknown> {
+export function toCOSEKey(publicKey: KeyObject, algorithm: number): ReadonlyMap<number, unknown> {
   const { kty, x, y, n, e } = publicKey.export({ format: "jwk" });
   const bytes = (text: string | undefined): Buffer => Buffer.from(text!, "base64url");
   if (kty === "RSA")
@@ -162,15 +162,15 @@ export function coseOf(publicKey: KeyObject, algorithm: number): ReadonlyMap<num
 /** Encodes a value in CBOR. */
 export function writeCBOR(value: unknown): Buffer {
   if (typeof value === "boolean") return Buffer.from([value ? 0xf5 : 0xf4]);
-  if (typeof value === "number") return value >= 0 ? headOf(0, value) : headOf(1, -1 - value);
-  if (typeof value === "string") return Buffer.concat([headOf(3, Buffer.byteLength(value)), Buffer.from(value)]);
-  if (Buffer.isBuffer(value)) return Buffer.concat([headOf(2, value.length), value]);
-  if (Array.isArray(value)) return Buffer.concat([headOf(4, value.length), ...value.map(writeCBOR)]);
+  if (typeof value === "number") return value >= 0 ? writeCBORHead(0, value) : writeCBORHead(1, -1 - value);
+  if (typeof value === "string") return Buffer.concat([writeCBORHead(3, Buffer.byteLength(value)), Buffer.from(value)]);
+  if (Buffer.isBuffer(value)) return Buffer.concat([writeCBORHead(2, value.length), value]);
+  if (Array.isArray(value)) return Buffer.concat([writeCBORHead(4, value.length), ...value.map(writeCBOR)]);
   const entries = [...(value as ReadonlyMap<unknown, unknown>)];
-  return Buffer.concat([headOf(5, entries.length), ...entries.flatMap((entry) => entry.map(writeCBOR))]);
+  return Buffer.concat([writeCBORHead(5, entries.length), ...entries.flatMap((entry) => entry.map(writeCBOR))]);
 }
 
-function headOf(major: number, length: number): Buffer {
+function writeCBORHead(major: number, length: number): Buffer {
   if (length < 24) return Buffer.from([(major << 5) | length]);
   if (length < 256) return Buffer.from([(major << 5) | 24, length]);
   const bytes = Buffer.alloc(3);

@@ -4,11 +4,11 @@ import path from "node:path";
 const build = process.env["TESTED_BUILD"];
 
 /** Returns the path of a module of the package, given its path in `src` without the ending. */
-export function moduleOf(name: string): string {
+export function resolveModule(name: string): string {
   return build === undefined
     ? path.join(import.meta.dirname, "../../src", `${name}.ts`)
     : path.join(build, "dist", `${name}.js`);
 }
 
 /** The command `latchkey`. */
-export const command = moduleOf("cli/latchkey");
+export const command = resolveModule("cli/latchkey");

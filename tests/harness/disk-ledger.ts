@@ -88,9 +88,9 @@ export function makeLedger(): Ledger {
         ({ email, acknowledged }) => acknowledged !== null && ids.get(email) !== acknowledged,
       );
       assert.equal(lost.length, 0, `${lost.length} of ${entries.length} are lost or have another id`);
-      const known = new Set(entries.map(({ email }) => email));
+      const knownEmails = new Set(entries.map(({ email }) => email));
       assert.ok(
-        found.every(({ email }) => known.has(email)),
+        found.every(({ email }) => knownEmails.has(email)),
         "somebody is there whom nobody made",
       );
     },

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { codeOf, stepOf } from "../../src/features/auth/totp/codes.ts";
+import { computeCode, computeStep } from "../../src/features/auth/totp/codes.ts";
 import type { API, Answered } from "./serve.ts";
 
 /** A user with a TOTP factor, with the codes of an authenticator app. */
@@ -25,7 +25,7 @@ export function parseBase32(text: string): Buffer {
 }
 
 /** Returns the cookies that a response sets, as a request header field. */
-export function cookiesOf(answer: Answered): Readonly<Record<string, string>> {
+export function readCookies(answer: Answered): Readonly<Record<string, string>> {
   return {
     cookie: answer.headers
       .getSetCookie()
@@ -44,11 +44,11 @@ export async function addTOTPTo(
   api: API,
   { id, email, password }: Pick<TOTPUser, "id" | "email" | "password">,
 ): Promise<TOTPUser> {
-  const session = cookiesOf(await api.post("/api/session/", { username: email, password }));
+  const session = readCookies(await api.post("/api/session/", { username: email, password }));
   const made = await api.post(`/users/${id}/factors`, { kind: "totp", label: "Phone" }, session);
   assert.equal(made.status, 201, made.text);
   const secret = parseBase32(made.json.secret);
-  const code = (steps = 0): string => codeOf(secret, stepOf(api.clock.now) + steps);
+  const code = (steps = 0): string => computeCode(secret, computeStep(api.clock.now) + steps);
   const confirmed = await api.post(`/users/${id}/factors/${made.json.id}/confirm`, { code: code() }, session);
   assert.equal(confirmed.status, 200, confirmed.text);
   api.clock.turn(30);
@@ -58,7 +58,7 @@ export async function addTOTPTo(
     password,
     factor: made.json.id,
     recoveryCodes: confirmed.json.recovery_codes,
-    headers: cookiesOf(confirmed),
+    headers: readCookies(confirmed),
     code,
   };
 }

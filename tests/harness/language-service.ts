@@ -27,14 +27,14 @@ export async function openInEditor(text: string): Promise<Opened> {
   const waiting = new Map<number, (answer: Answer) => void>();
   const uri = pathToFileURL(path.join(root, "tests/toolkit/opened-in-editor.ts")).href;
   const textDocument = { uri };
-  let asked = 0;
+  let lastId = 0;
 
   const send = (message: object): void => {
     const content = JSON.stringify({ jsonrpc: "2.0", ...message });
     child.stdin.write(`Content-Length: ${Buffer.byteLength(content)}\r\n\r\n${content}`);
   };
   const ask = async (method: string, params?: object): Promise<unknown> => {
-    const id = ++asked;
+    const id = ++lastId;
     const answer = await new Promise<Answer>((resolve) => {
       waiting.set(id, resolve);
       send({ id, method, params });
@@ -77,13 +77,13 @@ export async function openInEditor(text: string): Promise<Opened> {
       return code.split("\n");
     },
     async mistakes() {
-      const told = (await ask("textDocument/diagnostic", { textDocument })) as {
+      const report = (await ask("textDocument/diagnostic", { textDocument })) as {
         readonly items: readonly {
           readonly range: { readonly start: { readonly line: number } };
           readonly message: string;
         }[];
       };
-      return told.items.map(({ range, message }) => [range.start.line, message] as const);
+      return report.items.map(({ range, message }) => [range.start.line, message] as const);
     },
     async close() {
       const ended = once(child, "exit");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { parse as parseCSV } from "csv-parse/sync";
 import type { Seen } from "./lists-model.ts";
-import { linksOf, type OwnAnswer } from "./own-service.ts";
+import { readLinks, type OwnAnswer } from "./own-service.ts";
 
 /** A format of lists: how it is requested, and which part of a page is compared with the model. */
 export interface ListFormat {
@@ -28,11 +28,11 @@ export const formats: Readonly<Record<"json" | "csv" | "xml" | "html", ListForma
       assert.deepEqual(head, names);
       return rows;
     },
-    row: cellsOf,
+    row: formatCells,
   },
   xml: {
     accept: "application/xml",
-    rows: ({ text }, expected) => readElement(text).children.map((each, at) => recordOf(each, expected[at])),
+    rows: ({ text }, expected) => readElement(text).children.map((each, at) => readRecord(each, expected[at])),
     row: (record) => record,
   },
   // The format of cells belongs to the console. The test compares which records there are, in which columns, and where the next page is.
@@ -41,7 +41,7 @@ export const formats: Readonly<Record<"json" | "csv" | "xml" | "html", ListForma
     rows(page) {
       const [table = ""] = /<table>.*<\/table>/s.exec(page.text) ?? [];
       const next = /<a class="btn" href="([^"]*)" rel="next"/.exec(page.text)?.[1];
-      assert.equal(next === undefined ? undefined : unescaped(next), linksOf(page)["next"]);
+      assert.equal(next === undefined ? undefined : unescaped(next), readLinks(page)["next"]);
       const heads = all(table, /<th scope="col"[^>]*>(.*?)<\/th>/gs);
       const columns = heads
         .map((head) => head.replaceAll(/<span aria-hidden.*?<\/span>|<[^>]*>/gs, "").trim())
@@ -49,15 +49,18 @@ export const formats: Readonly<Record<"json" | "csv" | "xml" | "html", ListForma
       const rows = all(/<tbody>(.*)<\/tbody>/s.exec(table)?.[1] ?? "", /<tr>(.*?)<\/tr>/gs);
       return rows.map((row) => {
         const id = /<th scope="row">(.*?)<\/th>/s.exec(row)?.[1];
-        return { columns: columnsOf(columns), id: id === undefined ? null : unescaped(id.replaceAll(/<[^>]*>/g, "")) };
+        return {
+          columns: listColumns(columns),
+          id: id === undefined ? null : unescaped(id.replaceAll(/<[^>]*>/g, "")),
+        };
       });
     },
-    row: (record) => ({ columns: columnsOf(Object.keys(record)), id: "id" in record ? String(record["id"]) : null }),
+    row: (record) => ({ columns: listColumns(Object.keys(record)), id: "id" in record ? String(record["id"]) : null }),
   },
 };
 
 /** Returns the columns of a table. It has those of its first record, and any order is allowed. */
-function columnsOf(names: readonly string[]): readonly string[] {
+function listColumns(names: readonly string[]): readonly string[] {
   return names.filter((name) => !name.endsWith("_next")).toSorted();
 }
 
@@ -66,7 +69,7 @@ export function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (name, each: unknown) => (name.endsWith("_next") ? true : each));
 }
 
-function cellsOf(record: Seen, names: readonly string[]): string[] {
+function formatCells(record: Seen, names: readonly string[]): string[] {
   return names.map((name) => {
     const value = record[name];
     if (value === null) return "";
@@ -99,19 +102,19 @@ function readElement(xml: string): Element {
   return open[0]!.children[0]!;
 }
 
-function recordOf(element: Element, expected: unknown): unknown {
+function readRecord(element: Element, expected: unknown): unknown {
   const like = expected as Seen | undefined;
-  return Object.fromEntries(element.children.map((each) => [each.name, valueOf(each, like?.[each.name])]));
+  return Object.fromEntries(element.children.map((each) => [each.name, readValue(each, like?.[each.name])]));
 }
 
 /** Returns the value of an element with the type of the expected value. */
-function valueOf({ name, isNil, text, children }: Element, expected: unknown): unknown {
+function readValue({ name, isNil, text, children }: Element, expected: unknown): unknown {
   if (isNil) return null;
   if (name.endsWith("_next")) return true;
   if (children.length > 0)
     return Array.isArray(expected)
-      ? children.map((each, at) => recordOf(each, expected[at]))
-      : recordOf({ name, isNil, text, children }, expected);
+      ? children.map((each, at) => readRecord(each, expected[at]))
+      : readRecord({ name, isNil, text, children }, expected);
   if (name === "data") return JSON.parse(text) as unknown;
   if (typeof expected === "number") return Number(text);
   if (typeof expected === "boolean") return text === "true";

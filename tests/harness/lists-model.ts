@@ -24,10 +24,10 @@ export function holds(kinds: Kinds, condition: Condition, seen: Seen): boolean {
 function compares(kind: Kind, operator: string, actual: unknown, wanted: unknown): boolean {
   if (operator === "null") return (actual === null) === wanted;
   if (actual === null) return false;
-  if (kind === "ids") return [wanted].flat().some((each) => (actual as unknown[]).includes(keyOf("number", each)));
+  if (kind === "ids") return [wanted].flat().some((each) => (actual as unknown[]).includes(toKey("number", each)));
   const same = (each: unknown): boolean =>
-    kind === "folded" ? folded(each) === folded(actual) : keyOf(kind, each) === keyOf(kind, actual);
-  const way = (): number => order(keyOf(kind, actual), keyOf(kind, wanted));
+    kind === "folded" ? folded(each) === folded(actual) : toKey(kind, each) === toKey(kind, actual);
+  const way = (): number => order(toKey(kind, actual), toKey(kind, wanted));
   switch (operator) {
     case "eq":
       return same(wanted);
@@ -66,7 +66,7 @@ export function sorted(kinds: Kinds, found: readonly Seen[], sort: string): read
         if (a === b) continue;
         return a === null ? 1 : -1;
       }
-      const way = order(keyOf(kinds[field]!, a), keyOf(kinds[field]!, b));
+      const way = order(toKey(kinds[field]!, a), toKey(kinds[field]!, b));
       if (way !== 0) return part.startsWith("-") ? -way : way;
     }
     return 0;
@@ -75,12 +75,12 @@ export function sorted(kinds: Kinds, found: readonly Seen[], sort: string): read
 
 /** True if every word of a search is the beginning of a word in one of these fields. */
 export function isFound(fields: readonly string[], search: string, seen: Seen): boolean {
-  return wordsOf(search).every((word) =>
-    fields.some((field) => wordsOf(String(seen[field] ?? "")).some((own) => own.startsWith(word))),
+  return splitWords(search).every((word) =>
+    fields.some((field) => splitWords(String(seen[field] ?? "")).some((own) => own.startsWith(word))),
   );
 }
 
-function wordsOf(text: string): readonly string[] {
+function splitWords(text: string): readonly string[] {
   const bare = text.normalize("NFD").replaceAll(/\p{M}/gu, "");
   return (
     bare
@@ -98,14 +98,14 @@ function order(one: Key, other: Key): number {
     : Buffer.compare(Buffer.from(String(one)), Buffer.from(String(other)));
 }
 
-function keyOf(kind: Kind, value: unknown): Key {
+function toKey(kind: Kind, value: unknown): Key {
   if (kind === "decimal") return Math.round(Number(value) * 10_000);
-  if (kind === "date-time") return instantOf(String(value));
+  if (kind === "date-time") return padInstant(String(value));
   return value as Key;
 }
 
 /** Returns an instant with all digits that a database may have after the second. */
-function instantOf(value: string): string {
+function padInstant(value: string): string {
   const [, start, fraction = ""] = /^(.{19})(?:\.(\d+))?Z$/.exec(value)!;
   return `${start}.${fraction.padEnd(9, "0")}`;
 }

@@ -307,12 +307,12 @@ const narrowing = {
 } as const;
 
 /** Mounts everything with random permissions. */
-export function worldOf(draw: (fields: readonly string[], hasIntegers: boolean) => Rule): readonly Place[] {
+export function mountWorld(draw: (fields: readonly string[], hasIntegers: boolean) => Rule): readonly Place[] {
   const rules: Record<string, Rule> = {};
   const place = (name: keyof typeof narrowing, resource: Resource, more: object = {}): Mount => {
     const rule = draw(narrowing[name], resource.id === "integer");
     rules[name] = rule;
-    const drawn = permissionOf(rule, resource);
+    const drawn = createPermission(rule, resource);
     const writes = resource.table === null ? { create: administrator } : {};
     const permission = { list: drawn, read: drawn, ...writes };
     return mount(resource, { permission, ...more });
@@ -352,7 +352,7 @@ const relations: Readonly<Record<string, Readonly<Record<string, Leads>>>> = {
   older: { ...ofThings, named: { to: "tag", by: "labels" }, other: { to: "older", by: "other_id" } },
 };
 
-function permissionOf(rule: Rule, { parentColumn }: Resource): Permission<string> {
+function createPermission(rule: Rule, { parentColumn }: Resource): Permission<string> {
   return {
     name: "drawn",
     narrows: everyAction,
@@ -361,17 +361,17 @@ function permissionOf(rule: Rule, { parentColumn }: Resource): Permission<string
       const verdict = rule[identity?.id ?? 0]![action === "list" ? "list" : "read"];
       if (verdict === "odd")
         return Number(params[action === "list" ? parentColumn! : "id"]) % 2 === 1 ? "allow" : "deny";
-      return typeof verdict === "string" ? verdict : { only: whereOf(verdict) };
+      return typeof verdict === "string" ? verdict : { only: toAllowedRows(verdict) };
     },
   };
 }
 
 /** Converts a condition of a query to the form of permissions and stores. */
-function whereOf(condition: Condition): AllowedRows {
+function toAllowedRows(condition: Condition): AllowedRows {
   const all = Object.entries(condition).flatMap(([name, value]): AllowedRows[] => {
     if (name === "all" || name === "any")
-      return [{ [name]: (value as Condition[]).map(whereOf) } as unknown as AllowedRows];
-    if (name === "not") return [{ not: whereOf(value as Condition) }];
+      return [{ [name]: (value as Condition[]).map(toAllowedRows) } as unknown as AllowedRows];
+    if (name === "not") return [{ not: toAllowedRows(value as Condition) }];
     return Object.entries(value as object).map(
       ([operator, wanted]) => ({ column: name, operator, value: wanted }) as AllowedRows,
     );

@@ -27,9 +27,9 @@ export async function watchLocks(
   await new Promise((resolve) => worker.once("message", resolve));
   return {
     async stop() {
-      const told = new Promise((resolve) => worker.once("message", resolve));
+      const message = new Promise((resolve) => worker.once("message", resolve));
       worker.postMessage("stop");
-      return (await told) as { longest: readonly Held[]; blindMs: number };
+      return (await message) as { longest: readonly Held[]; blindMs: number };
     },
   };
 }

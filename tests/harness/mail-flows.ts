@@ -19,8 +19,8 @@ import {
 import { mailLogin } from "../../src/features/auth/mail-login/feature.ts";
 import { mailbox } from "../../src/features/auth/mailbox/feature.ts";
 import { passwordReset } from "../../src/features/auth/password-reset/feature.ts";
-import { codeOf, stepOf } from "../../src/features/auth/totp/codes.ts";
-import { cookiesOf, parseBase32 } from "./factors.ts";
+import { computeCode, computeStep } from "../../src/features/auth/totp/codes.ts";
+import { readCookies, parseBase32 } from "./factors.ts";
 import { email as ada, open, password, serve, type Answered, type Own } from "./own-logins.ts";
 import { testMail, type SentMail, type TestMail } from "./test-mail.ts";
 
@@ -92,17 +92,17 @@ export async function startMailFlows(
     async logIn(email = ada, word = password) {
       const answer = await post("/api/session/", { username: email, password: word });
       assert.equal(answer.status, 201, answer.text);
-      return cookiesOf(answer);
+      return readCookies(answer);
     },
     async addTOTP(id, session) {
       const made = await post(`/users/${id}/factors`, { kind: "totp", label: "Phone" }, session);
       assert.equal(made.status, 201, made.text);
       const secret = parseBase32(made.json.secret);
-      const code = (): string => codeOf(secret, stepOf(api.clock.now));
+      const code = (): string => computeCode(secret, computeStep(api.clock.now));
       const confirmed = await post(`/users/${id}/factors/${made.json.id}/confirm`, { code: code() }, session);
       assert.equal(confirmed.status, 200, confirmed.text);
       api.clock.now += 30_000;
-      return { headers: cookiesOf(confirmed), code };
+      return { headers: readCookies(confirmed), code };
     },
   };
 }

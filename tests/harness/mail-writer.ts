@@ -45,18 +45,18 @@ const { insertUser } = service.use(people);
 const insertTaken: Change = { kind: "insert", collection: taken, key: "taken", values: { value: "x" } };
 
 /** A different loopback address for each request, because each one may request ten mails a minute. */
-function peerOf(count: number): string {
+function formatPeer(count: number): string {
   return `127.${(count >> 16) % 256}.${(count >> 8) % 256}.${count % 256}`;
 }
 
 async function request(email: string, count: number): Promise<number> {
   const body = JSON.stringify({ email });
-  const asked = new Request("http://127.0.0.1/api/password/reset/", {
+  const resetRequest = new Request("http://127.0.0.1/api/password/reset/", {
     method: "POST",
     headers: { "content-type": "application/json" },
     body,
   });
-  return (await service.fetch(asked, { peer: peerOf(count) })).status;
+  return (await service.fetch(resetRequest, { peer: formatPeer(count) })).status;
 }
 
 // Other processes have used other addresses in the last minute.
@@ -68,12 +68,13 @@ async function ask(): Promise<void> {
   const now = Date.now();
   const user = { name, email, username: name, role: "user", passwordHash: null, now } as const;
   await service.store.write({ changes: insertUser(user) });
-  const [known, unknown] = await Promise.all([
+  const [knownStatus, unknown] = await Promise.all([
     request(email, count * 2),
     request(`unknown-${name}@example.com`, count * 2 + 1),
     service.store.write({ changes: [...service.use(refused)("x", now), insertTaken] }),
   ]);
-  if (known !== 202 || unknown !== 202) throw new Error(`A request was answered with ${known} and ${unknown}.`);
+  if (knownStatus !== 202 || unknown !== 202)
+    throw new Error(`A request was answered with ${knownStatus} and ${unknown}.`);
   process.stdout.write(`${email}\n`);
 }
 

@@ -105,7 +105,7 @@ export function bearer({ access }: Pick<Pair, "access">): { readonly authorizati
 }
 
 /** Returns the token of the link in a mail. */
-export function tokenOf(mail: string): string {
+export function readToken(mail: string): string {
   return /\?token=([\w-]+)/.exec(mail)![1]!;
 }
 
@@ -117,7 +117,7 @@ export const endings: Readonly<Record<string, (processes: Processes, user: User)
   "a reset password": async ({ ask, mails }, { username }) => {
     await ask(0, "POST", "/api/password/reset/", { body: { email: username } });
     const [mail = ""] = await mails(username);
-    const token = tokenOf(mail);
+    const token = readToken(mail);
     return ask(0, "POST", "/api/password/reset/confirm/", { body: { token, password: "another password" } });
   },
   "a deactivation": ({ ask, admin }, { id }) =>

@@ -52,7 +52,7 @@ export function readExposition(text: string): ReadonlyMap<string, ScrapedFamily>
 }
 
 /** Returns the value of one series. 0 if it does not exist. */
-export function valueOf(
+export function readMetric(
   families: ReadonlyMap<string, ScrapedFamily>,
   name: string,
   labels: Readonly<Record<string, string>> = {},

@@ -33,7 +33,7 @@ export interface Issuer {
   readonly keyId: string;
   readonly publicKey: CryptoKey;
   /** The requests so far, by path. */
-  readonly asked: string[];
+  readonly requests: string[];
   /** The user who logs in at the issuer. */
   user: IssuerUser;
   twist: IssuerTwist;
@@ -63,7 +63,7 @@ export async function startIssuer(t: TestContext, now: () => number): Promise<Is
     issuer,
     keyId,
     publicKey,
-    asked: [],
+    requests: [],
     user: { sub: "ada-at-the-issuer", email: "ada@company.example", email_verified: true, name: "Ada" },
     twist: {},
     async authorize(address) {
@@ -80,7 +80,7 @@ export async function startIssuer(t: TestContext, now: () => number): Promise<Is
   };
   t.after(() => (server.listening ? self.stop() : undefined));
 
-  const claimsOf = ({ nonce, user }: Code): JWTPayload => {
+  const buildClaims = ({ nonce, user }: Code): JWTPayload => {
     const iat = Math.floor(now() / 1000);
     const claims = { iss: issuer, aud: clientId, iat, exp: iat + 300, nonce, ...user };
     return self.twist.claims?.(claims) ?? claims;
@@ -88,16 +88,16 @@ export async function startIssuer(t: TestContext, now: () => number): Promise<Is
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url!, issuer);
-    self.asked.push(url.pathname);
+    self.requests.push(url.pathname);
     switch (url.pathname) {
       case "/.well-known/openid-configuration":
-        return json(response, { ...metadataOf(issuer), ...self.twist.metadata });
+        return json(response, { ...buildMetadata(issuer), ...self.twist.metadata });
       case "/keys":
         return json(response, jwks);
       case "/authorize":
         return authorize(url.searchParams, response);
       case "/token":
-        return token(request, await bodyOf(request), response);
+        return token(request, await readBody(request), response);
       case "/userinfo":
         return json(response, self.twist.userinfo ?? self.user);
       default:
@@ -125,7 +125,7 @@ export async function startIssuer(t: TestContext, now: () => number): Promise<Is
     if (request.headers.authorization !== basic) return json(response, { error: "invalid_client" }, 401);
     if (code === undefined || (twist.isLax !== true && code.challenge !== challenge))
       return json(response, { error: "invalid_grant" }, 400);
-    const claims = claimsOf(code);
+    const claims = buildClaims(code);
     const idToken = await (twist.sign ?? sign)(claims, privateKey);
     const rest = { access_token: randomUUID(), token_type: "Bearer", expires_in: 300 };
     return json(response, idToken === null ? rest : { ...rest, id_token: idToken });
@@ -137,7 +137,7 @@ export async function startIssuer(t: TestContext, now: () => number): Promise<Is
   return self;
 }
 
-function metadataOf(issuer: string): Readonly<Record<string, unknown>> {
+function buildMetadata(issuer: string): Readonly<Record<string, unknown>> {
   return {
     issuer,
     authorization_endpoint: `${issuer}/authorize`,
@@ -156,7 +156,7 @@ function json(response: ServerResponse, value: unknown, status = 200): void {
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
 }
 
-async function bodyOf(request: IncomingMessage): Promise<URLSearchParams> {
+async function readBody(request: IncomingMessage): Promise<URLSearchParams> {
   let text = "";
   for await (const chunk of request) text += String(chunk);
   return new URLSearchParams(text);

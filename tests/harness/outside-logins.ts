@@ -73,7 +73,7 @@ export function outsideLogins({ more = {} }: OutsideOptions = {}): OutsideLogins
             return {
               offer: null,
               endpoints,
-              schemes: Object.entries<Outside>(schemes).map(([name, outside]) => schemeOf(people!, name, outside)),
+              schemes: Object.entries<Outside>(schemes).map(([name, outside]) => createScheme(people!, name, outside)),
             };
           },
         }),
@@ -84,7 +84,7 @@ export function outsideLogins({ more = {} }: OutsideOptions = {}): OutsideLogins
 type Outside = NonNullable<OutsideOptions["more"]>[string];
 
 /** A scheme that believes the username in its header field. */
-function schemeOf({ accounts }: People, name: string, { proves, claims = () => ({}), isBare }: Outside): Scheme {
+function createScheme({ accounts }: People, name: string, { proves, claims = () => ({}), isBare }: Outside): Scheme {
   return {
     name,
     carriers: [{ in: "header", name: `X-${name}` }],

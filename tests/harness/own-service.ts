@@ -79,11 +79,11 @@ export async function ownService(t: TestContext, options: Partial<ServiceOptions
     return { status: response.status, headers: response.headers, text, json: parse(text) };
   }
 
-  return { ask, get: (path, asked) => ask("GET", path, asked), service, observed };
+  return { ask, get: (path, options) => ask("GET", path, options), service, observed };
 }
 
 /** Returns the links of a `Link` header by their relation. */
-export function linksOf({ headers }: { readonly headers: Headers }): Readonly<Record<string, string>> {
+export function readLinks({ headers }: { readonly headers: Headers }): Readonly<Record<string, string>> {
   const found = (headers.get("link") ?? "").matchAll(/<([^>]*)>; rel="(\w+)"/g);
   return Object.fromEntries([...found].map(([, target, rel]) => [rel, target]));
 }

@@ -33,7 +33,7 @@ export interface PostgresServers extends AsyncDisposable {
 }
 
 /** Returns `postgres://…` with all of the servers, to use the one that accepts writes. */
-export function urlOf(...servers: readonly Pick<PostgresServer, "port">[]): string {
+export function formatURL(...servers: readonly Pick<PostgresServer, "port">[]): string {
   const hosts = servers.map(({ port }) => `127.0.0.1:${port}`).join(",");
   return `postgres://latchkey:latchkey@${hosts}/postgres${servers.length > 1 ? "?target_session_attrs=read-write" : ""}`;
 }
@@ -115,9 +115,9 @@ async function ownTool(): Promise<Tool> {
 
 function makeServer(tool: Tool, data: string, port: number, flags: readonly string[]): PostgresServer {
   const log = path.join(data, "server.log");
-  const signal = (name: NodeJS.Signals): readonly number[] => processesOf(data).filter((pid) => send(pid, name));
+  const signal = (name: NodeJS.Signals): readonly number[] => collectProcessIds(data).filter((pid) => send(pid, name));
   const ask = async (sql: string): Promise<readonly Record<string, unknown>[]> => {
-    const client = new pg.Client({ connectionString: urlOf({ port }) });
+    const client = new pg.Client({ connectionString: formatURL({ port }) });
     client.on("error", () => undefined);
     await client.connect();
     try {
@@ -157,7 +157,7 @@ function send(pid: number, signal: NodeJS.Signals | 0): boolean {
 }
 
 /** Returns the server of a folder and its children. Empty if it is not running. */
-function processesOf(data: string): readonly number[] {
+function collectProcessIds(data: string): readonly number[] {
   let parent: string;
   try {
     [parent = ""] = readFileSync(path.join(data, "postmaster.pid"), "utf8").split("\n");

@@ -15,7 +15,7 @@ export interface TestServer {
   stop(): Promise<void>;
 }
 
-const given = takeSetting("LATCHKEY_TEST_DATABASE");
+const configuredURL = takeSetting("LATCHKEY_TEST_DATABASE");
 
 /** True if the tests of the whole service use PostgreSQL. */
 export const testsOnPostgres = takeSetting("LATCHKEY_TEST_STORE") === "postgres";
@@ -29,7 +29,7 @@ function takeSetting(name: string): string | undefined {
 
 /** Returns the server of `LATCHKEY_TEST_DATABASE` (a URL with the right to create databases), or makes one. */
 export async function startPostgres(flags: readonly string[] = []): Promise<TestServer> {
-  if (given !== undefined && flags.length === 0) return givenServer(given);
+  if (configuredURL !== undefined && flags.length === 0) return givenServer(configuredURL);
   const folder = mkdtempSync(join(quickFolder(), "latchkey-postgres-"));
   const port = await freePort();
   let said = "";
@@ -55,7 +55,7 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Test
   }
   // The databases are deleted with the folder.
   return {
-    ...usedAgain(databasesOf(`postgres://latchkey:latchkey@127.0.0.1:${port}/postgres`)),
+    ...usedAgain(manageDatabases(`postgres://latchkey:latchkey@127.0.0.1:${port}/postgres`)),
     async stop() {
       // Stops immediately, because no data is kept. The server stops all of its processes itself. This fails if the server has already
       // exited.
@@ -80,7 +80,7 @@ function quickFolder(): string {
 /** Uses an existing server. Removes at the end what was made on it. */
 function givenServer(url: string): TestServer {
   const made: string[] = [];
-  const { makeDatabase, dropDatabase } = databasesOf(url);
+  const { makeDatabase, dropDatabase } = manageDatabases(url);
   return {
     ...usedAgain({
       async makeDatabase() {
@@ -120,7 +120,7 @@ async function emptyDatabase(url: string): Promise<void> {
 
 type Databases = Pick<TestServer, "makeDatabase" | "dropDatabase">;
 
-function databasesOf(url: string): Databases {
+function manageDatabases(url: string): Databases {
   return {
     async makeDatabase() {
       const name = `latchkey_test_${randomBytes(6).toString("hex")}`;

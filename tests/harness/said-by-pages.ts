@@ -5,7 +5,7 @@ import type { OwnAnswer } from "./own-service.ts";
 const root = path.join(import.meta.dirname, "../..");
 
 /** Returns the words of a text, in lower case. */
-export function wordsOf(said: string): readonly string[] {
+export function splitWords(said: string): readonly string[] {
   return (
     said
       .replaceAll(/%[0-9A-F]{2}/g, " ")
@@ -20,15 +20,15 @@ export function wordsOfOurs(declared: readonly unknown[], more: string): Readonl
     cwd: root,
   });
   const said = sources.map((file) => readFileSync(path.join(root, file), "utf8"));
-  return new Set([...said, JSON.stringify(declared), more].flatMap(wordsOf));
+  return new Set([...said, JSON.stringify(declared), more].flatMap(splitWords));
 }
 
 /** Returns all unknown words of a page, from its texts and its attributes. */
-export function strangeIn(answer: OwnAnswer, known: ReadonlySet<string>): readonly string[] {
+export function strangeIn(answer: OwnAnswer, knownWords: ReadonlySet<string>): readonly string[] {
   const plain = answer.text.replaceAll(/&(?:#39|[a-z]+);/g, " ");
-  const said = wordsOf(plain.replaceAll(/<\/?[a-z0-9]+|[a-zA-Z0-9-]+=/g, " "));
+  const said = splitWords(plain.replaceAll(/<\/?[a-z0-9]+|[a-zA-Z0-9-]+=/g, " "));
   // Ignores numbers of rows, and the first letter of a name.
-  const strange = said.filter((each) => !known.has(each) && !/^(?:\d{1,2}|\p{L})$/u.test(each));
+  const strange = said.filter((each) => !knownWords.has(each) && !/^(?:\d{1,2}|\p{L})$/u.test(each));
   return strange.filter((each) => !isOfAssets(each, answer));
 }
 

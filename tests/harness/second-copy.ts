@@ -24,7 +24,7 @@ export interface SecondCopy extends Disposable {
   /** The folder of the copy. */
   readonly place: string;
   /** Returns a module of the copy by its path: `door/index`. */
-  moduleOf(name: string): string;
+  resolveModule(name: string): string;
 }
 
 /** Copies the tested modules: those of the build if `npm test` made one, otherwise the source. */
@@ -34,9 +34,9 @@ export function makeSecondCopy(): SecondCopy {
   const place = path.join(project, "copy");
   const [folder, ending] = build === undefined ? ["src", "ts"] : ["dist", "js"];
   cpSync(path.join(build ?? root, folder), path.join(place, folder), { recursive: true });
-  const moduleOf = (name: string): string => `./${folder}/${name}.${ending}`;
+  const formatModulePath = (name: string): string => `./${folder}/${name}.${ending}`;
   const exported = Object.entries(doors).flatMap(([door, target]) =>
-    typeof target === "string" ? [] : [[door, moduleOf(target.default.replace(/^\.\/dist\/|\.js$/g, ""))]],
+    typeof target === "string" ? [] : [[door, formatModulePath(target.default.replace(/^\.\/dist\/|\.js$/g, ""))]],
   );
   const manifest = { name: "latchkey", version: "0.0.1", type: "module", exports: Object.fromEntries(exported) };
   writeFileSync(path.join(place, "package.json"), JSON.stringify(manifest));
@@ -47,7 +47,7 @@ export function makeSecondCopy(): SecondCopy {
   return {
     project,
     place,
-    moduleOf: (name) => path.join(place, moduleOf(name)),
+    resolveModule: (name) => path.join(place, formatModulePath(name)),
     [Symbol.dispose]: () => rmSync(project, { recursive: true, force: true }),
   };
 }

@@ -93,7 +93,7 @@ export async function serve(
   const builtIn: BuiltIn[] = [];
   const service = await createLatchkey({
     settings: readSettings(environment, config),
-    config: { ...config, features: (each) => (builtIn.push(each), featuresOf(config, each)) },
+    config: { ...config, features: (each) => (builtIn.push(each), resolveFeatures(config, each)) },
     overMail: () => async (mail) => void sent.push(mail),
     observe: (observation) => void observed.push(observation),
     now: () => clock.now,
@@ -138,7 +138,7 @@ export async function serve(
   };
 }
 
-function featuresOf({ features = [] }: ConfigFile, builtIn: BuiltIn): readonly Feature[] {
+function resolveFeatures({ features = [] }: ConfigFile, builtIn: BuiltIn): readonly Feature[] {
   return typeof features === "function" ? features(builtIn) : features;
 }
 

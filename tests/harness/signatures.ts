@@ -20,22 +20,22 @@ export function signatures(): readonly Signature[] {
   return [...exportedNames().values()]
     .flat()
     .filter(({ kind }) => kind === "function")
-    .map(({ name, file }) => ({ name, parameters: parametersOf(name, file) }));
+    .map(({ name, file }) => ({ name, parameters: readParameters(name, file) }));
 }
 
-function parametersOf(name: string, file: string): readonly Parameter[] {
+function readParameters(name: string, file: string): readonly Parameter[] {
   const text = readFileSync(file, "utf8");
   const declared = parseSync(file, text).program.body.flatMap((statement: Statement) =>
     statement.type === "ExportNamedDeclaration" ? (statement.declaration ?? []) : [],
   );
   for (const each of declared)
     if ((each.type === "FunctionDeclaration" || each.type === "TSDeclareFunction") && each.id?.name === name)
-      return each.params.map((parameter) => parameterOf(text.slice(parameter.start, parameter.end)));
+      return each.params.map((parameter) => readParameter(text.slice(parameter.start, parameter.end)));
   return [];
 }
 
 /** Reads a parameter such as `options: Only<O, TextOptions> = {}`. */
-function parameterOf(written: string): Parameter {
+function readParameter(written: string): Parameter {
   const [, name = written, type = ""] =
     /^(?:\.\.\.)?(\{.*\}|[\w$]+)\??\s*:\s*(.*?)(?:\s*=\s*[^>].*)?$/s.exec(written) ?? [];
   return { name, type: /^Only<\w+,\s*(\w+)/.exec(type)?.[1] ?? /^(\w+)/.exec(type)?.[1] ?? type };

@@ -4,7 +4,7 @@ import type { Row, Store } from "../../src/door/stores.ts";
 export interface WeighedStore {
   readonly store: Store;
   /** Returns the octets of the results since the last call. */
-  given(): number;
+  takeOctets(): number;
 }
 
 /** Counts the octets of the records that a store returns: as JSON, including those of writes. */
@@ -14,10 +14,10 @@ export function weighed(store: Store): WeighedStore {
   const ofRows = (rows: readonly (Row | null)[]): void =>
     ofText(JSON.stringify(rows.map((row) => row?.record ?? null)));
 
-  async function weigh<T>(answer: T | Promise<T>, note: (given: T) => void): Promise<T> {
-    const given = await answer;
-    note(given);
-    return given;
+  async function weigh<T>(answer: T | Promise<T>, note: (value: T) => void): Promise<T> {
+    const result = await answer;
+    note(result);
+    return result;
   }
 
   return {
@@ -32,14 +32,14 @@ export function weighed(store: Store): WeighedStore {
           for (const related of page.beside?.flat() ?? []) ofText(related?.json ?? "");
         }),
       listRelated: (query) => weigh(store.listRelated(query), (all) => all?.forEach(({ json }) => ofText(json))),
-      recall: (idempotency) => weigh(store.recall(idempotency), (known) => ofText(JSON.stringify(known))),
+      recall: (idempotency) => weigh(store.recall(idempotency), (recalled) => ofText(JSON.stringify(recalled))),
       write: (transaction) =>
         weigh(store.write(transaction), (outcome) => ofRows("rows" in outcome ? outcome.rows : [])),
     },
-    given() {
-      const given = octets;
+    takeOctets() {
+      const total = octets;
       octets = 0;
-      return given;
+      return total;
     },
   };
 }

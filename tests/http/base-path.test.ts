@@ -58,9 +58,9 @@ test("answers at every address that a response names", async (t) => {
 
 test("sends cookies to the paths that need them", async (t) => {
   const api = await serve(t, { settings });
-  const asked = await api.post(`${base}/api/token/`, { ...login, cookie: true });
+  const tokens = await api.post(`${base}/api/token/`, { ...login, cookie: true });
   const session = await api.post(`${base}/api/session/`, login);
-  const [access, refresh] = asked.headers.getSetCookie();
+  const [access, refresh] = tokens.headers.getSetCookie();
 
   assert.match(access!, /^access_token=.*; Path=\/(?:;|$)/);
   assert.match(refresh!, /^refresh_token=.*; Path=\/api\/v1\/api\/token\/(?:;|$)/);

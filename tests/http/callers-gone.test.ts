@@ -50,7 +50,7 @@ function sendAndReset(port: number, sent: string): void {
 }
 
 /** Returns the first observed request. */
-async function requestOf(observed: readonly Observation[]): Promise<unknown> {
+async function waitForRequest(observed: readonly Observation[]): Promise<unknown> {
   for (;;) {
     const found = observed.find(({ kind }) => kind === "request");
     if (found?.kind === "request") return [found.address, found.status];
@@ -67,7 +67,7 @@ test("does not treat a caller that reset the connection as a proxy of this machi
 
   sendAndReset(listener.port, `DELETE /users/${ann.id} HTTP/1.1\r\n${head}`);
 
-  assert.deepEqual(await requestOf(api.observed), ["unknown", 401]);
+  assert.deepEqual(await waitForRequest(api.observed), ["unknown", 401]);
   assert.equal((await api.get(`/users/${ann.id}`, api.admin)).status, 200);
 });
 
@@ -84,7 +84,7 @@ test("knows the caller in a custom server, even if the caller has disconnected b
     .on("error", () => undefined)
     .end();
 
-  assert.deepEqual(await requestOf(observed), ["127.0.0.1", 404]);
+  assert.deepEqual(await waitForRequest(observed), ["127.0.0.1", 404]);
 });
 
 test("treats a local socket as local", async (t) => {
@@ -96,7 +96,7 @@ test("treats a local socket as local", async (t) => {
 
   ask({ socketPath, path: "/" }).end();
 
-  assert.deepEqual(await requestOf(observed), ["unix", 404]);
+  assert.deepEqual(await waitForRequest(observed), ["unix", 404]);
 });
 
 test("survives an unwanted body, and a caller that disconnects, over HTTP/2", async (t) => {
@@ -104,20 +104,20 @@ test("survives an unwanted body, and a caller that disconnects, over HTTP/2", as
   const server = createHTTP2(requestListener(service));
   const session = connect(`http://127.0.0.1:${await listening(t, server)}`);
   t.after(() => session.destroy());
-  const statusOf = async (headers: OutgoingHttpHeaders, content = ""): Promise<unknown> => {
+  const askStatus = async (headers: OutgoingHttpHeaders, content = ""): Promise<unknown> => {
     const stream = session.request(headers, { endStream: content === "" });
     if (content !== "") stream.write(content);
-    const [told] = (await once(stream, "response")) as [IncomingHttpHeaders];
+    const [responseHeaders] = (await once(stream, "response")) as [IncomingHttpHeaders];
     stream.resume();
     await once(stream, "close");
-    return told[":status"];
+    return responseHeaders[":status"];
   };
   const sent = { ":method": "POST", "content-type": "application/json", "content-length": 1_000_000 };
 
-  assert.equal(await statusOf({ ...sent, ":path": "/nowhere" }, "{"), 404);
-  assert.equal(await statusOf({ ...sent, ":path": "/books", "content-length": 2_000_000 }, "{"), 413);
-  assert.equal(await statusOf({ ":method": "CONNECT", ":authority": "a:1" }), 405);
-  assert.equal(await statusOf({ ":path": "/books" }), 200);
+  assert.equal(await askStatus({ ...sent, ":path": "/nowhere" }, "{"), 404);
+  assert.equal(await askStatus({ ...sent, ":path": "/books", "content-length": 2_000_000 }, "{"), 413);
+  assert.equal(await askStatus({ ":method": "CONNECT", ":authority": "a:1" }), 405);
+  assert.equal(await askStatus({ ":path": "/books" }), 200);
 });
 
 test("treats half of a body as none over HTTP/2, if the stream or the connection is closed", async (t) => {
@@ -136,7 +136,7 @@ test("treats half of a body as none over HTTP/2, if the stream or the connection
     stream.on("error", () => undefined).write('{"title":"Half"}');
     while (service.inFlight() === 0) await nextTurn();
     breakOff(stream);
-    assert.deepEqual(await requestOf(observed), ["127.0.0.1", 408]);
+    assert.deepEqual(await waitForRequest(observed), ["127.0.0.1", 408]);
   }
   assert.equal((await get("/books")).text, "[]");
 });
@@ -158,7 +158,7 @@ test("limits the responses that wait for a reader over HTTP/2", async (t) => {
   const session = connect(`http://127.0.0.1:${await listening(t, server)}`, { settings: { initialWindowSize: 0 } });
   t.after(() => session.destroy());
 
-  for (let asked = 0; asked < 70; asked++) session.request({ ":path": "/large" }).on("error", () => undefined);
+  for (let round = 0; round < 70; round++) session.request({ ":path": "/large" }).on("error", () => undefined);
 
   while (observed.filter(({ kind }) => kind === "request").length < 70) await nextTurn();
   const refused = observed.flatMap((each) => (each.kind === "refused" ? [[each.reason, each.address]] : []));
@@ -202,21 +202,21 @@ function answering(length: number): Partial<ServiceOptions> {
   };
 }
 
-const countOf = (observed: readonly Observation[], wanted: string): number =>
+const countObserved = (observed: readonly Observation[], wanted: string): number =>
   observed.filter((each) => (each.kind === "refused" ? each.reason : each.kind) === wanted).length;
 
 test("keeps responses of 57 KB on many HTTP/2 streams within the memory for unread responses", async (t) => {
   const bytes = 57_000;
   const { service, observed } = await ownService(t, answering(bytes));
   const port = await listening(t, createHTTP2(requestListener(service)));
-  const asked = 6 * 240;
+  const requestCount = 6 * 240;
 
   await unreadStreams(t, port, { connections: 6, streams: 240 });
 
-  while (countOf(observed, "request") < asked) await nextTurn();
-  const kept = asked - countOf(observed, "unread");
-  assert.ok(kept * bytes <= 64 * 1024 * 1024, `${kept} answers wait`);
-  assert.ok(kept * bytes > 32 * 1024 * 1024, `${kept} answers wait`);
+  while (countObserved(observed, "request") < requestCount) await nextTurn();
+  const waitingCount = requestCount - countObserved(observed, "unread");
+  assert.ok(waitingCount * bytes <= 64 * 1024 * 1024, `${waitingCount} answers wait`);
+  assert.ok(waitingCount * bytes > 32 * 1024 * 1024, `${waitingCount} answers wait`);
 });
 
 test("allows 250 streams on an HTTP/2 connection, and refuses more so that the client can retry", async (t) => {
@@ -228,7 +228,7 @@ test("allows 250 streams on an HTTP/2 connection, and refuses more so that the c
   while (codes.length < 10) await nextTurn();
   assert.deepEqual(codes, Array<number>(10).fill(constants.NGHTTP2_REFUSED_STREAM));
   while (statuses.length < 250) await nextTurn();
-  assert.deepEqual([countOf(observed, "request"), countOf(observed, "streams")], [250, 10]);
+  assert.deepEqual([countObserved(observed, "request"), countObserved(observed, "streams")], [250, 10]);
 
   sessions[0]!.settings({ initialWindowSize: 65_535 });
   while (service.inFlight() > 0 || codes.length < 260) await nextTurn();

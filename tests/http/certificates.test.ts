@@ -69,23 +69,23 @@ async function watched(t: TestContext) {
         })
         .on("error", reject);
     });
-  const told = () =>
+  const takeNotices = () =>
     observed.splice(0).map((each) => (each.kind === "notice" ? `${each.level}: ${each.message}` : each.kind));
-  return { write, look, ask, told, clock, tls, files };
+  return { write, look, ask, takeNotices, clock, tls, files };
 }
 
 test("serves a new certificate without a restart, and keeps existing connections", async (t) => {
-  const { write, look, ask, told } = await watched(t);
+  const { write, look, ask, takeNotices } = await watched(t);
   const agent = new https.Agent({ keepAlive: true, maxSockets: 1 });
   t.after(() => agent.destroy());
   look();
-  assert.deepEqual(told(), []);
+  assert.deepEqual(takeNotices(), []);
   assert.equal(await ask(agent), "200 localhost");
 
   write("cert", renewed.cert);
   look();
   assert.match(
-    told().join("\n"),
+    takeNotices().join("\n"),
     /^error: The changed certificate cannot be used. The service keeps the previous one\.$/,
   );
   assert.equal(await ask(), "200 localhost");
@@ -93,24 +93,24 @@ test("serves a new certificate without a restart, and keeps existing connections
   write("key", renewed.key);
   look();
   look();
-  assert.match(told().join("\n"), /^info: The service now uses the new certificate in \S+$/);
+  assert.match(takeNotices().join("\n"), /^info: The service now uses the new certificate in \S+$/);
   assert.equal(await ask(), "200 renewed.example");
   assert.equal(await ask(agent), "200 localhost");
   await assert.rejects(ask(false, { maxVersion: "TLSv1.1", minVersion: "TLSv1", ciphers: "DEFAULT@SECLEVEL=0" }));
 });
 
 test("keeps the old certificate for any invalid content of the files", async (t) => {
-  const { write, look, ask, told } = await watched(t);
+  const { write, look, ask, takeNotices } = await watched(t);
 
   for (const text of ["", "x", selfSigned.key, renewed.cert.slice(0, 200), "-----BEGIN CERTIFICATE-----\n"]) {
     write("cert", text);
     look();
-    assert.match(told().join("\n"), /^error: .*keeps the previous one\.$/, text.slice(0, 30));
+    assert.match(takeNotices().join("\n"), /^error: .*keeps the previous one\.$/, text.slice(0, 30));
     assert.equal(await ask(), "200 localhost");
   }
   write("cert", selfSigned.cert);
   look();
-  assert.deepEqual(told(), []);
+  assert.deepEqual(takeNotices(), []);
 });
 
 test("renews the certificate under load without a failed request", async (t) => {
@@ -133,12 +133,12 @@ test("renews the certificate under load without a failed request", async (t) => 
 });
 
 test("reports the end of a certificate once a day, from a week before", async (t) => {
-  const { look, told, clock } = await watched(t);
+  const { look, takeNotices, clock } = await watched(t);
   const ends = Date.parse("2126-10-28T05:12:25Z");
   const at = (ms: number): string[] => {
     clock.now = ends + ms;
     look();
-    return told();
+    return takeNotices();
   };
 
   assert.deepEqual(at(-8 * day), []);
@@ -149,9 +149,9 @@ test("reports the end of a certificate once a day, from a week before", async (t
 });
 
 test("serves an unreadable certificate as soon as its permissions allow it", async (t) => {
-  const { write, look, ask, told, files } = await watched(t);
+  const { write, look, ask, takeNotices, files } = await watched(t);
   chmodSync(path.dirname(files.cert), 0o755);
-  const lookAsNobody = (): string => (asNobody(look), told().join("\n"));
+  const lookAsNobody = (): string => (asNobody(look), takeNotices().join("\n"));
   write("cert", renewed.cert);
   write("key", renewed.key);
   for (const file of Object.values(files)) {
@@ -167,17 +167,17 @@ test("serves an unreadable certificate as soon as its permissions allow it", asy
 });
 
 test("reports a renewed key that all users can read, and serves it after its permissions are fixed", async (t) => {
-  const { write, look, ask, told, files } = await watched(t);
+  const { write, look, ask, takeNotices, files } = await watched(t);
   write("cert", renewed.cert);
   write("key", renewed.key);
   chmodSync(files.key, 0o644);
   look();
-  assert.match(told().join("\n"), /^error: .*keeps the previous one\.$/);
+  assert.match(takeNotices().join("\n"), /^error: .*keeps the previous one\.$/);
   assert.equal(await ask(), "200 localhost");
 
   chmodSync(files.key, 0o640);
   look();
 
-  assert.match(told().join("\n"), /^info: The service now uses the new certificate in \S+$/);
+  assert.match(takeNotices().join("\n"), /^info: The service now uses the new certificate in \S+$/);
   assert.equal(await ask(), "200 renewed.example");
 });

@@ -72,8 +72,8 @@ test("recognizes every tag of a state in If-None-Match, for every coding", async
   const api = await withSheets(t);
 
   for (const path of everything) {
-    for (const known of ["gzip", "br", "identity"]) {
-      const tag = (await ask(api, "GET", path, { "accept-encoding": known })).headers.get("etag")!;
+    for (const cachedCoding of ["gzip", "br", "identity"]) {
+      const tag = (await ask(api, "GET", path, { "accept-encoding": cachedCoding })).headers.get("etag")!;
       for (const coding of ["gzip", "br", "identity"]) {
         for (const sent of [tag, `W/${tag}`, `"x", ${tag}`]) {
           for (const method of ["GET", "HEAD"]) {

@@ -71,9 +71,9 @@ test("observes what is refused before it is a request", async (t) => {
   plain.write(livez);
   await once(plain, "close");
 
-  const told = [...api.observed, ...tls.api.observed].flatMap((each) => (each.kind === "refused" ? [each] : []));
+  const refusals = [...api.observed, ...tls.api.observed].flatMap((each) => (each.kind === "refused" ? [each] : []));
   assert.deepEqual(
-    told.map(({ reason, address }) => [reason, address]),
+    refusals.map(({ reason, address }) => [reason, address]),
     [
       ["unreadable", "127.0.0.1"],
       ["tls_handshake", "127.0.0.1"],
@@ -97,10 +97,10 @@ test("logs ten refusals a second and then the number of the others, and counts a
   refused("unreadable");
   log.flush();
 
-  const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-  assert.equal(told.length, 13);
+  const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  assert.equal(entries.length, 13);
   assert.deepEqual(
-    [told[11]!["event"], told[11]!["reason"], told[11]!["count"]],
+    [entries[11]!["event"], entries[11]!["reason"], entries[11]!["count"]],
     ["refused_untold", "unreadable", 490],
   );
   const samples = metrics.read().find(({ name }) => name === "latchkey_refused_total")!.samples;

@@ -14,7 +14,7 @@ const bundle = path.join(folder, "core.mjs");
 /** Modules that only some runtimes have, and that a service without a database does not need. */
 const heavy = /^(?:node:)?(?:sqlite|worker_threads|cluster|child_process)$|^pg\b|^@node-rs\//;
 /** The external modules that the bundle imports, with the kind of import. */
-const asked: { readonly path: string; readonly kind: string }[] = [];
+const importedModules: { readonly path: string; readonly kind: string }[] = [];
 
 /** Returns a script that loads a module, and prints its exports and all modules that were imported. */
 const report = (module: string): string => `
@@ -39,7 +39,7 @@ before(async () => {
     banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
   });
   const inputs = Object.values(metafile.inputs).flatMap(({ imports }) => imports);
-  asked.push(
+  importedModules.push(
     ...inputs.filter(({ external }) => external === true).map(({ path: name, kind }) => ({ path: name, kind })),
   );
   writeFileSync(bundle, outputFiles[0]!.contents);
@@ -65,7 +65,7 @@ for (const [what, module] of Object.entries({ "from source": core, "in a bundle"
   });
 
 test("finds all modules of the core with a bundler for any platform", () => {
-  const fixed = asked.filter(({ kind }) => kind !== "dynamic-import").map((each) => each.path);
+  const fixed = importedModules.filter(({ kind }) => kind !== "dynamic-import").map((each) => each.path);
 
   assert.deepEqual(
     fixed.filter((name) => !name.startsWith("node:") || heavy.test(name)),

@@ -75,10 +75,10 @@ for (const [how, writeProblem] of Object.entries(tellings))
     });
     t.mock.timers.enable({ apis: ["setInterval"] });
 
-    const asked = ask("/notes", { headers: { accept: "text/odd" } });
+    const pendingAnswer = ask("/notes", { headers: { accept: "text/odd" } });
     await settle();
     t.mock.timers.tick(3000);
-    const answer = await asked;
+    const answer = await pendingAnswer;
     await settle();
 
     assert.deepEqual([answer.status, answer.headers.get("content-type")], [503, "application/problem+json"]);
@@ -92,10 +92,10 @@ test("answers a timeout with a page to a caller that asked for a page", async (t
   });
   t.mock.timers.enable({ apis: ["setInterval"] });
 
-  const asked = ask("/slow", { headers: { accept: "text/html" } });
+  const pendingAnswer = ask("/slow", { headers: { accept: "text/html" } });
   await settle();
   t.mock.timers.tick(3000);
-  const answer = await asked;
+  const answer = await pendingAnswer;
 
   assert.deepEqual([answer.status, answer.headers.get("content-type")], [503, "text/html; charset=utf-8"]);
   assert.match(await answer.text(), /The request took too long and was cancelled\./);
@@ -129,7 +129,7 @@ test("does not count the time in which a body arrives if a scheme reads it", asy
   });
   t.mock.timers.enable({ apis: ["setInterval"] });
 
-  const asked = ask("/notes", sent(octets.readable));
+  const pendingAnswer = ask("/notes", sent(octets.readable));
   await settle();
   t.mock.timers.tick(60_000);
   await settle();
@@ -137,7 +137,7 @@ test("does not count the time in which a body arrives if a scheme reads it", asy
   await writer.write(Buffer.from('{"body":"late"}'));
   await writer.close();
 
-  assert.equal((await asked).status, 201);
+  assert.equal((await pendingAnswer).status, 201);
 });
 
 test("waits for an endless body as long as a listener does, and then releases it", async (t) => {
@@ -149,14 +149,14 @@ test("waits for an endless body as long as a listener does, and then releases it
   const { ask, service } = await serviceWith(t, { mounts: [notes()] });
   t.mock.timers.enable({ apis: ["setTimeout"] });
 
-  const asked = ask("/notes", { ...sent(body), headers: { "content-type": "application/json" } });
+  const pendingAnswer = ask("/notes", { ...sent(body), headers: { "content-type": "application/json" } });
   await settle();
   t.mock.timers.tick(29_999);
   await settle();
   assert.equal(service.inFlight(), 1);
   t.mock.timers.tick(1);
 
-  assert.equal((await asked).status, 408);
+  assert.equal((await pendingAnswer).status, 408);
   assert.deepEqual([cancelled, service.inFlight()], [true, 0]);
 });
 
@@ -174,7 +174,7 @@ test("waits for an arriving body at the timeout, and continues its request", asy
   });
   t.mock.timers.enable({ apis: ["setInterval"] });
 
-  const asked = ask("/notes", sent(octets.readable));
+  const pendingAnswer = ask("/notes", sent(octets.readable));
   await settle();
   // The time is used up when the scheme is done.
   t.mock.timers.tick(1000);
@@ -186,7 +186,7 @@ test("waits for an arriving body at the timeout, and continues its request", asy
   await writer.write(Buffer.from('{"body":"late"}'));
   await writer.close();
 
-  assert.equal((await asked).status, 201);
+  assert.equal((await pendingAnswer).status, 201);
 });
 
 test("reads no body and calls no handler after a scheme that is done too late", async (t) => {
@@ -231,10 +231,10 @@ test("reads no body and calls no handler after a scheme that is done too late", 
     ["/notes", sent(body())],
     ["/all", { method: "DELETE", headers: { "x-signature": "a" } }],
   ] as const) {
-    const asked = ask(path, init);
+    const pendingAnswer = ask(path, init);
     await settle();
     t.mock.timers.tick(3000);
-    assert.equal((await asked).status, 503);
+    assert.equal((await pendingAnswer).status, 503);
     goOn();
     await settle();
   }
@@ -291,13 +291,13 @@ for (const [what, isWritten] of [
     const { ask } = await serviceWith(t, { store, mounts: [notes()] });
     t.mock.timers.enable({ apis: ["setInterval"] });
 
-    const asked = ask("/notes", { ...sent('{"body":"a"}'), headers: { "content-type": "application/json" } });
+    const pendingAnswer = ask("/notes", { ...sent('{"body":"a"}'), headers: { "content-type": "application/json" } });
     await settle();
     t.mock.timers.tick(isWritten ? 15_000 : 17_000);
     await settle();
     if (isWritten) goOn();
 
-    assert.equal((await asked).status, isWritten ? 201 : 503);
+    assert.equal((await pendingAnswer).status, isWritten ? 201 : 503);
   });
 
 test("starts nothing for a late login, and keeps the existing session", async (t) => {
@@ -348,11 +348,11 @@ test("starts nothing for a late login, and keeps the existing session", async (t
   const cookie = had.headers.getSetCookie()[0]!.split(";")[0]!;
 
   for (const path of ["/slow-session", "/slow-tokens"]) {
-    const asked = ask("POST", path, undefined, { cookie });
+    const pendingAnswer = ask("POST", path, undefined, { cookie });
     const goOn = await reached.promise;
     reached = Promise.withResolvers();
     t.mock.timers.tick(3000);
-    assert.equal((await asked).status, 503);
+    assert.equal((await pendingAnswer).status, 503);
     const before = late.length;
     goOn();
     while (late.length === before) await settle();

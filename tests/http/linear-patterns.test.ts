@@ -184,7 +184,7 @@ function use(regex: RegExp, text: string): void {
 async function patternsOfSource(): Promise<Pattern[]> {
   const patterns: Pattern[] = [];
   for (const file of sourceFiles()) {
-    const { literals, made, inFunction } = regexesOf(file);
+    const { literals, made, inFunction } = collectRegexes(file);
     if (meetsCallers(file))
       assert.deepEqual(
         inFunction,
@@ -200,7 +200,7 @@ async function patternsOfSource(): Promise<Pattern[]> {
   return patterns;
 }
 
-function regexesOf(file: string): { literals: RegExp[]; made: number; inFunction: string[] } {
+function collectRegexes(file: string): { literals: RegExp[]; made: number; inFunction: string[] } {
   const literals: RegExp[] = [];
   const inFunction: string[] = [];
   let made = 0;

@@ -58,13 +58,13 @@ test("writes an error immediately with all waiting lines, and no line waits for 
   observe({ kind: "notice", level: "info", message: "one" });
   assert.equal(written.length, 0);
   observe({ kind: "notice", level: "error", message: "two" });
-  assert.deepEqual(messagesOf(written), ["one", "two"]);
+  assert.deepEqual(readMessages(written), ["one", "two"]);
   observe({ kind: "notice", level: "info", message: "three" });
   t.mock.timers.tick(49);
-  assert.deepEqual(messagesOf(written), ["one", "two", "three"]);
+  assert.deepEqual(readMessages(written), ["one", "two", "three"]);
 });
 
-function messagesOf(written: readonly string[]): string[] {
+function readMessages(written: readonly string[]): string[] {
   const lines = written.join("").trim().split("\n");
   return lines.map((line) => (JSON.parse(line) as { readonly message: string }).message);
 }

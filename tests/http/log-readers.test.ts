@@ -46,7 +46,7 @@ for (const started of ["latchkey", "latchkey serve --port"])
     const service = await start(t, port, started === "latchkey" ? [] : ["serve", "--port", String(port)]);
 
     service.child.stdout!.destroy();
-    for (let asked = 0; asked < 200; asked++) await (await fetch(`${service.address}/livez`)).text();
+    for (let round = 0; round < 200; round++) await (await fetch(`${service.address}/livez`)).text();
 
     const deadline = Date.now() + 5000;
     while ((await lost(service)) === 0) assert.ok(Date.now() < deadline);

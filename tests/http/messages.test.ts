@@ -24,19 +24,19 @@ const loans = defineResource({
 
 test("names the field and the parameter that the caller probably meant", async (t) => {
   const { ask } = await ownService(t, { mounts: [mount(loans, { permission: anyone })] });
-  const detailsOf = async (method: string, path: string, body?: object): Promise<readonly string[]> => {
+  const collectDetails = async (method: string, path: string, body?: object): Promise<readonly string[]> => {
     const { json } = await ask(method, path, body === undefined ? {} : { body });
     return json.errors.map((each: { detail: string }) => each.detail);
   };
   const whole = { copy_id: 1, from: "x" };
 
-  assert.deepEqual(await detailsOf("POST", "/loans", { ...whole, copyid: 2, colour: "red" }), [
+  assert.deepEqual(await collectDetails("POST", "/loans", { ...whole, copyid: 2, colour: "red" }), [
     "There is no field of this name. Did you mean copy_id?",
     "There is no field of this name.",
   ]);
   // The search for the intended name takes time.
   const many = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`copy_i${at}`, 1]));
-  const found = await detailsOf("POST", "/loans", { ...whole, ...many });
+  const found = await collectDetails("POST", "/loans", { ...whole, ...many });
   assert.equal(found.filter((each) => each.includes("Did you mean")).length, 5);
   assert.equal(found.length, 50);
   const none = "There is no such parameter.";
@@ -49,7 +49,7 @@ test("names the field and the parameter that the caller probably meant", async (
     ["copyid=2", `${none} Did you mean copy_id?`],
     ["colour=red", none],
   ];
-  for (const [query, detail] of rows) assert.deepEqual(await detailsOf("GET", `/loans?${query}`), [detail], query);
+  for (const [query, detail] of rows) assert.deepEqual(await collectDetails("GET", `/loans?${query}`), [detail], query);
 });
 
 test("names the methods of an address, and the types that it accepts", async (t) => {
@@ -93,7 +93,7 @@ test("names the methods of an address, and the types that it accepts", async (t)
 });
 
 test("names what is mounted twice, what must also be mounted, and how to write a maximum", async () => {
-  const mistakesOf = async (declare: () => readonly Mount[]): Promise<readonly string[]> => {
+  const collectMistakes = async (declare: () => readonly Mount[]): Promise<readonly string[]> => {
     try {
       await (await createService({ store: sqliteStore({ path: ":memory:" }), mounts: declare() })).close();
     } catch (error) {
@@ -106,17 +106,17 @@ test("names what is mounted twice, what must also be mounted, and how to write a
   const near = defineResource({ name: "book", fields: { author_id: reference("book") } });
   const mounted = mount(loans, { permission: anyone });
 
-  assert.deepEqual(await mistakesOf(() => [mounted, mounted]), ["/loans is mounted twice in mounts; keep one"]);
-  assert.deepEqual(await mistakesOf(() => [mounted, mounted, mount(loans, { permission: anyone })]), [
+  assert.deepEqual(await collectMistakes(() => [mounted, mounted]), ["/loans is mounted twice in mounts; keep one"]);
+  assert.deepEqual(await collectMistakes(() => [mounted, mounted, mount(loans, { permission: anyone })]), [
     "/loans is mounted 3 times in mounts; keep one",
   ]);
-  assert.deepEqual(await mistakesOf(() => [mounted, mount(books, { permission: anyone })]), [
+  assert.deepEqual(await collectMistakes(() => [mounted, mount(books, { permission: anyone })]), [
     "mount(/books): the field author_id refers to authors, which is not mounted; mount authors too; there are loans, books",
   ]);
-  assert.deepEqual(await mistakesOf(() => [mount(near, { permission: anyone })]), [
+  assert.deepEqual(await collectMistakes(() => [mount(near, { permission: anyone })]), [
     "mount(/books): the field author_id refers to book, which is not mounted; did you mean books?",
   ]);
-  const [decimals] = await mistakesOf(() => [
+  const [decimals] = await collectMistakes(() => [
     mount(defineResource({ name: "price", fields: { amount: decimal({ scale: 2 } as never) } }), {
       permission: anyone,
     }),

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { logSink, makeMetrics } from "../../src/door/ops.ts";
 import { walFamilies } from "../../src/features/ops/prometheus.ts";
-import { readExposition, valueOf, type ScrapedFamily } from "../harness/metrics-format.ts";
+import { readExposition, readMetric, type ScrapedFamily } from "../harness/metrics-format.ts";
 import { startPostgres } from "../harness/postgres.ts";
 import { basicHeader, serve, withMail, type API } from "../harness/serve.ts";
 import { startService } from "../harness/service-process.ts";
@@ -36,17 +36,20 @@ test("reports PostgreSQL's pool and the age of its revocation feed, with all met
   const documented = [
     ...page.matchAll(/^\| `((?:latchkey|process)_\w+)` \| (counter|gauge|histogram|summary)\b/gm),
   ].map(([, name, type]) => `${name} ${type}`);
-  const told = [
+  const reportedFamilies = [
     ...[...families].map(([name, { type }]) => ({ name, type })),
     ...logSink(new PassThrough()).read(),
     ...makeMetrics().read(),
     ...walFamilies(0),
   ];
-  assert.deepEqual(documented.toSorted(), [...new Set(told.map(({ name, type }) => `${name} ${type}`))].toSorted());
-  assert.equal(valueOf(families, "latchkey_store_connections_max"), 10);
-  assert.ok(valueOf(families, "latchkey_store_connections", { state: "idle" }) >= 1);
-  assert.equal(valueOf(families, "latchkey_store_connections_awaited"), 0);
-  const age = valueOf(families, "latchkey_revocation_feed_age_seconds");
+  assert.deepEqual(
+    documented.toSorted(),
+    [...new Set(reportedFamilies.map(({ name, type }) => `${name} ${type}`))].toSorted(),
+  );
+  assert.equal(readMetric(families, "latchkey_store_connections_max"), 10);
+  assert.ok(readMetric(families, "latchkey_store_connections", { state: "idle" }) >= 1);
+  assert.equal(readMetric(families, "latchkey_store_connections_awaited"), 0);
+  const age = readMetric(families, "latchkey_revocation_feed_age_seconds");
   assert.ok(age > 0 && age < 5, String(age));
 });
 
@@ -61,35 +64,35 @@ test("reports all workers in one scrape, including the counts of one that hangs 
   // Each request has a separate connection, so both workers receive some.
   const ask = async (target: string): Promise<string> =>
     (await fetch(`${service.address}${target}`, { headers: { ...authorization, connection: "close" } })).text();
-  const told = async () => readExposition(await ask("/metrics"));
-  await untilProcesses(told, 2);
+  const scrape = async () => readExposition(await ask("/metrics"));
+  await untilProcesses(scrape, 2);
   const users = { route: "/users/{id}" };
 
   for (let times = 0; times < 20; times++) await ask("/users/1");
-  const counted = await told();
+  const counted = await scrape();
   const [victim] = workers();
   process.kill(victim!, "SIGSTOP");
   // Half of the connections go to the worker that hangs.
-  const duringHang = await Promise.any(Array.from({ length: 4 }, told));
+  const duringHang = await Promise.any(Array.from({ length: 4 }, scrape));
   process.kill(victim!, "SIGKILL");
   while (workers().includes(victim!)) await wait(20);
-  const afterDeath = await untilProcesses(told, 2);
+  const afterDeath = await untilProcesses(scrape, 2);
 
-  assert.equal(valueOf(counted, "latchkey_requests_total", users), 20);
-  assert.equal(valueOf(duringHang, "latchkey_processes"), 1);
-  assert.equal(valueOf(duringHang, "latchkey_requests_total", users), 20);
-  assert.equal(valueOf(afterDeath, "latchkey_requests_total", users), 20);
-  assert.equal(valueOf(afterDeath, "latchkey_request_duration_seconds_count", users), 20);
+  assert.equal(readMetric(counted, "latchkey_requests_total", users), 20);
+  assert.equal(readMetric(duringHang, "latchkey_processes"), 1);
+  assert.equal(readMetric(duringHang, "latchkey_requests_total", users), 20);
+  assert.equal(readMetric(afterDeath, "latchkey_requests_total", users), 20);
+  assert.equal(readMetric(afterDeath, "latchkey_request_duration_seconds_count", users), 20);
 });
 
 /** Asks until this many processes report. A process that has just died does not respond. */
 async function untilProcesses(
-  told: () => Promise<ReadonlyMap<string, ScrapedFamily>>,
+  scrape: () => Promise<ReadonlyMap<string, ScrapedFamily>>,
   count: number,
 ): Promise<ReadonlyMap<string, ScrapedFamily>> {
   for (;;) {
-    const families = await told().catch(() => null);
-    if (families !== null && valueOf(families, "latchkey_processes") === count) return families;
+    const families = await scrape().catch(() => null);
+    if (families !== null && readMetric(families, "latchkey_processes") === count) return families;
     await wait(50);
   }
 }

@@ -12,7 +12,7 @@ import {
   watchEventLoop,
   type MetricFamily,
 } from "../../src/door/ops.ts";
-import { readExposition, valueOf, type ScrapedFamily } from "../harness/metrics-format.ts";
+import { readExposition, readMetric, type ScrapedFamily } from "../harness/metrics-format.ts";
 import { basicHeader, serve, type API } from "../harness/serve.ts";
 import { testsOnPostgres } from "../harness/test-store.ts";
 
@@ -46,12 +46,15 @@ test("counts requests by route, method and status, with their latency", async (t
   await api.get("/users/77", api.admin);
   const after = await scrape(api);
 
-  assert.equal(valueOf(after, "latchkey_requests_total", users) - valueOf(before, "latchkey_requests_total", users), 3);
-  assert.equal(valueOf(after, "latchkey_requests_total", { ...users, status: "404" }), 1);
+  assert.equal(
+    readMetric(after, "latchkey_requests_total", users) - readMetric(before, "latchkey_requests_total", users),
+    3,
+  );
+  assert.equal(readMetric(after, "latchkey_requests_total", { ...users, status: "404" }), 1);
   const latency = { method: "GET", route: "/users/{id}" };
-  assert.equal(valueOf(after, "latchkey_request_duration_seconds_count", latency), 4);
-  assert.equal(valueOf(after, "latchkey_request_duration_seconds_bucket", { ...latency, le: "+Inf" }), 4);
-  assert.ok(valueOf(after, "latchkey_request_duration_seconds_sum", latency) > 0);
+  assert.equal(readMetric(after, "latchkey_request_duration_seconds_count", latency), 4);
+  assert.equal(readMetric(after, "latchkey_request_duration_seconds_bucket", { ...latency, le: "+Inf" }), 4);
+  assert.ok(readMetric(after, "latchkey_request_duration_seconds_sum", latency) > 0);
 });
 
 test("makes no series of values that callers invent", async (t) => {
@@ -61,8 +64,8 @@ test("makes no series of values that callers invent", async (t) => {
 
   const families = await scrape(api);
 
-  assert.equal(valueOf(families, "latchkey_requests_total", { method: "other", route: "/users", status: "405" }), 2);
-  assert.equal(valueOf(families, "latchkey_requests_total", { method: "GET", route: "none", status: "404" }), 2);
+  assert.equal(readMetric(families, "latchkey_requests_total", { method: "other", route: "/users", status: "405" }), 2);
+  assert.equal(readMetric(families, "latchkey_requests_total", { method: "GET", route: "none", status: "404" }), 2);
 });
 
 test("counts refusals by scheme and code, and problems by code", async (t) => {
@@ -74,13 +77,13 @@ test("counts refusals by scheme and code, and problems by code", async (t) => {
   const families = await scrape(api);
 
   assert.equal(
-    valueOf(families, "latchkey_refusals_total", { scheme: "bearer", code: "token_not_valid", reason: "malformed" }),
+    readMetric(families, "latchkey_refusals_total", { scheme: "bearer", code: "token_not_valid", reason: "malformed" }),
     1,
   );
-  assert.equal(valueOf(families, "latchkey_refusals_total", { scheme: "basic", code: "invalid_credentials" }), 1);
-  assert.equal(valueOf(families, "latchkey_problems_total", { code: "token_not_valid" }), 1);
-  assert.equal(valueOf(families, "latchkey_problems_total", { code: "invalid_credentials" }), 1);
-  assert.equal(valueOf(families, "latchkey_problems_total", { code: "not_authenticated" }), 1);
+  assert.equal(readMetric(families, "latchkey_refusals_total", { scheme: "basic", code: "invalid_credentials" }), 1);
+  assert.equal(readMetric(families, "latchkey_problems_total", { code: "token_not_valid" }), 1);
+  assert.equal(readMetric(families, "latchkey_problems_total", { code: "invalid_credentials" }), 1);
+  assert.equal(readMetric(families, "latchkey_problems_total", { code: "not_authenticated" }), 1);
 });
 
 test("counts faults", async (t) => {
@@ -102,8 +105,8 @@ test("counts faults", async (t) => {
 
   const families = await scrape(api);
 
-  assert.equal(valueOf(families, "latchkey_faults_total"), 1);
-  assert.equal(valueOf(families, "latchkey_problems_total", { code: "internal" }), 1);
+  assert.equal(readMetric(families, "latchkey_faults_total"), 1);
+  assert.equal(readMetric(families, "latchkey_problems_total", { code: "internal" }), 1);
 });
 
 test("reports active requests and hashes", async (t) => {
@@ -130,16 +133,16 @@ test("reports active requests and hashes", async (t) => {
   do {
     await wait(1);
     during = await scrape(api);
-  } while (valueOf(during, "latchkey_password_hashes", { state: "running" }) === 0 && ++looks < 100);
+  } while (readMetric(during, "latchkey_password_hashes", { state: "running" }) === 0 && ++looks < 100);
   open.resolve();
   await Promise.all([slow, ...logins]);
   const behind = await scrape(api);
 
-  assert.ok(valueOf(during, "latchkey_requests_in_flight") >= 2);
-  assert.ok(valueOf(during, "latchkey_password_hashes", { state: "running" }) >= 1);
+  assert.ok(readMetric(during, "latchkey_requests_in_flight") >= 2);
+  assert.ok(readMetric(during, "latchkey_password_hashes", { state: "running" }) >= 1);
   // If the database is asked over the network, the scrape itself is one of them.
-  assert.equal(valueOf(behind, "latchkey_requests_in_flight"), testsOnPostgres ? 1 : 0);
-  assert.equal(valueOf(behind, "latchkey_password_hashes"), 0);
+  assert.equal(readMetric(behind, "latchkey_requests_in_flight"), testsOnPostgres ? 1 : 0);
+  assert.equal(readMetric(behind, "latchkey_password_hashes"), 0);
 });
 
 test("reports the process with the usual names, and the running versions", async (t) => {
@@ -147,15 +150,15 @@ test("reports the process with the usual names, and the running versions", async
 
   const families = await scrape(api);
 
-  assert.ok(valueOf(families, "process_cpu_seconds_total") > 0);
-  assert.ok(valueOf(families, "process_resident_memory_bytes") > 10_000_000);
-  const started = valueOf(families, "process_start_time_seconds");
+  assert.ok(readMetric(families, "process_cpu_seconds_total") > 0);
+  assert.ok(readMetric(families, "process_resident_memory_bytes") > 10_000_000);
+  const started = readMetric(families, "process_start_time_seconds");
   assert.ok(Math.abs(started * 1000 - performance.timeOrigin) < 1);
   const { labels } = families.get("latchkey_build_info")!.samples[0]!;
   const { version } = JSON.parse(readFileSync(path.join(import.meta.dirname, "../../package.json"), "utf8"));
   assert.deepEqual(labels, { version, node: process.versions.node });
-  assert.equal(valueOf(families, "latchkey_processes"), 1);
-  const age = valueOf(families, "latchkey_revocation_feed_age_seconds");
+  assert.equal(readMetric(families, "latchkey_processes"), 1);
+  const age = readMetric(families, "latchkey_revocation_feed_age_seconds");
   assert.ok(testsOnPostgres ? age >= 0 && age < 5 : age === 0, String(age));
 });
 
@@ -170,8 +173,8 @@ test("shows a busy event loop as delay and as work", async (t) => {
   const families = readExposition(formatFamilies(watch.read()));
 
   const name = "latchkey_event_loop_delay_seconds";
-  assert.ok(valueOf(families, `${name}_count`) > valueOf(families, `${name}_bucket`, { le: "0.1" }));
-  assert.ok(valueOf(families, "latchkey_event_loop_seconds_total", { state: "active" }) >= 0.3);
+  assert.ok(readMetric(families, `${name}_count`) > readMetric(families, `${name}_bucket`, { le: "0.1" }));
+  assert.ok(readMetric(families, "latchkey_event_loop_seconds_total", { state: "active" }) >= 0.3);
 });
 
 test("escapes labels for every name of a route", () => {
@@ -195,9 +198,9 @@ test("adds the metrics of several processes, and reports the oldest ages", () =>
 
   const merged = readExposition(formatFamilies(mergeFamilies([of(1, 5), of(2, 7), countersOf(of(4, 9))])));
 
-  assert.equal(valueOf(merged, "n_total", { of: "all" }), 7);
-  assert.equal(valueOf(merged, "age"), 7);
-  assert.equal(valueOf(merged, "busy"), 2);
+  assert.equal(readMetric(merged, "n_total", { of: "all" }), 7);
+  assert.equal(readMetric(merged, "age"), 7);
+  assert.equal(readMetric(merged, "busy"), 2);
 });
 
 test("reports no series for an unused metric, and keeps a used one unchanged", () => {
@@ -208,6 +211,6 @@ test("reports no series for an unused metric, and keeps a used one unchanged", (
   metrics.observe({ kind: "notice", level: "info", message: "The store answers again" });
 
   assert.equal(untouched.has("latchkey_requests_total"), false);
-  assert.equal(valueOf(readExposition(formatFamilies(metrics.read())), "latchkey_errors_total"), 1);
-  assert.equal(valueOf(readExposition(formatFamilies(metrics.read())), "latchkey_errors_total"), 1);
+  assert.equal(readMetric(readExposition(formatFamilies(metrics.read())), "latchkey_errors_total"), 1);
+  assert.equal(readMetric(readExposition(formatFamilies(metrics.read())), "latchkey_errors_total"), 1);
 });

@@ -19,7 +19,7 @@ import { slowness } from "../harness/slowness.ts";
 const shop = { title: "Many", version: "1" };
 
 /** Returns resources, each with a reference to the previous one. */
-function mountsOf(count: number, permission = anyone): Mount[] {
+function buildMounts(count: number, permission = anyone): Mount[] {
   const mounts: Mount[] = [];
   for (let at = 0; at < count; at++) {
     const before = mounts.at(-1)?.resource;
@@ -41,7 +41,7 @@ function mountsOf(count: number, permission = anyone): Mount[] {
 }
 
 /** Answers without a binding, because its copies of megabytes do not belong to the document. */
-async function answerOf(service: Service, target: string): Promise<{ readonly tag: string; readonly text: string }> {
+async function askService(service: Service, target: string): Promise<{ readonly tag: string; readonly text: string }> {
   const facts = { method: "GET", rawHeaders: ["Host", "127.0.0.1"], peer: "127.0.0.1", encrypted: false };
   const answer = await service.respond({ ...facts, target, readBody: async () => new Uint8Array() });
   assert.equal(answer.status, 200);
@@ -69,27 +69,27 @@ async function longestTurn(work: () => Promise<unknown>): Promise<number> {
 
 /** Loads the code, which happens on the first description of any service. */
 async function loaded(t: TestContext): Promise<void> {
-  const { service } = await ownService(t, { mounts: mountsOf(1), features: [documentation(shop)] });
-  await answerOf(service, "/openapi.json");
-  await answerOf(service, "/docs");
+  const { service } = await ownService(t, { mounts: buildMounts(1), features: [documentation(shop)] });
+  await askService(service, "/openapi.json");
+  await askService(service, "/docs");
 }
 
 test("blocks others for at most 50 ms while three hundred mounts are described for the first time", async (t) => {
   await loaded(t);
-  const { service } = await ownService(t, { mounts: mountsOf(300), features: [documentation(shop)] });
+  const { service } = await ownService(t, { mounts: buildMounts(300), features: [documentation(shop)] });
 
   for (const target of ["/openapi.json", "/docs", "/docs/listThing7s", "/openapi.json"]) {
-    const longest = await longestTurn(() => answerOf(service, target));
+    const longest = await longestTurn(() => askService(service, target));
 
     assert.ok(longest < 50 * slowness(), `${target}: ${longest} ms, slowness ${slowness()}`);
   }
 });
 
 test("sends the whole document in pieces", async (t) => {
-  const mounts = mountsOf(3);
+  const mounts = buildMounts(3);
   const { service } = await ownService(t, { mounts, features: [documentation(shop)] });
 
-  const { text: sent } = await answerOf(service, "/openapi.json");
+  const { text: sent } = await askService(service, "/openapi.json");
 
   const { paths, components } = JSON.parse(sent) as Record<string, Record<string, object>>;
   const described = await openapiDocument({ ...shop, mounts, schemes: [visitor] });
@@ -119,8 +119,8 @@ async function countReads(t: TestContext, targets: readonly string[]): Promise<n
     },
     decide: () => "allow",
   };
-  const { service } = await ownService(t, { mounts: mountsOf(20, permission), features: [documentation(shop)] });
+  const { service } = await ownService(t, { mounts: buildMounts(20, permission), features: [documentation(shop)] });
   reads = 0;
-  await Promise.all(targets.map((target) => answerOf(service, target)));
+  await Promise.all(targets.map((target) => askService(service, target)));
   return reads;
 }

@@ -43,16 +43,16 @@ async function ask(method: string, target: string, traceId: string, options: Req
   return { status: answer.status, text, spans };
 }
 
-function login(traceId: string, given = password): ReturnType<typeof ask> {
+function login(traceId: string, usedPassword = password): ReturnType<typeof ask> {
   return ask("POST", "/api/token/", traceId, {
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ username: "admin", password: given }),
+    body: JSON.stringify({ username: "admin", password: usedPassword }),
   });
 }
 
-const traceOf = (at: number): string => `${at + 1}`.padStart(32, "a");
+const formatTraceId = (at: number): string => `${at + 1}`.padStart(32, "a");
 
-function requestOf(spans: readonly ReadableSpan[]): ReadableSpan {
+function requireRequestSpan(spans: readonly ReadableSpan[]): ReadableSpan {
   const [request, ...more] = spans.filter(({ attributes }) => "http.request.method" in attributes);
   assert.ok(request !== undefined);
   assert.equal(more.length, 0);
@@ -60,9 +60,9 @@ function requestOf(spans: readonly ReadableSpan[]): ReadableSpan {
 }
 
 test("puts the span of a login under the caller's, with its store reads and its hash", async () => {
-  const { status, text, spans } = await login(traceOf(1));
+  const { status, text, spans } = await login(formatTraceId(1));
 
-  const request = requestOf(spans);
+  const request = requireRequestSpan(spans);
   const names = new Set(spans.map(({ name }) => name));
   assert.equal(status, 200);
   assert.equal(request.name, "POST /api/token/");
@@ -70,20 +70,20 @@ test("puts the span of a login under the caller's, with its store reads and its 
   assert.equal(request.attributes["http.response.status_code"], 200);
   for (const name of ["hash", "store findBy", "store write"])
     assert.ok(names.has(name), `${name}: ${[...names].join()}`);
-  const known = new Set(spans.map((span) => span.spanContext().spanId));
-  for (const span of spans) if (span !== request) assert.ok(known.has(span.parentSpanContext!.spanId), span.name);
+  const spanIds = new Set(spans.map((span) => span.spanContext().spanId));
+  for (const span of spans) if (span !== request) assert.ok(spanIds.has(span.parentSpanContext!.spanId), span.name);
   const { access } = JSON.parse(text) as { readonly access: string };
-  const told = JSON.stringify(spans.map(({ name, attributes, events }) => ({ name, attributes, events })));
-  assert.doesNotMatch(told, new RegExp(`${password}|${access}`));
+  const spanText = JSON.stringify(spans.map(({ name, attributes, events }) => ({ name, attributes, events })));
+  assert.doesNotMatch(spanText, new RegExp(`${password}|${access}`));
 });
 
 test("records a permission and a read for reading one user", async () => {
-  const { text } = await login(traceOf(2));
+  const { text } = await login(formatTraceId(2));
   const { access } = JSON.parse(text) as { readonly access: string };
 
-  const { spans } = await ask("GET", "/users/1", traceOf(3), { headers: { authorization: `Bearer ${access}` } });
+  const { spans } = await ask("GET", "/users/1", formatTraceId(3), { headers: { authorization: `Bearer ${access}` } });
 
-  const request = requestOf(spans);
+  const request = requireRequestSpan(spans);
   assert.equal(request.name, "GET /users/{id}");
   assert.equal(request.attributes["user.id"], "1");
   assert.ok(spans.some(({ name }) => name === "permission"));
@@ -93,7 +93,7 @@ test("records a permission and a read for reading one user", async () => {
 });
 
 test("records spans without an error for a refused request, with the reason", async () => {
-  const { status, spans } = await ask("GET", "/users", traceOf(4));
+  const { status, spans } = await ask("GET", "/users", formatTraceId(4));
 
   const permission = spans.find(({ name }) => name === "permission")!;
   assert.equal(status, 401);
@@ -105,12 +105,14 @@ test("records spans without an error for a refused request, with the reason", as
 });
 
 test("gives concurrent requests separate spans, also if they wait for each other", async () => {
-  const asked = Array.from({ length: 12 }, (_, at) => login(traceOf(100 + at), at % 3 === 0 ? "wrong" : password));
-  await Promise.all(asked);
+  const logins = Array.from({ length: 12 }, (_, at) =>
+    login(formatTraceId(100 + at), at % 3 === 0 ? "wrong" : password),
+  );
+  await Promise.all(logins);
 
   for (let at = 0; at < 12; at++) {
-    const spans = exporter.getFinishedSpans().filter((span) => span.spanContext().traceId === traceOf(100 + at));
-    requestOf(spans);
+    const spans = exporter.getFinishedSpans().filter((span) => span.spanContext().traceId === formatTraceId(100 + at));
+    requireRequestSpan(spans);
     assert.equal(spans.filter(({ name }) => name === "hash").length, 1, String(at));
   }
 });

@@ -4,10 +4,10 @@ import { metrics } from "../../src/door/features.ts";
 import { anyone, createService, defineFeature } from "../../src/door/index.ts";
 import type { MetricFamily, Observation } from "../../src/door/ops.ts";
 import { sqliteStore } from "../../src/door/stores.ts";
-import { readExposition, valueOf } from "../harness/metrics-format.ts";
+import { readExposition, readMetric } from "../harness/metrics-format.ts";
 
 const family = { name: "books_total", help: "Books.", type: "gauge", samples: [["books_total", 7]] } as const;
-const wrong = (given: unknown) => given as readonly MetricFamily[];
+const wrong = (value: unknown) => value as readonly MetricFamily[];
 let thrown = 0;
 const rows: Readonly<Record<string, readonly [measure: () => readonly MetricFamily[], told: RegExp]>> = {
   throws: [
@@ -51,7 +51,7 @@ const rows: Readonly<Record<string, readonly [measure: () => readonly MetricFami
   "gives what another has given": [() => [{ ...family, name: "good_total" }], /the family good_total is there already/],
 };
 
-for (const [what, [measure, told]] of Object.entries(rows))
+for (const [what, [measure, pattern]] of Object.entries(rows))
   test(`reports the name of a feature whose measure ${what}, and serves the others`, async (t) => {
     const observed: Observation[] = [];
     const service = await createService({
@@ -81,14 +81,14 @@ for (const [what, [measure, told]] of Object.entries(rows))
     await scrape();
 
     assert.equal(answer.status, 200);
-    assert.equal(valueOf(readExposition(text), "good_total", {}), 1);
+    assert.equal(readMetric(readExposition(text), "good_total", {}), 1);
     assert.match(text, /^# TYPE last gauge$/m);
     assert.match(text, /^api_process|^process_/m);
     const notices = observed.flatMap((each) => (each.kind === "notice" ? [each] : []));
     assert.equal(notices.length, 1, "once, and not with every scrape");
     assert.equal(notices[0]!.level, "error");
     assert.match(notices[0]!.message, /^feature broken: measure (?:gave|threw)/);
-    assert.match(notices[0]!.message, told);
+    assert.match(notices[0]!.message, pattern);
   });
 
 test("checks the metric families of the program too", async (t) => {

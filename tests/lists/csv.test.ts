@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { parse } from "csv-parse/sync";
 import { csv } from "../../src/door/http.ts";
 import { anyone, boolean, defineResource, integer, json, mount, text } from "../../src/door/index.ts";
-import { ownService, linksOf } from "../harness/own-service.ts";
+import { ownService, readLinks } from "../harness/own-service.ts";
 import { serve } from "../harness/serve.ts";
 
 const things = mount(
@@ -36,11 +36,11 @@ test("writes a list as CSV on request, with a header line and the same pages", a
   assert.equal(first.headers.get("x-total-count"), "4");
   assert.match(first.headers.get("etag")!, /-csv"$/);
   assert.equal(first.text, 'id,name\r\n4,Änne 😀\r\n3,"Ben ""B"", Esq."\r\n');
-  const next = await api.get(linksOf(first)["next"]!, { ...api.admin, accept: "text/csv" });
+  const next = await api.get(readLinks(first)["next"]!, { ...api.admin, accept: "text/csv" });
   assert.equal(next.text, "id,name\r\n2,Ann\r\n1,Administrator\r\n");
   assert.equal((await api.get("/users?sort=-id&limit=2&fields=id,name&format=csv", api.admin)).text, first.text);
-  const known = { ...api.admin, accept: "text/csv", "if-none-match": first.headers.get("etag")! };
-  assert.equal((await api.get("/users?sort=-id&limit=2&fields=id,name", known)).status, 304);
+  const conditionalHeaders = { ...api.admin, accept: "text/csv", "if-none-match": first.headers.get("etag")! };
+  assert.equal((await api.get("/users?sort=-id&limit=2&fields=id,name", conditionalHeaders)).status, 304);
 });
 
 test("has no CSV for other responses, and reports errors in JSON", async (t) => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { linksOf } from "../harness/own-service.ts";
+import { readLinks } from "../harness/own-service.ts";
 import { serve, type API } from "../harness/serve.ts";
 
 const item = { product: "Brass key", quantity: 2, unit_price: "12.5" };
@@ -113,7 +113,7 @@ test("refuses names that are empty, unknown, too deep or duplicate", async (t) =
     for (const name of queries) {
       const answer = await api.get(`${path}?expand=${encodeURIComponent(name)}`, ann);
       assert.deepEqual(
-        [answer.status, answer.json.code, pointersOf(answer)],
+        [answer.status, answer.json.code, collectPointers(answer)],
         [400, "invalid_query", ["?expand"]],
         name,
       );
@@ -179,9 +179,9 @@ test("writes the same in XML, with a separate tag for each coding and format", a
 test("hides records of others in expansions", async (t) => {
   const { api, ann } = await shop(t);
   // The administrator gives Ann's order to Bob, whom Ann may not see.
-  const given = await api.post("/orders", { user_id: 3 }, api.admin);
+  const newOrder = await api.post("/orders", { user_id: 3 }, api.admin);
 
-  assert.equal((await api.get(`/orders/${given.json.id}?expand=user,items`, ann)).status, 404);
+  assert.equal((await api.get(`/orders/${newOrder.json.id}?expand=user,items`, ann)).status, 404);
   assert.equal((await api.get(`/orders?expand=user`, ann)).json.length, 2);
   const all = await api.get("/orders?expand=user", api.admin);
   assert.deepEqual(
@@ -214,7 +214,7 @@ async function idsOfAllPages(api: API, path: string, headers: Readonly<Record<st
     const page = await api.get(next, headers);
     assert.equal(page.status, 200, page.text);
     for (const { id } of page.json as { readonly id: number }[]) ids.push(id);
-    next = linksOf(page)["next"];
+    next = readLinks(page)["next"];
   }
   return ids;
 }
@@ -224,6 +224,6 @@ function linkTo({ headers }: { readonly headers: Headers }, rel: string): string
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a problem is looked at as it comes
-function pointersOf({ json }: { readonly json: any }): string[] {
+function collectPointers({ json }: { readonly json: any }): string[] {
   return json.errors.map(({ pointer }: { pointer: string }) => pointer);
 }

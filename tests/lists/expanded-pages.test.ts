@@ -16,7 +16,7 @@ import {
 import { olderShape, references } from "../../src/door/resources.ts";
 import { formats } from "../harness/lists-formats.ts";
 import type { Seen } from "../harness/lists-model.ts";
-import { linksOf, ownService, people, type Own, type OwnAnswer } from "../harness/own-service.ts";
+import { readLinks, ownService, people, type Own, type OwnAnswer } from "../harness/own-service.ts";
 
 // Follows every kind of list with related records to its end, because a page without a next link would silently lose records.
 
@@ -109,7 +109,7 @@ for (const [who, [as, ids]] of Object.entries(callers))
                 const page: OwnAnswer = await ask(next);
                 assert.equal(page.status, 200, `${said}: ${page.text}`);
                 found.push(...format.rows(page, all.slice(found.length), Object.keys(all[0]!)));
-                next = linksOf(page)["next"];
+                next = readLinks(page)["next"];
               }
 
               assert.deepEqual(

@@ -25,12 +25,12 @@ test("reads an empty list of values in an address as one empty value, and in QUE
   const api = await serve(t, { config: { mounts: [mount(visit, { permission: anyone })] } });
   for (const title of ["", "a"]) await api.post("/visits", { at: "2026-01-01T00:00:00Z", rank: 1, title });
 
-  const asked = await api.ask("QUERY", "/visits", { body: { where: { title: { in: [] } } } });
+  const response = await api.ask("QUERY", "/visits", { body: { where: { title: { in: [] } } } });
 
   assert.equal((await api.get("/visits?rank[in]=")).status, 400);
   assert.deepEqual(
     (await api.get("/visits?title[in]=")).json.map(({ id }: { id: number }) => id),
     [1],
   );
-  assert.deepEqual(asked.json, []);
+  assert.deepEqual(response.json, []);
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { anyone, defineResource, integer, json, mount, text } from "../../src/door/index.ts";
 import type { Store } from "../../src/door/stores.ts";
 import { bothDatabases } from "../harness/both-databases.ts";
-import { linksOf, ownService, type Own } from "../harness/own-service.ts";
+import { readLinks, ownService, type Own } from "../harness/own-service.ts";
 
 const documents = defineResource({
   name: "document",
@@ -35,7 +35,7 @@ async function pageAt(own: Own, target: string): Promise<Page> {
   assert.equal(answer.status, 200, answer.text.slice(0, 300));
   const records = answer.json as readonly { readonly id: number; readonly parts?: unknown }[];
   const octets = records.map((record) => Buffer.byteLength(JSON.stringify({ ...record, parts: undefined })));
-  return { ids: records.map(({ id }) => id), octets, links: linksOf(answer) };
+  return { ids: records.map(({ id }) => id), octets, links: readLinks(answer) };
 }
 
 /** Returns the pages from one on, in this direction. */
@@ -112,8 +112,8 @@ test("ends a page with the record that brings it to 1 MiB, and links to the rest
       const short = await pageAt(own, `/documents?limit=${limit}&fields=id`);
       assert.deepEqual([short.ids, "next" in short.links], [ids.slice(0, limit), isMore]);
     }
-    const asked = await own.ask("QUERY", "/documents", { body: { limit: 1000, where: { rank: { gte: 0 } } } });
-    assert.ok(asked.json.length < ids.length);
+    const response = await own.ask("QUERY", "/documents", { body: { limit: 1000, where: { rank: { gte: 0 } } } });
+    assert.ok(response.json.length < ids.length);
   }
   assert.deepEqual(walked.slice(0, walked.length / 2), walked.slice(walked.length / 2), "both databases end alike");
 });
@@ -123,13 +123,13 @@ test("ends a page at exactly 1 MiB, and one record later for one octet less", as
     const store = database.open();
     const own = await ownService(t, { store, mounts });
     await fill(store, ["\u20ac".repeat(100_000), "", "after"]);
-    const lengthOf = async (): Promise<number> =>
+    const measureLength = async (): Promise<number> =>
       (await pageAt(own, "/documents?limit=2")).octets.reduce((sum, one) => sum + one, 0);
     const put = async (content: string): Promise<void> => {
       const { collection } = mountedDocuments;
       await store.write({ changes: [{ kind: "update", collection, key: 2, values: { content } }] });
     };
-    const missing = MOST_OCTETS - (await lengthOf());
+    const missing = MOST_OCTETS - (await measureLength());
 
     for (const [added, expected] of [
       [missing - 1, [1, 2, 3]],
@@ -139,7 +139,7 @@ test("ends a page at exactly 1 MiB, and one record later for one octet less", as
       const page = await pageAt(own, "/documents?limit=1000");
       assert.deepEqual([page.ids, "next" in page.links], [expected, expected.length < 3], database.engine);
     }
-    assert.equal(await lengthOf(), MOST_OCTETS);
+    assert.equal(await measureLength(), MOST_OCTETS);
     await own.ask("DELETE", "/documents/3");
     const last = await pageAt(own, "/documents?limit=1000");
     assert.deepEqual([last.ids, "next" in last.links], [[1, 2], false], database.engine);

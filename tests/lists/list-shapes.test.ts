@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { shapeOf } from "../../src/http/mount/reads/places.ts";
+import { formatShape } from "../../src/http/mount/reads/places.ts";
 import type { Filter, ListRequest } from "../../src/resource/query.ts";
 
 type Shaped = Pick<ListRequest, "filters" | "sort" | "search">;
@@ -9,7 +9,7 @@ const id = { field: "id", descending: false };
 const filter = (field: string, operator: Filter["operator"], value: unknown): Filter =>
   ({ field, operator, value }) as Filter;
 
-const asked: readonly (readonly [what: string, Shaped])[] = [
+const requests: readonly (readonly [what: string, Shaped])[] = [
   ["nothing", { filters: [], sort: [id], search: [] }],
   ["numbers", { filters: [filter("id", "gt", 10), filter("id", "lt", 9)], sort: [id], search: [] }],
   [
@@ -32,9 +32,9 @@ const asked: readonly (readonly [what: string, Shaped])[] = [
   ],
 ];
 
-for (const [what, request] of asked)
+for (const [what, request] of requests)
   test(`binds a cursor to a list of ${what} by the same JSON as earlier versions, and accepts it after an upgrade`, () => {
     const { filters, sort, search } = request;
     const before = JSON.stringify([filters.map((each) => JSON.stringify(each)).toSorted(), sort, ...search]);
-    assert.equal(shapeOf(request), before);
+    assert.equal(formatShape(request), before);
   });

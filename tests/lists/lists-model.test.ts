@@ -10,30 +10,30 @@ import {
   kinds,
   made,
   pools,
-  worldOf,
+  mountWorld,
   type Place,
   type Random,
   type Rule,
   type Verdict,
 } from "../harness/lists-world.ts";
-import { linksOf, ownService, people, type Own, type OwnAnswer } from "../harness/own-service.ts";
+import { readLinks, ownService, people, type Own, type OwnAnswer } from "../harness/own-service.ts";
 
 // The number of queries: `npm run verify -- queries --queries 10000 --seed 7`. The titles of the tests contain both numbers.
-const { values: asked } = parseArgs({
+const { values: options } = parseArgs({
   options: {
     queries: { type: "string", default: "300" },
     seed: { type: "string", default: String(randomInt(2 ** 31)) },
   },
   strict: false,
 });
-const queries = Number(asked["queries"]);
-const seed = Number(asked["seed"]);
+const queries = Number(options["queries"]);
+const seed = Number(options["seed"]);
 /** The number of queries before new permissions are drawn. */
 const ofOneWorld = 150;
 
 const callers = ["root", "ada", "ben", undefined] as const;
 type Caller = (typeof callers)[number];
-const idOf = (caller: Caller): number => (caller === undefined ? 0 : people[caller]!.id);
+const getCallerId = (caller: Caller): number => (caller === undefined ? 0 : people[caller]!.id);
 
 /** mulberry32 */
 function randomFrom(state: number): Random {
@@ -70,14 +70,14 @@ function drawRule(random: Random, fields: readonly string[], hasIntegers: boolea
     if (drawn < 4) return "deny";
     if (drawn < 5 && isRead && hasIntegers) return "odd";
     if (drawn < 7 && fields.includes("owner_id")) return { owner_id: { eq: id } };
-    return drawCondition(random, new Map(fields.map((field) => [field, operatorsOf(field)])), 2);
+    return drawCondition(random, new Map(fields.map((field) => [field, listOperators(field)])), 2);
   };
   const rule = (id: number): Rule[number] => ({ list: verdict(id, false), read: verdict(id, true) });
   return { 0: rule(0), 1: { list: "allow", read: "allow" }, 2: rule(2), 3: rule(3) };
 }
 
 /** Returns the operators for a permission, including undeclared ones. */
-function operatorsOf(field: string): readonly string[] {
+function listOperators(field: string): readonly string[] {
   const kind = kinds[field];
   if (kind === "boolean") return ["eq", "ne", "in", "null"];
   if (field === "id" || field === "mail") return ["eq", "ne", "in"];
@@ -95,20 +95,20 @@ function allows(
   seen: Seen,
   id: unknown = seen["id"],
 ): boolean {
-  const verdict = rule[idOf(caller)]![action];
+  const verdict = rule[getCallerId(caller)]![action];
   // Permissions know only the newer shape.
-  const record = name === "older" ? recordOf(world, "thing", seen["id"])! : seen;
+  const record = name === "older" ? findRecord(world, "thing", seen["id"])! : seen;
   if (verdict === "odd") return Number(id) % 2 === 1;
   return typeof verdict === "string" ? verdict === "allow" : holds(kinds, verdict, record);
 }
 
-function recordOf({ records }: World, name: string, id: unknown): Seen | undefined {
+function findRecord({ records }: World, name: string, id: unknown): Seen | undefined {
   return records.get(name)!.find((each) => each["id"] === id);
 }
 
 // Drawing of queries.
 
-function poolOf(world: World | null, place: string, field: string): readonly unknown[] {
+function choosePool(world: World | null, place: string, field: string): readonly unknown[] {
   if (field === "id" || field === "albums") {
     const from = field === "albums" ? "album" : place;
     const ids = (world?.records.get(from) ?? []).map(({ id }) => id);
@@ -135,19 +135,19 @@ function drawCondition(
   for (let count = 1 + random(2); count > 0; count--) {
     const [field, operators] = one(random, [...filters]);
     const operator = one(random, operators);
-    const pool = poolOf(world, place, field);
+    const pool = choosePool(world, place, field);
     const value =
       operator === "null"
         ? random(2) === 0
         : operator === "in"
           ? some(random, pool, 4)
-          : one(random, partsOf(pool, operator));
+          : one(random, collectParts(pool, operator));
     condition[field] = { ...condition[field], [operator]: value };
   }
   return condition;
 }
 
-function partsOf(pool: readonly unknown[], operator: string): readonly unknown[] {
+function collectParts(pool: readonly unknown[], operator: string): readonly unknown[] {
   if (!/contains|starts/.test(operator)) return pool;
   return pool.flatMap((each) => [each, [...String(each)].slice(0, 2).join(""), [...String(each)].at(-1)!, ""]);
 }
@@ -161,7 +161,7 @@ function drawFilters(random: Random, world: World, { name, mount: { resource } }
     const operator = one(random, operators);
     const write = (value: unknown): number =>
       written.push(`${field}${operator === "eq" ? "" : `[${operator}]`}=${encodeURIComponent(String(value))}`);
-    const pool = partsOf(poolOf(world, name, field), operator);
+    const pool = collectParts(choosePool(world, name, field), operator);
     const any: Condition[] = [];
     for (let times = random(4) === 0 ? 2 : 1; times > 0; times--) {
       let value: unknown = operator === "null" ? random(2) === 0 : one(random, pool);
@@ -186,12 +186,12 @@ function drawSort(random: Random, { sorts }: { readonly sorts: readonly string[]
 
 function drawExpand(random: Random, world: World, { relations }: Place): string[] {
   return some(random, Object.keys(relations), 2).flatMap((name) => {
-    const inner = Object.keys(placeOf(world, relations[name]!.to).relations);
+    const inner = Object.keys(getPlace(world, relations[name]!.to).relations);
     return [name, ...some(random, inner, 1).map((each) => `${name}.${each}`)];
   });
 }
 
-function placeOf({ places }: World, name: string): Place {
+function getPlace({ places }: World, name: string): Place {
   return places.find((each) => each.name === name)!;
 }
 
@@ -202,7 +202,7 @@ interface Asked {
   readonly expand: readonly string[];
 }
 
-function shownOf(
+function buildShownRecord(
   world: World,
   place: Place,
   { caller, expand }: Asked,
@@ -214,12 +214,12 @@ function shownOf(
   for (const [name, { to, by }] of Object.entries(place.relations)) {
     if (!expand.some((each) => each === name || each.startsWith(`${name}.`))) continue;
     const inner = expand.filter((each) => each.startsWith(`${name}.`)).map((each) => each.slice(name.length + 1));
-    const target = placeOf(world, to);
-    const show = (each: Seen): Seen => shownOf(world, target, { caller, expand: inner }, each, null);
+    const target = getPlace(world, to);
+    const show = (each: Seen): Seen => buildShownRecord(world, target, { caller, expand: inner }, each, null);
     if (by === null) Object.assign(beside, partsOfThing(world, place, caller, record, show));
     else {
       const found = [record[by]].flat().flatMap((id) => {
-        const each = recordOf(world, to, id);
+        const each = findRecord(world, to, id);
         return each !== undefined && allows(world, target, caller, "read", each) ? [show(each)] : [];
       });
       beside[name] = by === "other_id" || by === "country" ? (found[0] ?? null) : found;
@@ -230,8 +230,8 @@ function shownOf(
 
 function partsOfThing(world: World, place: Place, caller: Caller, record: Seen, show: (part: Seen) => Seen): Seen {
   if (!allows(world, place, caller, "read", record)) return { parts: [] };
-  const parts = placeOf(world, "part");
-  const isById = parts.rule[idOf(caller)]!.read === "odd";
+  const parts = getPlace(world, "part");
+  const isById = parts.rule[getCallerId(caller)]!.read === "odd";
   const mayRead = (each: Seen): boolean => allows(world, parts, caller, "read", each);
   const listed = world.parts
     .get(Number(record["id"]))!
@@ -293,7 +293,7 @@ async function askOne(world: World, random: Random): Promise<void> {
       ...(caller === undefined ? {} : { as: caller }),
       ...(body === undefined ? {} : { body }),
     });
-  const said = `${format.accept}: ${isQuery ? `QUERY ${path} ${JSON.stringify(body)}` : `GET ${first}`} as ${caller} by ${JSON.stringify(place.rule[idOf(caller)])}`;
+  const said = `${format.accept}: ${isQuery ? `QUERY ${path} ${JSON.stringify(body)}` : `GET ${first}`} as ${caller} by ${JSON.stringify(place.rule[getCallerId(caller)])}`;
 
   const start = await ask(first);
   const may = mayList(world, place, caller, thing);
@@ -308,7 +308,7 @@ async function askOne(world: World, random: Random): Promise<void> {
     sort,
   );
   const names = shown ?? mounted.shown;
-  const expected = found.map((each) => plain(shownOf(world, place, { caller, expand }, each, shown)) as Seen);
+  const expected = found.map((each) => plain(buildShownRecord(world, place, { caller, expand }, each, shown)) as Seen);
   const pages: (readonly unknown[])[] = [];
   const read = (page: OwnAnswer, before: number): readonly unknown[] => {
     assert.equal(page.status, 200, `${said}: ${page.text}`);
@@ -317,7 +317,7 @@ async function askOne(world: World, random: Random): Promise<void> {
   let page = start;
   for (;;) {
     pages.push(read(page, pages.length));
-    const { next } = linksOf(page);
+    const { next } = readLinks(page);
     if (next === undefined) break;
     page = await ask(next);
   }
@@ -327,12 +327,16 @@ async function askOne(world: World, random: Random): Promise<void> {
     said,
   );
   const isNarrowed =
-    thing !== null || written.length > 0 || isQuery || search !== null || place.rule[idOf(caller)]!.list !== "allow";
+    thing !== null ||
+    written.length > 0 ||
+    isQuery ||
+    search !== null ||
+    place.rule[getCallerId(caller)]!.list !== "allow";
   if (count !== null && (count === "exact" || isNarrowed))
     assert.equal(start.headers.get("x-total-count"), String(expected.length), `${said}: the count`);
   if (random(3) !== 0) return;
   for (let at = pages.length - 1; at > 0; at--) {
-    const { prev } = linksOf(page);
+    const { prev } = readLinks(page);
     assert.ok(prev !== undefined, `${said}: no way back from page ${at}`);
     page = await ask(prev);
     assert.deepEqual(read(page, at - 1), pages[at - 1], `${said}: page ${at - 1} on the way back`);
@@ -340,10 +344,10 @@ async function askOne(world: World, random: Random): Promise<void> {
 }
 
 function mayList(world: World, place: Place, caller: Caller, thing: Seen | null): number {
-  const { list } = place.rule[idOf(caller)]!;
+  const { list } = place.rule[getCallerId(caller)]!;
   const isDenied = list === "deny" || (list === "odd" && Number(thing!["id"]) % 2 === 0);
   if (isDenied) return caller === undefined ? 401 : 403;
-  return thing === null || allows(world, placeOf(world, "thing"), caller, "read", thing) ? 200 : 404;
+  return thing === null || allows(world, getPlace(world, "thing"), caller, "read", thing) ? 200 : 404;
 }
 
 /** Asserts that one record is visible at its own path to permitted callers. */
@@ -357,13 +361,14 @@ async function askRecord(world: World, random: Random): Promise<void> {
   const expand = random(2) === 0 ? drawExpand(random, world, place) : [];
   const path = `${place.mount.resource.path}/${encodeURIComponent(String(record["id"]))}${expand.length === 0 ? "" : `?expand=${expand.join()}`}`;
   const answer = await world.api.get(path, caller === undefined ? {} : { as: caller });
-  const { read } = place.rule[idOf(caller)]!;
+  const { read } = place.rule[getCallerId(caller)]!;
   const said = `GET ${path} as ${caller} by ${JSON.stringify(read)}: ${answer.text}`;
   if (read === "deny" || (read === "odd" && Number(record["id"]) % 2 === 0))
     return assert.equal(answer.status, caller === undefined ? 401 : 403, said);
   const may = allows(world, place, caller, "read", record);
   assert.equal(answer.status, may ? 200 : 404, said);
-  if (may) assert.deepEqual(plain(answer.json), plain(shownOf(world, place, { caller, expand }, record, null)), said);
+  if (may)
+    assert.deepEqual(plain(answer.json), plain(buildShownRecord(world, place, { caller, expand }, record, null)), said);
 }
 
 // The data.
@@ -406,11 +411,11 @@ async function fill(api: Own, { engine, sql }: Before, random: Random): Promise<
     );
   }
   for (let id = 1; id <= 30; id++)
-    await sql(`INSERT INTO their_members VALUES (${memberOf(random, engine, id).join(", ")})`);
+    await sql(`INSERT INTO their_members VALUES (${drawMember(random, engine, id).join(", ")})`);
 }
 
 /** Returns a member in the form of other programs. */
-function memberOf(random: Random, engine: Before["engine"], id: number): string[] {
+function drawMember(random: Random, engine: Before["engine"], id: number): string[] {
   const maybe = (values: readonly unknown[]): string => quoted(random(4) === 0 ? null : one(random, values));
   const spaced = pools["joined_at"]!.map((each) =>
     String(each)
@@ -464,7 +469,7 @@ onBoth(
     const random = randomFrom(seed);
     let left = queries;
     for (let round = 0; left > 0; round++) {
-      const places = worldOf((fields, hasIntegers) => drawRule(random, fields, hasIntegers));
+      const places = mountWorld((fields, hasIntegers) => drawRule(random, fields, hasIntegers));
       const mounts = places.map((each) => each.mount);
       const api = await ownService(t, {
         store: before.makeStore(),

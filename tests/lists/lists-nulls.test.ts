@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { anyone, defineResource, integer, mount, text } from "../../src/door/index.ts";
-import { linksOf, ownService } from "../harness/own-service.ts";
+import { readLinks, ownService } from "../harness/own-service.ts";
 
 const books = defineResource({
   name: "book",
@@ -25,13 +25,13 @@ test("puts records without a value last in both orders, on every page forwards a
     while (next !== undefined) {
       const page = await api.get((last = next));
       forwards.push(page.json.map(({ id }: { id: number }) => id));
-      next = linksOf(page)["next"];
+      next = readLinks(page)["next"];
     }
     const backwards: number[][] = [];
     for (let at: string | undefined = last; at !== undefined;) {
       const page = await api.get(at);
       backwards.unshift(page.json.map(({ id }: { id: number }) => id));
-      at = linksOf(page)["prev"];
+      at = readLinks(page)["prev"];
     }
 
     assert.deepEqual(forwards.flat(), ids);

@@ -12,7 +12,7 @@ import {
   reference,
   text,
 } from "../../src/door/index.ts";
-import { linksOf, ownService, type Own, type OwnAnswer } from "../harness/own-service.ts";
+import { readLinks, ownService, type Own, type OwnAnswer } from "../harness/own-service.ts";
 
 const stones = defineResource({
   name: "stone",
@@ -45,7 +45,7 @@ async function walk(
   between?: (page: number) => Promise<void>,
 ): Promise<OwnAnswer[]> {
   const pages: OwnAnswer[] = [];
-  for (let path: string | undefined = from; path !== undefined; path = linksOf(pages.at(-1)!)[rel]) {
+  for (let path: string | undefined = from; path !== undefined; path = readLinks(pages.at(-1)!)[rel]) {
     pages.push(await own.get(path));
     assert.equal(pages.at(-1)!.status, 200, pages.at(-1)!.text);
     await between?.(pages.length);
@@ -53,7 +53,7 @@ async function walk(
   return pages;
 }
 
-const idsOf = (pages: readonly OwnAnswer[]): number[] =>
+const collectIds = (pages: readonly OwnAnswer[]): number[] =>
   pages.flatMap(({ json }) => json.map(({ id }: { id: number }) => id));
 
 test("gives every row exactly once forwards and backwards, in any order", async (t) => {
@@ -69,15 +69,15 @@ test("gives every row exactly once forwards and backwards, in any order", async 
     "id,-weight",
   ]) {
     for (const limit of [1000, 125, 100, 33]) {
-      const whole = idsOf([await own.get(`/stones?sort=${sort}&limit=1000`)]);
+      const whole = collectIds([await own.get(`/stones?sort=${sort}&limit=1000`)]);
       const pages = await walk(own, `/stones?sort=${sort}&limit=${limit}`, "next");
-      const last = linksOf(pages.at(-1)!)["prev"];
+      const last = readLinks(pages.at(-1)!)["prev"];
       const back = last === undefined ? [] : await walk(own, last, "prev");
 
       assert.equal(new Set(whole).size, 250);
-      assert.deepEqual(idsOf(pages), whole, `${sort} by ${limit}`);
+      assert.deepEqual(collectIds(pages), whole, `${sort} by ${limit}`);
       assert.equal(pages.length, Math.ceil(250 / limit));
-      assert.deepEqual(idsOf([...back.toReversed(), pages.at(-1)!]), whole, `${sort} by ${limit}, backwards`);
+      assert.deepEqual(collectIds([...back.toReversed(), pages.at(-1)!]), whole, `${sort} by ${limit}, backwards`);
     }
   }
 });
@@ -103,7 +103,7 @@ interface Stone {
 
 test("neither repeats nor hides a remaining row of 2,500 while others insert and delete", async (t) => {
   const own = await quarry(t, 2500);
-  const whole = idsOf(await walk(own, "/stones?sort=-weight,colour&limit=1000", "next"));
+  const whole = collectIds(await walk(own, "/stones?sort=-weight,colour&limit=1000", "next"));
   assert.equal(whole.length, 2500);
   const gone = new Set<number>();
 
@@ -114,7 +114,7 @@ test("neither repeats nor hides a remaining row of 2,500 while others insert and
     }
   });
 
-  const seen = idsOf(pages);
+  const seen = collectIds(pages);
   assert.equal(new Set(seen).size, seen.length, "no row twice");
   assert.deepEqual(
     seen.filter((id) => whole.includes(id) && !gone.has(id)),
@@ -124,9 +124,9 @@ test("neither repeats nor hides a remaining row of 2,500 while others insert and
 
 test("shows links only as long as their targets exist", async (t) => {
   const own = await quarry(t, 5);
-  const rels = async (path: string): Promise<string> => Object.keys(linksOf(await own.get(path))).join(" ");
-  const second = linksOf(await own.get("/stones?limit=2"))["next"]!;
-  const third = linksOf(await own.get(second))["next"]!;
+  const rels = async (path: string): Promise<string> => Object.keys(readLinks(await own.get(path))).join(" ");
+  const second = readLinks(await own.get("/stones?limit=2"))["next"]!;
+  const third = readLinks(await own.get(second))["next"]!;
 
   assert.equal(await rels("/stones"), "first");
   assert.equal(await rels("/stones?limit=5"), "first");
@@ -141,7 +141,7 @@ test("shows links only as long as their targets exist", async (t) => {
 
 test("keeps the query and the spelling of the path in links, and lets the limit change", async (t) => {
   const own = await quarry(t, 30);
-  const { first, next } = linksOf(
+  const { first, next } = readLinks(
     await own.get("/stones/?colour[in]=red,%C3%B6&sort=-weight&fields=id,weight&limit=3"),
   );
 
@@ -173,7 +173,7 @@ test("refuses a forged cursor, and one of another query, path or caller", async 
   for (const owner_id of [2, 2, 3, 3]) await own.ask("POST", "/pebbles", { as: "root", body: { owner_id } });
   for (const weight of [1, 2]) await own.ask("POST", "/stones", { body: { colour: "red", weight } });
   const cursorFor = async (path: string, as = "root"): Promise<string> =>
-    linksOf(await own.get(path, { as }))["next"]!.split("cursor=")[1]!;
+    readLinks(await own.get(path, { as }))["next"]!.split("cursor=")[1]!;
   const plain = await cursorFor("/pebbles?limit=1");
   const flipped = (plain[0] === "A" ? "B" : "A") + plain.slice(1);
 
@@ -207,15 +207,15 @@ test("refuses a forged cursor, and one of another query, path or caller", async 
 test("gives each caller, and each spelling of the path, separate links for a repeated page", async (t) => {
   const own = await ownService(t, { mounts: [mount(stones, { permission: authenticated })] });
   for (const weight of [1, 2, 3]) await own.ask("POST", "/stones", { as: "ada", body: { colour: "red", weight } });
-  const asked = [
+  const requests = [
     ["ada", "/stones"],
     ["ben", "/stones"],
     ["ada", "/stones/"],
   ] as const;
 
   for (let round = 0; round < 4; round++) {
-    for (const [as, path] of asked) {
-      const next = linksOf(await own.get(`${path}?limit=1`, { as }))["next"]!;
+    for (const [as, path] of requests) {
+      const next = readLinks(await own.get(`${path}?limit=1`, { as }))["next"]!;
       const beyond = await own.get(next, { as });
 
       assert.equal(next.split("?")[0], path);
@@ -224,6 +224,6 @@ test("gives each caller, and each spelling of the path, separate links for a rep
   }
   for (let round = 0; round < 4; round++) {
     for (const path of ["/stones?weight[gte]=7", "/stones?weight[gte]=8"])
-      assert.equal(decodeURIComponent(linksOf(await own.get(path, { as: "ada" }))["first"]!), path);
+      assert.equal(decodeURIComponent(readLinks(await own.get(path, { as: "ada" }))["first"]!), path);
   }
 });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { linksOf } from "../harness/own-service.ts";
+import { readLinks } from "../harness/own-service.ts";
 import { serve, type Answered } from "../harness/serve.ts";
 
-const idsOf = ({ json }: Answered): number[] => json.map(({ id }: { id: number }) => id);
+const collectIds = ({ json }: Answered): number[] => json.map(({ id }: { id: number }) => id);
 
 test("lists users", async (t) => {
   const api = await serve(t);
@@ -73,7 +73,7 @@ test("lists users", async (t) => {
       for (const path of ["/users", "/users/"]) {
         const answered = await api.get(path + query, admin);
         assert.equal(answered.status, 200, path + query + answered.text);
-        assert.deepEqual(idsOf(answered), ids, path + query);
+        assert.deepEqual(collectIds(answered), ids, path + query);
       }
     }
   });
@@ -170,7 +170,7 @@ test("lists users", async (t) => {
       assert.equal(headers.get("x-total-count"), total, path);
       assert.equal(headers.get("preference-applied"), total === null ? null : "count=exact");
     }
-    const next = linksOf(await api.get("/users?limit=2", admin))["next"]!;
+    const next = readLinks(await api.get("/users?limit=2", admin))["next"]!;
     assert.equal((await api.get(next, { ...admin, prefer: "count=exact" })).headers.get("x-total-count"), "8");
   });
 
@@ -186,9 +186,9 @@ test("lists users", async (t) => {
     const { headers } = ann;
     for (const query of ["", "?sort=-name", "?id[in]=1,2,3", "?name[contains]=n", "?limit=1"]) {
       const answered = await api.get(`/users${query}`, { ...headers, prefer: "count=exact" });
-      assert.deepEqual(idsOf(answered), [ann.id], query);
+      assert.deepEqual(collectIds(answered), [ann.id], query);
       assert.equal(answered.headers.get("x-total-count"), "1");
-      assert.deepEqual(Object.keys(linksOf(answered)), ["first"]);
+      assert.deepEqual(Object.keys(readLinks(answered)), ["first"]);
     }
     assert.equal((await api.get("/users?id=1", headers)).text, "[]");
     assert.equal((await api.get("/users")).status, 401);
@@ -244,7 +244,7 @@ test("treats nested lists like any other, within their own order", async (t) => 
   assert.deepEqual(await products("?product[contains]=ey&product[starts]=k"), ["key"]);
   const counted = await api.get(`/orders/${order}/items?limit=2`, { ...ann.headers, prefer: "count=exact" });
   assert.equal(counted.headers.get("x-total-count"), "3");
-  const { next } = linksOf(counted);
+  const { next } = readLinks(counted);
   assert.equal((await api.get(next!, ann.headers)).json[0].product, "lock");
   assert.equal((await api.get(next!.replace(`/${order}/`, `/${other}/`), api.admin)).status, 400);
   assert.match(

@@ -33,10 +33,10 @@ async function setUp(t: TestContext) {
   await nextRound();
 
   const answered: string[] = [];
-  let asked = 0;
+  let pageCount = 0;
   /** Each page differs, so that none is cached. */
   const ask = (name: string): void => {
-    const answer = respond("GET", name.startsWith("page") ? `/notes?id[gt]=${-++asked}` : "/notes/1");
+    const answer = respond("GET", name.startsWith("page") ? `/notes?id[gt]=${-++pageCount}` : "/notes/1");
     if (answer instanceof Promise) void answer.then(({ status }) => answered.push(`${name}: ${status}`));
     else answered.push(`${name}: ${answer.status}`);
   };

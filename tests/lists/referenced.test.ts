@@ -44,7 +44,7 @@ const referring = [
   },
 ];
 
-for (const { path, body, told } of referring)
+for (const { path, body, told: detail } of referring)
   test(`names the records that refer to a record only to callers who may list them: ${path}`, async (t) => {
     const api = await start(t, administrator);
     const ann = await api.user("Ann");
@@ -53,7 +53,7 @@ for (const { path, body, told } of referring)
 
     const [seen, unseen] = [await api.delete("/places/1", api.admin), await api.delete("/places/1", ann.headers)];
 
-    assert.deepEqual([seen.status, seen.json.code, seen.json.detail], [409, "referenced", told]);
+    assert.deepEqual([seen.status, seen.json.code, seen.json.detail], [409, "referenced", detail]);
     assert.deepEqual([unseen.status, unseen.json.code, unseen.json.detail], [409, "referenced", others]);
   });
 
@@ -63,9 +63,9 @@ test("shows the name to a caller who may list some of them", async (t) => {
   await api.post("/places", { title: "Rome" }, api.admin);
   await api.post("/audits", { place: 1, owner_id: 1 }, api.admin);
 
-  const told = await api.delete("/places/1", ann.headers);
+  const response = await api.delete("/places/1", ann.headers);
 
-  assert.equal(told.json.detail, "The record is still referenced by audits.");
+  assert.equal(response.json.detail, "The record is still referenced by audits.");
 });
 
 test("shows no name to a key that may not read", async (t) => {
@@ -74,7 +74,7 @@ test("shows no name to a key that may not read", async (t) => {
   await api.post("/audits", { place: 1, owner_id: 1 }, api.admin);
   const { json } = await api.post("/users/1/keys", { name: "program", scopes: ["write"] }, api.admin);
 
-  const told = await api.delete("/places/1", { authorization: `Token ${json.key}` });
+  const response = await api.delete("/places/1", { authorization: `Token ${json.key}` });
 
-  assert.deepEqual([told.status, told.json.detail], [409, others]);
+  assert.deepEqual([response.status, response.json.detail], [409, others]);
 });

@@ -64,9 +64,9 @@ onBoth("makes the words of a database anew that an older version has made", "SEL
   const left = `SELECT count(*) AS n FROM "_notes_words" WHERE "word" IN ('', '>', '<2', '>2')`;
   for (let tries = 0; tries < 500 && Number((await before.sql(left))[0]!["n"]) > 0; tries++) await wait(20);
   assert.equal(Number((await before.sql(left))[0]!["n"]), 0);
-  const kept = await before.sql(`SELECT "word", "id" FROM "_notes_words" WHERE "word" > '>' ORDER BY "id", "word"`);
+  const wordRows = await before.sql(`SELECT "word", "id" FROM "_notes_words" WHERE "word" > '>' ORDER BY "id", "word"`);
   assert.deepEqual(
-    kept.map(({ word, id }) => `${Number(id)} ${String(word)}`),
+    wordRows.map(({ word, id }) => `${Number(id)} ${String(word)}`),
     ["1 がき", "2 かき", "3 हिन्दी", "4 eva", "4 東京", "5 иод", "6 かく", "6 がく"],
   );
 });

@@ -21,7 +21,7 @@ import { sqliteStore, type Store } from "../../src/door/stores.ts";
 import type { ExplainedList } from "../../src/http/mount/explaining.ts";
 import type { Collection, ListQuery } from "../../src/store/store.ts";
 import { nextTurn } from "../harness/next-turn.ts";
-import { linksOf, ownService, type people } from "../harness/own-service.ts";
+import { readLinks, ownService, type people } from "../harness/own-service.ts";
 import { serve, type API } from "../harness/serve.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
@@ -64,7 +64,7 @@ test("combines search with filters, order, pages, fields and counts", async (t) 
   });
   assert.deepEqual(first.json, [{ name: "Ann A" }, { name: "Ann B" }]);
   assert.equal(first.headers.get("x-total-count"), "3");
-  const next = linksOf(first)["next"]!;
+  const next = readLinks(first)["next"]!;
   assert.deepEqual((await api.get(next, api.admin)).json, [{ name: "Ann C" }]);
   const foreign = await api.get(next.replace("search=ann", "search=ben"), api.admin);
   assert.equal(foreign.status, 400);
@@ -236,7 +236,7 @@ test("documents the parameter only if there is a search", async (t) => {
 });
 
 test("reports the cost of a search for the rarest word of a row, and whether an index finds it", async (t) => {
-  const searchesOf = async (titleOf: (at: number) => string): Promise<Set<boolean>> => {
+  const measureSearches = async (formatTitle: (at: number) => string): Promise<Set<boolean>> => {
     const store = await emptyStore();
     const fields = { title: text({ maxLength: 50 }) };
     const mounted = mount(defineResource({ name: "note", fields, search: ["title"], scans: true }), {
@@ -246,7 +246,7 @@ test("reports the cost of a search for the rarest word of a row, and whether an 
     const changes = Array.from({ length: 2400 }, (_, at) => ({
       kind: "insert" as const,
       collection: mounted.collection,
-      values: { title: titleOf(at) },
+      values: { title: formatTitle(at) },
     }));
     await store.write({ changes });
     await untilTakenIn(store, mounted.collection);
@@ -255,8 +255,8 @@ test("reports the cost of a search for the rarest word of a row, and whether an 
     return new Set(lists.filter(({ list }) => list.includes("search")).map(({ served }) => served));
   };
 
-  assert.deepEqual(await searchesOf((at) => `note ${at}`), new Set([true]));
-  assert.deepEqual(await searchesOf(() => "note"), new Set([false]));
+  assert.deepEqual(await measureSearches((at) => `note ${at}`), new Set([true]));
+  assert.deepEqual(await measureSearches(() => "note"), new Set([false]));
 });
 
 test("finds a word of 1,000 rows by the index while as many others are not indexed yet", async (t) => {
@@ -291,8 +291,8 @@ test("searches a rare word after many writes only in the index and the waiting r
   const { collection } = mounted;
   // On SQLite alone: another connection locks the file, and the plans are those of SQLite.
   const store = sqliteStore({ path: file });
-  const asked: ListQuery[] = [];
-  const watched: Store = { ...store, listJSON: (query) => (asked.push(query), store.listJSON(query)) };
+  const queries: ListQuery[] = [];
+  const watched: Store = { ...store, listJSON: (query) => (queries.push(query), store.listJSON(query)) };
   const own = await ownService(t, { store: watched, mounts: [mounted] });
   const changes = Array.from({ length: 3000 }, (_, at) => ({
     kind: "insert" as const,
@@ -317,10 +317,10 @@ test("searches a rare word after many writes only in the index and the waiting r
   );
   assert.equal(plain.json.length, 1);
   assert.deepEqual(
-    asked.map(({ long }) => long),
+    queries.map(({ long }) => long),
     [true, true],
   );
-  const [ofRare, ofPlain] = await Promise.all(asked.map(async (query) => (await store.plan!(query)).join("; ")));
+  const [ofRare, ofPlain] = await Promise.all(queries.map(async (query) => (await store.plan!(query)).join("; ")));
   assert.doesNotMatch(ofRare!, /SCAN things/);
   assert.match(ofPlain!, /SCAN things/);
 });

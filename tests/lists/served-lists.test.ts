@@ -3,11 +3,11 @@ import { test } from "node:test";
 import { anyone, defineResource, mount, text } from "../../src/door/index.ts";
 import { references, type Mount } from "../../src/door/resources.ts";
 import { mountedEvents } from "../../src/features/outbox/events.ts";
-import { unservedLists, shapesOf } from "../../src/http/mount/shapes.ts";
+import { unservedLists, collectShapes } from "../../src/http/mount/shapes.ts";
 import { mountedItems, mountedOrders } from "../../src/service/endpoints/orders.ts";
-import { parametersOf } from "../../src/store/sql/dialect.ts";
+import { createParameters } from "../../src/store/sql/dialect.ts";
 import { connect } from "../../src/store/sqlite/connection.ts";
-import { sqlite, tableOf } from "../../src/store/sqlite/dialect.ts";
+import { sqlite, getTable } from "../../src/store/sqlite/dialect.ts";
 import { selectPage } from "../../src/store/sqlite/reads/pages.ts";
 import { prepareSchema } from "../../src/store/sqlite/schema.ts";
 import { ownService } from "../harness/own-service.ts";
@@ -21,7 +21,7 @@ test("answers every served list in SQLite from an index, without sorting it as a
   prepareSchema(database, [users, ...mounts.map(({ collection }) => collection)]);
 
   for (const mount of mounts) {
-    const served = shapesOf(mount, null).filter(({ isServed }) => isServed);
+    const served = collectShapes(mount, null).filter(({ isServed }) => isServed);
     assert.ok(served.length > 10);
     for (const { title, query } of served)
       for (const [after, columns] of [
@@ -30,23 +30,23 @@ test("answers every served list in SQLite from an index, without sorting it as a
         [query.sort.map(({ column }) => (column === "id" ? 7 : "2")), query.columns],
       ] as const) {
         if (after !== undefined && query.sort.some(({ column }) => column === "quantity")) continue;
-        const parameters = parametersOf(sqlite);
-        const asked = { ...query, ...(after && { after }), ...(columns && { columns }) };
-        const sql = selectPage(tableOf(mount.collection), asked, parameters);
+        const parameters = createParameters(sqlite);
+        const pageQuery = { ...query, ...(after && { after }), ...(columns && { columns }) };
+        const sql = selectPage(getTable(mount.collection), pageQuery, parameters);
 
         const plan = database
           .prepare(`EXPLAIN QUERY PLAN ${sql}`)
           .all(...(parameters.values as string[]))
           .map((step) => String((step as unknown as unknown[])[3]));
 
-        const told = `${title}: ${plan.join("; ")}`;
+        const message = `${title}: ${plan.join("; ")}`;
         const isUnique = title.includes("id[eq]") || title.includes("id[in]") || title.includes("search");
-        if (!isUnique) assert.ok(!plan.some((step) => step === "USE TEMP B-TREE FOR ORDER BY"), told);
+        if (!isUnique) assert.ok(!plan.some((step) => step === "USE TEMP B-TREE FOR ORDER BY"), message);
         assert.ok(
           !plan.some((step) => /^SCAN orders(_items)?$/.test(step)) ||
             / by -?id$/.test(` ${title}`) ||
             title === "by id",
-          told,
+          message,
         );
       }
   }
@@ -66,11 +66,11 @@ test("finds rows by given keys in SQLite by these keys, with any other condition
   );
 
   for (const mount of mounts) {
-    const named = shapesOf(mount, null).filter(({ title }) => /id\[(eq|in)\]/.test(title));
+    const named = collectShapes(mount, null).filter(({ title }) => /id\[(eq|in)\]/.test(title));
     assert.ok(named.length > 10);
     for (const { title, query } of named) {
-      const parameters = parametersOf(sqlite);
-      const sql = selectPage(tableOf(mount.collection), query, parameters);
+      const parameters = createParameters(sqlite);
+      const sql = selectPage(getTable(mount.collection), query, parameters);
       const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...(parameters.values as string[]));
       const steps = plan.map((step) => String((step as unknown as unknown[])[3]));
       assert.ok(
@@ -84,16 +84,16 @@ test("finds rows by given keys in SQLite by these keys, with any other condition
 test("counts the lists without an index in one line, unless the declaration accepts them", async (t) => {
   const thing = (name: string, more: object) =>
     mount(defineResource({ name, fields: { title: text({ maxLength: 50 }) }, ...more }), { permission: anyone });
-  const told = async (...mounts: readonly Mount[]): Promise<readonly string[]> =>
+  const collectNotices = async (...mounts: readonly Mount[]): Promise<readonly string[]> =>
     (await ownService(t, { mounts })).observed.flatMap((each) => (each.kind === "notice" ? [each.message] : []));
   const unserved = { filters: { title: ["contains"] } };
 
-  assert.deepEqual(await told(thing("thing", { filters: { title: ["eq"] }, sorts: ["title"] })), []);
-  assert.deepEqual(await told(thing("thing", { ...unserved, scans: true })), []);
-  assert.deepEqual(await told(thing("thing", unserved)), [
+  assert.deepEqual(await collectNotices(thing("thing", { filters: { title: ["eq"] }, sorts: ["title"] })), []);
+  assert.deepEqual(await collectNotices(thing("thing", { ...unserved, scans: true })), []);
+  assert.deepEqual(await collectNotices(thing("thing", unserved)), [
     "2 kinds of lists have no index (/things): latchkey db explain shows them, scans: true in a resource accepts them.",
   ]);
-  assert.deepEqual(await told(...["one", "two", "three", "four"].map((name) => thing(name, unserved))), [
+  assert.deepEqual(await collectNotices(...["one", "two", "three", "four"].map((name) => thing(name, unserved))), [
     "8 kinds of lists have no index (/ones, /twos, /threes, …): latchkey db explain shows them, scans: true in a resource accepts them.",
   ]);
 });
@@ -105,11 +105,11 @@ test("does not report the lists of the service's own resources", () => {
 test("reports lists of linked records at the start if the link table does not have their order", () => {
   const tag = defineResource({ name: "tag", fields: { label: text() } });
   const fields = { title: text({ maxLength: 50 }), tags: references(tag, { default: [] }) };
-  const told = (more: object): readonly string[] =>
+  const listUnserved = (more: object): readonly string[] =>
     unservedLists(mount(defineResource({ name: "post", fields, ...more }), { permission: anyone }));
 
-  assert.deepEqual(told({ filters: { tags: ["eq"] } }), []);
-  assert.ok(told({ filters: { tags: ["eq", "in"] } }).includes("tags[in] by id"));
-  assert.ok(told({ filters: { tags: ["eq"], title: ["eq"] } }).includes("tags[eq] title[eq] by id"));
-  assert.ok(told({ filters: { tags: ["eq"] }, sorts: ["title"] }).includes("tags[eq] by title"));
+  assert.deepEqual(listUnserved({ filters: { tags: ["eq"] } }), []);
+  assert.ok(listUnserved({ filters: { tags: ["eq", "in"] } }).includes("tags[in] by id"));
+  assert.ok(listUnserved({ filters: { tags: ["eq"], title: ["eq"] } }).includes("tags[eq] title[eq] by id"));
+  assert.ok(listUnserved({ filters: { tags: ["eq"] }, sorts: ["title"] }).includes("tags[eq] by title"));
 });

@@ -21,12 +21,12 @@ function work(ms: number): void {
 
 test("reads a list outside of the event loop after it was slow repeatedly, and reports that", async (t) => {
   const store = sqliteStore({ path: ":memory:" });
-  const asked: string[] = [];
+  const recordedReads: string[] = [];
   const watched: Store = {
     ...store,
     listJSON(query, beside) {
       const [order] = query.sort;
-      asked.push(
+      recordedReads.push(
         `${order!.descending === true ? "-" : ""}${order!.column} ${query.long === true ? "beside" : "at once"}`,
       );
       // Like an index in which all rows have one value.
@@ -48,22 +48,29 @@ test("reads a list outside of the event loop after it was slow repeatedly, and r
   for (const query of queries) assert.equal((await own.get(`/things?${query}`)).status, 200);
 
   // The machine may have been busy once.
-  assert.deepEqual(asked, ["-at at once", "at at once", "-at at once", "-at beside", "-at at once", "at at once"]);
-  const told = own.observed.flatMap((each) =>
+  assert.deepEqual(recordedReads, [
+    "-at at once",
+    "at at once",
+    "-at at once",
+    "-at beside",
+    "-at at once",
+    "at at once",
+  ]);
+  const notices = own.observed.flatMap((each) =>
     each.kind === "notice" && each.message.startsWith("A list") ? [each.message] : [],
   );
-  assert.equal(told.length, 1);
+  assert.equal(notices.length, 1);
   assert.match(
-    told[0]!,
+    notices[0]!,
     /^A list of things took \d+ ms for a page of 50, with the order -at, id, and other requests waited for it\./,
   );
 });
 
 test("keeps shorter pages of a list in the event loop if its long pages are slow", async (t) => {
   const store = sqliteStore({ path: ":memory:" });
-  const asked: string[] = [];
+  const recordedReads: string[] = [];
   const listJSON: Store["listJSON"] = (query, beside) => {
-    asked.push(`${query.limit} ${query.long === true ? "beside" : "at once"}`);
+    recordedReads.push(`${query.limit} ${query.long === true ? "beside" : "at once"}`);
     // The time for large records.
     work(query.limit / 40);
     return store.listJSON(query, beside);
@@ -72,17 +79,17 @@ test("keeps shorter pages of a list in the event loop if its long pages are slow
 
   for (const limit of [1000, 999, 998, 100, 10]) await own.get(`/things?limit=${limit}`);
 
-  assert.deepEqual(asked, ["1000 at once", "999 at once", "998 beside", "100 at once", "10 at once"]);
+  assert.deepEqual(recordedReads, ["1000 at once", "999 at once", "998 beside", "100 at once", "10 at once"]);
 });
 
 test("keeps a list in the event loop that is slow now and then", async (t) => {
   const store = sqliteStore({ path: ":memory:" });
-  const asked: boolean[] = [];
+  const longFlags: boolean[] = [];
   let reads = 0;
   const watched: Store = {
     ...store,
     listJSON(query, beside) {
-      asked.push(query.long === true);
+      longFlags.push(query.long === true);
       // Every eighth read. The others take a moment, because they are not cached. The CPU clock may not show it (it counts in ticks).
       if (reads++ % 8 === 0) work(25);
       else for (const start = performance.now(); performance.now() - start < 0.1;);
@@ -93,16 +100,16 @@ test("keeps a list in the event loop that is slow now and then", async (t) => {
 
   for (let limit = 1; limit <= 40; limit++) await own.get(`/things?sort=at&limit=${limit}`);
 
-  assert.deepEqual(new Set(asked), new Set([false]));
+  assert.deepEqual(new Set(longFlags), new Set([false]));
 });
 
 test("keeps a list in the event loop that is slow in another service with the same declarations", async (t) => {
-  const asked: boolean[] = [];
+  const longFlags: boolean[] = [];
   const mounts = [mount(things, { permission: anyone })];
   const serviceWith = (ms: number) => {
     const store = sqliteStore({ path: ":memory:" });
     const listJSON: Store["listJSON"] = (query, beside) => {
-      asked.push(query.long === true);
+      longFlags.push(query.long === true);
       work(ms);
       return store.listJSON(query, beside);
     };
@@ -112,14 +119,14 @@ test("keeps a list in the event loop that is slow in another service with the sa
 
   for (const own of [slow, slow, slow, fast]) await own.get("/things");
 
-  assert.deepEqual(asked, [false, false, true, false]);
+  assert.deepEqual(longFlags, [false, false, true, false]);
 });
 
 test("treats filters in another order as the same list", async (t) => {
-  const asked: boolean[] = [];
+  const longFlags: boolean[] = [];
   const store = sqliteStore({ path: ":memory:" });
   const listJSON: Store["listJSON"] = (query, beside) => {
-    asked.push(query.long === true);
+    longFlags.push(query.long === true);
     work(25);
     return store.listJSON(query, beside);
   };
@@ -129,15 +136,15 @@ test("treats filters in another order as the same list", async (t) => {
   for (const query of [`${from}&${to}`, `${to}&${from}`, `${from}&${to}`])
     assert.equal((await own.get(`/things?sort=at&${query}`)).status, 200);
 
-  assert.deepEqual(asked, [false, false, true]);
+  assert.deepEqual(longFlags, [false, false, true]);
 });
 
 test("treats no list as slow if the system delays the process", async (t) => {
-  const asked: boolean[] = [];
+  const longFlags: boolean[] = [];
   const store = sqliteStore({ path: ":memory:" });
   const nothing = new Int32Array(new SharedArrayBuffer(4));
   const listJSON: Store["listJSON"] = (query, beside) => {
-    asked.push(query.long === true);
+    longFlags.push(query.long === true);
     Atomics.wait(nothing, 0, 0, 30);
     return store.listJSON(query, beside);
   };
@@ -145,5 +152,5 @@ test("treats no list as slow if the system delays the process", async (t) => {
 
   for (let limit = 10; limit < 20; limit++) await own.get(`/things?limit=${limit}`);
 
-  assert.deepEqual(new Set(asked), new Set([false]));
+  assert.deepEqual(new Set(longFlags), new Set([false]));
 });

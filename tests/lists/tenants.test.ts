@@ -41,20 +41,20 @@ const mine = defineEndpoint({
 
 const config = { users, mounts: [mount(notes, { permission: sameAs(users, "tenant_id") })], endpoints: [mine] };
 
-async function tenantsOf(api: API) {
+async function createTenants(api: API) {
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   await api.patch(`/users/${bob.id}`, { tenant_id: 2 }, api.admin);
   return { ann, bob };
 }
 
-async function pairOf(api: API, { email: username, password }: { email: string; password: string }) {
+async function requestTokens(api: API, { email: username, password }: { email: string; password: string }) {
   const { access, refresh } = (await api.post("/api/token/", { username, password })).json;
   return { access, refresh, headers: { authorization: `Bearer ${access}` } };
 }
 
 test("lets each user see and create only records of their tenant", async (t) => {
   const api = await serve(t, { config });
-  const { ann, bob } = await tenantsOf(api);
+  const { ann, bob } = await createTenants(api);
 
   const made = await api.post("/notes", { body: "of tenant 1" }, ann.headers);
   assert.deepEqual(made.json, { id: 1, tenant_id: 1, body: "of tenant 1" });
@@ -74,8 +74,8 @@ test("lets each user see and create only records of their tenant", async (t) => 
 
 test("has the identity fields under every scheme", async (t) => {
   const api = await serve(t, { config });
-  const { bob } = await tenantsOf(api);
-  const { headers } = await pairOf(api, bob);
+  const { bob } = await createTenants(api);
+  const { headers } = await requestTokens(api, bob);
   const { token } = (await api.post(`/users/${bob.id}/token`, undefined, bob.headers)).json;
   const session = await api.post("/api/session/", { username: bob.email, password: bob.password });
   const cookie = session.headers.get("set-cookie")!.split(";")[0]!;
@@ -86,8 +86,8 @@ test("has the identity fields under every scheme", async (t) => {
 
 test("ends older access tokens immediately when a field changes, and uses the new value for looked-up logins", async (t) => {
   const api = await serve(t, { config });
-  const { bob } = await tenantsOf(api);
-  const pair = await pairOf(api, bob);
+  const { bob } = await createTenants(api);
+  const pair = await requestTokens(api, bob);
   const { token } = (await api.post(`/users/${bob.id}/token`, undefined, bob.headers)).json;
   assert.equal((await api.get("/mine", pair.headers)).json.tenant_id, 2);
 
@@ -102,15 +102,15 @@ test("ends older access tokens immediately when a field changes, and uses the ne
   await api.patch(`/users/${bob.id}`, { tenant_id: 2 }, api.admin);
   assert.equal((await api.get("/mine", pair.headers)).status, 401);
   // Fields outside of the identity, and unchanged ones, end nothing.
-  const { headers } = await pairOf(api, bob);
+  const { headers } = await requestTokens(api, bob);
   await api.patch(`/users/${bob.id}`, { name: "Robert", tenant_id: 2 }, api.admin);
   assert.equal((await api.get("/mine", headers)).status, 200);
 });
 
 test("ends all older tokens when role and tenant change together", async (t) => {
   const api = await serve(t, { config });
-  const { bob } = await tenantsOf(api);
-  const before = await pairOf(api, bob);
+  const { bob } = await createTenants(api);
+  const before = await requestTokens(api, bob);
 
   const changes = await Promise.all([
     api.patch(`/users/${bob.id}`, { tenant_id: 3 }, api.admin),
@@ -118,16 +118,16 @@ test("ends all older tokens when role and tenant change together", async (t) => 
     api.patch(`/users/${bob.id}`, { desk: "A" }, api.admin),
   ]);
 
-  for (const { status, text: told } of changes) assert.equal(status, 200, told);
+  for (const { status, text: message } of changes) assert.equal(status, 200, message);
   assert.equal((await api.get("/mine", before.headers)).status, 401);
-  assert.deepEqual((await api.get("/mine", (await pairOf(api, bob)).headers)).json, { tenant_id: 3, desk: "A" });
+  assert.deepEqual((await api.get("/mine", (await requestTokens(api, bob)).headers)).json, { tenant_id: 3, desk: "A" });
 });
 
 test("refuses an access token from before the fields were declared", async (t) => {
   const { url } = await sharedDatabase(t);
   const settings = { LATCHKEY_DATABASE: url, LATCHKEY_SECRET: "a secret of more than 32 characters" };
   const before = await serve(t, { settings, config: { users: { ...users, identity: ["desk"] } } });
-  const { refresh, headers } = await pairOf(before, { email: "admin", password: adminPassword });
+  const { refresh, headers } = await requestTokens(before, { email: "admin", password: adminPassword });
   assert.equal((await before.get("/protected/", headers)).status, 200);
   await before.service.close();
 
@@ -142,7 +142,7 @@ test("denies a user without a value, and never matches other users without one",
   const desks = defineResource({ name: "desk", fields: { desk: text({ optional: true }) } });
   const permission = anyOf(administrator, sameAs(users, "desk"));
   const api = await serve(t, { config: { users, mounts: [mount(desks, { permission })] } });
-  const { ann } = await tenantsOf(api);
+  const { ann } = await createTenants(api);
   await api.post("/desks", { desk: null }, api.admin);
 
   assert.equal((await api.get("/desks", ann.headers)).status, 403);
@@ -162,11 +162,11 @@ const slips: readonly (readonly [users: OwnUserFields, told: RegExp])[] = [
   ],
 ];
 
-for (const [given, told] of slips)
-  test(`refuses to start with fields that identities cannot contain: ${told.source.slice(0, 40)}`, async () => {
+for (const [ownFields, pattern] of slips)
+  test(`refuses to start with fields that identities cannot contain: ${pattern.source.slice(0, 40)}`, async () => {
     await assert.rejects(
-      createService({ store: sqliteStore({ path: ":memory:" }), features: [accounts(given)] }),
-      told,
+      createService({ store: sqliteStore({ path: ":memory:" }), features: [accounts(ownFields)] }),
+      pattern,
     );
   });
 

@@ -24,13 +24,13 @@ const databases = bothDatabases();
 
 type Mounts = Mount | readonly Mount[];
 
-const collectionsOf = (mounts: Mounts): readonly Collection[] =>
+const listCollections = (mounts: Mounts): readonly Collection[] =>
   [mounts].flat().flatMap(({ collection, links }) => [collection, ...links.map((link) => link.collection)]);
 
-const plan = (database: TestDatabase, mounts: Mounts): Promise<Plan> => database.plan(collectionsOf(mounts));
+const plan = (database: TestDatabase, mounts: Mounts): Promise<Plan> => database.plan(listCollections(mounts));
 
 const migrate = (database: TestDatabase, mounts: Mounts, options?: Partial<MigrateOptions>): Promise<unknown> =>
-  database.migrate(collectionsOf(mounts), options);
+  database.migrate(listCollections(mounts), options);
 
 function books(fields: Fields, more: object = {}): Mount {
   return mount(defineResource({ name: "book", fields, ...more }), { permission: anyone, arrays: true });
@@ -76,19 +76,19 @@ test("resumes an interrupted migration with the same SQL and the same values", a
   for (const database of await databases(t)) {
     const rows = Array.from({ length: 700 }, (_, at) => ({ title: `t${at}` }));
     await create(database, books({ title: text() }), ...rows);
-    const now = (sql: string, kept: object): Mount =>
+    const now = (sql: string, fillValue: object): Mount =>
       books({
         name: text({ renamedFrom: "title", convert: { sqlite: sql, postgres: sql } }),
-        extra: json({ backfill: kept }),
+        extra: json({ backfill: fillValue }),
       });
 
     await assert.rejects(migrate(database, now(`upper("title")`, { of: 1 }), { tell: breakOff }), /broken off/);
     const second = now(`"title" || '!'`, { of: 2 });
     await migrate(database, second);
 
-    const kept = (await list(database, second)) as readonly { readonly name: string; readonly extra: unknown }[];
+    const storedBooks = (await list(database, second)) as readonly { readonly name: string; readonly extra: unknown }[];
     assert.deepEqual(
-      kept.map(({ name, extra }) => ({ name, extra })),
+      storedBooks.map(({ name, extra }) => ({ name, extra })),
       rows.map(({ title }) => ({ name: `${title}!`, extra: { of: 2 } })),
       database.engine,
     );
@@ -163,12 +163,12 @@ const tagged = books(
 async function planted(database: TestDatabase): Promise<void> {
   await serving(database, [labels, tagged], async (service) => {
     const made = ["a", "b", "c", "d"].map((label) => ({ label }));
-    assert.equal((await asked(service, "POST", "/tags", made)).status, 201);
-    assert.equal((await asked(service, "POST", "/books", [{ title: "One", tags: [2, 1], first_id: 3 }])).status, 201);
+    assert.equal((await send(service, "POST", "/tags", made)).status, 201);
+    assert.equal((await send(service, "POST", "/books", [{ title: "One", tags: [2, 1], first_id: 3 }])).status, 201);
   });
 }
 
-async function asked(service: Service, method: string, target: string, body?: unknown): Promise<Response> {
+async function send(service: Service, method: string, target: string, body?: unknown): Promise<Response> {
   const sent =
     body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
   return service.fetch(new Request(`http://x${target}`, { method, ...sent }), { peer: null });
@@ -181,15 +181,15 @@ async function removals(
   observe: Observer | null = null,
 ): Promise<readonly (readonly [number, string])[]> {
   const task = async (service: Service): Promise<readonly (readonly [number, string])[]> => {
-    const told: (readonly [number, string])[] = [];
+    const answers: (readonly [number, string])[] = [];
     for (const id of ids) {
-      const answer = await asked(service, "DELETE", `/tags/${id}`);
-      told.push([
+      const answer = await send(service, "DELETE", `/tags/${id}`);
+      answers.push([
         answer.status,
         answer.status === 204 ? "" : ((await answer.json()) as { readonly detail: string }).detail,
       ]);
     }
-    return told;
+    return answers;
   };
   return serving(database, mounts, task, observe);
 }
@@ -226,7 +226,7 @@ test("lets records be deleted that only an undeclared field refers to", async (t
     );
     await database.run("DELETE FROM books_tags WHERE tags = 1; UPDATE books SET tags = '[2]'");
     const found = await serving(database, [labels, again], async (service) =>
-      (await asked(service, "GET", "/books?tags=2")).json(),
+      (await send(service, "GET", "/books?tags=2")).json(),
     );
     assert.deepEqual(found, [{ id: 1, title: "One", tags: [2] }], database.engine);
   }
@@ -260,7 +260,7 @@ test("deletes the relations of a field with its column, and does not restore the
     assert.deepEqual(await removals(database, [labels, bare], [1]), [[204, ""]], database.engine);
     const again = books({ title: text(), tags: references(tags, { default: [] }) }, { filters: { tags: ["eq"] } });
     const found = await serving(database, [labels, again], async (service) =>
-      Promise.all(["/books", "/books?tags=2"].map(async (target) => (await asked(service, "GET", target)).json())),
+      Promise.all(["/books", "/books?tags=2"].map(async (target) => (await send(service, "GET", target)).json())),
     );
 
     assert.deepEqual(found, [[{ id: 1, title: "One", tags: [] }], []], database.engine);
@@ -280,7 +280,7 @@ test("keeps the records that an undeclared resource refers to, and reports it in
       "books_tags is no longer declared, and has 2 rows, which stay hidden. The table of a resource has the name of its plural.",
     ]);
     const logged: string[] = [];
-    const told = await removals(
+    const answers = await removals(
       database,
       labels,
       [1, 3, 4],
@@ -288,7 +288,7 @@ test("keeps the records that an undeclared resource refers to, and reports it in
     );
     // Names of tables without a resource are for the operator, not for callers.
     const refused = [409, "The record is still referenced by others."];
-    assert.deepEqual(told, [refused, refused, refused], database.engine);
+    assert.deepEqual(answers, [refused, refused, refused], database.engine);
     assert.deepEqual(
       logged.map((message) => /a record of tags is still referenced by the table (\w+),/.exec(message)?.[1]),
       ["books_tags", "books", "lent"],

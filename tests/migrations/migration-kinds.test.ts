@@ -337,7 +337,7 @@ const forms: readonly Form[] = ["plain", "indexed", "unique"];
 const people: Collection = { name: "people", key: "integer", columns: [{ name: "name", type: "text" }] };
 
 /** Returns a table with a column for each pair. Unchanged text is folded, so that derived columns are tested too. */
-function tableOf(form: Form, which: "from" | "to", chosen: readonly (typeof all)[number][] = all): Collection {
+function buildTable(form: Form, which: "from" | "to", chosen: readonly (typeof all)[number][] = all): Collection {
   const columns = chosen.map(([from, to]): Column => {
     const kind = kinds[which === "from" ? from : to]!;
     const unique =
@@ -355,7 +355,7 @@ function tableOf(form: Form, which: "from" | "to", chosen: readonly (typeof all)
 }
 
 /** Returns rows with the values of all pairs. If a pair has fewer values, a row has none. */
-function rowsOf(at: 0 | 1, chosen: readonly (typeof all)[number][] = all): Record<string, Value>[] {
+function buildRows(at: 0 | 1, chosen: readonly (typeof all)[number][] = all): Record<string, Value>[] {
   return [0, 1, 2].map((row) => ({
     ...Object.fromEntries(chosen.map(([from, to, values]) => [`${from}_${to}`, values[row]?.[at] ?? null])),
     untouched: `row ${row}`,
@@ -394,8 +394,8 @@ for (const form of forms)
   for (const way of ["migrated", "by hand"] as const)
     test(`converts every pair of kinds correctly, ${form}, ${way}`, async (t) => {
       for (const database of await databases(t)) {
-        const [before, now] = [tableOf(form, "from"), tableOf(form, "to")];
-        await filled(database, before, rowsOf(0));
+        const [before, now] = [buildTable(form, "from"), buildTable(form, "to")];
+        await filled(database, before, buildRows(0));
 
         await assert.rejects(opened(database, [people, now]), /latchkey db migrate/, database.engine);
         const plan = await database.plan([people, now]);
@@ -403,7 +403,7 @@ for (const form of forms)
         if (way === "migrated") await database.migrate([people, now]);
         else for (const { sql } of plan.tables) if (sql !== null) await database.run(sql);
 
-        const expected = rowsOf(1).map((row, at) => ({ id: at + 1, ...row }));
+        const expected = buildRows(1).map((row, at) => ({ id: at + 1, ...row }));
         assert.deepEqual(await readAll(database, now), expected, database.engine);
         assert.deepEqual((await database.plan([people, now])).tables, [], database.engine);
       }
@@ -412,9 +412,9 @@ for (const form of forms)
 test("reports a value without a conversion with its row, and changes nothing", async (t) => {
   const chosen = all.filter(([, , , misfit]) => misfit !== undefined);
   for (const database of await databases(t)) {
-    const [before, now] = [tableOf("plain", "from", chosen), tableOf("plain", "to", chosen)];
+    const [before, now] = [buildTable("plain", "from", chosen), buildTable("plain", "to", chosen)];
     const misfits = Object.fromEntries(chosen.map(([from, to, , misfit]) => [`${from}_${to}`, misfit!]));
-    await filled(database, before, [...rowsOf(0, chosen), { ...misfits, untouched: "row 3" }]);
+    await filled(database, before, [...buildRows(0, chosen), { ...misfits, untouched: "row 3" }]);
 
     const { obstacles } = await database.plan([people, now]);
 
@@ -429,18 +429,19 @@ test("reports a value without a conversion with its row, and changes nothing", a
 });
 
 test("asks about an undefined conversion, and prints no SQL for it", async (t) => {
-  const known = new Set(all.map(([from, to]) => `${kinds[from]!.type} ${kinds[to]!.type}`));
+  const definedConversions = new Set(all.map(([from, to]) => `${kinds[from]!.type} ${kinds[to]!.type}`));
   const names = Object.keys(kinds);
   const unknown = names
     .flatMap((from) => names.map((to) => [from, to, [], undefined] as const))
     .filter(
-      ([from, to]) => kinds[from]!.type !== kinds[to]!.type && !known.has(`${kinds[from]!.type} ${kinds[to]!.type}`),
+      ([from, to]) =>
+        kinds[from]!.type !== kinds[to]!.type && !definedConversions.has(`${kinds[from]!.type} ${kinds[to]!.type}`),
     );
   assert.ok(unknown.length > 10);
   for (const database of await databases(t)) {
-    await filled(database, tableOf("plain", "from", unknown), rowsOf(0, unknown));
+    await filled(database, buildTable("plain", "from", unknown), buildRows(0, unknown));
 
-    const plan = await database.plan([people, tableOf("plain", "to", unknown)]);
+    const plan = await database.plan([people, buildTable("plain", "to", unknown)]);
 
     assert.equal(plan.obstacles.length, unknown.length, database.engine);
     for (const obstacle of plan.obstacles) assert.match(obstacle, /convert: \(old\) => …/);
@@ -457,8 +458,8 @@ for (const form of forms)
       const chosen = Object.keys(kinds).map((kind) => [kind, kind, all.find(([from]) => from === kind)![2]] as const);
       const same = chosen.map(([from, to, values]) => [from, to, values, undefined] as const);
       for (const database of await databases(t)) {
-        const before = tableOf(form, "from", same);
-        const rows = rowsOf(0, same);
+        const before = buildTable(form, "from", same);
+        const rows = buildRows(0, same);
         await filled(database, before, [rows[0]!]);
         const renamed: Collection = {
           ...before,

@@ -68,7 +68,7 @@ for (const [what, before, now] of [
         for (const each of [ids(1, 2), ids(2), ids(3)])
           assert.equal((await ask("POST", "/posts", { title: "t", tags: each })).status, 201);
       });
-      const all = await collectionsOf([tags, now]);
+      const all = await captureCollections([tags, now]);
       await migrate(all);
       await using(open(), [tags, now], async (ask) => {
         const found = (await ask("GET", "/posts?labels=2")).json as readonly { readonly id: number }[];
@@ -85,7 +85,7 @@ for (const [what, before, now] of [
   });
 
 /** Returns the collections of a service, without a database. */
-async function collectionsOf(mounts: readonly Mount[]): Promise<readonly Collection[]> {
+async function captureCollections(mounts: readonly Mount[]): Promise<readonly Collection[]> {
   let seen: readonly Collection[] = [];
   const store = sqliteStore({ path: ":memory:" });
   await using(

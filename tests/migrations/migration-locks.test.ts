@@ -98,7 +98,7 @@ async function watched(t: TestContext, what: string, task: (url: string) => Prom
   await store.close();
   t.diagnostic(
     `${what} of ${rows} rows beside ${writers} who write took ${(took / 1000).toFixed(1)} s; ` +
-      `writes ${quiet.times.length} quiet, the longest ${longestOf(quiet.times).toFixed(0)} ms; ${beside.times.length} beside, the longest ${longestOf(beside.times).toFixed(0)} ms; ` +
+      `writes ${quiet.times.length} quiet, the longest ${pickLongest(quiet.times).toFixed(0)} ms; ${beside.times.length} beside, the longest ${pickLongest(beside.times).toFixed(0)} ms; ` +
       `refused ${refused.length}; locks, looked at at least every ${blindMs.toFixed(0)} ms: ` +
       longest
         .map(
@@ -125,7 +125,7 @@ function inOwnProcess(file: string, url: string): Promise<unknown> {
   return promisify(execFile)(process.execPath, [path.join(import.meta.dirname, "../harness", file), url]);
 }
 
-function longestOf(times: readonly number[]): number {
+function pickLongest(times: readonly number[]): number {
   return times.reduce((longest, time) => Math.max(longest, time), 0);
 }
 

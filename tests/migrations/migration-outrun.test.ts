@@ -3,7 +3,7 @@ import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Secret } from "../../src/core/crypto/secret.ts";
 import { migratePostgres, postgresStore, type Collection } from "../../src/door/stores.ts";
-import { postgresServers, urlOf } from "../harness/postgres-server.ts";
+import { postgresServers, formatURL } from "../harness/postgres-server.ts";
 import { askPostgres, startPostgres } from "../harness/postgres.ts";
 
 // A migration finishes with any number of fast writers, and while the server vacuums the tables.
@@ -85,7 +85,7 @@ test("finishes a migration by delaying fast writers for moments", async (t) => {
 test("does not wait for autovacuum", async (t) => {
   await using servers = await postgresServers();
   const server = await servers.primary(["-c", "autovacuum_naptime=1s"]);
-  const url = urlOf(server);
+  const url = formatURL(server);
   await fill(url);
   // It would take an hour.
   await askPostgres(

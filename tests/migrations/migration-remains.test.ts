@@ -35,7 +35,7 @@ const restricted = { references: { collection: "shelves", onDelete: "restrict" }
 const program = "1.0.0";
 type Values = Readonly<Record<string, string | number | null>>;
 
-async function fileOf(t: TestContext, collection: Collection, rows = 3): Promise<string> {
+async function createFile(t: TestContext, collection: Collection, rows = 3): Promise<string> {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-remains-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "latchkey.db");
@@ -69,7 +69,7 @@ async function written<T>(
   }
 }
 
-function asked(file: string, sql: string): readonly unknown[] {
+function queryFile(file: string, sql: string): readonly unknown[] {
   const database = new DatabaseSync(file, { timeout: 5000 });
   try {
     return database
@@ -82,7 +82,10 @@ function asked(file: string, sql: string): readonly unknown[] {
 }
 
 const left = (file: string): readonly unknown[] =>
-  asked(file, "SELECT name FROM sqlite_schema WHERE name LIKE '%gone%' OR name LIKE '%moved%' OR name LIKE '%next'");
+  queryFile(
+    file,
+    "SELECT name FROM sqlite_schema WHERE name LIKE '%gone%' OR name LIKE '%moved%' OR name LIKE '%next'",
+  );
 
 /** Simulates a kill after the swap: the old table has another name, next to the new one. */
 function leaveBehind(file: string): void {
@@ -104,7 +107,7 @@ function leaveBehind(file: string): void {
 
 test("ignores the remains of a killed migration, and removes them with the next one", async (t) => {
   const now = books(restricted);
-  const file = await fileOf(t, now);
+  const file = await createFile(t, now);
   leaveBehind(file);
 
   const { tables, obstacles, remarks } = await planSQLite(file, [shelves, now]);
@@ -130,10 +133,10 @@ test("ignores the remains of a killed migration, and removes them with the next 
 
 test("removes remains in portions with reports, and survives a kill in between", async (t) => {
   const now = [shelves, books(restricted, "text")];
-  const file = await fileOf(t, books(restricted), 500);
-  const told: number[] = [];
+  const file = await createFile(t, books(restricted), 500);
+  const reports: number[] = [];
   const breakOff = (done: number): void => {
-    told.push(done);
+    reports.push(done);
     throw new RangeError("broken off");
   };
 
@@ -142,19 +145,19 @@ test("removes remains in portions with reports, and survives a kill in between",
   // Index entries are in random places. Indexes stay that a delete of a referenced row needs.
   const indexes =
     "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = '_books_gone' AND sql IS NOT NULL ORDER BY 1";
-  assert.deepEqual(asked(file, indexes), ["books(next_id)", "books(shelf_id)"]);
-  assert.deepEqual(asked(file, "SELECT count(*) FROM _books_gone"), [400]);
+  assert.deepEqual(queryFile(file, indexes), ["books(next_id)", "books(shelf_id)"]);
+  assert.deepEqual(queryFile(file, "SELECT count(*) FROM _books_gone"), [400]);
   assert.deepEqual(
-    await migrateSQLite(file, now, { program, tellRemoved: (done, total) => told.push(total - done) }),
+    await migrateSQLite(file, now, { program, tellRemoved: (done, total) => reports.push(total - done) }),
     [],
   );
   assert.deepEqual(left(file), []);
-  assert.deepEqual([told[0], told.at(-1)], [100, 0]);
+  assert.deepEqual([reports[0], reports.at(-1)], [100, 0]);
 });
 
 test("starts a new or cancelled migration without old remains in its place", async (t) => {
   const now = books(restricted);
-  const file = await fileOf(t, now);
+  const file = await createFile(t, now);
   leaveBehind(file);
   const breakOff = (): never => {
     leaveBehind(file);
@@ -166,24 +169,26 @@ test("starts a new or cancelled migration without old remains in its place", asy
   await migrateSQLite(file, [shelves, now], { program, settled: () => settled.push("settled") });
 
   assert.deepEqual([left(file), settled], [[], []]);
-  assert.deepEqual(asked(file, "SELECT count(*) FROM books WHERE typeof(price) = 'integer'"), [3]);
+  assert.deepEqual(queryFile(file, "SELECT count(*) FROM books WHERE typeof(price) = 'integer'"), [3]);
 });
 
 test("removes remains before a start changes tables, so that no name or reference conflicts", async (t) => {
   const now = books(restricted);
-  const file = await fileOf(t, now);
+  const file = await createFile(t, now);
   leaveBehind(file);
-  asked(file, `DROP INDEX "books(price, id) again"`);
+  queryFile(file, `DROP INDEX "books(price, id) again"`);
 
   await written(file, now, async () => undefined);
 
   assert.deepEqual(left(file), []);
-  assert.deepEqual(asked(file, "SELECT name FROM sqlite_schema WHERE name LIKE 'books(price%'"), ["books(price, id)"]);
+  assert.deepEqual(queryFile(file, "SELECT name FROM sqlite_schema WHERE name LIKE 'books(price%'"), [
+    "books(price, id)",
+  ]);
 });
 
 test("allows deletes of rows that a new reference would refer to, while it is made", async (t) => {
   const old = books({});
-  const file = await fileOf(t, old, 300);
+  const file = await createFile(t, old, 300);
   let isOver = false;
 
   await migrateSQLite(file, [shelves, books(restricted, "text")], {
@@ -191,42 +196,45 @@ test("allows deletes of rows that a new reference would refer to, while it is ma
     tell() {
       if (isOver) return;
       isOver = true;
-      asked(file, "DELETE FROM shelves WHERE id = 1");
-      asked(file, "UPDATE books SET shelf_id = 2");
+      queryFile(file, "DELETE FROM shelves WHERE id = 1");
+      queryFile(file, "UPDATE books SET shelf_id = 2");
     },
   });
 
   assert.ok(isOver);
-  assert.deepEqual(asked(file, "SELECT DISTINCT shelf_id FROM books"), [2]);
-  assert.deepEqual(asked(file, "SELECT count(*) FROM books"), [300]);
+  assert.deepEqual(queryFile(file, "SELECT DISTINCT shelf_id FROM books"), [2]);
+  assert.deepEqual(queryFile(file, "SELECT count(*) FROM books"), [300]);
   assert.deepEqual([left(file), (await checkSQLite(file)).problems], [[], []]);
 });
 
 test("keeps the table unchanged and deletes the copy if a row refers to no other in the end", async (t) => {
   const old = books({});
-  const file = await fileOf(t, old, 300);
+  const file = await createFile(t, old, 300);
 
   const refused = migrateSQLite(file, [shelves, books(restricted, "text")], {
     program,
-    tell: () => asked(file, "DELETE FROM shelves WHERE id = 1"),
+    tell: () => queryFile(file, "DELETE FROM shelves WHERE id = 1"),
   });
 
   await assert.rejects(refused, /books was not changed: rows refer to missing rows \(id \d+, /);
-  assert.deepEqual(asked(file, "SELECT DISTINCT typeof(price) FROM books"), ["integer"]);
+  assert.deepEqual(queryFile(file, "SELECT DISTINCT typeof(price) FROM books"), ["integer"]);
   assert.deepEqual(left(file), []);
 });
 
 test("keeps custom indexes and triggers of a table in its new form", async (t) => {
-  const file = await fileOf(t, books({}), 300);
-  asked(file, `CREATE UNIQUE INDEX IF NOT EXISTS main."my ""index" ON [books] (title, next_id) WHERE price >= 0`);
-  asked(file, "CREATE INDEX other on books(price)");
-  asked(file, "CREATE TRIGGER mine AFTER DELETE ON books BEGIN UPDATE shelves SET name = 'deleted ' || OLD.id; END");
+  const file = await createFile(t, books({}), 300);
+  queryFile(file, `CREATE UNIQUE INDEX IF NOT EXISTS main."my ""index" ON [books] (title, next_id) WHERE price >= 0`);
+  queryFile(file, "CREATE INDEX other on books(price)");
+  queryFile(
+    file,
+    "CREATE TRIGGER mine AFTER DELETE ON books BEGIN UPDATE shelves SET name = 'deleted ' || OLD.id; END",
+  );
 
   await migrateSQLite(file, [shelves, books({}, "text")], { program });
   await migrateSQLite(file, [shelves, books({}, "integer")], { program });
   await migrateSQLite(file, [shelves, books({}, "text")], { program });
 
-  const found = asked(
+  const found = queryFile(
     file,
     "SELECT replace(name, ' again', '') || '|' || tbl_name || '|' || replace(sql, ' again', '') FROM sqlite_schema WHERE name LIKE 'my%' OR name LIKE 'other%' OR name = 'mine' ORDER BY 1",
   );
@@ -236,43 +244,47 @@ test("keeps custom indexes and triggers of a table in its new form", async (t) =
     `other|books|CREATE INDEX "other" on "books"(price)`,
   ]);
   // Deleting the remains has fired no trigger.
-  assert.deepEqual(asked(file, "SELECT name FROM shelves ORDER BY id"), ["a", "b"]);
+  assert.deepEqual(queryFile(file, "SELECT name FROM shelves ORDER BY id"), ["a", "b"]);
   assert.deepEqual([left(file), (await checkSQLite(file)).problems], [[], []]);
 });
 
 test("keeps them when a start rebuilds a table, also under views, and keeps an unfinished copy up to date", async (t) => {
-  const file = await fileOf(t, books({}), 300);
+  const file = await createFile(t, books({}), 300);
   const breakOff = (): never => {
     throw Object.assign(new Error("broken off"), { errcode: 5 });
   };
   await assert.rejects(migrateSQLite(file, [shelves, books({}, "text")], { program, tell: breakOff }), /broken off/);
-  asked(file, "CREATE INDEX other ON books(price)");
-  asked(file, "CREATE TRIGGER mine AFTER DELETE ON books BEGIN UPDATE shelves SET name = 'deleted ' || OLD.id; END");
-  asked(file, "CREATE VIEW cheap AS SELECT * FROM books WHERE price < 5");
+  queryFile(file, "CREATE INDEX other ON books(price)");
+  queryFile(
+    file,
+    "CREATE TRIGGER mine AFTER DELETE ON books BEGIN UPDATE shelves SET name = 'deleted ' || OLD.id; END",
+  );
+  queryFile(file, "CREATE VIEW cheap AS SELECT * FROM books WHERE price < 5");
 
   await written(file, books(restricted), async () => undefined);
-  asked(file, "UPDATE books SET price = price + 1000");
-  asked(file, "DELETE FROM books WHERE id = 300");
+  queryFile(file, "UPDATE books SET price = price + 1000");
+  queryFile(file, "DELETE FROM books WHERE id = 300");
   await written(file, books({}), async () => undefined);
   await migrateSQLite(file, [shelves, books({}, "text")], { program });
 
-  assert.deepEqual(asked(file, "SELECT DISTINCT typeof(price) || (CAST(price AS INTEGER) >= 1000) FROM books"), [
+  assert.deepEqual(queryFile(file, "SELECT DISTINCT typeof(price) || (CAST(price AS INTEGER) >= 1000) FROM books"), [
     "text1",
   ]);
-  assert.deepEqual(asked(file, "SELECT count(*) FROM books"), [299]);
-  assert.deepEqual(asked(file, "SELECT name FROM shelves WHERE name LIKE 'deleted%'").length, 2);
+  assert.deepEqual(queryFile(file, "SELECT count(*) FROM books"), [299]);
+  assert.deepEqual(queryFile(file, "SELECT name FROM shelves WHERE name LIKE 'deleted%'").length, 2);
   assert.deepEqual(
-    asked(file, "SELECT name FROM sqlite_schema WHERE name LIKE 'other%' OR name IN ('mine', 'cheap') ORDER BY 1").map(
-      (name) => String(name).replace(" again", ""),
-    ),
+    queryFile(
+      file,
+      "SELECT name FROM sqlite_schema WHERE name LIKE 'other%' OR name IN ('mine', 'cheap') ORDER BY 1",
+    ).map((name) => String(name).replace(" again", "")),
     ["cheap", "mine", "other"],
   );
   assert.deepEqual(left(file), []);
 });
 
 test("stops a migration before it starts if a custom index uses a removed column", async (t) => {
-  const file = await fileOf(t, books({}), 3);
-  asked(file, "CREATE INDEX other ON books (price)");
+  const file = await createFile(t, books({}), 3);
+  queryFile(file, "CREATE INDEX other ON books (price)");
   const now = books({});
   const renamed = {
     ...now,
@@ -286,5 +298,5 @@ test("stops a migration before it starts if a custom index uses a removed column
     migrateSQLite(file, [shelves, renamed], { program }),
     /books was not changed: the index other.*price/,
   );
-  assert.deepEqual([left(file), asked(file, "SELECT count(price) FROM books")], [[], [3]]);
+  assert.deepEqual([left(file), queryFile(file, "SELECT count(price) FROM books")], [[], [3]]);
 });

@@ -311,8 +311,8 @@ test("lets an old version serve beside a field that accepts each word of its enu
 
       const { tables } = await plan(database, books({ state: now }));
 
-      const told = tables.flatMap(({ changes }) => changes.flatMap((change) => change.alone ?? []));
-      assert.deepEqual(told, alone, database.engine);
+      const reasons = tables.flatMap(({ changes }) => changes.flatMap((change) => change.alone ?? []));
+      assert.deepEqual(reasons, alone, database.engine);
     }
 });
 

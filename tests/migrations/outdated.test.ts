@@ -107,9 +107,9 @@ for (const [what, now] of [
       assert.equal((await today.list({ collection: now, ...list })).length, 1, engine);
       assert.deepEqual(await today.list({ collection: others, ...list }), [], engine);
 
-      const told = seen.filter((one) => one.kind === "notice" && one.level === "error");
+      const errorNotices = seen.filter((one) => one.kind === "notice" && one.level === "error");
       assert.deepEqual(
-        told.map((one) => one.kind === "notice" && /another declaration/.test(String(one.error))),
+        errorNotices.map((one) => one.kind === "notice" && /another declaration/.test(String(one.error))),
         [true],
         engine,
       );

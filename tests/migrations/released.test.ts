@@ -52,15 +52,15 @@ after(async () => (await server)?.stop());
 async function takeOver(
   t: TestContext,
   from: string,
-): Promise<{ api: API; known: Known; as: Record<Caller, Headers> }> {
-  const known = JSON.parse(readFileSync(`${from}.json`, "utf8")) as Known;
+): Promise<{ api: API; baseline: Known; as: Record<Caller, Headers> }> {
+  const baseline = JSON.parse(readFileSync(`${from}.json`, "utf8")) as Known;
   const database = from.endsWith("postgres") ? await restored(t, `${from}.sql`) : await copied(t, `${from}.db`);
-  const api = await serve(t, { settings: { LATCHKEY_DATABASE: database, LATCHKEY_SECRET: known.secret } });
-  const { username, password } = known.login;
+  const api = await serve(t, { settings: { LATCHKEY_DATABASE: database, LATCHKEY_SECRET: baseline.secret } });
+  const { username, password } = baseline.login;
   return {
     api,
-    known,
-    as: { admin: basicHeader("admin", known.passwords.admin), ada: basicHeader(username, password) },
+    baseline,
+    as: { admin: basicHeader("admin", baseline.passwords.admin), ada: basicHeader(username, password) },
   };
 }
 
@@ -85,9 +85,9 @@ for (const name of databases.toSorted()) {
   const from = join(folder, name);
 
   test(`${name}: keeps every record, and accepts its old validator for a change`, async (t) => {
-    const { api, known, as } = await takeOver(t, from);
+    const { api, baseline, as } = await takeOver(t, from);
 
-    for (const { as: caller, path, json, etag } of known.reads) {
+    for (const { as: caller, path, json, etag } of baseline.reads) {
       const reply = await api.get(path, as[caller]);
       assert.deepEqual([path, reply.status, reply.json], [path, 200, json]);
       if (Array.isArray(json)) continue;
@@ -97,14 +97,14 @@ for (const name of databases.toSorted()) {
       assert.equal((await api.get(path, { ...as[caller], "if-none-match": tag })).status, 304);
     }
 
-    const { path, etag } = known.reads.find((read) => read.path === "/orders/1")!;
+    const { path, etag } = baseline.reads.find((read) => read.path === "/orders/1")!;
     const written = await api.patch(path, { status: "cancelled" }, { ...as.ada, "if-match": etag });
     assert.equal(written.status, 200);
     assert.equal((await api.patch(path, { status: "open" }, { ...as.ada, "if-match": etag })).status, 412);
   });
 
   test(`${name}: keeps every login valid, and every ended one ended`, async (t) => {
-    const { api, known, as } = await takeOver(t, from);
+    const { api, baseline, as } = await takeOver(t, from);
     const bearer = async (refresh: string): Promise<Headers> => {
       const reply = await api.post("/api/token/refresh/", { refresh });
       assert.equal(reply.status, 200, reply.text);
@@ -113,24 +113,24 @@ for (const name of databases.toSorted()) {
 
     for (const headers of [
       as.ada,
-      basicHeader("ADA", known.login.password),
-      { cookie: known.cookie },
-      { authorization: `Token ${known.apiToken}` },
-      { authorization: `Token ${known.key}` },
-      await bearer(known.refresh),
-      await bearer(known.itsSuccessor),
+      basicHeader("ADA", baseline.login.password),
+      { cookie: baseline.cookie },
+      { authorization: `Token ${baseline.apiToken}` },
+      { authorization: `Token ${baseline.key}` },
+      await bearer(baseline.refresh),
+      await bearer(baseline.itsSuccessor),
     ])
-      assert.equal((await api.get("/protected/", headers)).json.username, known.login.username);
-    const token = await api.post("/api-token-auth/", known.login);
+      assert.equal((await api.get("/protected/", headers)).json.username, baseline.login.username);
+    const token = await api.post("/api-token-auth/", baseline.login);
     const account = await api.get("/users/2/account", as.admin);
     const ended = [
-      await api.post("/api/token/refresh/", { refresh: known.endedRefresh }),
-      await api.post("/api/token/refresh/", { refresh: known.usedRefresh }),
-      await api.get("/protected/", { authorization: `Token ${known.endedKey}` }),
+      await api.post("/api/token/refresh/", { refresh: baseline.endedRefresh }),
+      await api.post("/api/token/refresh/", { refresh: baseline.usedRefresh }),
+      await api.get("/protected/", { authorization: `Token ${baseline.endedKey}` }),
     ];
 
-    assert.equal(token.json.token, known.apiToken);
-    assert.equal(account.json.created_at, known.createdAt);
+    assert.equal(token.json.token, baseline.apiToken);
+    assert.equal(account.json.created_at, baseline.createdAt);
     assert.deepEqual(
       ended.map(({ status }) => status),
       [401, 401, 401],
@@ -138,20 +138,20 @@ for (const name of databases.toSorted()) {
   });
 
   test(`${name}: asks for a second factor only after its user has added one`, async (t) => {
-    const { api, known } = await takeOver(t, from);
-    const { id } = (await api.get("/api/session/", { cookie: known.cookie })).json.user;
-    const { login } = known;
+    const { api, baseline } = await takeOver(t, from);
+    const { id } = (await api.get("/api/session/", { cookie: baseline.cookie })).json.user;
+    const { login } = baseline;
     assert.equal((await api.post("/api/token/", login)).status, 200);
 
     const ada = await addTOTPTo(api, { id, email: login.username, password: login.password });
 
     for (const ended of [
-      await api.get("/protected/", { cookie: known.cookie }),
-      await api.post("/api/token/refresh/", { refresh: known.refresh }),
+      await api.get("/protected/", { cookie: baseline.cookie }),
+      await api.post("/api/token/refresh/", { refresh: baseline.refresh }),
       await api.get("/protected/", basicHeader(login.username, login.password)),
     ])
       assert.equal(ended.status, 401);
-    for (const program of [known.apiToken, known.key])
+    for (const program of [baseline.apiToken, baseline.key])
       assert.equal((await api.get("/protected/", { authorization: `Token ${program}` })).status, 200);
     const { pending } = (await startLogin(api, ada)).json.login;
     const done = await api.post("/api/login/", { pending, factor: ada.factor, code: ada.code() });
@@ -159,10 +159,10 @@ for (const name of databases.toSorted()) {
   });
 
   test(`${name}: repeats writes with a key, and assigns no id twice`, async (t) => {
-    const { api, known, as } = await takeOver(t, from);
+    const { api, baseline, as } = await takeOver(t, from);
 
     for (const caller of ["admin", "ada"] as const) {
-      for (const { method, path, key, body, status, json, etag } of known.repeatable[caller]) {
+      for (const { method, path, key, body, status, json, etag } of baseline.repeatable[caller]) {
         const again = await api.ask(method, path, { headers: { ...as[caller], "idempotency-key": key }, body });
         assert.deepEqual(
           [again.status, again.json, again.headers.has("etag"), again.headers.get("idempotency-replayed")],

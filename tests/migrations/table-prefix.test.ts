@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { Secret } from "../../src/door/index.ts";
 import { inspectPostgres, inspectSQLite, sqliteStore, StoreSetupError } from "../../src/door/stores.ts";
-import { declarationsOf } from "../../src/service/inspecting/inspect.ts";
+import { formatDeclarations } from "../../src/service/inspecting/inspect.ts";
 import { ConfigError, type ConfigFile } from "../../src/service/service.ts";
 import { readSettings } from "../../src/service/settings/settings.ts";
 import type { Database } from "../../src/service/settings/values.ts";
@@ -50,7 +50,7 @@ onBoth("tables of Rails are inspected and served beside Latchkey's own of the sa
       : { kind: "postgres", url: new Secret(before.url) };
   const found = await (database.kind === "sqlite" ? inspectSQLite(database.path) : inspectPostgres(database.url));
   const own = (await assembleFor(database, {})).collections;
-  const text = declarationsOf(
+  const text = formatDeclarations(
     found,
     own.map(({ name }) => name),
   );
@@ -72,8 +72,8 @@ onBoth("tables of Rails are inspected and served beside Latchkey's own of the sa
   assert.equal((await api.get("/users_2", api.admin)).json[0].email, "their@example.com");
   assert.deepEqual((await api.get("/orders_2", api.admin)).json[0].total, "12.50");
   assert.equal((await api.get("/orders?expand=user,items", ann.headers)).json[0].user.id, ann.id);
-  const kept = await api.delete(`/users/${ann.id}`, api.admin);
-  assert.match(kept.json.detail, /referenced by orders/);
+  const response = await api.delete(`/users/${ann.id}`, api.admin);
+  assert.match(response.json.detail, /referenced by orders/);
   assert.deepEqual(
     (await before.sql("SELECT id FROM lk_users ORDER BY id")).map(({ id }) => Number(id)),
     [1, ann.id],

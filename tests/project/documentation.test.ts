@@ -32,13 +32,13 @@ const pages = ["README.md", ...globSync("docs/**/*.md", { cwd: root })].filter((
   existsSync(path.join(root, page)),
 );
 const sources = globSync("src/**/*.ts", { cwd: root });
-const blocks = [...pages.flatMap(blocksOf), ...sources.flatMap(examplesOf)];
+const blocks = [...pages.flatMap(collectBlocks), ...sources.flatMap(collectExamples)];
 const typescript = blocks.filter(({ info }) => info === "ts" || info === "ts run");
 
 before(() => {
   rmSync(scratch, { recursive: true, force: true });
   mkdirSync(scratch, { recursive: true });
-  for (const block of typescript) writeFileSync(fileOf(block), block.text);
+  for (const block of typescript) writeFileSync(resolveFile(block), block.text);
 });
 
 after(() => rmSync(scratch, { recursive: true, force: true }));
@@ -61,15 +61,15 @@ test("compiles the TypeScript of every page", { skip: typescript.length === 0 &&
 
 for (const block of typescript.filter(({ info }) => info === "ts run")) {
   test(`runs ${block.page}:${block.line}`, async () => {
-    await run(process.execPath, ["--import", fromSource, fileOf(block)], { cwd: scratch, timeout: 20_000 });
+    await run(process.execPath, ["--import", fromSource, resolveFile(block)], { cwd: scratch, timeout: 20_000 });
   });
 }
 
 test("finds the targets of all links of a page, in the package too", async () => {
   const { stdout } = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: root });
-  const packed = filesOf(JSON.parse(stdout));
+  const packed = collectFiles(JSON.parse(stdout));
   const broken = [...pages, ...globSync("*.md", { cwd: root })].flatMap((page) =>
-    linksOf(page)
+    collectLinks(page)
       .filter(({ file, anchor }) => !packed.has(file) || !hasAnchor(file, anchor))
       .map(({ link }) => `${page}: ${link}`),
   );
@@ -78,7 +78,7 @@ test("finds the targets of all links of a page, in the package too", async () =>
 });
 
 test("lists every page in the index of the docs", () => {
-  const named = new Set(linksOf("docs/README.md").map(({ file }) => file));
+  const named = new Set(collectLinks("docs/README.md").map(({ file }) => file));
 
   assert.deepEqual(
     pages.filter(
@@ -126,14 +126,14 @@ for (const page of pages) {
 }
 
 /** Returns the files in the output of `npm pack --json`, which is a list of packages, or an object with them. */
-function filesOf(packages: object): ReadonlySet<string> {
+function collectFiles(packages: object): ReadonlySet<string> {
   const [one] = Object.values(packages) as { readonly files: readonly { readonly path: string }[] }[];
   return new Set(one!.files.map((each) => each.path));
 }
 
 /** Returns the relative links of a page, with their files. */
-function linksOf(page: string): { link: string; file: string; anchor: string }[] {
-  return [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)]
+function collectLinks(page: string): { link: string; file: string; anchor: string }[] {
+  return [...readProse(page).matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, link = ""]) => link)
     .filter((link) => !/^[a-z]+:/.test(link))
     .map((link) => {
@@ -146,7 +146,7 @@ function linksOf(page: string): { link: string; file: string; anchor: string }[]
 /** Returns true if a file has a heading for the anchor, in the form of GitHub and the site. */
 function hasAnchor(file: string, anchor: string): boolean {
   if (anchor === "" || !file.endsWith(".md")) return true;
-  return [...proseOf(file).matchAll(/^#+ (.*)$/gm)].some(
+  return [...readProse(file).matchAll(/^#+ (.*)$/gm)].some(
     ([, heading = ""]) =>
       heading
         .toLowerCase()
@@ -155,11 +155,11 @@ function hasAnchor(file: string, anchor: string): boolean {
   );
 }
 
-function proseOf(page: string): string {
+function readProse(page: string): string {
   return readFileSync(path.join(root, page), "utf8").replaceAll(/^```[^]*?^```/gm, "");
 }
 
-function blocksOf(page: string): Block[] {
+function collectBlocks(page: string): Block[] {
   const text = readFileSync(path.join(root, page), "utf8");
   return [...text.matchAll(/^```(\w.*)\n([^]*?)^```$/gm)].map((match) => ({
     page,
@@ -170,7 +170,7 @@ function blocksOf(page: string): Block[] {
 }
 
 /** Returns the examples of docstrings. */
-function examplesOf(source: string): Block[] {
+function collectExamples(source: string): Block[] {
   const text = readFileSync(path.join(root, source), "utf8");
   return [...text.matchAll(/^ +\* ```(ts)\n([^]*?)^ +\* ```$/gm)].map((match) => ({
     page: source,
@@ -180,6 +180,6 @@ function examplesOf(source: string): Block[] {
   }));
 }
 
-function fileOf(block: Block): string {
+function resolveFile(block: Block): string {
   return path.join(scratch, `${block.page.replaceAll(/[/.]/g, "-")}-${block.line}.ts`);
 }

@@ -12,12 +12,12 @@ const root = path.join(import.meta.dirname, "../..");
 const page = readFileSync(path.join(root, "docs/sign-up-and-passwords.md"), "utf8");
 
 /** Returns the first block of a language after a heading. */
-function blockOf(heading: string, language: string): string {
+function readBlock(heading: string, language: string): string {
   const section = page.slice(page.indexOf(`## ${heading}\n`));
   return new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, "m").exec(section)![1]!;
 }
 
-function linesOf(text: string): number {
+function countLines(text: string): number {
   return text.split("\n").filter((line) => line.trim() !== "").length;
 }
 
@@ -42,7 +42,7 @@ await service.close();
 const answered = (factors: number) => [202, 400, 202, 202, 200, factors, 200];
 
 /** Runs a program in a folder with these files, and returns the statuses that it prints. */
-async function statusesOf(name: string, files: Readonly<Record<string, string>>): Promise<readonly number[]> {
+async function collectStatuses(name: string, files: Readonly<Record<string, string>>): Promise<readonly number[]> {
   // Inside the repository, so that libraries are found.
   const folder = path.join(root, "tests/.in-lines", name);
   mkdirSync(folder, { recursive: true });
@@ -60,9 +60,12 @@ async function statusesOf(name: string, files: Readonly<Record<string, string>>)
 }
 
 test("sets up all accounts for people in 15 lines of the ready-made service", async () => {
-  const config = blockOf("In the ready-made service", "ts");
-  const providers = blockOf("In the ready-made service", "json");
-  assert.ok(linesOf(config) + linesOf(providers) <= 15, `${linesOf(config)} and ${linesOf(providers)} lines`);
+  const config = readBlock("In the ready-made service", "ts");
+  const providers = readBlock("In the ready-made service", "json");
+  assert.ok(
+    countLines(config) + countLines(providers) <= 15,
+    `${countLines(config)} and ${countLines(providers)} lines`,
+  );
 
   const run = `
     import { createLatchkey, loadConfigFile, readSettings } from "latchkey/service";
@@ -75,14 +78,14 @@ test("sets up all accounts for people in 15 lines of the ready-made service", as
     "company.secret": "a secret",
     "run.ts": run,
   };
-  assert.deepEqual(await statusesOf("service", files), answered(401));
+  assert.deepEqual(await collectStatuses("service", files), answered(401));
 });
 
 test("sets up all accounts for people in 35 lines of the toolkit", async () => {
-  const program = blockOf("In your own service", "ts run");
-  assert.ok(linesOf(program) <= 35, `${linesOf(program)} lines`);
+  const program = readBlock("In your own service", "ts run");
+  assert.ok(countLines(program) <= 35, `${countLines(program)} lines`);
 
   const run = program.replace("await service.close();\n", asking);
   assert.notEqual(run, program);
-  assert.deepEqual(await statusesOf("toolkit", { "run.ts": run }), answered(403));
+  assert.deepEqual(await collectStatuses("toolkit", { "run.ts": run }), answered(403));
 });

@@ -113,17 +113,17 @@ test("refuses to start with an addition that would hide a built-in part", async 
 
 test("reports a conflict with a built-in feature in a few lines, with the way to remove the feature", async (t) => {
   const orders = defineResource({ name: "order", fields: { name: text() } });
-  const mistakesOf = async (config: ConfigFile): Promise<readonly string[]> => {
+  const collectMistakes = async (config: ConfigFile): Promise<readonly string[]> => {
     const error: unknown = await serve(t, { config }).catch((thrown: unknown) => thrown);
     assert.ok(error instanceof DeclarationError);
     return error.mistakes;
   };
 
-  assert.deepEqual(await mistakesOf({ mounts: [mount(orders, { permission: authenticated })] }), [
+  assert.deepEqual(await collectMistakes({ mounts: [mount(orders, { permission: authenticated })] }), [
     "/orders is mounted twice: in the feature orders and among the service's own; keep one",
     'the feature orders is built in; without: ["orders"] in the config file leaves it out',
   ]);
-  assert.deepEqual(await mistakesOf({ features: ({ accounts }) => [tokenLogin(accounts)] }), [
+  assert.deepEqual(await collectMistakes({ features: ({ accounts }) => [tokenLogin(accounts)] }), [
     "two features are called token-login; leave one out, or give it another name",
     'the feature token-login is built in; without: ["token-login"] in the config file leaves it out',
   ]);

@@ -39,41 +39,41 @@ async function withDocuments(t: TestContext, database: TestDatabase, count: numb
     const some = Array.from({ length: Math.min(16, count - at) }, () => ({ content }));
     assert.equal((await own.ask("POST", "/documents", { as: "ada", body: some })).status, 201);
   }
-  watched.given();
+  watched.takeOctets();
   return { ...watched, own };
 }
 
-const patchOf = (count: number, more: object = {}) =>
+const buildPatch = (count: number, more: object = {}) =>
   Array.from({ length: count }, (_, at) => ({ id: at + 1, rank: at + 1, ...more }));
-const codesOf = ({ status, json: body }: OwnAnswer): readonly unknown[] => [
+const readCodes = ({ status, json: body }: OwnAnswer): readonly unknown[] => [
   status,
   body.errors?.map(({ pointer, code }: Record<string, string>) => `${pointer} ${code}`),
 ];
 
 test("reads at most 8 MiB of records for PATCH of a collection, and only the needed part to refuse it", async (t) => {
   for (const database of await databases(t)) {
-    const { own, given } = await withDocuments(t, database, 150);
+    const { own, takeOctets } = await withDocuments(t, database, 150);
     const patch = (body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<OwnAnswer> =>
       own.ask("PATCH", "/documents", { as: "ada", body, headers });
     const ranks = async (): Promise<readonly number[]> =>
       (await own.get("/documents?limit=1000&fields=rank")).json.map(({ rank }: { rank: number }) => rank);
 
     await t.test(`${database.engine}: refuses more with too_many, and writes nothing`, async () => {
-      const refused = await patch(patchOf(150));
-      assert.deepEqual(codesOf(refused), [400, [" too_many"]]);
-      assert.ok(given() <= 8 * MIB);
+      const refused = await patch(buildPatch(150));
+      assert.deepEqual(readCodes(refused), [400, [" too_many"]]);
+      assert.ok(takeOctets() <= 8 * MIB);
       assert.deepEqual(new Set(await ranks()), new Set([0]));
     });
 
     await t.test(`${database.engine}: compares states and permissions before it reads whole records`, async () => {
-      given();
-      const stale = await patch(patchOf(130, { if_match: '"no-such-state"' }));
+      takeOctets();
+      const stale = await patch(buildPatch(130, { if_match: '"no-such-state"' }));
       assert.deepEqual([stale.status, stale.json.errors[129 % 100].code], [412, "stale"]);
       // A caller may send a read-only field unchanged. This is no reason for 400.
       assert.equal((await patch([{ id: 1, made_by: 7, if_match: '"no-such-state"' }])).status, 412);
-      assert.deepEqual(codesOf(await patch([...patchOf(130), { id: 999 }])), [404, ["/130/id not_found"]]);
+      assert.deepEqual(readCodes(await patch([...buildPatch(130), { id: 999 }])), [404, ["/130/id not_found"]]);
       assert.deepEqual(
-        codesOf(
+        readCodes(
           await patch([
             { id: 1, if_match: '"x"' },
             { id: 2, rank: "x" },
@@ -82,25 +82,25 @@ test("reads at most 8 MiB of records for PATCH of a collection, and only the nee
         [400, ["/1/rank invalid"]],
       );
       const long = `"${"x".repeat(17_000)}"`;
-      assert.deepEqual(codesOf(await patch([{ id: 1, if_match: long }])), [400, ["/0/if_match too_long"]]);
-      assert.ok(given() < 64 * 1024);
+      assert.deepEqual(readCodes(await patch([{ id: 1, if_match: long }])), [400, ["/0/if_match too_long"]]);
+      assert.ok(takeOctets() < 64 * 1024);
     });
 
     await t.test(`${database.engine}: changes records of nearly 8 MiB, and returns each of them once`, async () => {
-      const done = await patch(patchOf(130));
+      const done = await patch(buildPatch(130));
       assert.deepEqual([done.status, done.json.length], [200, 130]);
       assert.deepEqual(Object.keys(done.json[129]), ["id", "title", "rank", "made_by", "content"]);
-      const octets = given();
+      const octets = takeOctets();
       assert.ok(octets <= 8 * MIB && octets > 7 * MIB, `${octets} octets`);
       assert.deepEqual(
         (await ranks()).slice(0, 130),
-        patchOf(130).map(({ rank }) => rank),
+        buildPatch(130).map(({ rank }) => rank),
       );
       assert.deepEqual(done.json[4], (await own.get("/documents/5")).json);
     });
 
     await t.test(`${database.engine}: counts all concurrent reads of one caller together`, async () => {
-      const all = await Promise.all(Array.from({ length: 8 }, () => patch(patchOf(130))));
+      const all = await Promise.all(Array.from({ length: 8 }, () => patch(buildPatch(130))));
       const statuses = all.map(({ status }) => status);
       assert.deepEqual(new Set(statuses), new Set([200, 503]));
       const refused = all.find(({ status }) => status === 503)!;
@@ -111,18 +111,18 @@ test("reads at most 8 MiB of records for PATCH of a collection, and only the nee
 
 test("repeats a large response as long as its records are unchanged", async (t) => {
   for (const database of await databases(t)) {
-    const { own, given } = await withDocuments(t, database, 40);
+    const { own, takeOctets } = await withDocuments(t, database, 40);
     const headers = { "idempotency-key": `large-${database.engine}` };
-    const ask = (): Promise<OwnAnswer> => own.ask("PATCH", "/documents", { as: "ada", body: patchOf(40), headers });
+    const ask = (): Promise<OwnAnswer> => own.ask("PATCH", "/documents", { as: "ada", body: buildPatch(40), headers });
     const first = await ask();
     assert.equal(first.status, 200);
 
-    const [kept] = (await database.ask("SELECT rows FROM latchkey_idempotency")) as [{ readonly rows: string }];
-    assert.ok(kept.rows.length < 40 * 64, kept.rows);
-    given();
+    const [stored] = (await database.ask("SELECT rows FROM latchkey_idempotency")) as [{ readonly rows: string }];
+    assert.ok(stored.rows.length < 40 * 64, stored.rows);
+    takeOctets();
     const again = await ask();
     assert.deepEqual([again.status, again.headers.get("idempotency-replayed"), again.text], [200, "true", first.text]);
-    assert.ok(given() <= 8 * MIB);
+    assert.ok(takeOctets() <= 8 * MIB);
     assert.equal((await own.ask("PATCH", "/documents/3", { as: "ada", body: { rank: 1000 } })).status, 200);
     const changed = await ask();
     assert.deepEqual([changed.status, changed.headers.get("idempotency-replayed"), changed.text], [204, "true", ""]);
@@ -189,7 +189,7 @@ test("limits the changes of an array to 5,000, and counts 100 link rows as one",
       fields: { title: text({ default: "t" }), tags: references(tags, { default: many, maxItems: 500 }) },
     });
     const entries = mount(log, { permission: anyone });
-    let asked = 0;
+    let hookCalls = 0;
     let changesOfHook = 0;
     const mounts = [
       mount(tags, { permission: anyone, arrays: true }),
@@ -198,7 +198,7 @@ test("limits the changes of an array to 5,000, and counts 100 link rows as one",
         permission: anyone,
         arrays: true,
         beforeWrite() {
-          asked++;
+          hookCalls++;
           const values = { line: "x" };
           const insert = { kind: "insert", collection: entries.collection, values } as const;
           return { changes: Array.from({ length: changesOfHook }, () => insert) };
@@ -207,23 +207,23 @@ test("limits the changes of an array to 5,000, and counts 100 link rows as one",
     ];
     const own = await ownService(t, { store: database.open(), mounts });
     const post = (body: unknown): Promise<OwnAnswer> => own.ask("POST", "/posts", { body });
-    const countOf = async (path: string): Promise<string | null> =>
+    const readTotal = async (path: string): Promise<string | null> =>
       (await own.get(`${path}?limit=1`, { headers: { prefer: "count=exact" } })).headers.get("x-total-count");
     assert.equal((await own.ask("POST", "/tags", { body: Array(500).fill({}) })).status, 201);
 
     // 1,000 records and 500,000 link rows.
     const refused = await post(Array(1000).fill({}));
-    assert.deepEqual([codesOf(refused), asked], [[400, [" too_many"]], 0]);
+    assert.deepEqual([readCodes(refused), hookCalls], [[400, [" too_many"]], 0]);
     assert.match(refused.json.errors[0].detail, /6000 changes/);
 
     changesOfHook = 5;
     const afterwards = await post(Array(1000).fill({ tags: [] }));
-    assert.deepEqual([codesOf(afterwards), asked], [[400, [" too_many"]], 1000]);
-    assert.deepEqual([await countOf("/posts"), await countOf("/entries")], ["0", "0"]);
+    assert.deepEqual([readCodes(afterwards), hookCalls], [[400, [" too_many"]], 1000]);
+    assert.deepEqual([await readTotal("/posts"), await readTotal("/entries")], ["0", "0"]);
 
     changesOfHook = 4;
     assert.equal((await post(Array(1000).fill({ tags: [] }))).status, 201);
-    assert.equal(await countOf("/entries"), "4000");
+    assert.equal(await readTotal("/entries"), "4000");
     changesOfHook = 0;
     assert.equal((await post(Array(20).fill({}))).status, 201);
     const [linked] = (await database.ask("SELECT count(*) AS rows FROM posts_tags")) as [{ readonly rows: unknown }];
@@ -231,6 +231,6 @@ test("limits the changes of an array to 5,000, and counts 100 link rows as one",
     const [first] = (await own.get("/posts?limit=1&sort=-id")).json;
     assert.deepEqual(first.tags, many);
     const wrong = await post([{ tags: [1] }, { tags: [2, 3, 999, 4] }]);
-    assert.deepEqual(codesOf(wrong), [400, ["/1/tags/2 invalid"]]);
+    assert.deepEqual(readCodes(wrong), [400, ["/1/tags/2 invalid"]]);
   }
 });

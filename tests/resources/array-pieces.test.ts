@@ -44,21 +44,21 @@ interface Asked {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-interface Asking extends Pick<WeighedStore, "given"> {
+interface Asking extends Pick<WeighedStore, "takeOctets"> {
   readonly service: Service;
   /** Asks without a measure. */
-  ask(asked: Asked): Promise<Response>;
+  ask(options: Asked): Promise<Response>;
   /**
    * Asks for the same several times at once, and requires short pieces and few octets of the store. Asks again if a piece
    * was too long, so the request must do the same work each time.
    */
-  require(title: string, asked: Asked, statuses: readonly number[], atOnce?: number): Promise<readonly Response[]>;
+  require(title: string, options: Asked, statuses: readonly number[], atOnce?: number): Promise<readonly Response[]>;
   /** Requires the same of a request with an idempotency key, and of its repetition. Each measurement has another key. */
-  requireKeyed(asked: Asked, status: number): Promise<void>;
+  requireKeyed(options: Asked, status: number): Promise<void>;
 }
 
 async function asking(t: TestContext, database: TestDatabase): Promise<Asking> {
-  const { store, given } = weighed(database.open());
+  const { store, takeOctets } = weighed(database.open());
   const service = await createService({
     store,
     schemes: [visitor],
@@ -68,7 +68,7 @@ async function asking(t: TestContext, database: TestDatabase): Promise<Asking> {
   });
   t.after(() => service.close());
 
-  const requestOf = ({ method, body, path = "/posts", headers }: Asked): Request =>
+  const buildRequest = ({ method, body, path = "/posts", headers }: Asked): Request =>
     new Request(`http://127.0.0.1${path}`, {
       method,
       body: JSON.stringify(body),
@@ -77,12 +77,12 @@ async function asking(t: TestContext, database: TestDatabase): Promise<Asking> {
   const send = (request: Request): Promise<Response> => service.fetch(request, { peer: "127.0.0.1" });
 
   /** Returns the responses, and the longest piece in milliseconds. Requires the statuses and few octets. */
-  async function measure(what: string, asked: Asked, statuses: readonly number[], atOnce: number) {
-    const requests = Array.from({ length: atOnce }, () => requestOf(asked));
-    given();
+  async function measure(what: string, options: Asked, statuses: readonly number[], atOnce: number) {
+    const requests = Array.from({ length: atOnce }, () => buildRequest(options));
+    takeOctets();
     const measured = await measurePieces(() => Promise.all(requests.map(send)));
     for (const { status } of measured.result) assert.ok(statuses.includes(status), `${what}: ${status}`);
-    const octets = given();
+    const octets = takeOctets();
     assert.ok(octets <= MOST_OCTETS * atOnce, `${what}: ${octets} octets`);
     const { result, busiestMs } = measured;
     return { result, busiestMs: busiestMs > MOST_MS ? busiestMs / slowness() : busiestMs };
@@ -90,22 +90,22 @@ async function asking(t: TestContext, database: TestDatabase): Promise<Asking> {
 
   return {
     service,
-    given,
-    ask: (asked) => send(requestOf(asked)),
-    async require(title, asked, statuses, atOnce = 1) {
+    takeOctets,
+    ask: (options) => send(buildRequest(options)),
+    async require(title, options, statuses, atOnce = 1) {
       const what = `${database.engine}, ${title}`;
       const pieces: number[] = [];
       for (let at = 0; at < MEASUREMENTS; at++) {
-        const { result, busiestMs } = await measure(what, asked, statuses, atOnce);
+        const { result, busiestMs } = await measure(what, options, statuses, atOnce);
         if (busiestMs <= MOST_MS) return result;
         pieces.push(busiestMs);
       }
       return assert.fail(`${what}: pieces of ${pieces.join(", ")} ms`);
     },
-    async requireKeyed(asked, status) {
+    async requireKeyed(options, status) {
       const pieces: number[] = [];
       for (let at = 0; at < MEASUREMENTS; at++) {
-        const keyed = { ...asked, headers: { "idempotency-key": `measurement-${randomUUID()}` } };
+        const keyed = { ...options, headers: { "idempotency-key": `measurement-${randomUUID()}` } };
         const first = await measure(`${database.engine}, with a key`, keyed, [status], 1);
         const again = await measure(`${database.engine}, repeated`, keyed, [status], 1);
         assert.equal(again.result[0]!.headers.get("idempotency-replayed"), "true");
@@ -167,13 +167,13 @@ test("array × if_match: compares many tags in pieces, before it reads records",
     const api = await asking(t, database);
     await fill(api, 64, metas["texts"]);
     await api.ask({ method: "PATCH", body: places(20, { if_match: `"x"` }) });
-    const tagsOf = (length: number): string => Array.from({ length }, (_, at) => `"${at}"`).join();
+    const formatTags = (length: number): string => Array.from({ length }, (_, at) => `"${at}"`).join();
 
     await api.require("one each", { method: "PATCH", body: places(64, { if_match: `"no-such-tag-is-there"` }) }, [412]);
-    assert.equal((await api.ask({ method: "PATCH", body: places(1, { if_match: tagsOf(4000) }) })).status, 400);
-    await api.require("many each", { method: "PATCH", body: places(60, { if_match: tagsOf(2000) }) }, [412]);
-    await api.require("at once", { method: "PATCH", body: places(60, { if_match: tagsOf(2000) }) }, [412, 503], 10);
-    assert.ok(api.given() < 1024 * 1024);
+    assert.equal((await api.ask({ method: "PATCH", body: places(1, { if_match: formatTags(4000) }) })).status, 400);
+    await api.require("many each", { method: "PATCH", body: places(60, { if_match: formatTags(2000) }) }, [412]);
+    await api.require("at once", { method: "PATCH", body: places(60, { if_match: formatTags(2000) }) }, [412, 503], 10);
+    assert.ok(api.takeOctets() < 1024 * 1024);
   }
 });
 

@@ -185,12 +185,12 @@ test("reports a body that a framework has already read as a fault with its fix, 
     (await fetch(url, { method: "POST", body: "{}", headers })).status,
     (await service.fetch(used, { peer: "127.0.0.1" })).status,
   ];
-  const told = observed.flatMap((each) => (each.kind === "fault" ? [String(each.error)] : []));
+  const faults = observed.flatMap((each) => (each.kind === "fault" ? [String(each.error)] : []));
   readsFirst = false;
 
   assert.deepEqual(statuses, [500, 500]);
-  assert.match(told[0]!, /read before the service got the request\. Mount the service before/);
-  assert.match(told[1]!, /read before the service got the request\. Pass the Request/);
+  assert.match(faults[0]!, /read before the service got the request\. Mount the service before/);
+  assert.match(faults[1]!, /read before the service got the request\. Pass the Request/);
   assert.equal((await fetch(url, { method: "POST", body: "{}", headers })).status, 200);
 });
 

@@ -44,13 +44,13 @@ const seen: Format = {
   writeProblem: ({ code }, view) => tell(view, { code }),
 };
 
-async function tell(view: View, told: object): Promise<string> {
+async function tell(view: View, content: object): Promise<string> {
   const { status, headers, tag, place, sent, identity } = view;
   const offers = (await view.offers(view.call.header("x-offers"))).map(({ method, path }) => `${method} ${path}`);
   const other = await view.ask("/books/1?fields=id");
   const shown = other?.body?.kind === "data" ? other.body.value : null;
   return JSON.stringify({
-    ...told,
+    ...content,
     status,
     links: headers.filter(([name]) => name === "Link").length,
     tag,
@@ -124,7 +124,7 @@ test("does not share a response between callers", async (t) => {
 
   const [ada, ben] = await Promise.all(["ada", "ben"].map((as) => api.get("/books/1", { as, ...asks })));
   const shared = await api.get("/now");
-  const told = await api.get("/now", asks);
+  const nowAnswer = await api.get("/now", asks);
 
   assert.notEqual(ada!.headers.get("etag"), ben!.headers.get("etag"));
   const again = await api.get("/books/1", {
@@ -133,7 +133,7 @@ test("does not share a response between callers", async (t) => {
   });
   assert.equal(again.status, 304);
   assert.equal(shared.headers.get("cache-control"), "public, no-cache");
-  assert.equal(told.headers.get("cache-control"), "private, no-cache");
+  assert.equal(nowAnswer.headers.get("cache-control"), "private, no-cache");
 });
 
 test("shows a problem the sent data, and no hidden data", async (t) => {
@@ -201,11 +201,11 @@ test("offers exactly the allowed actions, with any permissions", async (t) => {
       for (const [method, path, body] of calls) {
         const headers = method === "GET" ? {} : never;
         const answer = await ask(method, path, { as, headers, ...(body === undefined ? {} : { body }) });
-        const told = await ask("GET", "/now", {
+        const nowAnswer = await ask("GET", "/now", {
           as,
           headers: { ...asks.headers, "x-offers": path.replace(/\/lend$/, "") },
         });
-        const offers: readonly string[] = told.json.offers;
+        const offers: readonly string[] = nowAnswer.json.offers;
         assert.equal(offers.includes(`${method} ${path}`), isAllowed(answer), `${method} ${path} ${answer.text}`);
       }
     }),

@@ -69,24 +69,24 @@ test("answers 406 and 415 without XML, and names the supported types", async () 
 });
 
 test("leaves XML out of OpenAPI without XML, and includes it otherwise", async () => {
-  const documentOf = async (options: Omit<ServiceOptions, "store">): Promise<string> => {
+  const readDocument = async (options: Omit<ServiceOptions, "store">): Promise<string> => {
     const service = await start(options);
     const written = await (await ask(service, "/openapi.json")).text();
     await service.close();
     return written;
   };
 
-  const documented = await documentOf({ xml: false });
+  const documented = await readDocument({ xml: false });
   const fields = { xml: text(), title: text({ default: "xml", example: "xml" }) };
   const pages = mount(defineResource({ name: "page", fields }), { permission: anyone });
-  const named = JSON.parse(await documentOf({ xml: false, mounts: [pages] })) as {
+  const named = JSON.parse(await readDocument({ xml: false, mounts: [pages] })) as {
     readonly components: { readonly schemas: Readonly<Record<string, { readonly properties: object }>> };
   };
 
   assert.doesNotMatch(documented, /application\/(?:problem\+)?xml|"xml":/);
   assert.deepEqual(Object.keys(named.components.schemas["Page"]!.properties), ["id", "xml", "title"]);
-  assert.match(await documentOf({}), /"application\/xml"/);
-  assert.match(await documentOf({}), /"xml":\{"name":"book"\}/);
+  assert.match(await readDocument({}), /"application\/xml"/);
+  assert.match(await readDocument({}), /"xml":\{"name":"book"\}/);
 });
 
 test("refuses to start without XML if an endpoint reads only XML", async () => {

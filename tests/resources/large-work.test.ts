@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { serve, type Answered } from "../harness/serve.ts";
 
 /** Returns how many rounds of the event loop the work takes. Other requests are served between two rounds. */
-async function roundsOf(work: () => Promise<unknown>): Promise<number> {
+async function countRounds(work: () => Promise<unknown>): Promise<number> {
   let rounds = 0;
   let counter = setImmediate(function count() {
     rounds++;
@@ -26,7 +26,7 @@ test("reads one concurrently requested long list per round of the event loop, in
   for (const accept of ["application/json", "application/xml"]) {
     const headers = { ...api.admin, accept };
     const statuses: number[] = [];
-    const rounds = await roundsOf(async () => {
+    const rounds = await countRounds(async () => {
       for (const { status } of await many(() => api.get("/users?limit=101", headers))) statuses.push(status);
     });
     assert.deepEqual(new Set(statuses), new Set([200]));
@@ -38,7 +38,7 @@ test("reads one concurrently sent large body per round", async (t) => {
   const api = await serve(t);
   const body = { name: "Ann", email: "ann@example.com", password: "x".repeat(100_000) };
 
-  const rounds = await roundsOf(async () => {
+  const rounds = await countRounds(async () => {
     for (const { status } of await many(() => api.post("/users", body, api.admin))) assert.equal(status, 400);
   });
 

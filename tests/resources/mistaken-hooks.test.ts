@@ -7,7 +7,7 @@ import { startPostgres } from "../harness/postgres.ts";
 
 // A mistake in custom code is a fault with a clear message. It is never ignored, and the objects that the code gets are protected.
 
-const wrong = (given: unknown) => given as never;
+const wrong = (value: unknown) => value as never;
 const line = mount(defineResource({ name: "line", fields: { body: text() } }), { permission: anyone });
 const written: Change = { kind: "insert", collection: line.collection, values: { body: "a" } };
 
@@ -31,7 +31,7 @@ class HalfComputed {
 const rows: Readonly<
   Record<
     string,
-    readonly [give: (given: { readonly record?: object; readonly collection?: object }) => unknown, told: RegExp]
+    readonly [give: (input: { readonly record?: object; readonly collection?: object }) => unknown, told: RegExp]
   >
 > = {
   "a Date": [() => new Date(), /gave .*a Date, which is none of these/],
@@ -56,7 +56,7 @@ const stores: Readonly<Record<string, () => Promise<Store>>> = {
   PostgreSQL: async () => postgresStore({ url: new Secret(await server.makeDatabase()) }),
 };
 
-async function serve(store: Store, give: (given: never) => unknown) {
+async function serve(store: Store, give: (input: never) => unknown) {
   const note = defineResource({ name: "note", fields: { body: text(), title: text({ optional: true }) } });
   const notes = mount(note, {
     permission: anyone,
@@ -83,7 +83,7 @@ async function serve(store: Store, give: (given: never) => unknown) {
 }
 
 for (const [database, makeStore] of Object.entries(stores)) {
-  for (const [what, [give, told]] of Object.entries(rows))
+  for (const [what, [give, pattern]] of Object.entries(rows))
     test(`reports ${what} from an action, a hook or a handler as a fault (${database})`, async (t) => {
       const { service, ask, faults } = await serve(await makeStore(), give);
       t.after(() => service.close());
@@ -95,7 +95,7 @@ for (const [database, makeStore] of Object.entries(stores)) {
       ] as const)
         assert.equal((await ask(method, path, body)).status, 500, path);
 
-      for (const fault of faults.slice(0, 2)) assert.match(fault, told);
+      for (const fault of faults.slice(0, 2)) assert.match(fault, pattern);
       assert.deepEqual(await (await ask("GET", "/notes/1")).json(), { id: 1, body: "first", title: null });
       assert.equal(await service.store.count(line.collection, null), 0);
     });
@@ -112,15 +112,15 @@ for (const [database, makeStore] of Object.entries(stores)) {
 }
 
 for (const [what, change] of Object.entries<
-  (given: { readonly record: object; readonly collection: object }) => unknown
+  (input: { readonly record: object; readonly collection: object }) => unknown
 >({
   "the record": ({ record }) => Object.assign(record, { body: "of its own" }),
   "the table": ({ collection }) => Object.assign(collection, { name: "others" }),
   "the columns": ({ collection }) => (collection as typeof line.collection & { columns: object[] }).columns.push({}),
 }))
   test(`reports an action that changes ${what} that it gets as a fault, and hides the change from others`, async (t) => {
-    const { service, ask, faults } = await serve(sqliteStore({ path: ":memory:" }), (given) => {
-      const { collection = line.collection, record = {} } = given as { collection?: object; record?: object };
+    const { service, ask, faults } = await serve(sqliteStore({ path: ":memory:" }), (input) => {
+      const { collection = line.collection, record = {} } = input as { collection?: object; record?: object };
       change({ record, collection });
       return {};
     });

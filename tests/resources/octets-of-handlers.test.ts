@@ -143,7 +143,7 @@ async function fill(own: Own): Promise<void> {
 }
 
 /** The operations that the service documents. OpenAPI 3.1 has no `QUERY`, which each collection with `GET` has. */
-async function operationsOf(own: Own): Promise<readonly string[]> {
+async function listOperations(own: Own): Promise<readonly string[]> {
   const { paths } = (await own.get("/openapi.json")).json;
   const served = Object.entries<object>(paths).flatMap(([path, item]) =>
     Object.keys(item)
@@ -157,20 +157,20 @@ async function operationsOf(own: Own): Promise<readonly string[]> {
 test("makes the store give at most 8 MiB for one request, whatever it asks for", async (t) => {
   for (const afterWrite of [null, () => undefined])
     for (const database of await databases(t)) {
-      const { store, given } = weighed(database.open());
+      const { store, takeOctets } = weighed(database.open());
       const features = [documentation({ title: "t", version: "1" }), consolePages({ title: "t" })];
       const own = await ownService(t, { store, features, mounts: mountsWith(afterWrite) });
       await fill(own);
-      const operations = await operationsOf(own);
+      const operations = await listOperations(own);
       assert.deepEqual(operations.toSorted(), Object.keys(requests).toSorted());
 
-      for (const [operation, asked] of Object.entries(requests))
-        for (const { path = operation.split(" ")[1]!, body, headers = {} } of asked) {
-          given();
+      for (const [operation, variants] of Object.entries(requests))
+        for (const { path = operation.split(" ")[1]!, body, headers = {} } of variants) {
+          takeOctets();
           const [method] = operation.split(" ") as [string];
           const sent = body === undefined ? {} : { body };
           const { status, text: said } = await own.ask(method, path, { as: "ada", ...sent, headers });
-          const octets = given();
+          const octets = takeOctets();
           assert.ok(status < 500, `${operation}: ${status} ${said.slice(0, 300)}`);
           assert.ok(octets <= MOST_OCTETS, `${database.engine}, ${operation}, ${path}: ${octets} octets`);
         }

@@ -21,7 +21,7 @@ const read = {
   link: "https://example.org/",
   times: ["2020-01-01T00:00:00.000Z"],
 };
-const asked = ["at=2020-01-01T00:00:00Z", `code=${values.code}`, "label=x", "price=12.5"];
+const filters = ["at=2020-01-01T00:00:00Z", `code=${values.code}`, "label=x", "price=12.5"];
 
 onBoth(
   "a default is kept as what is sent is, also in rows that were there before",
@@ -50,6 +50,6 @@ onBoth(
 
     const all = ["A", "B", "C"].map((title, at) => ({ id: at + 1, title, ...read }));
     assert.deepEqual((await get("/things")).json, all);
-    for (const filter of asked) assert.equal((await get(`/things?${filter}`)).json.length, 3, filter);
+    for (const filter of filters) assert.equal((await get(`/things?${filter}`)).json.length, 3, filter);
   },
 );

@@ -27,10 +27,10 @@ const traces = mount(defineResource({ name: "trace", fields: { line: text() } })
 });
 const mine = anyOf(administrator, owner("user_id"));
 
-async function open(t: Parameters<typeof serve>[0], told: Written[] = []) {
+async function open(t: Parameters<typeof serve>[0], writes: Written[] = []) {
   const served = mount(tickets, {
     permission: mine,
-    afterWrite: (written) => void told.push(written),
+    afterWrite: (written) => void writes.push(written),
     actions: {
       close: {
         permission: mine,
@@ -77,10 +77,10 @@ async function open(t: Parameters<typeof serve>[0], told: Written[] = []) {
   const api = await serve(t, { config: { mounts: [served, traces] } });
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   const make = async (): Promise<string> => `/tickets/${(await api.post("/tickets", {}, ann.headers)).json.id}`;
-  return { api, ann, bob, make, told };
+  return { api, ann, bob, make, writes };
 }
 
-async function keyOf(
+async function createKeyHeaders(
   api: API,
   { id, headers }: { id: number; headers: Readonly<Record<string, string>> },
   scopes: string[],
@@ -97,8 +97,8 @@ test("limits each action to the right callers and records", async (t) => {
     other: bob.headers,
     admin: api.admin,
     nobody: {},
-    reader: await keyOf(api, ann, ["read"]),
-    writer: await keyOf(api, ann, ["write"]),
+    reader: await createKeyHeaders(api, ann, ["read"]),
+    writer: await createKeyHeaders(api, ann, ["write"]),
   };
   const expected = {
     "POST /close": { owner: 200, other: 404, admin: 200, nobody: 401, reader: 403, writer: 204 },
@@ -140,13 +140,13 @@ test("refuses actions from a page of another site", async (t) => {
 });
 
 test("runs actions, repeats of one and a deletion concurrently", async (t) => {
-  const { api, ann, make, told } = await open(t);
+  const { api, ann, make, writes } = await open(t);
   const path = await make();
 
   await Promise.all(Array.from({ length: 16 }, () => api.post(`${path}/bump`, undefined, ann.headers)));
   assert.equal((await api.get(path, ann.headers)).json.count, 16);
 
-  told.length = 0;
+  writes.length = 0;
   const keyed = { ...ann.headers, "idempotency-key": "count-by-five" };
   const counted = await Promise.all(Array.from({ length: 8 }, () => api.post(`${path}/count`, { by: 5 }, keyed)));
   assert.deepEqual(
@@ -154,7 +154,7 @@ test("runs actions, repeats of one and a deletion concurrently", async (t) => {
     new Set(['200 {"total":21}']),
   );
   assert.equal(counted.filter(({ headers }) => headers.get("idempotency-replayed") === "true").length, 7);
-  assert.equal(told.length, 1);
+  assert.equal(writes.length, 1);
   const tag = (await api.get(path, ann.headers)).headers.get("etag")!;
   const guarded = { ...ann.headers, "if-match": tag };
   const both = await Promise.all([1, 2].map(() => api.post(`${path}/count`, { by: 1 }, guarded)));

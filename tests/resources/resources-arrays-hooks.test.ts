@@ -3,7 +3,7 @@ import { test, type TestContext } from "node:test";
 import { authenticated, defineResource, integer, mount, reference, text } from "../../src/door/index.ts";
 import { references } from "../../src/door/resources.ts";
 import { keyOf, type Change } from "../../src/door/stores.ts";
-import { linksOf } from "../harness/own-service.ts";
+import { readLinks } from "../harness/own-service.ts";
 import { serve, type Answered, type API } from "../harness/serve.ts";
 
 type Headers = Readonly<Record<string, string>>;
@@ -114,8 +114,8 @@ test("writes an array of exactly a thousand records with their hooks, and lists 
   assert.deepEqual([made.status, made.json.length, refused.status], [201, 1000, 400]);
   assert.deepEqual(await said(api), { notes: pairs, replies: pairs });
   const list = await api.get("/posts?limit=1000&tags=1", api.admin);
-  assert.deepEqual([list.json.length, "next" in linksOf(list)], [1000, false]);
-  assert.equal("next" in linksOf(await api.get("/posts?limit=999&tags=1", api.admin)), true);
+  assert.deepEqual([list.json.length, "next" in readLinks(list)], [1000, false]);
+  assert.equal("next" in readLinks(await api.get("/posts?limit=999&tags=1", api.admin)), true);
   const changes = made.json.map(({ id }: Post) => ({ id, tags: [2] }));
   const changed = await api.patch("/posts", changes, keyed(api.admin, "a-thousand-changes"));
   assert.deepEqual([changed.status, changed.json.length], [200, 1000]);
@@ -188,9 +188,9 @@ test("writes the changes of hooks once for each of several arrays that overtake 
 
 test("refuses an overtaken array that names states immediately, and repeats one that names none", async (t) => {
   let overtaking = false;
-  let asked = 0;
+  let beginCount = 0;
   const api = await serveNoted(t, {
-    begin: () => void asked++,
+    begin: () => void beginCount++,
     async complete(own) {
       if (!overtaking) return;
       overtaking = false;
@@ -199,7 +199,7 @@ test("refuses an overtaken array that names states immediately, and repeats one 
   });
   await api.post("/posts", [{ title: "a" }, { title: "b" }], api.admin);
   const overtaken = async (changes: readonly object[], key: string): Promise<Answered> => {
-    [overtaking, asked] = [true, 0];
+    [overtaking, beginCount] = [true, 0];
     return api.patch("/posts", changes, keyed(api.admin, key));
   };
   const tag = (await api.get("/posts/2", api.admin)).headers.get("etag");
@@ -219,7 +219,7 @@ test("refuses an overtaken array that names states immediately, and repeats one 
     [["/1/if_match", "stale"]],
   );
   // Two calls for the array, and one for the faster request: the hook of a refused array is not called again.
-  assert.equal(asked, 3);
+  assert.equal(beginCount, 3);
   assert.deepEqual(titles(await api.get("/posts", api.admin)), ["a", "faster"]);
   assert.deepEqual((await said(api)).replies, [...before.replies, [2, "faster"]]);
 
@@ -232,7 +232,7 @@ test("refuses an overtaken array that names states immediately, and repeats one 
   );
 
   assert.equal(written.status, 200, written.text);
-  assert.equal(asked, 5);
+  assert.equal(beginCount, 5);
   assert.deepEqual(titles(await api.get("/posts", api.admin)), ["x", "y"]);
   assert.deepEqual((await said(api)).replies, [...before.replies, [2, "faster"], [2, "faster"], [1, "x"], [2, "y"]]);
 });

@@ -5,10 +5,10 @@ import { references } from "../../src/door/resources.ts";
 import { keyOf } from "../../src/door/stores.ts";
 import { serve, type Answered, type API } from "../harness/serve.ts";
 
-const pointersOf = ({ json }: Answered): string[] =>
+const listPointers = ({ json }: Answered): string[] =>
   (json.errors ?? []).map(({ pointer }: { pointer: string }) => pointer);
-const idsOf = ({ json }: Answered): number[] => json.map(({ id }: { id: number }) => id);
-const countOf = async (api: API, path = "/orders"): Promise<number> =>
+const listIds = ({ json }: Answered): number[] => json.map(({ id }: { id: number }) => id);
+const countRecords = async (api: API, path = "/orders"): Promise<number> =>
   Number((await api.get(path, { ...api.admin, prefer: "count=exact" })).headers.get("x-total-count"));
 
 test("creates an array of records as one", async (t) => {
@@ -18,7 +18,7 @@ test("creates an array of records as one", async (t) => {
   await t.test("creates them in order, each by the rules of a single record", async () => {
     const made = await api.post("/orders", [{ status: "paid" }, {}, { status: "cancelled" }], ann.headers);
     assert.deepEqual([made.status, made.headers.get("location")], [201, null]);
-    assert.deepEqual(idsOf(made), [1, 2, 3]);
+    assert.deepEqual(listIds(made), [1, 2, 3]);
     assert.deepEqual(
       made.json.map(({ status, user_id }: Record<string, unknown>) => [status, user_id]),
       [
@@ -61,13 +61,13 @@ test("creates an array of records as one", async (t) => {
       [[{}, { user_id: 99 }], ["/1/user_id"]],
       [Array(1000).fill({ status: 1 }), Array.from({ length: 100 }, (_, at) => `/${at}/status`)],
     ];
-    const before = await countOf(api);
+    const before = await countRecords(api);
     for (const [body, pointers] of rows) {
       const refused = await api.post("/orders", body, api.admin);
-      assert.deepEqual([refused.status, pointersOf(refused)], [400, pointers], refused.text.slice(0, 300));
+      assert.deepEqual([refused.status, listPointers(refused)], [400, pointers], refused.text.slice(0, 300));
     }
     assert.equal((await api.post("/orders", [{}, { user_id: 1 }], ann.headers)).status, 403);
-    assert.equal(await countOf(api), before);
+    assert.equal(await countRecords(api), before);
     assert.equal((await api.post("/users", [{ name: "A", email: "a@example.com" }], api.admin)).status, 400);
     const xml = { ...api.admin, "content-type": "application/xml" };
     assert.equal((await api.ask("POST", "/orders", { headers: xml, body: "<orders><order/></orders>" })).status, 400);
@@ -75,7 +75,7 @@ test("creates an array of records as one", async (t) => {
 
   await t.test("creates them once under an idempotency key", async () => {
     const headers = { ...ann.headers, "idempotency-key": "an-array-of-three" };
-    const before = await countOf(api);
+    const before = await countRecords(api);
     const [first, again] = [
       await api.post("/orders", [{}, {}, {}], headers),
       await api.post("/orders", [{}, {}, {}], headers),
@@ -83,7 +83,7 @@ test("creates an array of records as one", async (t) => {
     assert.deepEqual([again.status, again.text], [201, first.text]);
     assert.equal(again.headers.get("idempotency-replayed"), "true");
     assert.equal((await api.post("/orders", [{}, {}], headers)).status, 422);
-    assert.equal(await countOf(api), before + 3);
+    assert.equal(await countRecords(api), before + 3);
   });
 
   await t.test("leaves them out of the response if the caller prefers that", async () => {
@@ -99,7 +99,7 @@ test("makes an array of changes as one", async (t) => {
   const api = await serve(t);
   const [ann, bea] = [await api.user("Ann"), await api.user("Bea")];
   await api.post("/orders", [{}, {}, {}], ann.headers);
-  const other = idsOf(await api.post("/orders", [{}], bea.headers))[0]!;
+  const other = listIds(await api.post("/orders", [{}], bea.headers))[0]!;
   const change = (body: unknown, headers = ann.headers, path = "/orders"): Promise<Answered> =>
     api.patch(path, body, headers);
 
@@ -108,14 +108,14 @@ test("makes an array of changes as one", async (t) => {
       { id: 3, status: "paid" },
       { id: 1, status: "cancelled" },
     ]);
-    assert.deepEqual([done.status, idsOf(done)], [200, [3, 1]]);
+    assert.deepEqual([done.status, listIds(done)], [200, [3, 1]]);
     assert.deepEqual(done.json[0], (await api.get("/orders/3", ann.headers)).json);
     const typed = { ...ann.headers, "content-type": "application/merge-patch+json" };
     assert.equal((await change([{ id: 1, status: "open" }], typed)).status, 200);
-    assert.deepEqual(idsOf(await change([{ id: other, status: "paid" }, { id: 1 }], api.admin)), [other, 1]);
+    assert.deepEqual(listIds(await change([{ id: other, status: "paid" }, { id: 1 }], api.admin)), [other, 1]);
     await api.post("/orders/1/items", [{ product: "Key", quantity: 1, unit_price: "1" }], ann.headers);
     assert.equal((await change([{ id: 1, quantity: 7 }], ann.headers, "/orders/1/items")).json[0].quantity, 7);
-    assert.deepEqual(pointersOf(await change([{ id: 1, quantity: 8 }], ann.headers, "/orders/2/items")), ["/0/id"]);
+    assert.deepEqual(listPointers(await change([{ id: 1, quantity: 8 }], ann.headers, "/orders/2/items")), ["/0/id"]);
     assert.equal((await change([{ id: 1, quantity: 8 }], bea.headers, "/orders/1/items")).status, 404);
   });
 
@@ -160,7 +160,7 @@ test("makes an array of changes as one", async (t) => {
     ];
     for (const [body, status, pointers] of rows) {
       const refused = await change(body);
-      assert.deepEqual([refused.status, pointersOf(refused)], [status, pointers], refused.text);
+      assert.deepEqual([refused.status, listPointers(refused)], [status, pointers], refused.text);
     }
     assert.equal((await change([{ id: 1, user_id: bea.id }])).status, 403);
     assert.equal((await change([{ id: 1 }], {})).status, 401);
@@ -182,7 +182,7 @@ test("makes an array of changes as one", async (t) => {
       { id: 1, status: "paid", if_match: tags[0] },
     ];
     assert.equal((await change(body)).status, 200);
-    assert.deepEqual(pointersOf(await change(body)), ["/0/if_match", "/1/if_match"]);
+    assert.deepEqual(listPointers(await change(body)), ["/0/if_match", "/1/if_match"]);
     assert.equal((await change([{ id: 1, if_match: "*" }])).status, 200);
   });
 
@@ -257,11 +257,11 @@ test("runs hooks and adds their changes for each record of an array", async (t) 
     ],
   );
   const twice = await api.post("/things", [{ label: "c" }, { label: "a" }], api.admin);
-  assert.deepEqual([twice.status, pointersOf(twice)], [409, ["/1/label"]]);
+  assert.deepEqual([twice.status, listPointers(twice)], [409, ["/1/label"]]);
   const same = await api.post("/things", [{ label: "c" }, { label: "d" }, { label: "c" }], api.admin);
-  assert.deepEqual([same.status, pointersOf(same)], [409, ["/2/label"]]);
+  assert.deepEqual([same.status, listPointers(same)], [409, ["/2/label"]]);
   const odd = await api.post("/things", [{ label: "c" }, { label: "odd", size: 2 }], api.admin);
-  assert.deepEqual([odd.status, pointersOf(odd)], [400, ["/1/size"]]);
+  assert.deepEqual([odd.status, listPointers(odd)], [400, ["/1/size"]]);
   const changed = await api.patch(
     "/things",
     [
@@ -270,7 +270,7 @@ test("runs hooks and adds their changes for each record of an array", async (t) 
     ],
     api.admin,
   );
-  assert.deepEqual([changed.status, pointersOf(changed)], [409, ["/1/label"]]);
+  assert.deepEqual([changed.status, listPointers(changed)], [409, ["/1/label"]]);
   assert.equal(
     (
       await api.patch(
@@ -294,14 +294,14 @@ test("runs hooks and adds their changes for each record of an array", async (t) 
 });
 
 test("calls the completing hook for no record of an array with failed preconditions", async (t) => {
-  const asked: string[] = [];
+  const completedKinds: string[] = [];
   const things = defineResource({ name: "thing", fields: { label: text() } });
   const mounted = mount(things, {
     permission: authenticated,
     arrays: true,
     beforeWrite: ({ kind }) => ({
       complete() {
-        asked.push(kind);
+        completedKinds.push(kind);
         return [];
       },
     }),
@@ -320,7 +320,7 @@ test("calls the completing hook for no record of an array with failed preconditi
   );
 
   assert.deepEqual([made.status, changed.status], [412, 412]);
-  assert.deepEqual(asked, ["create", "create"]);
+  assert.deepEqual(completedKinds, ["create", "create"]);
 });
 
 test("refuses to start with a mount that cannot keep the promises of arrays", () => {
@@ -346,8 +346,8 @@ test("resolves references of an array's records, each in its order, or creates n
   });
   const { headers } = await api.user("Ann");
   for (const label of ["a", "b", "c", "d"]) await api.post("/tags", { label }, headers);
-  const tagsOf = (at: number): number[] => [(at % 4) + 1, ((at + 1) % 4) + 1, ((at + 2) % 4) + 1];
-  const written = Array.from({ length: 120 }, (_, at) => ({ title: `post ${at}`, tags: tagsOf(at) }));
+  const chooseTags = (at: number): number[] => [(at % 4) + 1, ((at + 1) % 4) + 1, ((at + 2) % 4) + 1];
+  const written = Array.from({ length: 120 }, (_, at) => ({ title: `post ${at}`, tags: chooseTags(at) }));
   const withBad = (at: number, bad: object): unknown[] => written.map((each, place) => (place === at ? bad : each));
 
   for (const [body, status, pointer] of [
@@ -356,8 +356,8 @@ test("resolves references of an array's records, each in its order, or creates n
   ] as const) {
     for (const key of [{}, { "idempotency-key": `refused-array-${status}` }]) {
       const refused = await api.post("/posts", body, { ...headers, ...key });
-      assert.deepEqual([refused.status, pointersOf(refused)], [status, [pointer]]);
-      assert.equal(await countOf(api, "/posts"), 0);
+      assert.deepEqual([refused.status, listPointers(refused)], [status, [pointer]]);
+      assert.equal(await countRecords(api, "/posts"), 0);
     }
   }
 

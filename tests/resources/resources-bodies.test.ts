@@ -109,8 +109,8 @@ test("keeps read-only members from being removed by a JSON Patch", async (t) => 
   const path = `/orders/${order.json.id}`;
   const patch = async (...operations: object[]): Promise<string> => {
     const headers = { ...api.admin, "content-type": "application/json-patch+json" };
-    const { status, json: told } = await api.ask("PATCH", path, { headers, body: operations });
-    return told.errors === undefined ? `${status}` : `${status} ${told.errors[0].code} ${told.errors[0].pointer}`;
+    const { status, json: answer } = await api.ask("PATCH", path, { headers, body: operations });
+    return answer.errors === undefined ? `${status}` : `${status} ${answer.errors[0].code} ${answer.errors[0].pointer}`;
   };
 
   assert.equal(await patch({ op: "remove", path: "/id" }), "400 read_only /id");

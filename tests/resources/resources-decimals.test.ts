@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { anyone, decimal, defineResource, mount } from "../../src/door/index.ts";
 import { DeclarationError, array, type Field } from "../../src/door/resources.ts";
-import { linksOf } from "../harness/own-service.ts";
+import { readLinks } from "../harness/own-service.ts";
 import { serve, type API } from "../harness/serve.ts";
 
 const readings = defineResource({
@@ -69,17 +69,17 @@ test("shows a decimal as a JSON number if declared", async (t) => {
   });
 
   await t.test("filters, sorts and pages as a number", async () => {
-    const asked = await api.ask("QUERY", "/readings", {
+    const answer = await api.ask("QUERY", "/readings", {
       body: { where: { value: { in: [12.5, 0.07] } }, fields: "value" },
     });
-    assert.deepEqual(asked.json, [{ value: 12.5 }, { value: 0.07 }]);
+    assert.deepEqual(answer.json, [{ value: 12.5 }, { value: 0.07 }]);
     const text = await api.ask("QUERY", "/readings", { body: { where: { value: { eq: "12.5" } } } });
     assert.equal(text.status, 400);
     const seen: number[] = [];
     for (let target: string | undefined = "/readings?sort=-value&limit=5&fields=value"; target !== undefined;) {
       const page = await api.get(target);
       seen.push(...page.json.map(({ value }: { value: number }) => value));
-      target = linksOf(page)["next"];
+      target = readLinks(page)["next"];
     }
     assert.deepEqual(
       seen,

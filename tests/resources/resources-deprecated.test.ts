@@ -46,7 +46,7 @@ async function start(t: TestContext): Promise<API> {
   return serve(t, { config: { mounts: [tickets, oldTickets], endpoints: [hello] } });
 }
 
-function told({ headers }: Answered): readonly (string | null)[] {
+function readWarnings({ headers }: Answered): readonly (string | null)[] {
   return [headers.get("deprecation"), headers.get("sunset")];
 }
 
@@ -54,9 +54,9 @@ test("warns callers of deprecated parts in the header fields", async (t) => {
   const api = await start(t);
 
   await t.test("warns of a field in a body, a filter, an order and by name", async () => {
-    assert.deepEqual(told(await api.post("/tickets", { title: "A" })), [null, null]);
+    assert.deepEqual(readWarnings(await api.post("/tickets", { title: "A" })), [null, null]);
     const sent = await api.post("/tickets", { title: "B", state: "shut" });
-    assert.deepEqual([sent.status, ...told(sent)], [201, at, until]);
+    assert.deepEqual([sent.status, ...readWarnings(sent)], [201, at, until]);
     assert.equal(
       sent.headers.get("link"),
       '<https://example.org/state>; rel="deprecation", <https://example.org/state>; rel="sunset"',
@@ -76,30 +76,30 @@ test("warns callers of deprecated parts in the header fields", async (t) => {
     ];
     for (const [method, path, body, type = "application/json"] of uses) {
       const answer = await api.ask(method, path, { body, headers: body === undefined ? {} : { "content-type": type } });
-      assert.deepEqual([method, path, answer.status < 300, ...told(answer)], [method, path, true, at, until]);
+      assert.deepEqual([method, path, answer.status < 300, ...readWarnings(answer)], [method, path, true, at, until]);
     }
     for (const path of ["/tickets", "/tickets/1", "/tickets?fields=id,title", "/tickets?sort=-title"])
-      assert.deepEqual([path, ...told(await api.get(path))], [path, null, null]);
-    assert.deepEqual(told(await api.patch("/tickets/1", { title: "A" })), [null, null]);
+      assert.deepEqual([path, ...readWarnings(await api.get(path))], [path, null, null]);
+    assert.deepEqual(readWarnings(await api.patch("/tickets/1", { title: "A" })), [null, null]);
   });
 
   await t.test("names the earliest dates of several parts, and the link of each", async () => {
     const both = await api.get("/tickets?state=open&sort=level");
-    assert.deepEqual(told(both), ["@1751364000", until]);
+    assert.deepEqual(readWarnings(both), ["@1751364000", until]);
     assert.match(both.headers.get("link")!, /^<\/tickets\?[^,]*>; rel="first", /);
     assert.match(both.headers.get("link")!, /<\/changes>; rel="deprecation"/);
-    assert.deepEqual(told(await api.get("/tickets?title=A")), ["@1769904000", null]);
-    assert.deepEqual(told(await api.get("/tickets?title=A")), ["@1769904000", null]);
+    assert.deepEqual(readWarnings(await api.get("/tickets?title=A")), ["@1769904000", null]);
+    assert.deepEqual(readWarnings(await api.get("/tickets?title=A")), ["@1769904000", null]);
   });
 
   await t.test("warns of an action, a resource and an endpoint, regardless of the outcome", async () => {
-    assert.deepEqual(told(await api.post("/tickets/1/shut")), [at, null]);
-    assert.deepEqual(told(await api.post("/tickets/1/open", {})), [null, null]);
-    assert.deepEqual(told(await api.post("/tickets/1/open", { state: "x" })), [at, null]);
-    assert.deepEqual(told(await api.post("/tickets/999/shut")), [at, null]);
-    assert.deepEqual(told(await api.get("/hello")), [at, null]);
+    assert.deepEqual(readWarnings(await api.post("/tickets/1/shut")), [at, null]);
+    assert.deepEqual(readWarnings(await api.post("/tickets/1/open", {})), [null, null]);
+    assert.deepEqual(readWarnings(await api.post("/tickets/1/open", { state: "x" })), [at, null]);
+    assert.deepEqual(readWarnings(await api.post("/tickets/999/shut")), [at, null]);
+    assert.deepEqual(readWarnings(await api.get("/hello")), [at, null]);
     const missing = await api.get("/old_tickets/9");
-    assert.deepEqual([missing.status, ...told(missing)], [404, at, "Fri, 02 Jan 2026 00:00:00 GMT"]);
+    assert.deepEqual([missing.status, ...readWarnings(missing)], [404, at, "Fri, 02 Jan 2026 00:00:00 GMT"]);
     assert.match(missing.headers.get("link")!, /rel="sunset"$/);
   });
 

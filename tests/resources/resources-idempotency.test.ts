@@ -205,12 +205,12 @@ test("refuses an invalid key, on POST and PATCH, before it reads the body", asyn
   );
 });
 
-function settingsOf({ url }: SharedDatabase) {
+function buildSettings({ url }: SharedDatabase) {
   return { LATCHKEY_DATABASE: url, LATCHKEY_SECRET: "a secret of more than 32 characters" };
 }
 
 test("makes one of many concurrent copies of a request", async (t) => {
-  const api = await serve(t, { settings: settingsOf(await sharedDatabase(t)) });
+  const api = await serve(t, { settings: buildSettings(await sharedDatabase(t)) });
 
   const posts = await Promise.all(Array.from({ length: 30 }, () => api.post("/orders", {}, { ...api.admin, ...KEY })));
   const patches = await Promise.all(
@@ -241,7 +241,7 @@ test("stores a request so that guessed passwords cannot be tested without the se
   await api.post("/users", ann, { ...api.admin, ...KEY });
 
   const request = `POST /users application/json\n${JSON.stringify(ann)}`;
-  const known = await api.service.store.recall({
+  const outcome = await api.service.store.recall({
     key: "1 key-number-1",
     columns: ["id"],
     erasable: true,
@@ -250,13 +250,13 @@ test("stores a request so that guessed passwords cannot be tested without the se
     expiresAt: new Date(api.clock.now + 1000).toISOString(),
   });
 
-  assert.equal(known?.kind, "mismatch");
+  assert.equal(outcome?.kind, "mismatch");
 });
 
 test("stores for repeats no password hash, and nothing of a deleted user", async (t) => {
   const database = await sharedDatabase(t);
-  const api = await serve(t, { settings: settingsOf(database) });
-  const kept = async () => JSON.stringify(await database.ask("SELECT key, rows FROM latchkey_idempotency"));
+  const api = await serve(t, { settings: buildSettings(database) });
+  const loadEntries = async () => JSON.stringify(await database.ask("SELECT key, rows FROM latchkey_idempotency"));
   const { id } = (await api.post("/users", ann, { ...api.admin, ...KEY })).json;
   const headers = basicHeader(ann.email, ann.password);
   const path = `/users/${id}`;
@@ -269,13 +269,13 @@ test("stores for repeats no password hash, and nothing of a deleted user", async
   await api.patch(path, { name: "Anna" }, { ...own, "idempotency-key": "patch-key" });
   const order = await api.post("/orders", {}, { ...own, "idempotency-key": "order-key" });
   assert.equal(order.status, 201);
-  assert.doesNotMatch(await kept(), /argon2/);
-  assert.match(await kept(), /ann@example\.com.*ann@else\.example|ann@else\.example.*ann@example\.com/);
+  assert.doesNotMatch(await loadEntries(), /argon2/);
+  assert.match(await loadEntries(), /ann@example\.com.*ann@else\.example|ann@else\.example.*ann@example\.com/);
   await api.delete(`/orders/${order.json.id}`, own);
 
   assert.equal((await api.delete(path, api.admin)).status, 204);
 
-  assert.doesNotMatch(await kept(), /ann@|Anna|patch-key|order-key/);
+  assert.doesNotMatch(await loadEntries(), /ann@|Anna|patch-key|order-key/);
   for (const [method, target, body, key, status] of [
     ["POST", "/users", ann, KEY["idempotency-key"], 201],
     ["PATCH", `${path}/account`, { username: "ann@else.example" }, "account-key", 204],
@@ -351,7 +351,7 @@ test("limits the stored octets of repeatable writes to 64 MiB a day", async (t) 
     api.ask(method, path, { body, headers: { ...api.admin, "idempotency-key": `octets-of-${name}` } });
   const octets = async (): Promise<number> =>
     Number((await api.service.store.find(idempotencyCountsCollection, key))?.record["octets"] ?? 0);
-  const kept = async (work: () => Promise<Answered>): Promise<readonly [octets: number, length: number]> => {
+  const measureOctets = async (work: () => Promise<Answered>): Promise<readonly [octets: number, length: number]> => {
     const before = await octets();
     const { status, text } = await work();
     assert.ok(status < 300, text);
@@ -364,7 +364,7 @@ test("limits the stored octets of repeatable writes to 64 MiB a day", async (t) 
     () => write("several", "POST", "/orders", [{}, {}, {}]),
     () => write("changes", "PATCH", "/orders", [{ id: 2, status: "paid" }, { id: 3 }]),
   ]) {
-    const [counted, length] = await kept(work);
+    const [counted, length] = await measureOctets(work);
     assert.ok(counted >= length / 2 && counted < 2 * length + 100, `${counted} octets of ${length}`);
   }
   const values = { octets: 64 * 1024 * 1024 - 10 };

@@ -212,7 +212,7 @@ test("describes them in the API's description", async (t) => {
 });
 
 test("refuses to start with a list of a kind that it cannot hold", () => {
-  const told = (declare: () => Field): string => {
+  const catchMessage = (declare: () => Field): string => {
     try {
       defineResource({ name: "a", fields: { b: declare() } });
       return "";
@@ -223,19 +223,19 @@ test("refuses to start with a list of a kind that it cannot hold", () => {
   };
 
   assert.match(
-    told(() => array(array(text()))),
+    catchMessage(() => array(array(text()))),
     /simple values/,
   );
   assert.match(
-    told(() => array(text({ unique: true }))),
+    catchMessage(() => array(text({ unique: true }))),
     /unique is for the whole list/,
   );
   assert.match(
-    told(() => array({} as never)),
+    catchMessage(() => array({} as never)),
     /have to be a field/,
   );
   assert.match(
-    told(() => array(text(), { maxItem: 3 } as never)),
+    catchMessage(() => array(text(), { maxItem: 3 } as never)),
     /maxItem; did you mean maxItems/,
   );
 });

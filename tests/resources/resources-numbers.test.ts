@@ -5,7 +5,7 @@ import { anyone, decimal, defineResource, integer, mount } from "../../src/door/
 import { number } from "../../src/door/resources.ts";
 import type { Change, Collection, WrittenValues } from "../../src/door/stores.ts";
 import { onBoth } from "../harness/existing.ts";
-import { linksOf } from "../harness/own-service.ts";
+import { readLinks } from "../harness/own-service.ts";
 
 const fields = { at: number(), low: number({ minimum: -1.5, maximum: 1.5, optional: true }) };
 const place = defineResource({
@@ -109,8 +109,8 @@ onBoth(
     const whole = await api.get("/places?limit=1000");
     assert.equal(whole.text, JSON.stringify(records));
     const first = await api.get("/places?limit=40");
-    const second = await api.get(linksOf(first)["next"]!);
-    const back = await api.get(linksOf(second)["prev"]!);
+    const second = await api.get(readLinks(first)["next"]!);
+    const back = await api.get(readLinks(second)["prev"]!);
     assert.deepEqual(
       [first.text, second.text],
       [JSON.stringify(records.slice(0, 40)), JSON.stringify(records.slice(40, 80))],
@@ -139,8 +139,8 @@ onBoth("what is no number is refused with its place", "SELECT 1", async ({ serve
   ]);
   for (const text of ["NaN", "Infinity", "1e999", "0x10", "1.", "+1", ""])
     assert.equal((await api.get(`/places?at=${encodeURIComponent(text)}`)).status, 400, text);
-  const asked = await api.ask("QUERY", "/places", { body: { where: { at: { eq: "1" } } } });
-  assert.deepEqual(asked.json.errors, [{ pointer: "/where/at/eq", code: "invalid", detail: "A number is required." }]);
+  const answer = await api.ask("QUERY", "/places", { body: { where: { at: { eq: "1" } } } });
+  assert.deepEqual(answer.json.errors, [{ pointer: "/where/at/eq", code: "invalid", detail: "A number is required." }]);
   assert.equal((await api.ask("POST", "/places", { body: '{"at":-0.0}' })).text, '{"id":1,"at":0,"low":null}');
 });
 

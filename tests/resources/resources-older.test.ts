@@ -15,7 +15,7 @@ import {
   text,
 } from "../../src/door/index.ts";
 import { DeclarationError, olderShape, updatedAt, type Mount, type Written } from "../../src/door/resources.ts";
-import { linksOf } from "../harness/own-service.ts";
+import { readLinks } from "../harness/own-service.ts";
 import { serve, type API } from "../harness/serve.ts";
 
 const ticket = defineResource({
@@ -178,8 +178,8 @@ test("serves an older shape of a resource from its table", async (t) => {
     ];
     for (const [body, pointers] of rows) {
       const { status, json } = await api.post("/v1/tickets", body, ann.headers);
-      const told = (json.errors ?? []).map(({ pointer }: { pointer: string }) => pointer);
-      assert.deepEqual([status, told.toSorted()], [400, pointers.toSorted()], JSON.stringify(body));
+      const foundPointers = (json.errors ?? []).map(({ pointer }: { pointer: string }) => pointer);
+      assert.deepEqual([status, foundPointers.toSorted()], [400, pointers.toSorted()], JSON.stringify(body));
     }
     const taken = await api.post("/v1/tickets", { subject: "Aa", cents: 1 }, ann.headers);
     assert.deepEqual([taken.status, taken.json.errors[0].pointer], [409, "/subject"]);
@@ -227,17 +227,17 @@ test("queries lists by the old names, with links within their path", async (t) =
     { id: 5, cents: 500 },
     { id: 4, cents: 400 },
   ]);
-  const { next } = linksOf(page);
+  const { next } = readLinks(page);
   assert.match(next!, /^\/v1\/tickets\?/);
   const second = await api.get(next!, ann.headers);
   assert.deepEqual(
     second.json.map(({ id }: { id: number }) => id),
     [3, 2],
   );
-  assert.deepEqual((await api.get(linksOf(second)["prev"]!, ann.headers)).json, page.json);
+  assert.deepEqual((await api.get(readLinks(second)["prev"]!, ann.headers)).json, page.json);
   const where = { any: [{ state: { eq: "closed" } }, { not: { cents: { in: [100, 200, 500] } } }] };
-  const asked = await api.ask("QUERY", "/v1/tickets", { body: { where, fields: "cents" }, headers: ann.headers });
-  assert.deepEqual(asked.json, [{ cents: 200 }, { cents: 300 }, { cents: 400 }], asked.text);
+  const answer = await api.ask("QUERY", "/v1/tickets", { body: { where, fields: "cents" }, headers: ann.headers });
+  assert.deepEqual(answer.json, [{ cents: 200 }, { cents: 300 }, { cents: 400 }], answer.text);
   const csv = await api.get("/v1/tickets?limit=1&fields=id,subject,cents", { ...ann.headers, accept: "text/csv" });
   assert.equal(csv.text, "id,subject,cents\r\n1,T1,100\r\n");
   const changed = await api.patch("/v1/tickets", [{ id: 1, cents: 7 }], ann.headers);

@@ -24,10 +24,10 @@ const packed: Format = {
   tagSuffix: "-packed",
   write: ({ value }) => serialize(value),
   writeProblem: (document) => serialize(document),
-  read: (bytes) => ({ value: valueOf(bytes), typed: true }),
+  read: (bytes) => ({ value: readValue(bytes), typed: true }),
 };
 
-function valueOf(bytes: Uint8Array): unknown {
+function readValue(bytes: Uint8Array): unknown {
   try {
     return deserialize(bytes);
   } catch {
@@ -41,8 +41,8 @@ const lines: Format = {
   problemMediaType: "text/lines",
   tagSuffix: "-lines",
   charset: "utf-8",
-  write: ({ value }) => linesOf(value),
-  writeProblem: (document) => linesOf(document),
+  write: ({ value }) => formatLines(value),
+  writeProblem: (document) => formatLines(document),
   read: (bytes) => ({
     value: Object.fromEntries(
       Buffer.from(bytes)
@@ -54,7 +54,7 @@ const lines: Format = {
   }),
 };
 
-function linesOf(value: unknown): string {
+function formatLines(value: unknown): string {
   return Object.entries(value as object)
     .map(([name, each]) => `${name}: ${String(each)}`)
     .join("\n");
@@ -152,17 +152,17 @@ test("reads and writes a binary format wherever records are", async (t) => {
 
 test("reports mistakes in it as in JSON, in the requested format", async (t) => {
   const { ask, faults } = await library(t);
-  const told = async (body: Uint8Array<ArrayBuffer>) => {
+  const provokeProblem = async (body: Uint8Array<ArrayBuffer>) => {
     const { status, content, headers } = await ask("POST", "/books", packed.mediaType, body);
     assert.equal(headers.get("content-type"), "application/vnd.packed-problem");
     return { status, ...(deserialize(content) as { code: string; errors?: readonly { pointer: string }[] }) };
   };
 
-  assert.deepEqual([(await told(new Uint8Array([0x7b]))).code], ["malformed"]);
-  const wrong = await told(pack({ titel: "Emma", pages: "many" }));
+  assert.deepEqual([(await provokeProblem(new Uint8Array([0x7b]))).code], ["malformed"]);
+  const wrong = await provokeProblem(pack({ titel: "Emma", pages: "many" }));
   assert.deepEqual([wrong.status, wrong.errors?.map(({ pointer }) => pointer)], [400, ["/title", "/pages", "/titel"]]);
   for (const value of [null, "Emma", 5, undefined, new Map([["title", "Emma"]]), new Date(0), [[]], []])
-    assert.match(String((await told(pack(value))).status), /^4/);
+    assert.match(String((await provokeProblem(pack(value))).status), /^4/);
   assert.deepEqual(faults, []);
 });
 

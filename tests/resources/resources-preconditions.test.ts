@@ -43,7 +43,7 @@ test("checks preconditions in every request that may change something", async (t
       ["POST", "/api-token-auth/", login],
       ["DELETE", "/users/1/sessions"],
     ];
-    const before = await stateOf(api);
+    const before = await readState(api);
 
     for (const [method, path, body] of calls) {
       const answer = await api.ask(method, path, { body, headers: { ...api.admin, ...headers } });
@@ -53,12 +53,12 @@ test("checks preconditions in every request that may change something", async (t
       else assert.deepEqual([answer.status, answer.json?.code], [412, "precondition_failed"], said);
     }
 
-    if (!holds) assert.deepEqual(await stateOf(api), before);
+    if (!holds) assert.deepEqual(await readState(api), before);
   }
 });
 
 /** Returns everything that those requests could change. */
-async function stateOf(api: API): Promise<readonly string[]> {
+async function readState(api: API): Promise<readonly string[]> {
   const paths = ["/users", "/orders", "/orders/1/items", "/users/1/keys", "/users/1/token", "/users/1/sessions"];
   const answers = await Promise.all(paths.map((path) => api.get(path, api.admin)));
   return answers.map(({ text }) => text);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { linksOf } from "../harness/own-service.ts";
+import { readLinks } from "../harness/own-service.ts";
 import { serve, type Answered } from "../harness/serve.ts";
 
-const idsOf = ({ json }: Answered): number[] => json.map(({ id }: { id: number }) => id);
+const listIds = ({ json }: Answered): number[] => json.map(({ id }: { id: number }) => id);
 
 test("QUERY of a list (RFC 10008)", async (t) => {
   const api = await serve(t);
@@ -37,10 +37,10 @@ test("QUERY of a list (RFC 10008)", async (t) => {
     ];
     for (const [body, get] of rows)
       for (const headers of [admin, ann.headers]) {
-        const [asked, got] = [await query(body, headers), await api.get(`/users${get}`, headers)];
-        assert.deepEqual([asked.status, asked.text], [200, got.text], JSON.stringify(body));
+        const [queryAnswer, got] = [await query(body, headers), await api.get(`/users${get}`, headers)];
+        assert.deepEqual([queryAnswer.status, queryAnswer.text], [200, got.text], JSON.stringify(body));
         for (const name of ["content-type", "etag", "vary", "cache-control", "accept-query"])
-          assert.equal(asked.headers.get(name), got.headers.get(name), name);
+          assert.equal(queryAnswer.headers.get(name), got.headers.get(name), name);
       }
     const xml = { ...admin, accept: "application/xml" };
     assert.equal((await query({ limit: 2 }, xml)).text, (await api.get("/users?limit=2", xml)).text);
@@ -61,32 +61,32 @@ test("QUERY of a list (RFC 10008)", async (t) => {
       [{ id: { in: [] } }, []],
       [{ name: { eq: "x' OR 1=1 --" } }, []],
     ];
-    for (const [where, ids] of rows) assert.deepEqual(idsOf(await query({ where })), ids, JSON.stringify(where));
-    assert.deepEqual(idsOf(await query({ search: "an", where: { not: { id: { eq: 2 } } } })), [5]);
+    for (const [where, ids] of rows) assert.deepEqual(listIds(await query({ where })), ids, JSON.stringify(where));
+    assert.deepEqual(listIds(await query({ search: "an", where: { not: { id: { eq: 2 } } } })), [5]);
   });
 
   await t.test("has pages, whose cursor is valid for the same body", async () => {
     const body = { where: { any: [{ id: { lt: 4 } }, { name: { eq: "Anna" } }] }, sort: "-name" };
     const first = await query({ ...body, limit: 2 });
-    assert.deepEqual(idsOf(first), [3, 5]);
-    const { next } = linksOf(first);
+    assert.deepEqual(listIds(first), [3, 5]);
+    const { next } = readLinks(first);
     const cursor = new URL(next!, "http://x").searchParams.get("cursor")!;
 
     const second = await query({ ...body, limit: 2, cursor });
-    assert.deepEqual(idsOf(second), [2, 1]);
-    assert.deepEqual(Object.keys(linksOf(second)), ["first", "prev"]);
+    assert.deepEqual(listIds(second), [2, 1]);
+    assert.deepEqual(Object.keys(readLinks(second)), ["first", "prev"]);
     // The URL of a link is used with the same body. limit and fields may change between pages.
     assert.equal((await query({ ...body, limit: 2 }, admin, next)).text, second.text);
     assert.deepEqual((await query({ ...body, limit: 1, fields: "id", cursor })).json, [{ id: 2 }]);
-    assert.deepEqual(idsOf(await query(body, admin, linksOf(second)["prev"])), [3, 5]);
-    assert.deepEqual(idsOf(await query({ ...body, limit: 2 }, admin, linksOf(second)["first"])), [3, 5]);
+    assert.deepEqual(listIds(await query(body, admin, readLinks(second)["prev"])), [3, 5]);
+    assert.deepEqual(listIds(await query({ ...body, limit: 2 }, admin, readLinks(second)["first"])), [3, 5]);
 
     for (const other of [{}, { sort: "-name" }, { ...body, sort: "name" }, { ...body, where: { not: body.where } }]) {
       const refused = await query({ ...other, cursor });
       assert.deepEqual([refused.status, refused.json.errors[0].pointer], [400, "/cursor"]);
       assert.equal((await query(other, admin, next)).json.errors[0].pointer, "?cursor");
     }
-    const got = linksOf(await api.get("/users?limit=2&sort=-name", admin))["next"]!;
+    const got = readLinks(await api.get("/users?limit=2&sort=-name", admin))["next"]!;
     const foreign = new URL(got, "http://x").searchParams.get("cursor");
     assert.equal((await query({ sort: "-name", cursor: foreign })).status, 400);
     assert.equal((await query({ ...body, cursor }, admin, next)).json.errors[0].code, "repeated");
@@ -110,7 +110,7 @@ test("QUERY of a list (RFC 10008)", async (t) => {
 
   await t.test("hides the same data as a plain GET", async () => {
     for (const where of [{}, { not: { id: { eq: ann.id } } }, { any: [{ id: { gt: 0 } }, {}] }, { all: [] }])
-      assert.ok(idsOf(await query({ where }, ann.headers)).every((id) => id === ann.id));
+      assert.ok(listIds(await query({ where }, ann.headers)).every((id) => id === ann.id));
     assert.equal((await query({}, {})).status, 401);
     assert.equal((await query({ where: 1 }, {})).status, 401);
     for (const field of ["username", "password", "password_hash", "role"]) {
@@ -250,15 +250,15 @@ test("limits QUERY of nested resources to their parent record", async (t) => {
   const ask = (path: string, headers: Readonly<Record<string, string>>): Promise<Answered> =>
     api.ask("QUERY", path, { headers, body });
 
-  assert.deepEqual(idsOf(await ask(`/orders/${one}/items`, ann.headers)), [2]);
-  assert.deepEqual(idsOf(await ask(`/orders/${two}/items`, api.admin)), [3]);
+  assert.deepEqual(listIds(await ask(`/orders/${one}/items`, ann.headers)), [2]);
+  assert.deepEqual(listIds(await ask(`/orders/${two}/items`, api.admin)), [3]);
   assert.equal((await ask(`/orders/${two}/items`, ann.headers)).status, 404);
   assert.equal((await ask("/orders/77/items", api.admin)).status, 404);
   const own = await api.ask("QUERY", "/orders", {
     headers: ann.headers,
     body: { where: { any: [{ status: { eq: "open" } }, { not: { user_id: { eq: ann.id } } }] } },
   });
-  assert.deepEqual(idsOf(own), [one]);
+  assert.deepEqual(listIds(own), [one]);
   const beside = { where: { not: { status: { eq: "paid" } } }, expand: "user,items", fields: "id" };
   const expanded = await api.ask("QUERY", "/orders", { headers: ann.headers, body: beside });
   assert.equal(expanded.text, (await api.get("/orders?expand=user,items&fields=id", ann.headers)).text);
@@ -297,5 +297,5 @@ test("accepts QUERY through a socket too", async (t) => {
     body: { where: { not: { id: { gt: 1 } } } },
   });
 
-  assert.deepEqual(idsOf(answered), [1]);
+  assert.deepEqual(listIds(answered), [1]);
 });

@@ -23,28 +23,28 @@ const boards = defineResource({
   fields: { tags: references(tags, { minItems: 1, onDelete: "remove" }) },
 });
 
-async function start(t: TestContext): Promise<{ readonly api: API; readonly told: Written[] }> {
-  const told: Written[] = [];
+async function start(t: TestContext): Promise<{ readonly api: API; readonly writes: Written[] }> {
+  const writes: Written[] = [];
   // An event that is not accepted stays visible.
   const deliver = (): Promise<void> => Promise.reject(new Error("later"));
   const mounts = [
-    mount(tags, { permission: anyone, afterWrite: (each) => void told.push(each as unknown as Written) }),
-    mount(posts, { permission: anyone, afterWrite: (each) => void told.push(each as unknown as Written) }),
+    mount(tags, { permission: anyone, afterWrite: (each) => void writes.push(each as unknown as Written) }),
+    mount(posts, { permission: anyone, afterWrite: (each) => void writes.push(each as unknown as Written) }),
     mount(boards, { permission: anyone }),
   ];
   const features = [outbox({ subscribers: [{ name: "all", to: [posts, tags], deliver }] })];
   const api = await serve(t, { config: { mounts, features } });
   for (const label of ["one", "two", "three"]) await api.post("/tags", { label });
-  return { api, told };
+  return { api, writes };
 }
 
 test("removes a deleted record from the lists that name it, like a write of each", async (t) => {
-  const { api, told } = await start(t);
+  const { api, writes } = await start(t);
   const one = await api.post("/posts", { title: "A", tags: [3, 1], more: [1] });
   await api.post("/posts", { title: "B", tags: [2], related: [1] });
   const untouched = await api.get("/posts/2");
   const etag = (await api.get("/posts/1")).headers.get("etag");
-  told.length = 0;
+  writes.length = 0;
   api.clock.turn(60);
 
   const removed = await api.delete("/tags/1");
@@ -59,7 +59,7 @@ test("removes a deleted record from the lists that name it, like a write of each
   assert.deepEqual((await api.get("/posts?tags=1")).json, []);
   assert.equal((await api.get("/tags/1")).status, 404);
   assert.deepEqual(
-    told.map(({ kind, id, before, after }) => [kind, id, before?.["tags" as never], after?.["tags" as never]]),
+    writes.map(({ kind, id, before, after }) => [kind, id, before?.["tags" as never], after?.["tags" as never]]),
     [
       ["update", 1, [3, 1], [3]],
       ["delete", 1, undefined, undefined],

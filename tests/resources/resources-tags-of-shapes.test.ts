@@ -11,11 +11,11 @@ import { ownService, type Own } from "../harness/own-service.ts";
 const permission = anyone;
 const fields = { title: text(), count: integer(), price: decimal({ scale: 2, maximum: "9", default: "1.50" }) };
 const plain = { name: "note", fields } as const;
-const computed = { as: integer(), from: (record: object) => countOf(record) + 1 };
+const computed = { as: integer(), from: (record: object) => readCount(record) + 1 };
 const many = { as: integer(), sql: '"count" + 1' };
 const base = mounted(plain);
 
-function countOf(record: object): number {
+function readCount(record: object): number {
   return Number((record as { readonly count: unknown }).count);
 }
 
@@ -80,7 +80,7 @@ for (const [what, path, before, after] of [
     [
       mounted({
         ...plain,
-        computed: { next: { ...computed, from: (record: object) => countOf(record) + 2 } },
+        computed: { next: { ...computed, from: (record: object) => readCount(record) + 2 } },
       }),
     ],
   ],

@@ -8,7 +8,7 @@ import { sqliteStore, type Row } from "../../src/door/stores.ts";
 import { serve, type API } from "../harness/serve.ts";
 
 /** Returns the row of an order in the store. */
-async function rowOf({ service }: API, id: number): Promise<Row> {
+async function loadRow({ service }: API, id: number): Promise<Row> {
   const orders = service.mounts.find(({ resource }) => resource.name === "order")!;
   return (await service.store.find(orders.collection, id))!;
 }
@@ -16,7 +16,7 @@ async function rowOf({ service }: API, id: number): Promise<Row> {
 test("reveals in no tag and no request id how much other callers do", async (t) => {
   const api = await serve(t);
   const made = await api.post("/orders", {}, api.admin);
-  const { revision } = await rowOf(api, 1);
+  const { revision } = await loadRow(api, 1);
   const all = [
     made,
     await api.get("/orders/1", api.admin),
@@ -35,7 +35,7 @@ test("reveals in no tag and no request id how much other callers do", async (t) 
 test("accepts one tag of 0.1 for the state of its record, in every representation", async (t) => {
   const api = await serve(t);
   await api.post("/orders", [{}, {}], api.admin);
-  const revision = async (id: number): Promise<number> => (await rowOf(api, id)).revision;
+  const revision = async (id: number): Promise<number> => (await loadRow(api, id)).revision;
 
   for (const suffix of ["", "-gzip", "-xml", "-xml-br"]) {
     const old = `"${await revision(1)}${suffix}"`;
@@ -54,7 +54,7 @@ test("accepts one tag of 0.1 for the state of its record, in every representatio
 test("refuses a list of tags of 0.1, with which one request could try many revisions", async (t) => {
   const api = await serve(t);
   await api.post("/orders", {}, api.admin);
-  const { revision } = await rowOf(api, 1);
+  const { revision } = await loadRow(api, 1);
   const list = `"${revision - 1}", "${revision}"`;
 
   const one = await api.patch("/orders/1", { status: "paid" }, { ...api.admin, "if-match": list });
@@ -66,7 +66,7 @@ test("refuses a list of tags of 0.1, with which one request could try many revis
 test("refuses a tag of 0.1 for the state that a reader has", async (t) => {
   const api = await serve(t);
   await api.post("/orders", {}, api.admin);
-  const { revision } = await rowOf(api, 1);
+  const { revision } = await loadRow(api, 1);
 
   const read = await api.get("/orders/1", { ...api.admin, "if-none-match": `"${revision}"` });
 
@@ -80,11 +80,11 @@ test("gives the same tag in every process with the same secret, and after a rest
   const first = await notesAt(path, "one secret of 32 characters or more");
   await ask(first, "POST", { title: "x" });
 
-  const tags: (string | null)[] = [await tagOf(first)];
+  const tags: (string | null)[] = [await readTag(first)];
   await first.close();
   for (const secret of ["one secret of 32 characters or more", "another secret of 32 characters or more"]) {
     const next = await notesAt(path, secret);
-    tags.push(await tagOf(next));
+    tags.push(await readTag(next));
     await next.close();
   }
 
@@ -102,7 +102,7 @@ function notesAt(path: string, secret: string): Promise<Service> {
   });
 }
 
-async function tagOf(service: Service): Promise<string | null> {
+async function readTag(service: Service): Promise<string | null> {
   return (await ask(service, "GET")).headers.get("etag");
 }
 

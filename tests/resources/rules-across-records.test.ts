@@ -98,7 +98,7 @@ test("shows the fields of a failed rule: of a record, an array, an action, an ol
     mounts: [loans, older],
     features: [consolePages({ title: "Loans" })],
   });
-  const placesOf = ({ status, json }: Awaited<ReturnType<typeof ask>>) => [
+  const summarizeProblem = ({ status, json }: Awaited<ReturnType<typeof ask>>) => [
     status,
     json.code,
     json.errors?.map(({ pointer, code }: { pointer: string; code: string }) => `${pointer} ${code}`),
@@ -107,23 +107,23 @@ test("shows the fields of a failed rule: of a record, an array, an action, an ol
   for (const day of [1, 2]) await ask("POST", "/loans", { body: { copy: 7, day } });
   const body = { copy: 7, day: 1 };
 
-  assert.deepEqual(placesOf(await ask("POST", "/loans", { body })), [409, "loan_overlaps", ["/day overlaps"]]);
-  assert.deepEqual(placesOf(await ask("PATCH", "/loans/2", { body: { day: 1 } })), [
+  assert.deepEqual(summarizeProblem(await ask("POST", "/loans", { body })), [409, "loan_overlaps", ["/day overlaps"]]);
+  assert.deepEqual(summarizeProblem(await ask("PATCH", "/loans/2", { body: { day: 1 } })), [
     409,
     "loan_overlaps",
     ["/day overlaps"],
   ]);
-  assert.deepEqual(placesOf(await ask("POST", "/loans", { body: [{ copy: 8, day: 1 }, body] })), [
+  assert.deepEqual(summarizeProblem(await ask("POST", "/loans", { body: [{ copy: 8, day: 1 }, body] })), [
     409,
     "loan_overlaps",
     ["/1/day overlaps"],
   ]);
-  assert.deepEqual(placesOf(await ask("POST", "/loans/2/move", { body: { to: 1 } })), [
+  assert.deepEqual(summarizeProblem(await ask("POST", "/loans/2/move", { body: { to: 1 } })), [
     409,
     "loan_overlaps",
     ["/to overlaps"],
   ]);
-  assert.deepEqual(placesOf(await ask("POST", "/v1/loans", { body: { copy: 7, on_day: 1 } })), [
+  assert.deepEqual(summarizeProblem(await ask("POST", "/v1/loans", { body: { copy: 7, on_day: 1 } })), [
     409,
     "loan_overlaps",
     ["/on_day overlaps"],

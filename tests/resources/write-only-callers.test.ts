@@ -146,7 +146,7 @@ const written = {
 };
 
 type Name = keyof typeof written;
-const namesOf: Readonly<Record<string, readonly Name[]>> = {
+const knownNames: Readonly<Record<string, readonly Name[]>> = {
   "/deals": ["low", "high", "start", "end", "note", "label", "price", "status", "pin"],
   "/spans": ["kind", "start", "end", "note"],
   "/v1/deals": ["floor", "ceiling", "begin", "end", "extra", "whole"],
@@ -160,7 +160,7 @@ interface Sent {
 }
 
 function requestTo(base: string): fc.Arbitrary<Sent> {
-  const names = namesOf[base]!;
+  const names = knownNames[base]!;
   const all = Object.fromEntries(names.map((name) => [name, written[name] as fc.Arbitrary<unknown>]));
   const record = fc.oneof(
     fc.record(all, { requiredKeys: [] }),
@@ -192,11 +192,11 @@ function requestTo(base: string): fc.Arbitrary<Sent> {
   );
 }
 
-async function outcomeOf(own: Own, id: number, as: string, { method, path, body, type }: Sent): Promise<object> {
+async function observeOutcome(own: Own, id: number, as: string, { method, path, body, type }: Sent): Promise<object> {
   const answer = await own.ask(method, path(id), { as, body: body(id), headers: { "content-type": type } });
   const headers = [...answer.headers].filter(([name]) => name !== "date" && !name.includes("request-id"));
-  const { request_id: _id, ...told } = (answer.json ?? {}) as Record<string, unknown>;
-  return { status: answer.status, headers, told, isEmpty: answer.text === "" };
+  const { request_id: _id, ...content } = (answer.json ?? {}) as Record<string, unknown>;
+  return { status: answer.status, headers, told: content, isEmpty: answer.text === "" };
 }
 
 const worlds = [
@@ -224,8 +224,8 @@ for (const { base, made, hidden } of worlds) {
         async (first, second, sent, as) => {
           const id = await make(one, first);
           assert.equal(await make(other, second), id);
-          const outcome = (await outcomeOf(one, id, as, sent)) as { status: number };
-          assert.deepEqual(await outcomeOf(other, id, as, sent), outcome);
+          const outcome = (await observeOutcome(one, id, as, sent)) as { status: number };
+          assert.deepEqual(await observeOutcome(other, id, as, sent), outcome);
           statuses.set(outcome.status, (statuses.get(outcome.status) ?? 0) + 1);
         },
       ),
@@ -244,10 +244,10 @@ test("reveals no value of a record by check, even by bisection", async (t) => {
   const own = await start(t);
   const body = { low: 2, high: 4, start: 1, end: 3, note: { fill: "x" } };
   await own.ask("POST", "/deals", { as: "root", body });
-  const statusOf = async (patch: object): Promise<number> =>
+  const attemptPatch = async (patch: object): Promise<number> =>
     (await own.ask("PATCH", "/deals/1", { as: "key", body: patch })).status;
 
-  for (let high = 0; high <= 4; high++) assert.equal(await statusOf({ high }), 409);
+  for (let high = 0; high <= 4; high++) assert.equal(await attemptPatch({ high }), 409);
   const refused = await own.ask("PATCH", "/deals/1", { as: "key", body: { high: 3 } });
   assert.equal(refused.json.code, "conflict");
   assert.equal(refused.json.errors, undefined);
@@ -295,10 +295,10 @@ test("replaces JSON for a caller who may not read it, and merges it for one who 
   const own = await start(t);
   await own.ask("POST", "/spans", { as: "root", body: { kind: "free", start: 1, note: { kept: 1, both: 1 } } });
   const body = { kind: "free", note: { both: { a: null, b: 2 } } };
-  const noteOf = async (): Promise<unknown> => (await own.get("/spans/1", { as: "root" })).json.note;
+  const readNote = async (): Promise<unknown> => (await own.get("/spans/1", { as: "root" })).json.note;
 
   assert.equal((await own.ask("PATCH", "/spans/1", { as: "root", body })).status, 200);
-  assert.deepEqual(await noteOf(), { kept: 1, both: { b: 2 } });
+  assert.deepEqual(await readNote(), { kept: 1, both: { b: 2 } });
   assert.equal((await own.ask("PATCH", "/spans/1", { as: "writer", body })).status, 204);
-  assert.deepEqual(await noteOf(), { both: { b: 2 } });
+  assert.deepEqual(await readNote(), { both: { b: 2 } });
 });

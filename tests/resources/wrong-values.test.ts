@@ -37,8 +37,8 @@ const part = (parts: object): Promise<void> =>
 const table = (columns: readonly object[]): Promise<void> =>
   start({ collections: [{ name: "visits", key: "integer", columns }] });
 const loose: Readonly<Record<string, unknown>> = latchkey;
-const call = (name: string, ...given: readonly unknown[]): unknown =>
-  (loose[name] as (...given: readonly unknown[]) => unknown)(...given);
+const call = (name: string, ...inputs: readonly unknown[]): unknown =>
+  (loose[name] as (...parameters: readonly unknown[]) => unknown)(...inputs);
 const withField = (field: unknown) => defineResource({ name: "a", fields: { f: field as Loose } });
 const format = {
   mediaType: "text/x",
@@ -342,14 +342,14 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
   ],
 ];
 
-for (const [what, run, told] of rows)
+for (const [what, run, pattern] of rows)
   test(`reports ${what}, with the fix`, async () => {
     const thrown: unknown = await (async () => run())().then(
       () => "it starts",
       (error: unknown) => error,
     );
 
-    assert.match(thrown instanceof Error ? thrown.message : String(thrown), told);
+    assert.match(thrown instanceof Error ? thrown.message : String(thrown), pattern);
   });
 
 test("throws a DeclarationError for a wrong declaration, and leaves nothing open", async () => {
@@ -368,7 +368,7 @@ const visits: Collection = { name: "visits", key: "integer", columns: [{ name: "
 
 const erase = { kind: "deleteAll", collection: visits, where: { all: [] } } as const;
 
-for (const [what, change, told] of [
+for (const [what, change, pattern] of [
   ["of no kind", { kind: "inser", collection: visits, values: {} }, /its kind is 'inser'.*did you mean insert\?/],
   [
     "with a slip",
@@ -444,7 +444,7 @@ for (const [what, change, told] of [
 
     await store.write({ changes: [good] });
 
-    await assert.rejects(store.write({ changes: [good, change as Loose] }), told);
+    await assert.rejects(store.write({ changes: [good, change as Loose] }), pattern);
     assert.equal(await store.count(visits, null), 1);
     await store.close();
   });
@@ -460,7 +460,7 @@ test("reports a negative page size as a fault, not as an empty page", async () =
   await store.close();
 });
 
-for (const [what, reply, told] of [
+for (const [what, reply, pattern] of [
   ["a slip", { staus: 200 }, /GET \/a gave an invalid reply: there is no option staus; did you mean status\?/],
   ["a problem", problem("conflict"), /The handler of GET \/a returned a problem; throw it: throw problem\(…\)\./],
   ["nothing", undefined, /it is missing; a handler gives \{ status, body \}/],
@@ -484,7 +484,7 @@ for (const [what, reply, told] of [
     await service.close();
 
     assert.equal(status, 500);
-    assert.match(String(faults[0]), told);
+    assert.match(String(faults[0]), pattern);
   });
 
 test("exports no way to make an endpoint with unchecked replies, and checks those of a copied one", async () => {

@@ -5,7 +5,7 @@ import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { makeLedger } from "../harness/ledger.ts";
-import { postgresServers, urlOf, type PostgresServer } from "../harness/postgres-server.ts";
+import { postgresServers, formatURL, type PostgresServer } from "../harness/postgres-server.ts";
 import { startService, type ServiceProcess } from "../harness/service-process.ts";
 
 // `npm run test:processes` kills the service a few times, `npm run verify -- crash` and `npm run verify -- crash-postgres` fifty times.
@@ -79,5 +79,5 @@ async function inPostgres(t: TestContext): Promise<{ database: string; server: P
   const servers = await postgresServers();
   t.after(() => servers[Symbol.asyncDispose]());
   const server = await servers.primary();
-  return { database: urlOf(server), server };
+  return { database: formatURL(server), server };
 }

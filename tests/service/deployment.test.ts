@@ -80,7 +80,7 @@ function withDefaults(text: string): string {
   return text.replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1");
 }
 
-function environmentOf(text: string): Record<string, string> {
+function readEnvironment(text: string): Record<string, string> {
   return Object.fromEntries(
     [...text.matchAll(/\b(LATCHKEY_[A-Z_]+)=(\S+)/g)].map(([, name = "", value = ""]) => [name, value]),
   );
@@ -111,7 +111,7 @@ test("runs the Node version of package.json in the image, as an unprivileged use
 });
 
 test("uses only existing settings in the image", () => {
-  requireSettings(environmentOf(dockerfile));
+  requireSettings(readEnvironment(dockerfile));
 });
 
 test("builds the image from existing files, and sends no secret", () => {
@@ -211,9 +211,9 @@ for (const [service, role] of [
   });
 
 test("starts the command in the systemd unit with existing settings, and does not restart it for wrong ones", () => {
-  requireSettings(environmentOf(unit));
+  requireSettings(readEnvironment(unit));
   assert.match(unit, new RegExp(`^ExecStart=/\\S+/node \\S+${path.posix.join("/latchkey", own.bin.latchkey)}$`, "m"));
   assert.match(unit, new RegExp(`^RestartPreventExitStatus=${exits.settings}$`, "m"));
   // With one worker no other one could take over, and SIGHUP would end the process.
-  assert.ok(Number(environmentOf(unit)["LATCHKEY_WORKERS"]) > 1);
+  assert.ok(Number(readEnvironment(unit)["LATCHKEY_WORKERS"]) > 1);
 });

@@ -10,7 +10,7 @@ import { connect, prepare } from "../../src/store/sqlite/connection.ts";
 import { storeError } from "../../src/store/sqlite/errors.ts";
 import type { NamedTransaction } from "../../src/store/sqlite/named.ts";
 import { prepareFile } from "../../src/store/sqlite/schema.ts";
-import { committerOf } from "../../src/store/sqlite/writes/transactions.ts";
+import { createCommitter } from "../../src/store/sqlite/writes/transactions.ts";
 import { isSound, logIn, makeLedger, password, readAllTheWhile } from "../harness/disk-ledger.ts";
 import { ownService } from "../harness/own-service.ts";
 import { startService } from "../harness/service-process.ts";
@@ -24,7 +24,7 @@ test("reports a group that does not fit as full, writes none of it, and continue
     const notes: Collection = { name: "notes", key: "integer", columns: [{ name: "text", type: "text" }] };
     prepareFile(file, [notes]);
     const database = connect(file);
-    const committer = committerOf(database, [notes]);
+    const committer = createCommitter(database, [notes]);
     const note = (size: number): NamedTransaction => ({
       changes: [{ kind: "insert", collection: "notes", values: { text: "x".repeat(size) } }],
     });

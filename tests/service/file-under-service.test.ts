@@ -110,7 +110,7 @@ test("resolves a link to the database, whether its target exists yet or not", as
     ...basicHeader("admin", settings.LATCHKEY_ADMIN_PASSWORD),
     "content-type": "application/json",
   };
-  async function asked(during: (write: (name: string) => Promise<number>) => Promise<void>): Promise<string> {
+  async function runService(during: (write: (name: string) => Promise<number>) => Promise<void>): Promise<string> {
     await using service = await startService({ ...settings, LATCHKEY_LOG: "error" });
     await during(async (name) => {
       const body = JSON.stringify({ name, email: `${name}@example.com` });
@@ -121,10 +121,10 @@ test("resolves a link to the database, whether its target exists yet or not", as
     return service.said();
   }
 
-  await asked(async (write) => assert.equal(await write("first"), 201));
+  await runService(async (write) => assert.equal(await write("first"), 201));
   assert.equal(statSync(file).mode & 0o777, 0o600);
   await run(process.execPath, [command, "db", "backup", path.join(folder, "backup.db")], { env });
-  const said = await asked(async (write) => {
+  const said = await runService(async (write) => {
     assert.equal(await write("second"), 201);
     renameSync(file, `${file}.away`);
     assert.equal(await write("refused"), 503);
@@ -163,7 +163,7 @@ for (const [what, overwrite] of Object.entries(overwritingTheLog))
       return (await fetch(`${service.address}/users`, { method: "POST", headers, body })).status;
     };
     for (let at = 0; at < 20; at++) assert.equal(await write(), 201);
-    await moveLogOf(file);
+    await moveLog(file);
     const older = readFileSync(`${file}-wal`);
     for (let at = 0; at < 5; at++) assert.equal(await write(), 201);
 
@@ -215,7 +215,7 @@ for (const [what, sql] of Object.entries(inTheLog))
     const file = path.join(folder, "latchkey.db");
     const settings = { LATCHKEY_LOG: "error", LATCHKEY_DATABASE: `sqlite:${file}`, LATCHKEY_PORT: "0" };
     await using _ = await startService(settings);
-    await moveLogOf(file);
+    await moveLog(file);
     {
       using others = new DatabaseSync(file, { timeout: 5000 });
       others.exec(sql);
@@ -233,7 +233,7 @@ for (const [what, sql] of Object.entries(inTheLog))
   });
 
 /** Moves all of the log into the file, when no reader uses the log. */
-async function moveLogOf(file: string): Promise<void> {
+async function moveLog(file: string): Promise<void> {
   using beside = new DatabaseSync(file, { timeout: 5000 });
   const move = beside.prepare("PRAGMA wal_checkpoint(PASSIVE)");
   for (let at = 0; at < 100; at++) {

@@ -29,7 +29,7 @@ const slow = `endpoints: [{
 async function startWorkers(config: string, standardError?: string): Promise<ServiceProcess> {
   const LATCHKEY_PORT = String(await freePort());
   const service = await startService({ LATCHKEY_PORT, LATCHKEY_WORKERS: "2" }, configured(config, standardError));
-  await until(() => workersOf(service).length === 2);
+  await until(() => listWorkers(service).length === 2);
   return service;
 }
 
@@ -54,17 +54,17 @@ function countSaid(service: ServiceProcess, words: string): number {
 const isLinux = process.platform === "linux";
 test("replaces a dead worker although standard error cannot be written", { skip: !isLinux }, async () => {
   await using service = await startWorkers("export default {}", "2>/dev/full");
-  const [victim] = workersOf(service);
+  const [victim] = listWorkers(service);
 
   process.kill(victim!, "SIGKILL");
-  await until(() => workersOf(service).filter((pid) => pid !== victim).length === 2 || !isRunning(service.pid));
+  await until(() => listWorkers(service).filter((pid) => pid !== victim).length === 2 || !isRunning(service.pid));
 
   assert.ok(isRunning(service.pid));
 });
 
 test("ends with 78 for wrong settings although standard error cannot be written", { skip: !isLinux }, () => {
   for (const LATCHKEY_WORKERS of ["1", "2"]) {
-    const { status } = endOf("export default {}", { LATCHKEY_WORKERS, LATCHKEY_SCHEMES: "none" }, "2>/dev/full");
+    const { status } = runUntilEnd("export default {}", { LATCHKEY_WORKERS, LATCHKEY_SCHEMES: "none" }, "2>/dev/full");
     assert.equal(status, 78);
   }
 });
@@ -84,7 +84,7 @@ for (const LATCHKEY_WORKERS of ["1", "2"]) {
   });
 
   test(`ends a failed start in spite of work that a config file leaves running: ${LATCHKEY_WORKERS}`, () => {
-    const { status, stdout } = endOf(left, { LATCHKEY_WORKERS, LATCHKEY_SCHEMES: "remote-user" });
+    const { status, stdout } = runUntilEnd(left, { LATCHKEY_WORKERS, LATCHKEY_SCHEMES: "remote-user" });
 
     assert.match(stdout, /Latchkey cannot start/);
     assert.equal(status, 78);
@@ -106,7 +106,7 @@ for (const LATCHKEY_WORKERS of ["1", "2"]) {
 
   test(`ends with 78 for a wrong declaration: ${LATCHKEY_WORKERS}`, () => {
     const odd = `{ name: "odd", needs: [], setUp: () => ({}) }`;
-    const { status, stdout } = endOf(`export default { features: [${odd}] }`, { LATCHKEY_WORKERS });
+    const { status, stdout } = runUntilEnd(`export default { features: [${odd}] }`, { LATCHKEY_WORKERS });
 
     assert.match(stdout, /One declaration is wrong/);
     assert.equal(status, 78);
@@ -167,7 +167,7 @@ for (const [what, config] of [
   ],
 ] as const)
   test(`ends the start with a message if ${what} waits for something that never comes`, () => {
-    const { status, stdout } = endOf(config, {});
+    const { status, stdout } = runUntilEnd(config, {});
 
     assert.match(
       stdout,
@@ -184,7 +184,7 @@ test("handles SIGTERM before the service is loaded", () => {
     } });`;
   const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(early)}`;
 
-  assert.equal(endOf("export default {}", { NODE_OPTIONS }).status, 0);
+  assert.equal(runUntilEnd("export default {}", { NODE_OPTIONS }).status, 0);
 });
 
 test("loses no request on SIGHUP to all processes, right after the start and later", async () => {
@@ -194,15 +194,15 @@ test("loses no request on SIGHUP to all processes, right after the start and lat
   const config = `${begun} export default { ${slow} }`;
   await using service = await startService({ LATCHKEY_PORT, LATCHKEY_WORKERS: "2" }, configured(config));
   // The first worker has a successor.
-  await until(() => countSaid(service, "A worker begins.") === 3 && workersOf(service).length === 2);
-  const before = workersOf(service);
+  await until(() => countSaid(service, "A worker begins.") === 3 && listWorkers(service).length === 2);
+  const before = listWorkers(service);
   const { answers } = await askSlowly(service);
 
   for (const pid of [service.pid, ...before]) process.kill(pid, "SIGHUP");
 
   assert.deepEqual(await answers, [204, 204, 204, 204]);
-  await until(() => workersOf(service).every((pid) => !before.includes(pid)));
-  await until(() => workersOf(service).length === 2);
+  await until(() => listWorkers(service).every((pid) => !before.includes(pid)));
+  await until(() => listWorkers(service).length === 2);
 });
 
 test("uses a V8 flag for the serving process that V8 knows", async () => {
@@ -239,7 +239,7 @@ interface Ended {
 }
 
 /** Returns how a start ends that cannot succeed. */
-function endOf(config: string, settings: Readonly<Record<string, string>>, standardError?: string): Ended {
+function runUntilEnd(config: string, settings: Readonly<Record<string, string>>, standardError?: string): Ended {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-first-"));
   const [file = "", ...args] = configured(config, standardError);
   const env = { ...process.env, LATCHKEY_PORT: "0", ...settings };
@@ -248,7 +248,7 @@ function endOf(config: string, settings: Readonly<Record<string, string>>, stand
   return ended;
 }
 
-function workersOf({ pid }: ServiceProcess): number[] {
+function listWorkers({ pid }: ServiceProcess): number[] {
   const { stdout } = spawnSync("pgrep", ["-P", String(pid)], { encoding: "utf8" });
   return stdout.split("\n").filter(Boolean).map(Number);
 }

@@ -100,7 +100,7 @@ test("drops no table that was empty but has been written in the meantime, and no
 });
 
 test("does the same for four on one SQLite file", async (t) => {
-  for (let at = 0; at < 3; at++) await startTogether(t, `sqlite:${folderOf(t)}/latchkey.db`);
+  for (let at = 0; at < 3; at++) await startTogether(t, `sqlite:${createFolder(t)}/latchkey.db`);
 });
 
 async function openTogether(url: string, versions: readonly (readonly Collection[])[]): Promise<void> {
@@ -115,7 +115,7 @@ async function openTogether(url: string, versions: readonly (readonly Collection
 
 /** Starts four processes, and expects one administrator whose password one of them logs. */
 async function startTogether(t: TestContext, database: string): Promise<void> {
-  const passwordFile = path.join(folderOf(t), "latchkey.password");
+  const passwordFile = path.join(createFolder(t), "latchkey.password");
   const settings = readSettings({ ...secret, LATCHKEY_DATABASE: database });
   const starts = await Promise.allSettled([1, 2, 3, 4].map(() => createLatchkey({ settings, passwordFile })));
   const services = starts.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
@@ -138,7 +138,7 @@ function get(service: Latchkey, target: string, headers: Readonly<Record<string,
   return service.fetch(new Request(`http://127.0.0.1${target}`, { headers }), { peer: "127.0.0.1" });
 }
 
-function folderOf(t: TestContext): string {
+function createFolder(t: TestContext): string {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-together-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;

@@ -48,15 +48,15 @@ test(`gives every write its effect, and every effect its write, over ${KILLS} ki
   const written = new Set((await ask("SELECT id FROM notes")).map(({ id }) => Number(id)));
   const [waiting] = await ask("SELECT count(*) AS count FROM outbox");
   const lines = readFileSync(effects, "utf8").trim().split("\n").map(Number);
-  const told = new Set(lines);
-  t.diagnostic(`${written.size} written, ${lines.length - told.size} of them told again`);
+  const deliveredIds = new Set(lines);
+  t.diagnostic(`${written.size} written, ${lines.length - deliveredIds.size} of them told again`);
   assert.deepEqual(
-    [...written].filter((id) => !told.has(id)),
+    [...written].filter((id) => !deliveredIds.has(id)),
     [],
     "written and not told",
   );
   assert.deepEqual(
-    [...told].filter((id) => !written.has(id)),
+    [...deliveredIds].filter((id) => !written.has(id)),
     [],
     "told and not written",
   );

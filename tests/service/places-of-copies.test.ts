@@ -214,8 +214,8 @@ test("reports a path that is not a file, or an empty file, and leaves it unchang
     [at("socket"), /socket is not a file\. Name the file of a database\.$/],
     [at("empty"), /empty is empty, so it is not a database of Latchkey\.$/],
   ] as const) {
-    const asked = { kind: "sqlite", path: name } as const;
-    await assert.rejects(checkDatabase(asked), words);
+    const location = { kind: "sqlite", path: name } as const;
+    await assert.rejects(checkDatabase(location), words);
     await assert.rejects(restoreDatabase(name, file, options), words);
     await assert.rejects(copyings["move"]!(name, at("new.db")), words);
     await assert.rejects(

@@ -16,7 +16,7 @@ function planted(fault: string): Readonly<Record<string, string>> {
 }
 
 /** Returns the number of open sockets of a process. Returns 0 if it has stopped. */
-function socketsOf(pid: number): number {
+function countSockets(pid: number): number {
   try {
     const descriptors = `/proc/${pid}/fd`;
     return readdirSync(descriptors).filter((each) => readlinkSync(`${descriptors}/${each}`).startsWith("socket:"))
@@ -58,8 +58,8 @@ test("lets a worker with a fault finish its requests, while another one has alre
       .split("\n")
       .map(Number);
   while (workers().length < 2) await wait(10);
-  const before = new Map(workers().map((pid) => [pid, socketsOf(pid)]));
-  const growth = (pid: number): number => socketsOf(pid) - before.get(pid)!;
+  const before = new Map(workers().map((pid) => [pid, countSockets(pid)]));
+  const growth = (pid: number): number => countSockets(pid) - before.get(pid)!;
   const half = Array.from({ length: 4 }, () => connect(Number(port), hostname));
   for (const socket of half) socket.on("error", () => undefined).write("GET /livez HTTP/1.1\r\n");
   // The system chooses the worker of each connection: all of them may be with one.

@@ -111,15 +111,15 @@ test("reports all wrong settings together, with exit status 78, and leaves nothi
 test("answers one more request on a kept connection after SIGTERM, and does not wait for silent connections", async () => {
   await using service = await startService();
   const { hostname, port } = new URL(service.address);
-  const kept = await openConnection(hostname, Number(port));
+  const connection = await openConnection(hostname, Number(port));
   const silent = await openConnection(hostname, Number(port));
-  assert.match(await ask(kept, "/livez"), /^HTTP\/1\.1 200 [^]*\r\nConnection: keep-alive\r\n/i);
+  assert.match(await ask(connection, "/livez"), /^HTTP\/1\.1 200 [^]*\r\nConnection: keep-alive\r\n/i);
   const startedAt = performance.now();
 
   process.kill(service.pid, "SIGTERM");
   await refusal(hostname, Number(port));
 
-  assert.match(await ask(kept, "/readyz"), /^HTTP\/1\.1 503 [^]*\r\nConnection: close\r\n/i);
+  assert.match(await ask(connection, "/readyz"), /^HTTP\/1\.1 503 [^]*\r\nConnection: close\r\n/i);
   assert.equal(await service.ended, 0);
   assert.ok(performance.now() - startedAt < 5000);
   silent.destroy();
@@ -128,8 +128,8 @@ test("answers one more request on a kept connection after SIGTERM, and does not 
 test("keeps the port open behind a proxy until clients of /readyz know, and answers on kept connections", async () => {
   await using service = await startService({ LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" });
   const { hostname, port } = new URL(service.address);
-  const kept = await openConnection(hostname, Number(port));
-  await ask(kept, "/livez");
+  const connection = await openConnection(hostname, Number(port));
+  await ask(connection, "/livez");
 
   process.kill(service.pid, "SIGTERM");
   let status = 200;
@@ -139,40 +139,40 @@ test("keeps the port open behind a proxy until clients of /readyz know, and answ
   await refusal(hostname, Number(port));
 
   assert.deepEqual([status, served.status], [503, 200]);
-  assert.match(await ask(kept, "/livez"), /^HTTP\/1\.1 200 [^]*\r\nConnection: close\r\n/i);
+  assert.match(await ask(connection, "/livez"), /^HTTP\/1\.1 200 [^]*\r\nConnection: close\r\n/i);
   assert.equal(await service.ended, 0);
 });
 
 test("replaces a dead worker, replaces all on SIGHUP without a failed request, and ends all on SIGTERM", async (t) => {
   await using service = await startService({ LATCHKEY_WORKERS: "2", LATCHKEY_PORT: String(await freePort()) });
   const headers = { authorization: `Bearer ${await accessToken(service)}` };
-  await until(() => workersOf(service).length === 2);
-  const [victim] = workersOf(service);
+  await until(() => listWorkers(service).length === 2);
+  const [victim] = listWorkers(service);
 
   process.kill(victim!, "SIGKILL");
-  await until(() => workersOf(service).length === 2 && !workersOf(service).includes(victim!));
+  await until(() => listWorkers(service).length === 2 && !listWorkers(service).includes(victim!));
   // The other one may still be starting. The port must answer again, and accept the token of the dead worker.
-  const asked = (): Promise<number> =>
+  const askStatus = (): Promise<number> =>
     fetch(`${service.address}/protected/`, { headers }).then(
       ({ status }) => status,
       () => 0,
     );
-  await until(async () => (await asked()) !== 0);
-  assert.equal(await asked(), 200);
+  await until(async () => (await askStatus()) !== 0);
+  assert.equal(await askStatus(), 200);
 
   const load = startLoad(service, headers);
-  const before = workersOf(service);
+  const before = listWorkers(service);
   process.kill(service.pid, "SIGHUP");
-  await until(() => before.every((worker) => !workersOf(service).includes(worker)));
+  await until(() => before.every((worker) => !listWorkers(service).includes(worker)));
   const { failures, answered, acknowledged } = await load.stop();
 
   assert.deepEqual(failures, []);
-  assert.equal(workersOf(service).length, 2);
+  assert.equal(listWorkers(service).length, 2);
   const listed = await fetch(`${service.address}/users?limit=1`, { headers: { ...headers, prefer: "count=exact" } });
   assert.equal(listed.headers.get("x-total-count"), String(acknowledged + 1));
   t.diagnostic(`${answered} requests`);
 
-  const last = workersOf(service);
+  const last = listWorkers(service);
   process.kill(service.pid, "SIGTERM");
   assert.equal(await service.ended, 0);
   assert.deepEqual(last.filter(isRunning), []);
@@ -180,8 +180,8 @@ test("replaces a dead worker, replaces all on SIGHUP without a failed request, a
 
 test("ends workers by themselves after the primary is killed", async () => {
   await using service = await startService({ LATCHKEY_WORKERS: "2", LATCHKEY_PORT: String(await freePort()) });
-  await until(() => workersOf(service).length === 2);
-  const workers = workersOf(service);
+  await until(() => listWorkers(service).length === 2);
+  const workers = listWorkers(service);
 
   process.kill(service.pid, "SIGKILL");
   await until(() => workers.every((worker) => !isRunning(worker)));
@@ -277,7 +277,7 @@ async function refusal(host: string, port: number): Promise<void> {
   );
 }
 
-function workersOf({ pid }: ServiceProcess): number[] {
+function listWorkers({ pid }: ServiceProcess): number[] {
   const { stdout } = spawnSync("pgrep", ["-P", String(pid)], { encoding: "utf8" });
   return stdout.split("\n").filter(Boolean).map(Number);
 }

@@ -101,8 +101,8 @@ test("follows the base path and the prefix of cookies", async (t) => {
   const listed = (await world.api.get("/api/v1/api/login/providers/")).json;
   assert.equal(listed[0].start, "/api/v1/api/login/company/start");
   const started = await world.api.get(listed[0].start);
-  const asked = new URL(started.headers.get("location")!).searchParams;
-  assert.equal(asked.get("redirect_uri"), "https://shop.example/api/v1/api/login/company/callback");
+  const query = new URL(started.headers.get("location")!).searchParams;
+  assert.equal(query.get("redirect_uri"), "https://shop.example/api/v1/api/login/company/callback");
   assert.match(started.headers.getSetCookie()[0]!, /^shop-oidc=/);
 
   const done = await logIn(world, "/api/v1/orders", listed[0].start);

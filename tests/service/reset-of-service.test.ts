@@ -50,12 +50,12 @@ test("resets a password by the settings alone, and sends a notice", async (t) =>
   assert.equal(message!.to, email);
   assert.match(message!.text, /^\d{8}$/m);
   const token = /^http\S+\/reset\?token=(\S+)$/m.exec(message!.text)![1];
-  const given = { token, password: "analytical-engine" };
-  assert.equal((await post("/api/password/reset/confirm/", given)).status, 204);
+  const confirmation = { token, password: "analytical-engine" };
+  assert.equal((await post("/api/password/reset/confirm/", confirmation)).status, 204);
   const [notice] = await sent();
   assert.match(notice!.subject, /password was changed/i);
   assert.doesNotMatch(notice!.text, /token=|^\d{8}$/m);
-  assert.equal((await post("/api/token/", { username: email, password: given.password })).status, 200);
+  assert.equal((await post("/api/token/", { username: email, password: confirmation.password })).status, 200);
   assert.equal((await post("/api/login/code/", { email })).status, 404);
 });
 

@@ -29,12 +29,12 @@ const slips: readonly (readonly [options: object, told: RegExp])[] = [
   [feature({ everySeconds: 1, due }), /sweeper: upkeep is an object; it has to be a list/],
 ];
 
-for (const [options, told] of slips)
-  test(`does not start: ${told.source.slice(0, 70)}`, async () => {
+for (const [options, pattern] of slips)
+  test(`does not start: ${pattern.source.slice(0, 70)}`, async () => {
     const whole = { store: sqliteStore({ path: ":memory:" }), ...options } as ServiceOptions;
     await assert.rejects(createService(whole), (thrown: unknown) => {
       assert.ok(thrown instanceof DeclarationError, String(thrown));
-      assert.match(thrown.message, told);
+      assert.match(thrown.message, pattern);
       return true;
     });
   });

@@ -27,7 +27,7 @@ function place(t: TestContext): { readonly folder: string; readonly file: string
 }
 
 /** Returns the mistakes in a file for a user who is not root. */
-function problemsOf(file: string): readonly string[] {
+function collectProblems(file: string): readonly string[] {
   const module = pathToFileURL(path.join(import.meta.dirname, "../../src/door/stores.ts")).href;
   const program = `
     const { sqliteFileProblems } = await import(${JSON.stringify(module)});
@@ -41,16 +41,16 @@ function problemsOf(file: string): readonly string[] {
 test("reports a database, a log or a folder without write permission, with its path and the fix", (t) => {
   const { folder, file } = place(t);
   if (process.getuid!() === 0) chownSync(folder, nobody, nobody);
-  assert.deepEqual(problemsOf(file), []);
+  assert.deepEqual(collectProblems(file), []);
 
   for (const name of [file, `${file}-wal`]) {
     writeFileSync(name, "");
     if (process.getuid!() === 0) chownSync(name, nobody, nobody);
     chmodSync(name, 0o400);
   }
-  const [closed, log] = problemsOf(file);
+  const [closed, log] = collectProblems(file);
   chmodSync(folder, 0o500);
-  const all = problemsOf(file);
+  const all = collectProblems(file);
 
   assert.match(
     closed!,
@@ -152,9 +152,9 @@ test("reports a link whose target cannot be entered, with its path and the fix",
   const link = path.join(folder, "link.db");
   symlinkSync(path.join("closed", "x.db"), link);
 
-  const told = [link, path.join(closed, "x.db")].map(problemsOf);
+  const reports = [link, path.join(closed, "x.db")].map(collectProblems);
 
-  for (const problems of told) {
+  for (const problems of reports) {
     assert.equal(problems.length, 1);
     assert.match(
       problems[0]!,

@@ -35,11 +35,11 @@ test("answers or resets every connection of a worker that is stopped and then ki
   process.kill(victim!, "SIGSTOP");
   // Until then, it may accept one.
   await until(() => /^\d+ \(.*\) T /.test(readFileSync(`/proc/${victim!}/stat`, "utf8")));
-  const asked = Array.from({ length: 20 }, () => ask(service));
+  const answers = Array.from({ length: 20 }, () => ask(service));
   await wait(100);
   process.kill(victim!, "SIGKILL");
 
-  assert.deepEqual(new Set(await Promise.all(asked)), new Set(["answered"]));
+  assert.deepEqual(new Set(await Promise.all(answers)), new Set(["answered"]));
 });
 
 test(`leaves no client waiting and no descriptor open after ${kills} killed workers under load, and replaces them within 2 s`, async (t) => {
@@ -56,10 +56,10 @@ test(`leaves no client waiting and no descriptor open after ${kills} killed work
   for (let killed = 0; killed < kills; killed++) {
     // A worker that serves, and every other time its replacement, while that is starting.
     const serve = serving(service);
-    const victim = killed % 2 === 0 ? serve[0]! : workersOf(service).find((pid) => !serve.includes(pid))!;
+    const victim = killed % 2 === 0 ? serve[0]! : listWorkers(service).find((pid) => !serve.includes(pid))!;
     process.kill(victim, "SIGKILL");
     const killedAt = performance.now();
-    await until(() => workersOf(service).filter((pid) => pid !== victim).length === 2);
+    await until(() => listWorkers(service).filter((pid) => pid !== victim).length === 2);
     begun.push(performance.now() - killedAt);
     if (killed % 2 === 0) continue;
     await until(() => serving(service).length === 2);
@@ -90,7 +90,7 @@ test("keeps a random port, even if all workers die at the same time", async () =
 test("keeps a random port and does not blame the config file if the only worker dies while the next one starts", async (t) => {
   const service = await startConfigured(t, 0);
 
-  await until(() => workersOf(service).length === 2);
+  await until(() => listWorkers(service).length === 2);
   for (const victim of serving(service)) process.kill(victim, "SIGKILL");
   await until(() => serving(service).length === 2);
 
@@ -105,8 +105,8 @@ test("kills a blocked worker 15 s after its replacement", async () => {
 
   process.kill(service.pid, "SIGHUP");
   await until(() => serving(service).filter((pid) => pid !== still).length === 2);
-  assert.ok(workersOf(service).includes(still!));
-  await until(() => !workersOf(service).includes(still!));
+  assert.ok(listWorkers(service).includes(still!));
+  await until(() => !listWorkers(service).includes(still!));
   await until(() => serving(service).length === 2);
 });
 
@@ -117,11 +117,11 @@ test("does not serve on another port from the config file, and reports the reaso
 
   service.configure(ports[1]);
   process.kill(service.pid, "SIGHUP");
-  const told = new RegExp(`now has the port ${ports[1]}, but the other workers serve on ${ports[0]}`);
-  await until(() => told.test(service.said));
+  const pattern = new RegExp(`now has the port ${ports[1]}, but the other workers serve on ${ports[0]}`);
+  await until(() => pattern.test(service.said));
   service.said = "";
   process.kill(serving(service)[0]!, "SIGKILL");
-  await until(() => told.test(service.said));
+  await until(() => pattern.test(service.said));
 
   assert.equal(await ask(service), "answered");
   service.configure(ports[0]);
@@ -135,10 +135,10 @@ test("keeps the secret of running workers if its file is removed, and starts non
 
   const [victim, left] = serving(service);
   process.kill(victim!, "SIGKILL");
-  const next = (): number | undefined => workersOf(service).find((pid) => pid !== victim && pid !== left);
+  const next = (): number | undefined => listWorkers(service).find((pid) => pid !== victim && pid !== left);
   await until(() => next() !== undefined);
   const starting = next()!;
-  await until(() => !workersOf(service).includes(starting) || serving(service).includes(starting));
+  await until(() => !listWorkers(service).includes(starting) || serving(service).includes(starting));
 
   assert.deepEqual(serving(service), [left]);
   assert.equal(existsSync(secret), false);
@@ -214,7 +214,7 @@ function ask({ address }: Pick<ServiceProcess, "address">): Promise<"answered" |
   });
 }
 
-function workersOf({ pid }: Pick<ServiceProcess, "pid">): number[] {
+function listWorkers({ pid }: Pick<ServiceProcess, "pid">): number[] {
   const { stdout } = spawnSync("pgrep", ["-P", String(pid)], { encoding: "utf8" });
   return stdout.split("\n").filter(Boolean).map(Number);
 }
@@ -224,7 +224,7 @@ function serving(service: Pick<ServiceProcess, "pid" | "address">): number[] {
   const port = Number(new URL(service.address).port).toString(16).toUpperCase().padStart(4, "0");
   const listening = new RegExp(String.raw`^ *\d+: \w+:${port} \w+:0000 0A (?:\S+ +){5,6}?(\d+) `, "m");
   const inode = listening.exec(readFileSync("/proc/net/tcp", "utf8"))?.[1];
-  return workersOf(service).filter((pid) => descriptors(pid).includes(`socket:[${inode}]`));
+  return listWorkers(service).filter((pid) => descriptors(pid).includes(`socket:[${inode}]`));
 }
 
 /** Returns the open files of a process. Empty if it has just exited. */

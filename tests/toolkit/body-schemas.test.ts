@@ -158,21 +158,21 @@ test("reads only JSON if the endpoint names no types, and no other body", async 
 });
 
 test("checks the body before the record, and after permission and syntax", async (t) => {
-  const asked: string[] = [];
+  const calls: string[] = [];
   const endpoint = defineEndpoint({
     method: "PUT",
     path: "/things/{id}",
     access: anyone,
     body: { type: "object", required: ["a"] },
-    target: () => asked.push("target"),
-    handle: () => shown(asked.push("handle")),
+    target: () => calls.push("target"),
+    handle: () => shown(calls.push("handle")),
   });
   const ask = await serve(t, endpoint);
 
   assert.equal((await ask("/things/1", "{", undefined, "PUT")).json["code"], "malformed");
   assert.equal((await ask("/things/1", "{}", undefined, "PUT")).json["code"], "invalid");
 
-  assert.deepEqual(asked, []);
+  assert.deepEqual(calls, []);
 });
 
 test("describes the body in the OpenAPI document", async (t) => {

@@ -15,7 +15,7 @@ import { placeOfOptions, signatures, type Signature } from "../harness/signature
 
 // All exported functions are called as by a developer without types. New functions are included automatically.
 
-type Loose = (...given: readonly unknown[]) => unknown;
+type Loose = (...inputs: readonly unknown[]) => unknown;
 
 const modules: Readonly<Record<string, unknown>> = {
   ...latchkey,
@@ -73,7 +73,7 @@ const samples: Readonly<Record<string, unknown>> = {
  * Functions that are called during requests or in tests, and functions that return the mistakes as their value. No start can be stopped for them. The
  * members of a config file have separate messages (`misspellings.test.ts`).
  */
-const asked = new Set([
+const exemptNames = new Set([
   "aTablePrefix",
   "accepted",
   "accountOf",
@@ -142,11 +142,11 @@ const needed: Readonly<Record<string, object>> = {
 };
 
 const functions = signatures();
-const started = functions.filter(({ name }) => !asked.has(name));
+const started = functions.filter(({ name }) => !exemptNames.has(name));
 
 test("finds all functions that are called during requests", () => {
   assert.deepEqual(
-    [...asked].filter((name) => !functions.some((each) => each.name === name)),
+    [...exemptNames].filter((name) => !functions.some((each) => each.name === name)),
     [],
   );
 });
@@ -155,35 +155,37 @@ const configurable = started.filter((each) => placeOfOptions(each) !== -1);
 
 for (const each of configurable)
   test(`reports all misspelled options of ${each.name} together, with the intended ones`, async () => {
-    const known = membersTold(await callWith(each, { zzzzzzzz: 1 }));
-    assert.ok(known.length > 0, "it names its options");
-    const slips = known.map((name) => [name, slipOf(name, known)] as const);
+    const memberNames = membersTold(await callWith(each, { zzzzzzzz: 1 }));
+    assert.ok(memberNames.length > 0, "it names its options");
+    const slips = memberNames.map((name) => [name, misspell(name, memberNames)] as const);
 
-    const told = await callWith(each, Object.fromEntries(slips.map(([, slip]) => [slip, 1])));
+    const message = await callWith(each, Object.fromEntries(slips.map(([, slip]) => [slip, 1])));
 
     assert.deepEqual(
-      slips.filter(([name, slip]) => !new RegExp(`\\b${slip}\\b.*(?:did you mean|nearest is) ${name}\\b`).test(told)),
+      slips.filter(
+        ([name, slip]) => !new RegExp(`\\b${slip}\\b.*(?:did you mean|nearest is) ${name}\\b`).test(message),
+      ),
       [],
-      told,
+      message,
     );
   });
 
 for (const each of configurable)
   test(`reports all options of ${each.name} with a wrong type together`, async () => {
-    const known = membersTold(await callWith(each, { zzzzzzzz: 1 }));
+    const memberNames = membersTold(await callWith(each, { zzzzzzzz: 1 }));
 
-    const told = await callWith(each, Object.fromEntries(known.map((name) => [name, Symbol("none")])));
+    const message = await callWith(each, Object.fromEntries(memberNames.map((name) => [name, Symbol("none")])));
 
     // The type of a default depends on the other options, so a malformed option has no further mistakes.
-    const later = known.filter((name) => !new RegExp(`\\b${name}\\b`).test(told));
+    const later = memberNames.filter((name) => !new RegExp(`\\b${name}\\b`).test(message));
     for (const name of later)
       assert.match(await callWith(each, { ...needed[each.name], [name]: Symbol("none") }), new RegExp(`\\b${name}\\b`));
   });
 
 for (const each of configurable)
   test(`refuses options of ${each.name} that are not an object`, async () => {
-    for (const given of [5, "options", [], null, () => undefined])
-      assert.notEqual(await callWith(each, given), "it starts", String(given));
+    for (const input of [5, "options", [], null, () => undefined])
+      assert.notEqual(await callWith(each, input), "it starts", String(input));
   });
 
 const connection = "postgres://app:hunter2-/#secret@db.example/shop?password=hunter2";
@@ -195,36 +197,36 @@ for (const each of started.filter(({ parameters }) => parameters.length > 0))
   test(`shows no secret that is given in the wrong place to ${each.name}`, async () => {
     for (const [at, { name: misused }] of each.parameters.entries()) {
       if (opens(each.parameters[0]!.name) && !(at === 0 && misused === "url")) continue;
-      const given = each.parameters.map(({ name }, place) => (place === at ? connection : samples[name]));
-      assert.doesNotMatch(await call(each, given), /hunter2/, misused);
+      const inputs = each.parameters.map(({ name }, place) => (place === at ? connection : samples[name]));
+      assert.doesNotMatch(await call(each, inputs), /hunter2/, misused);
     }
     if (placeOfOptions(each) === -1 || opens(each.parameters[0]!.name)) return;
-    const told = membersTold(await callWith(each, { zzzzzzzz: 1 }));
-    const known = told.filter((name) => name !== "signingKeysFile");
+    const allMembers = membersTold(await callWith(each, { zzzzzzzz: 1 }));
+    const memberNames = allMembers.filter((name) => name !== "signingKeysFile");
     for (const value of [connection, [connection], { url: connection }])
-      for (const name of known)
+      for (const name of memberNames)
         assert.doesNotMatch(await callWith(each, { ...needed[each.name], [name]: value }), /hunter2/, name);
     // A secret can have any form.
-    for (const name of known.filter((member) => /secret|token|url|password|key/i.test(member)))
+    for (const name of memberNames.filter((member) => /secret|token|url|password|key/i.test(member)))
       assert.doesNotMatch(await callWith(each, { ...needed[each.name], [name]: "hunter2" }), /hunter2/, name);
   });
 
 for (const each of started.filter(({ parameters }) => parameters.length > 0))
   test(`refuses invalid arguments of ${each.name} with a message of the toolkit`, async () => {
     const { length } = each.parameters;
-    for (const given of [[], Array<number>(length).fill(5), Array<null>(length).fill(null)])
+    for (const inputs of [[], Array<number>(length).fill(5), Array<null>(length).fill(null)])
       assert.notEqual(
-        await call(each, given),
-        given.length === 0 && isAllOptional(each) ? "" : "it starts",
-        String(given),
+        await call(each, inputs),
+        inputs.length === 0 && isAllOptional(each) ? "" : "it starts",
+        String(inputs),
       );
   });
 
 for (const each of started.filter((each) => placeOfOptions(each) === -1))
   test(`refuses additional arguments of ${each.name}`, async () => {
-    const given = each.parameters.map(({ name }) => samples[name] ?? 5);
+    const inputs = each.parameters.map(({ name }) => samples[name] ?? 5);
 
-    assert.notEqual(await call(each, [...given, { enabled: false }]), "it starts");
+    assert.notEqual(await call(each, [...inputs, { enabled: false }]), "it starts");
   });
 
 /** Returns true if all of its parameters are optional. */
@@ -238,14 +240,14 @@ function callWith(each: Signature, options: unknown): Promise<string> {
 }
 
 /** Calls a function and returns the toolkit's error message. */
-async function call({ name }: Signature, given: readonly unknown[]): Promise<string> {
+async function call({ name }: Signature, inputs: readonly unknown[]): Promise<string> {
   try {
-    await use(name, await (modules[name] as Loose)(...given));
+    await use(name, await (modules[name] as Loose)(...inputs));
     return "it starts";
   } catch (error) {
     assert.ok(error instanceof Error, `${name} throws what is no error`);
     const isOurs = "mistakes" in error || "problems" in error || error.message.startsWith(`${name}: `);
-    assert.ok(isOurs, `${name}(${given.map(String).join(", ")}) throws ${error.stack}`);
+    assert.ok(isOurs, `${name}(${inputs.map(String).join(", ")}) throws ${error.stack}`);
     return error.message;
   }
 }
@@ -269,16 +271,16 @@ async function use(name: string, made: unknown): Promise<void> {
 }
 
 /** Returns the existing options that the message names. */
-function membersTold(told: string): readonly string[] {
-  const [, names = ""] = /zzzzzzzz\b.*?; there are ([\w, ]+)/.exec(told) ?? [];
+function membersTold(message: string): readonly string[] {
+  const [, names = ""] = /zzzzzzzz\b.*?; there are ([\w, ]+)/.exec(message) ?? [];
   return names.split(", ").filter((name) => name !== "");
 }
 
 /** Returns an unknown name with two swapped letters. */
-function slipOf(name: string, known: readonly string[]): string {
+function misspell(name: string, memberNames: readonly string[]): string {
   const slips = Array.from(
     { length: name.length - 1 },
     (_, at) => name.slice(0, at) + name[at + 1]! + name[at]! + name.slice(at + 2),
   );
-  return slips.find((slip) => !known.includes(slip)) ?? `${name}x`;
+  return slips.find((slip) => !memberNames.includes(slip)) ?? `${name}x`;
 }

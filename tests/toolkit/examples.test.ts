@@ -26,7 +26,7 @@ async function run(t: TestContext, example: string, settings: Readonly<Record<st
   throw new Error(`${example} ended without a word.`);
 }
 
-function linesOf(example: string): number {
+function countLines(example: string): number {
   return readFileSync(path.join(root, "examples", example), "utf8")
     .split("\n")
     .filter((line) => line.trim() !== "").length;
@@ -36,7 +36,7 @@ const json = { "content-type": "application/json" };
 
 test("lists, creates, reads, changes and removes a resource with ten lines", async (t) => {
   const books = await run(t, "ten-line-resource.ts");
-  assert.ok(linesOf("ten-line-resource.ts") <= 10);
+  assert.ok(countLines("ten-line-resource.ts") <= 10);
   assert.match(books, /^http:\/\/127\.0\.0\.1:\d+\/books$/);
 
   const made = await fetch(books, { method: "POST", headers: json, body: '{"title":"Flatland","pages":96}' });
@@ -81,7 +81,7 @@ test("serves two versions of an API from one table", async (t) => {
 
 test("adds a scheme and an endpoint that requires it with twelve lines", async (t) => {
   const hello = await run(t, "twelve-line-scheme.ts");
-  assert.ok(linesOf("twelve-line-scheme.ts") <= 12);
+  assert.ok(countLines("twelve-line-scheme.ts") <= 12);
 
   const rung = (bell: string): Promise<Response> => fetch(hello, { headers: { "x-doorbell": bell } });
 
@@ -97,7 +97,7 @@ test("adds a scheme and an endpoint that requires it with twelve lines", async (
 
 test("lets users sign up and log in with a JWT with fifteen lines", async (t) => {
   const home = await run(t, "fifteen-line-login.ts");
-  assert.ok(linesOf("fifteen-line-login.ts") <= 15);
+  assert.ok(countLines("fifteen-line-login.ts") <= 15);
   const text = readFileSync(path.join(root, "examples", "fifteen-line-login.ts"), "utf8");
   assert.deepEqual(
     [...text.matchAll(/from "([^"]+)"/g)].map(([, from]) => from),

@@ -96,9 +96,9 @@ test("includes all exported features", () => {
     .map(([, name]) => name!);
 
   assert.ok(makers.length >= builtIn.length, makers.join());
-  const told = readFileSync(import.meta.filename, "utf8");
+  const source = readFileSync(import.meta.filename, "utf8");
   assert.deepEqual(
-    makers.filter((name) => !new RegExp(`\\b${name}\\(`).test(told)),
+    makers.filter((name) => !new RegExp(`\\b${name}\\(`).test(source)),
     [],
   );
 });

@@ -191,11 +191,11 @@ test("reports all mistakes about features in a config file together", () => {
 });
 
 test("reports a function of the config file that returns no list of features", async (t) => {
-  for (const [features, told] of [
+  for (const [features, pattern] of [
     [() => undefined, /features in the config file is a function that gives nothing\. It has to give a list/],
     [async () => [], /is a function that gives no list\./],
   ] as const)
-    await assert.rejects(serve(t, { config: { features: features as never } }), told);
+    await assert.rejects(serve(t, { config: { features: features as never } }), pattern);
 });
 
 test("gives users the fields of the config file, including the first administrator", async (t) => {

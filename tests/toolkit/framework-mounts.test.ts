@@ -64,19 +64,19 @@ test("passes other requests to the next handler, and answers 404 without one", a
     if (hasNext) answer(request, response, () => void response.writeHead(418).end());
     else answer(request, response);
   });
-  const statusOf = async (path: string, method = "GET") => (await fetch(url + path, { method })).status;
+  const fetchStatus = async (path: string, method = "GET") => (await fetch(url + path, { method })).status;
 
-  assert.deepEqual([await statusOf("/api/books"), await statusOf("/api/shelves")], [200, 418]);
-  assert.equal(await statusOf("/api/books", "PUT"), 405);
+  assert.deepEqual([await fetchStatus("/api/books"), await fetchStatus("/api/shelves")], [200, 418]);
+  assert.equal(await fetchStatus("/api/books", "PUT"), 405);
   hasNext = false;
-  assert.equal(await statusOf("/api/shelves"), 404);
+  assert.equal(await fetchStatus("/api/shelves"), 404);
 });
 
 test("uses only the framework's statement about the caller, and treats no caller as trusted or local", async (t) => {
   const { service } = await ownService(t, { ...parts, trustedProxies: ["10.0.0.1"] });
-  let told: ToldClient = { address: "203.0.113.7", encrypted: true };
+  let client: ToldClient = { address: "203.0.113.7", encrypted: true };
   let isNear = true;
-  const answer = requestListener(service, { client: () => told });
+  const answer = requestListener(service, { client: () => client });
   const url = await serve(t, (request, response) => {
     if (!isNear) Object.defineProperty(request.socket, "remoteAddress", { value: "198.51.100.1" });
     answer(request, response);
@@ -87,29 +87,29 @@ test("uses only the framework's statement about the caller, and treats no caller
   };
 
   assert.deepEqual(await ask(), ["203.0.113.7", true, false, false, url.replace("http", "https")]);
-  told = { address: "::ffff:10.0.0.1", encrypted: false };
+  client = { address: "::ffff:10.0.0.1", encrypted: false };
   assert.deepEqual(await ask(), ["10.0.0.1", false, false, false, url]);
-  told = { address: "127.0.0.1", encrypted: false };
+  client = { address: "127.0.0.1", encrypted: false };
   assert.deepEqual(await ask(), ["127.0.0.1", false, true, false, url]);
   isNear = false;
   assert.deepEqual(await ask(), ["127.0.0.1", false, false, false, url]);
-  told = { address: `evil.example ${"x".repeat(1000)}`, encrypted: false };
+  client = { address: `evil.example ${"x".repeat(1000)}`, encrypted: false };
   assert.deepEqual(await ask(), ["unknown", false, false, false, url]);
   // The framework does not know the address of a caller that has disconnected.
-  told = { address: undefined, encrypted: false };
+  client = { address: undefined, encrypted: false };
   assert.deepEqual(await ask(), ["unknown", false, false, false, url]);
 });
 
 test("treats a missing or invalid caller from a framework as unknown", async (t) => {
   const { service } = await ownService(t, { ...parts, trustedProxies: ["127.0.0.1"] });
-  let told: unknown;
-  const answer = requestListener(service, { client: () => told as ToldClient });
+  let client: unknown;
+  const answer = requestListener(service, { client: () => client as ToldClient });
   const url = await serve(t, (request, response) => answer(request, response));
 
-  for (told of [undefined, null, "127.0.0.1", {}, { address: 5 }, { address: ["127.0.0.1"], encrypted: false }]) {
+  for (client of [undefined, null, "127.0.0.1", {}, { address: 5 }, { address: ["127.0.0.1"], encrypted: false }]) {
     const response = await fetch(`${url}/api/caller`, { headers: { "x-forwarded-for": "127.0.0.1" } });
     const [address, , isNear, isViaProxy] = (await response.json()) as unknown[];
-    assert.deepEqual([address, isNear, isViaProxy], ["unknown", false, false], JSON.stringify(told));
+    assert.deepEqual([address, isNear, isViaProxy], ["unknown", false, false], JSON.stringify(client));
   }
 });
 

@@ -55,7 +55,7 @@ const opened = await openInEditor(text);
 after(() => opened.close());
 
 /** Returns the type of a word at its first place in the text. */
-async function hoverOf(word: string): Promise<readonly string[]> {
+async function readHover(word: string): Promise<readonly string[]> {
   const at = text.search(new RegExp(`(?<=[ (,])${word}\\b(?= =|\\)? =>|\\) =| \\})`));
   assert.notEqual(at, -1, word);
   return opened.hover(at);
@@ -65,7 +65,7 @@ const variables = ["title", "book", "books", "tokens", "service", "offered", "he
 const parameters = ["checked", "write", "written", "record", "draft", "context", "host"];
 for (const word of [...variables, ...parameters])
   test(`shows a readable type for ${word}`, async () => {
-    const lines = await hoverOf(word);
+    const lines = await readHover(word);
 
     assert.match(lines[0]!, new RegExp(`^(?:const|\\(parameter\\)) ${word}: `));
     assert.doesNotMatch(lines.join("\n"), /: any\b/);
@@ -74,7 +74,7 @@ for (const word of [...variables, ...parameters])
   });
 
 test("shows the part of a resource's fields that its records follow from", async () => {
-  assert.deepEqual(await hoverOf("book"), [
+  assert.deepEqual(await readHover("book"), [
     "const book: Resource<{",
     "    readonly title: Field<string, never>;",
     '    readonly pages: Field<number, "optional">;',
@@ -86,7 +86,7 @@ test("shows the part of a resource's fields that its records follow from", async
 });
 
 test("names the mistake in compiler messages, and the intended name if the compiler can know it", async () => {
-  const told = new Map(await opened.mistakes());
+  const messages = new Map(await opened.mistakes());
   const lines = text.split("\n");
   const sayings: Readonly<Record<string, RegExp>> = {
     w01: /^[^\n]*"there is no ownr_id; did you mean owner_id\?"/,
@@ -103,10 +103,10 @@ test("names the mistake in compiler messages, and the intended name if the compi
     w09: /^[^\n]*"there is no titel; did you mean title\?/,
   };
   for (const [name, saying] of Object.entries(sayings))
-    assert.match(told.get(lines.findIndex((line) => line.includes(`const ${name} `))) ?? "nothing", saying);
+    assert.match(messages.get(lines.findIndex((line) => line.includes(`const ${name} `))) ?? "nothing", saying);
   const right = lines.findIndex((line) => line.includes("const w01 "));
   assert.deepEqual(
-    [...told].filter(([line]) => line < right),
+    [...messages].filter(([line]) => line < right),
     [],
   );
 });

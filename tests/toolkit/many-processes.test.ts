@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { codeOf, stepOf } from "../../src/features/auth/totp/codes.ts";
+import { computeCode, computeStep } from "../../src/features/auth/totp/codes.ts";
 import { parseBase32 } from "../harness/factors.ts";
-import { bearer, endings, startProcesses, tokenOf, watchEnding, type Processes } from "../harness/many-processes.ts";
+import { bearer, endings, startProcesses, readToken, watchEnding, type Processes } from "../harness/many-processes.ts";
 import { startPostgres, type TestServer } from "../harness/postgres.ts";
 
 let postgres: TestServer;
@@ -86,7 +86,7 @@ for (const { engine, database, worstMs } of engines) {
       const path = `/users/${user.id}/factors`;
       const headers = bearer(user);
       const { id, secret } = (await processes.ask(0, "POST", path, { headers, body: { kind: "totp" } })).json;
-      const code = codeOf(parseBase32(secret), stepOf(Date.now()));
+      const code = computeCode(parseBase32(secret), computeStep(Date.now()));
       const made = await processes.ask(0, "POST", `${path}/${id}/confirm`, { headers, body: { code } });
       const [recovery] = made.json.recovery_codes;
       const begin = async (which: number): Promise<string> =>
@@ -112,11 +112,11 @@ for (const { engine, database, worstMs } of engines) {
     test("sends one mail for requests to all processes at the same time, and uses its link once", async () => {
       const { username: email } = await processes.user();
       const path = "/api/password/reset/";
-      const asked = await Promise.all(
+      const answers = await Promise.all(
         Array.from({ length: 9 }, (_, at) => processes.ask(at % 3, "POST", path, { body: { email } })),
       );
-      assert.deepEqual([...new Set(asked.map(({ status }) => status))], [202]);
-      const token = tokenOf((await processes.mails(email))[0]!);
+      assert.deepEqual([...new Set(answers.map(({ status }) => status))], [202]);
+      const token = readToken((await processes.mails(email))[0]!);
 
       const used = await Promise.all(
         Array.from({ length: 50 }, (_, at) =>

@@ -14,25 +14,25 @@ const file = path.join(folder, "slips.ts");
 after(() => rmSync(folder, { recursive: true }));
 
 /** The entry points of the package, as source modules. */
-const doors = Object.entries(exportsOf(path.join(root, "package.json"))).map(([door, { default: built }]) => ({
+const doors = Object.entries(readExports(path.join(root, "package.json"))).map(([door, { default: built }]) => ({
   door,
   source: path.join(root, built.replace("./dist/", "src/").replace(/\.js$/, ".ts")),
 }));
-const given = await Promise.all(
+const modules = await Promise.all(
   doors.map(async ({ door, source }) => ({ door, source, module: (await import(source)) as Record<string, unknown> })),
 );
-const values = given.flatMap(({ source, module }) =>
+const values = modules.flatMap(({ source, module }) =>
   Object.keys(module).map((name) => ({ source, name, value: module[name] })),
 );
 /** Several entry points may have the same name. */
 const named = new Map(values.map((each) => [each.name, each]));
 
-function exportsOf(file: string): Readonly<Record<string, { readonly default: string }>> {
+function readExports(file: string): Readonly<Record<string, { readonly default: string }>> {
   const { exports } = JSON.parse(readFileSync(file, "utf8")) as { exports: Record<string, { default: string }> };
   return Object.fromEntries(Object.entries(exports).filter(([, { default: built }]) => built !== undefined));
 }
 
-const head = `${given
+const head = `${modules
   .map(
     ({ source }) =>
       `import { ${[...named.values()]
@@ -96,7 +96,7 @@ writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify(configuration))
 
 /** Returns the compiler's message for each mistake, by line. */
 async function compile(): Promise<ReadonlyMap<number, string>> {
-  const told = await new Promise<string>((resolve) => {
+  const report = await new Promise<string>((resolve) => {
     const tsc = path.join(root, "node_modules/.bin/tsc");
     execFile(tsc, ["-p", folder, "--pretty", "false"], { cwd: folder, maxBuffer: 1 << 24 }, (_, output) =>
       resolve(output),
@@ -104,7 +104,7 @@ async function compile(): Promise<ReadonlyMap<number, string>> {
   });
   const messages = new Map<number, string>();
   let line = -1;
-  for (const each of told.split("\n")) {
+  for (const each of report.split("\n")) {
     const start = /^slips\.ts\((\d+),\d+\): error TS\d+: (.*)$/.exec(each);
     if (start !== null) line = Number(start[1]) - firstLine;
     const text = start === null ? each : start[2]!;
@@ -146,11 +146,11 @@ test("refuses to start with misspelled names, and suggests the nearest one", asy
 
   for (const [at, { code, started }] of slips.entries()) {
     if (started === null) continue;
-    const told: unknown = await attempt(module[`slip${at}`]!).then(
+    const message: unknown = await attempt(module[`slip${at}`]!).then(
       () => "it starts",
       (thrown: unknown) => (thrown instanceof Error ? thrown.message : "it throws what is no error"),
     );
-    if (!started.test(String(told))) wrong.push(`${code}: ${String(told)}`);
+    if (!started.test(String(message))) wrong.push(`${code}: ${String(message)}`);
   }
 
   assert.deepEqual(wrong, []);

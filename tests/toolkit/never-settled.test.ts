@@ -19,9 +19,9 @@ import { startPostgres } from "../harness/postgres.ts";
 
 // Custom code may wait for a promise that never settles. Its caller gets a response, and everything that the request held is released.
 
-let asked = 0;
+let callCount = 0;
 const never = (): Promise<never> => {
-  asked++;
+  callCount++;
   return new Promise(() => undefined);
 };
 const permission = anyone;
@@ -64,7 +64,7 @@ const rows: readonly (readonly [what: string, path: string, init: RequestInit, t
   ["a limiter", "/plains", { headers: { "x-limit": "a" } }, /^A limiter of requests has not finished/],
 ];
 
-async function serviceOf(store: Store, observed: Observation[]) {
+async function startService(store: Store, observed: Observation[]) {
   return createService({
     store,
     handlerTimeoutSeconds: 7,
@@ -112,32 +112,32 @@ for (const [database, makeStore] of Object.entries(stores))
     { timeout: 30_000 },
     async (t) => {
       const observed: Observation[] = [];
-      const service = await serviceOf(await makeStore(), observed);
+      const service = await startService(await makeStore(), observed);
       t.after(() => service.close());
       const ask = (path: string, init: RequestInit) =>
         service.fetch(new Request(`http://a${path}`, init), { peer: "127.0.0.1" });
 
       t.mock.timers.enable({ apis: ["setInterval"] });
-      for (const [what, path, init, told] of rows) {
+      for (const [what, path, init, pattern] of rows) {
         observed.length = 0;
-        asked = 0;
+        callCount = 0;
         const answer = ask(path, init);
         // PostgreSQL answers after some time.
-        for (let look = 0; look < 2000 && asked === 0; look++) await wait(5);
+        for (let look = 0; look < 2000 && callCount === 0; look++) await wait(5);
         await settle();
         t.mock.timers.tick(6000);
         await settle();
         assert.equal(service.inFlight(), 1, what);
         t.mock.timers.tick(2000);
-        const given = await answer;
-        const problem = (await given.json()) as { code: string; request_id: string };
+        const response = await answer;
+        const problem = (await response.json()) as { code: string; request_id: string };
 
-        assert.deepEqual([given.status, problem.code], [503, "unavailable"], what);
-        assert.equal(given.headers.get("retry-after"), "5");
+        assert.deepEqual([response.status, problem.code], [503, "unavailable"], what);
+        assert.equal(response.headers.get("retry-after"), "5");
         assert.equal(service.inFlight(), 0, what);
         const [fault] = observed.filter(({ kind }) => kind === "fault");
         assert.ok(fault?.kind === "fault" && fault.error instanceof Error, what);
-        assert.match(fault.error.message, told);
+        assert.match(fault.error.message, pattern);
         assert.equal(fault.requestId, problem.request_id);
         assert.equal(observed.filter(({ kind }) => kind === "request").length, 1, what);
       }
@@ -220,16 +220,16 @@ test(
   "closes a listener within its grace period, even with requests that never finish",
   { timeout: 30_000 },
   async (t) => {
-    const service = await serviceOf(sqliteStore({ path: ":memory:" }), []);
+    const service = await startService(sqliteStore({ path: ":memory:" }), []);
     const listener = await listen(service, { port: 0 });
     t.after(() => service.close());
-    const asked = fetch(`${listener.url}/stuck`).catch((error: unknown) => error);
+    const pendingAnswer = fetch(`${listener.url}/stuck`).catch((error: unknown) => error);
     for (let turn = 0; turn < 1000 && service.inFlight() === 0; turn++) await settle();
 
     const startedAt = performance.now();
     await listener.close(0.2, 0);
 
     assert.ok(performance.now() - startedAt < 2000);
-    assert.ok((await asked) instanceof Error);
+    assert.ok((await pendingAnswer) instanceof Error);
   },
 );

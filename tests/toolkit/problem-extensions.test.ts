@@ -142,17 +142,17 @@ test("describes extension members on the page of the problem and in the OpenAPI 
 });
 
 test("refuses extension members that are missing, unknown or of another type, and never shows their value", () => {
-  const given = (extensions: unknown) => () => problem(noCredit as ProblemDefinition, { extensions } as never);
+  const buildProblem = (extensions: unknown) => () => problem(noCredit as ProblemDefinition, { extensions } as never);
 
-  assert.throws(given(undefined), /TypeError: problem\(no_credit\): the extension balance is missing; write/);
-  assert.throws(given({ balance: "1.00" }), /the extension accounts is missing/);
+  assert.throws(buildProblem(undefined), /TypeError: problem\(no_credit\): the extension balance is missing; write/);
+  assert.throws(buildProblem({ balance: "1.00" }), /the extension accounts is missing/);
   assert.throws(
-    given({ balance: "1.00", accounts: [], acounts: [] }),
+    buildProblem({ balance: "1.00", accounts: [], acounts: [] }),
     /there is no extension acounts; did you mean accounts\?/,
   );
-  assert.throws(given([]), /extensions is a list; it has to be an object/);
-  assert.throws(given({ balance: "1.00", accounts: [], status: 1 }), /there is no extension status/);
-  assert.throws(given({ balance: "s3cret", accounts: [] }), (error: Error) => {
+  assert.throws(buildProblem([]), /extensions is a list; it has to be an object/);
+  assert.throws(buildProblem({ balance: "1.00", accounts: [], status: 1 }), /there is no extension status/);
+  assert.throws(buildProblem({ balance: "s3cret", accounts: [] }), (error: Error) => {
     assert.match(error.message, /the extension balance is a text that its field does not take: invalid/);
     assert.doesNotMatch(error.message, /s3cret/);
     return true;
@@ -190,9 +190,9 @@ test("refuses declarations of extension members that cannot be written or have n
 
 test("types extension members from the definition", () => {
   type Given = ExtensionsOf<NonNullable<(typeof noCredit)["extensions"]>>;
-  const given: Given = { balance: "1.00", accounts: ["a"] };
+  const members: Given = { balance: "1.00", accounts: ["a"] };
   const checked = (): unknown => [
-    problem(noCredit, { extensions: given }),
+    problem(noCredit, { extensions: members }),
     problem(plain),
     problem(plain, { detail: "None is left." }),
     // @ts-expect-error -- balance and accounts are missing

@@ -75,14 +75,14 @@ test("counts the records of an array, and refuses an array as a whole", async (t
   const api = await serve(t, { config: { mounts, features: [rateLimits({ limits, fields: true })] } });
   const made = (count: number) => Array.from({ length: count }, () => ({ body: "a" }));
   const keyed = { "idempotency-key": "an-array-of-three" };
-  const countOf = async (): Promise<number> => api.service.store.count(mounts[0]!.collection, null);
+  const countNotes = async (): Promise<number> => api.service.store.count(mounts[0]!.collection, null);
   api.clock.turn(120);
 
   const first = await api.post("/notes", made(3), keyed);
   assert.equal(first.status, 201);
   assert.deepEqual(first.headers.get("ratelimit")?.split(", "), ['"addresses";r=17;t=60', '"few";r=2;t=60']);
   const refused = await api.post("/notes", made(4));
-  assert.deepEqual([refused.status, refused.json.code, await countOf()], [429, "too_many_requests", 3]);
+  assert.deepEqual([refused.status, refused.json.code, await countNotes()], [429, "too_many_requests", 3]);
   assert.match(refused.headers.get("retry-after")!, /^[1-9]\d*$/);
   assert.match(refused.headers.get("ratelimit")!, /"few";r=0/);
   // The refused array counted as one request.
@@ -103,7 +103,7 @@ test("counts the records of an array, and refuses an array as a whole", async (t
     { id: 1, body: "c" },
     { id: 2, body: "d" },
   ]);
-  assert.deepEqual([changed.status, await countOf()], [200, 4]);
+  assert.deepEqual([changed.status, await countNotes()], [200, 4]);
   assert.match(changed.headers.get("ratelimit")!, /"few";r=1/);
 });
 
@@ -175,9 +175,9 @@ const slips: readonly (readonly [limit: object, told: RegExp])[] = [
   [{ at: ["/usrs"] }, /the limit few is for \/usrs, which is not served; did you mean \/users\?/],
 ];
 
-for (const [slip, told] of slips)
+for (const [slip, pattern] of slips)
   test(`does not start with a wrong limit: ${Object.keys(slip).join()}`, async (t) => {
-    await assert.rejects(limited(t, [of(slip)]), told);
+    await assert.rejects(limited(t, [of(slip)]), pattern);
   });
 
 test("does not start with two limits of one name", async (t) => {

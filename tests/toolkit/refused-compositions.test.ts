@@ -33,7 +33,7 @@ import { sqliteStore, type Change, type Collection, type Where } from "../../src
 
 // On SQLite alone: these services are refused before they open their store.
 
-async function mistakesOf(options: Partial<ServiceOptions>): Promise<readonly string[]> {
+async function collectMistakes(options: Partial<ServiceOptions>): Promise<readonly string[]> {
   const secret = new Secret("a secret of more than 32 characters");
   const error: unknown = await createService({ store: sqliteStore({ path: ":memory:" }), secret, ...options }).then(
     (service) => service.close(),
@@ -91,18 +91,18 @@ test("refuses a table whose rows cannot end with a password", async () => {
   ];
 
   for (const [table, wanted] of rows) {
-    const mistakes = await mistakesOf(ownLogin(table, [codes]));
+    const mistakes = await collectMistakes(ownLogin(table, [codes]));
     assert.equal(mistakes.length, 1, mistakes.join("\n"));
     assert.match(mistakes[0]!, /^feature code-login: endsWith/);
     assert.match(mistakes[0]!, wanted);
   }
-  assert.deepEqual(await mistakesOf(ownLogin(codes, [])), [
+  assert.deepEqual(await collectMistakes(ownLogin(codes, [])), [
     'feature accounts: endsWith("password", codes): the service has no such table; add it to the collections of the feature',
   ]);
-  assert.deepEqual(await mistakesOf(ownLogin(codes, [codes], "start")), [
+  assert.deepEqual(await collectMistakes(ownLogin(codes, [codes], "start")), [
     'feature code-login: endsWith("password", codes): the features are set up already; call it in setUp',
   ]);
-  assert.deepEqual(await mistakesOf(ownLogin(codes, [codes])), []);
+  assert.deepEqual(await collectMistakes(ownLogin(codes, [codes])), []);
 });
 
 test("compares no text with an integer key", () => {
@@ -223,16 +223,19 @@ test("refuses a permission that requires a role which no user can have", async (
   const notes = defineResource({ name: "note", fields: { body: text() } });
   const users = defineUsers({ roles: ["user", "editor", "admin"] });
   const editors = hasRole(users, "editor");
-  const told =
+  const roleMistake =
     "the permission role editor requires the role editor, which no user can have; there are user, admin; give accounts() the same users: accounts(users), or users in the config file";
   const rows: readonly (readonly [permission: Permission, told: string])[] = [
-    [editors, told],
-    [anyOf(administrator, allOf(editors, nobody)), told],
-    [not(editors), told],
+    [editors, roleMistake],
+    [anyOf(administrator, allOf(editors, nobody)), roleMistake],
+    [not(editors), roleMistake],
   ];
 
   for (const [permission] of rows) {
-    const [mistake, ...more] = await mistakesOf({ features: [accounts()], mounts: [mount(notes, { permission })] });
+    const [mistake, ...more] = await collectMistakes({
+      features: [accounts()],
+      mounts: [mount(notes, { permission })],
+    });
     assert.match(
       mistake ?? "",
       /^mount\(\/notes\): the permission .*editor.* requires the role editor, which no user can have;/,
@@ -240,18 +243,18 @@ test("refuses a permission that requires a role which no user can have", async (
     assert.deepEqual(more, []);
   }
   assert.deepEqual(
-    await mistakesOf({
+    await collectMistakes({
       features: [accounts()],
       endpoints: [{ method: "GET", path: "/x", access: editors, handle: () => ({ status: 204 }) }],
     }),
-    [`endpoint GET /x: ${told}`],
+    [`endpoint GET /x: ${roleMistake}`],
   );
   assert.deepEqual(
-    await mistakesOf({ features: [accounts(users)], mounts: [mount(notes, { permission: editors })] }),
+    await collectMistakes({ features: [accounts(users)], mounts: [mount(notes, { permission: editors })] }),
     [],
   );
   // Without accounts(), the roles are those of the schemes.
-  assert.deepEqual(await mistakesOf({ mounts: [mount(notes, { permission: editors })] }), []);
+  assert.deepEqual(await collectMistakes({ mounts: [mount(notes, { permission: editors })] }), []);
 });
 
 test("refuses upkeep that names a missing table or column", async () => {
@@ -303,9 +306,9 @@ test("refuses upkeep that names a missing table or column", async () => {
   });
 
   for (const [changes, wanted] of rows) {
-    const mistakes = await mistakesOf(withUpkeep(() => changes));
+    const mistakes = await collectMistakes(withUpkeep(() => changes));
     assert.equal(mistakes.length, 1, mistakes.join("\n"));
     assert.ok(mistakes[0]!.startsWith(`feature visits: upkeep: ${wanted}`), mistakes.join());
   }
-  assert.deepEqual(await mistakesOf(withUpkeep(() => [erase("at"), erase("id")])), []);
+  assert.deepEqual(await collectMistakes(withUpkeep(() => [erase("at"), erase("id")])), []);
 });

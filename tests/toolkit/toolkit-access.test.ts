@@ -24,7 +24,7 @@ import { ownService } from "../harness/own-service.ts";
 
 const books = defineResource({ name: "book", fields: { owner_id: integer(), title: text() } });
 
-async function mistakesOf(options: Partial<ServiceOptions>): Promise<readonly string[]> {
+async function collectMistakes(options: Partial<ServiceOptions>): Promise<readonly string[]> {
   const error: unknown = await createService({ store: sqliteStore({ path: ":memory:" }), ...options }).then(
     (service) => service.close(),
     (thrown: unknown) => thrown,
@@ -49,7 +49,9 @@ test("stops the start for a narrowing permission without rows", async () => {
 
   for (const access of narrowing) {
     // As a developer would write it without a type checker.
-    const [mistake, ...more] = await mistakesOf({ endpoints: [destroy(access as Permission<string> as Permission)] });
+    const [mistake, ...more] = await collectMistakes({
+      endpoints: [destroy(access as Permission<string> as Permission)],
+    });
     assert.match(
       mistake!,
       /^endpoints\[0\] \(POST \/books\/\{id\}\/destroy\): the permission .*owner.* narrows to rows/,
@@ -57,9 +59,9 @@ test("stops the start for a narrowing permission without rows", async () => {
     assert.match(mistake!, /mount the resource, or use a permission that says "allow" or "deny"$/);
     assert.deepEqual(more, []);
   }
-  assert.equal((await mistakesOf({ endpoints: [destroy(self(), "list")] })).length, 1);
-  assert.deepEqual(await mistakesOf({ endpoints: [destroy(self())] }), []);
-  assert.deepEqual(await mistakesOf({ mounts: [mount(books, { permission: owner("owner_id") })] }), []);
+  assert.equal((await collectMistakes({ endpoints: [destroy(self(), "list")] })).length, 1);
+  assert.deepEqual(await collectMistakes({ endpoints: [destroy(self())] }), []);
+  assert.deepEqual(await collectMistakes({ mounts: [mount(books, { permission: owner("owner_id") })] }), []);
 });
 
 test("denies access for an invalid decision, reports a fault, and runs nothing", async (t) => {
@@ -149,7 +151,7 @@ test("reports all mistakes in the parts of a service together, with the fixes", 
     formats: { mediaType: "text/csv" },
   } as unknown as { mounts: Mount[]; endpoints: Endpoint[]; schemes: Scheme[]; formats: Format[] };
 
-  const problems = await mistakesOf(wrong);
+  const problems = await collectMistakes(wrong);
 
   assert.deepEqual(
     problems.map((each) => each.replace(/;.*/, "")),
@@ -193,11 +195,11 @@ test("refuses to mount a resource with unknown options", () => {
     [{ permission: anyone, beforeWrite: {} }, /beforeWrite is an object/],
   ];
 
-  for (const [options, told] of rows) {
+  for (const [options, pattern] of rows) {
     assert.throws(
       () => mount(books, options as never),
       (error) =>
-        error instanceof DeclarationError && told.test(error.message) && /mount\(\/books\)/.test(error.message),
+        error instanceof DeclarationError && pattern.test(error.message) && /mount\(\/books\)/.test(error.message),
     );
   }
   assert.throws(() => mount({ name: "book" } as never, { permission: anyone }), /declare one with defineResource/);

@@ -36,10 +36,10 @@ const events = mount(defineResource({ name: "event", fields: { line: text({ uniq
 const mine = anyOf(administrator, owner("user_id"));
 
 /** Orders with every kind of action, and the calls of each. */
-function shop(told: Written[] = []) {
+function shop(writes: Written[] = []) {
   return mount(orders, {
     permission: mine,
-    afterWrite: (written) => void told.push(written),
+    afterWrite: (written) => void writes.push(written),
     actions: {
       cancel: {
         permission: mine,
@@ -93,18 +93,18 @@ function shop(told: Written[] = []) {
   });
 }
 
-async function open(t: Parameters<typeof ownService>[0], told: Written[] = []): Promise<Own> {
-  const own = await ownService(t, { mounts: [shop(told), events] });
+async function open(t: Parameters<typeof ownService>[0], writes: Written[] = []): Promise<Own> {
+  const own = await ownService(t, { mounts: [shop(writes), events] });
   await own.ask("POST", "/orders", { as: "ada", body: { secret: "s" } });
   await own.ask("POST", "/orders", { as: "ben", body: {} });
   return own;
 }
 
 test("changes the record and everything else that an action returns in one transaction", async (t) => {
-  const told: Written[] = [];
-  const { ask, get } = await open(t, told);
+  const writes: Written[] = [];
+  const { ask, get } = await open(t, writes);
   const before = await get("/orders/1", { as: "ada" });
-  told.length = 0;
+  writes.length = 0;
 
   const reply = await ask("POST", "/orders/1/cancel", { as: "ada", body: { reason: "late" } });
 
@@ -114,9 +114,9 @@ test("changes the record and everything else that an action returns in one trans
   assert.notEqual(reply.headers.get("etag"), before.headers.get("etag"));
   assert.equal(reply.headers.get("etag"), (await get("/orders/1", { as: "ada" })).headers.get("etag"));
   assert.deepEqual((await get("/events")).json, [{ id: 1, line: "user 2 cancelled 1" }]);
-  assert.equal(told.length, 1);
+  assert.equal(writes.length, 1);
   assert.deepEqual(
-    [told[0]!.kind, told[0]!.action, told[0]!.id, told[0]!.before?.["secret"], told[0]!.after?.["status"]],
+    [writes[0]!.kind, writes[0]!.action, writes[0]!.id, writes[0]!.before?.["secret"], writes[0]!.after?.["status"]],
     ["action", "cancel", 1, "s", "cancelled"],
   );
   const again = await ask("POST", "/orders/1/cancel", { as: "ada", body: { reason: "late" } });
@@ -224,9 +224,9 @@ test("applies preconditions and preferences like any write", async (t) => {
 });
 
 test("runs a repeated action once under one key, also concurrently", async (t) => {
-  const told: Written[] = [];
-  const { ask, get } = await open(t, told);
-  told.length = 0;
+  const writes: Written[] = [];
+  const { ask, get } = await open(t, writes);
+  writes.length = 0;
   const headers = { "idempotency-key": "one-and-only" };
   const cancel = () => ask("POST", "/orders/1/cancel", { as: "ada", body: { reason: "x" }, headers });
 
@@ -235,7 +235,7 @@ test("runs a repeated action once under one key, also concurrently", async (t) =
   assert.deepEqual(new Set(replies.map(({ status, text: sent }) => `${status} ${sent}`)).size, 1, replies[0]!.text);
   assert.equal(replies.filter(({ headers: got }) => got.get("idempotency-replayed") === "true").length, 7);
   assert.equal((await get("/events")).json.length, 1);
-  assert.equal(told.length, 1);
+  assert.equal(writes.length, 1);
   const other = await ask("POST", "/orders/1/cancel", { as: "ada", body: { reason: "y" }, headers });
   assert.equal(other.status, 422);
   for (const path of ["/orders/2/quote", "/orders/close-all"]) {
@@ -305,7 +305,7 @@ test("reports an impossible result of a handler as a fault, and writes nothing",
     { changes: [{ kind: "nonsense", collection: events.collection }] },
     { answer: { x: 1 } },
   ];
-  let given: unknown;
+  let actionResult: unknown;
   let times = 0;
   const { ask, get, observed } = await ownService(t, {
     mounts: [
@@ -316,8 +316,8 @@ test("reports an impossible result of a handler as a fault, and writes nothing",
             permission: anyone,
             handle() {
               times++;
-              if (given instanceof Error) throw given;
-              return given as {};
+              if (actionResult instanceof Error) throw actionResult;
+              return actionResult as {};
             },
           },
           hang: { permission: anyone, handle: () => new Promise<{}>(() => undefined) },
@@ -342,9 +342,9 @@ test("reports an impossible result of a handler as a fault, and writes nothing",
   await ask("POST", "/orders", { body: {} });
   const before = await get("/orders/1");
 
-  for (given of [...nonsense, new Error("thrown")]) {
+  for (actionResult of [...nonsense, new Error("thrown")]) {
     const reply = await ask("POST", "/orders/1/bad");
-    assert.equal(reply.status, 500, JSON.stringify(given));
+    assert.equal(reply.status, 500, JSON.stringify(actionResult));
   }
   void ask("POST", "/orders/1/hang");
   times = 0;
@@ -356,7 +356,7 @@ test("reports an impossible result of a handler as a fault, and writes nothing",
     before.headers.get("etag"),
   ]);
   assert.equal(observed.filter(({ kind }) => kind === "fault").length, nonsense.length + 1);
-  given = { values: { status: "cancelled" } };
+  actionResult = { values: { status: "cancelled" } };
   const broken = await ask("POST", "/orders/1/bad");
   assert.deepEqual([broken.status, broken.json.errors[0].pointer], [400, "/reason"]);
 });

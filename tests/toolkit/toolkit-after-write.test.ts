@@ -26,9 +26,9 @@ const notes = defineResource({
 const trace = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" };
 
 test("reports a write once after the commit, with the record before and after and the cause", async (t) => {
-  const told: Written[] = [];
+  const writes: Written[] = [];
   const { ask } = await ownService(t, {
-    mounts: [mount(notes, { permission: anyone, afterWrite: (written) => void told.push(written) })],
+    mounts: [mount(notes, { permission: anyone, afterWrite: (written) => void writes.push(written) })],
   });
   const headers = { ...trace, "x-request-id": "request-1", "idempotency-key": "a-key-of-mine" };
 
@@ -38,7 +38,7 @@ test("reports a write once after the commit, with the record before and after an
   await ask("PUT", "/notes/1", { body: { line: "b" } });
   await ask("DELETE", "/notes/1");
 
-  const { cause } = told[0]!;
+  const { cause } = writes[0]!;
   assert.deepEqual(cause, {
     userId: 2,
     scheme: "visitor",
@@ -47,9 +47,9 @@ test("reports a write once after the commit, with the record before and after an
     traceId: "0af7651916cd43dd8448eb211c80319c",
     parentId: "b7ad6b7169203331",
   } satisfies Cause);
-  assert.equal(told[1]!.cause.userId, null);
+  assert.equal(writes[1]!.cause.userId, null);
   assert.deepEqual(
-    told.map(({ cause: _cause, ...rest }) => rest),
+    writes.map(({ cause: _cause, ...rest }) => rest),
     [
       { kind: "create", action: null, id: 1, before: null, after: { id: 1, line: "a", pin: "1234", seen: 0 } },
       {
@@ -72,13 +72,13 @@ test("reports a write once after the commit, with the record before and after an
 });
 
 test("reports nothing that was not written", async (t) => {
-  const told: Written[] = [];
+  const writes: Written[] = [];
   const { ask } = await ownService(t, {
-    mounts: [mount(notes, { permission: anyone, afterWrite: (written) => void told.push(written) })],
+    mounts: [mount(notes, { permission: anyone, afterWrite: (written) => void writes.push(written) })],
   });
   await ask("POST", "/notes", { body: { line: "a" } });
   await ask("POST", "/notes", { body: { line: "b" } });
-  told.length = 0;
+  writes.length = 0;
 
   assert.equal((await ask("POST", "/notes", { body: { line: "a" } })).status, 409);
   assert.equal((await ask("PATCH", "/notes/2", { body: { line: "a" } })).status, 409);
@@ -86,7 +86,7 @@ test("reports nothing that was not written", async (t) => {
   assert.equal((await ask("DELETE", "/notes/9")).status, 404);
   assert.equal((await ask("GET", "/notes/1")).status, 200);
 
-  assert.deepEqual(told, []);
+  assert.deepEqual(writes, []);
 });
 
 test("treats a failed hook after the commit as a fault, and sends the same response", async (t) => {

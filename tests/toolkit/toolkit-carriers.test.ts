@@ -126,9 +126,9 @@ test("keeps an address with a credential out of shared caches, links, logs and r
   ];
 
   assert.match(answers[0]!.headers.get("link")!, /<\/notes\?limit=1&sort=-body>; rel="first"/);
-  for (const { headers, text: told } of answers)
+  for (const { headers, text: content } of answers)
     for (const secret of ["good-ticket", "bad-ticket"])
-      assert.ok(![...headers].flat().concat(told, JSON.stringify(observed)).join().includes(secret));
+      assert.ok(![...headers].flat().concat(content, JSON.stringify(observed)).join().includes(secret));
   assert.equal((await ask("/page")).headers.get("cache-control"), "public, no-cache");
   assert.equal((await ask("/page?ticket=good-ticket")).headers.get("cache-control"), "private, no-cache");
   const { headers } = await ask("/notes?ticket=good-ticket");
@@ -145,39 +145,39 @@ test("describes in the API's documentation where the credential travels", async 
   assert.deepEqual({ type, place, name }, { type: "apiKey", place: "query", name: "ticket" });
 });
 
-for (const [name, told] of [
+for (const [name, pattern] of [
   ["limit", /the parameter limit is already in use/],
   ["body", /the parameter body is a credential, and a filter of \/notes/],
 ] as const)
   test(`refuses a credential with the name of the parameter ${name}`, async (t) => {
-    await assert.rejects(start(t, [{ ...ticket, carriers: [{ in: "query", name }] }]), told);
+    await assert.rejects(start(t, [{ ...ticket, carriers: [{ in: "query", name }] }]), pattern);
   });
 
 const key = new Secret("what both sides know, and nobody else");
-const macOf = (body: string | Uint8Array) => createHmac("sha256", key.reveal()).update(body).digest("hex");
+const computeMAC = (body: string | Uint8Array) => createHmac("sha256", key.reveal()).update(body).digest("hex");
 const signer: Scheme = {
   name: "signed",
   carriers: [{ in: "header", name: "X-Signature" }],
   readsBody: true,
   async authenticate(credential, call) {
     if (!/^[0-9a-f]{64}$/.test(credential)) return rejected("malformed");
-    if (!new Secret(macOf(await call.octets())).equals(credential)) return rejected("forged");
+    if (!new Secret(computeMAC(await call.octets())).equals(credential)) return rejected("forged");
     return accepted({ ...identity, scheme: "signed" });
   },
 };
 
 test("reads a signed body once, and then like every body", async (t) => {
   const { ask } = await start(t, [signer]);
-  const signed = (body: string, signature = macOf(body)): RequestInit => {
+  const signed = (body: string, signature = computeMAC(body)): RequestInit => {
     const init = post(body);
     return { ...init, headers: { ...init.headers, "x-signature": signature } };
   };
 
   assert.equal((await ask("/notes", signed('{"body":"a"}'))).status, 201);
-  assert.equal((await ask("/notes", signed('{"body":"b"}', macOf('{"body":"a"}')))).status, 403);
+  assert.equal((await ask("/notes", signed('{"body":"b"}', computeMAC('{"body":"a"}')))).status, 403);
   assert.equal((await ask("/notes", signed("{"))).status, 400);
   // An endpoint that reads no body has nothing to verify.
-  assert.equal((await ask("/notes/1", { headers: { "x-signature": macOf("") } })).status, 200);
+  assert.equal((await ask("/notes/1", { headers: { "x-signature": computeMAC("") } })).status, 200);
 });
 
 test("answers a too large body with 413 before authentication, and reads no unsigned body", async (t) => {
@@ -199,8 +199,8 @@ test("answers a too large body with 413 before authentication, and reads no unsi
       duplex: "half",
     });
 
-  assert.equal((await ask("/notes", { ...post(large), headers: { "x-signature": macOf(large) } })).status, 413);
-  assert.equal((await send({ "x-signature": macOf("") })).status, 413);
+  assert.equal((await ask("/notes", { ...post(large), headers: { "x-signature": computeMAC(large) } })).status, 413);
+  assert.equal((await send({ "x-signature": computeMAC("") })).status, 413);
   const before = pulled;
   assert.equal((await send({ "x-signature": "malformed" })).status, 403);
   assert.equal((await send({})).status, 403);
@@ -210,7 +210,7 @@ test("answers a too large body with 413 before authentication, and reads no unsi
 test("treats a scheme that reads the body without declaring it as a fault", async (t) => {
   const { ask, observed } = await start(t, [{ ...signer, readsBody: false }]);
 
-  const answer = await ask("/notes", { ...post("{}"), headers: { "x-signature": macOf("{}") } });
+  const answer = await ask("/notes", { ...post("{}"), headers: { "x-signature": computeMAC("{}") } });
 
   assert.equal(answer.status, 500);
   assert.ok(observed.some((each) => each.kind === "fault" && /readsBody: true/.test(String(each.error))));
@@ -221,7 +221,7 @@ certifyScheme("a credential in the query", () => ({ scheme: ticket, valid: "good
 certifyScheme("a signature of the body", () => ({
   scheme: signer,
   body: '{"a": 1}',
-  valid: macOf('{"a": 1}'),
-  wrong: macOf("{}"),
+  valid: computeMAC('{"a": 1}'),
+  wrong: computeMAC("{}"),
   malformed: ["v1"],
 }));

@@ -42,8 +42,8 @@ function names(values: ReadonlySet<unknown>): ReadonlySet<string> {
 }
 
 test("gives handlers, hooks and permissions what they need, but no access to the service's keys and counters", async (t) => {
-  const given: { context: Context | PermissionRequest; from: string }[] = [];
-  const keep = (from: string, context: Context | PermissionRequest): void => void given.push({ context, from });
+  const contexts: { context: Context | PermissionRequest; from: string }[] = [];
+  const keep = (from: string, context: Context | PermissionRequest): void => void contexts.push({ context, from });
   const asks: Permission = {
     name: "asks",
     decide(request) {
@@ -80,10 +80,10 @@ test("gives handlers, hooks and permissions what they need, but no access to the
   await ask("GET", "/looks/7", { as: "ada" });
 
   assert.deepEqual(
-    given.map(({ from }) => from),
+    contexts.map(({ from }) => from),
     ["permission", "beforeWrite", "guard", "handle"],
   );
-  for (const { context, from } of given) {
+  for (const { context, from } of contexts) {
     const all = names(reachable(context));
     for (const name of ["fingerprintKey", "cursors", "chain", "heldBodies", "inFlight", "guessing", "close", "open"])
       assert.ok(!all.has(name), `${name} is reachable from the context of ${from}`);

@@ -50,7 +50,7 @@ function loosely(declaration: object): ResourceDeclaration<Fields> {
   return declaration as ResourceDeclaration<Fields>;
 }
 
-function mistakesOf(declaration: object): readonly string[] {
+function collectMistakes(declaration: object): readonly string[] {
   try {
     defineResource(loosely(declaration));
   } catch (error) {
@@ -179,7 +179,7 @@ test("reports every mistake of a declaration with its place and its fix", () => 
   ];
 
   for (const [declaration, mistake] of rows) {
-    const mistakes = mistakesOf(declaration);
+    const mistakes = collectMistakes(declaration);
     assert.equal(mistakes.length, 1, `${mistake}\n${mistakes.join("\n")}`);
     assert.ok(mistakes[0]!.includes(mistake), `${mistakes[0]} should say: ${mistake}`);
     assert.ok(mistakes[0]!.startsWith("- resource "));
@@ -187,7 +187,7 @@ test("reports every mistake of a declaration with its place and its fix", () => 
 });
 
 test("reports all mistakes together", () => {
-  const mistakes = mistakesOf({
+  const mistakes = collectMistakes({
     name: "Book",
     fields: { Title: text({ transient: true }) },
     filters: { a: ["eq"] },
@@ -207,7 +207,7 @@ test("reports other mistakes next to a misspelled or malformed option", () => {
     seach: ["title"],
   };
 
-  assert.deepEqual(mistakesOf(declaration), [
+  assert.deepEqual(collectMistakes(declaration), [
     "- resource page: there is no option seach; did you mean search?",
     "- resource page: sorts is 'title'; it has to be a list of texts",
     "- resource page: pageSize is an object; there is no option defualt; did you mean default?",
@@ -257,11 +257,11 @@ test("reports mistakes in a field of any kind with its name, and with all other 
   };
   const made = Object.fromEntries(Object.entries(fields).map(([name, [make]]) => [name, make()]));
 
-  const mistakes = mistakesOf({ name: "page", fields: made });
+  const mistakes = collectMistakes({ name: "page", fields: made });
 
-  for (const [name, [, told]] of Object.entries(fields))
+  for (const [name, [, pattern]] of Object.entries(fields))
     assert.ok(
-      mistakes.some((each) => each.startsWith(`- resource page: field ${name}: `) && told.test(each)),
+      mistakes.some((each) => each.startsWith(`- resource page: field ${name}: `) && pattern.test(each)),
       `${name}: ${mistakes.join("\n")}`,
     );
   assert.ok(

@@ -55,7 +55,7 @@ const open = (): Rules => ({
 });
 
 /** A bookshop whose permissions follow the current `rules`. */
-async function bookshop(t: TestContext, rules: Rules): Promise<Own & { readonly asked: RelatedQuery[] }> {
+async function bookshop(t: TestContext, rules: Rules): Promise<Own & { readonly queries: RelatedQuery[] }> {
   const rule = (name: keyof Rules): Permission<"owner_id"> => ({
     name,
     columns: ["owner_id"],
@@ -69,10 +69,10 @@ async function bookshop(t: TestContext, rules: Rules): Promise<Own & { readonly 
   });
   const mountedShops = mount(shops, { permission: rule("shops"), expand: { books: mountedBooks } });
   const mountedAuthors = mount(authors, { permission: rule("authors"), expand: { mentor: "mentor_id" } });
-  const asked: RelatedQuery[] = [];
+  const queries: RelatedQuery[] = [];
   const store = await emptyStore();
   const own = await ownService(t, {
-    store: { ...store, listRelated: (query) => (asked.push(query), store.listRelated(query)) },
+    store: { ...store, listRelated: (query) => (queries.push(query), store.listRelated(query)) },
     mounts: [mountedShops, mountedBooks, mountedReviews, mountedAuthors],
   });
   const make = async (path: string, body: object): Promise<void> => {
@@ -93,11 +93,11 @@ async function bookshop(t: TestContext, rules: Rules): Promise<Own & { readonly 
   for (const book of [1, 2, 4])
     for (const stars of [1, 2, 3])
       await make(`/shops/${book > 3 ? 2 : 1}/books/${book}/reviews`, { stars, owner_id: stars });
-  return { ...own, asked };
+  return { ...own, queries };
 }
 
 test("expands two levels, with one query for each relation", async (t) => {
-  const { get, asked } = await bookshop(t, open());
+  const { get, queries } = await bookshop(t, open());
 
   const { json } = await get("/shops?expand=books.author,books.reviews");
 
@@ -114,17 +114,17 @@ test("expands two levels, with one query for each relation", async (t) => {
   assert.deepEqual(json[2], { id: 3, name: "S3", owner_id: 3, books: [] });
   assert.equal(json[0].books[2].author, null);
   // PostgreSQL reads the first level with the page.
-  assert.equal(asked.length, testsOnPostgres ? 2 : 3);
+  assert.equal(queries.length, testsOnPostgres ? 2 : 3);
 });
 
 test("shows no cached expansion after a change", async (t) => {
-  const { get, ask, asked } = await bookshop(t, open());
+  const { get, ask, queries } = await bookshop(t, open());
   const titles = async (): Promise<string[]> =>
     (await get("/shops?expand=books")).json[0].books.map(({ title }: { title: string }) => title);
 
   for (let time = 0; time < 3; time++) assert.deepEqual(await titles(), ["T1", "T2", "T3"]);
   // A query is cached from its second request on, so the third one reads nothing. PostgreSQL reads the books with the page.
-  assert.equal(asked.length, testsOnPostgres ? 0 : 2);
+  assert.equal(queries.length, testsOnPostgres ? 0 : 2);
   await ask("PATCH", "/shops/1/books/2", { body: { title: "new" } });
   assert.deepEqual(await titles(), ["T1", "new", "T3"]);
   await ask("DELETE", "/shops/1/books/1");
@@ -195,12 +195,12 @@ test("shows in expansions exactly the records that the caller can read with plai
     "/authors?expand=mentor.mentor",
   ];
 
-  const told: Record<string, number> = {};
+  const counts: Record<string, number> = {};
   for (let round = 0; round < 25; round++) {
     for (const name of Object.keys(rules) as (keyof Rules)[])
       rules[name] = { list: randomRule(random), read: randomRule(random) };
     for (const as of ["root", "ada", undefined]) {
-      const view = viewOf(own, as);
+      const view = createView(own, as);
       for (const path of paths) {
         const [plain, query] = path.split("?expand=") as [string, string];
         const expected = await model(view, plain, query);
@@ -209,19 +209,19 @@ test("shows in expansions exactly the records that the caller can read with plai
         for (const found of JSON.stringify(shown ?? null).matchAll(
           /"(?:author|shop|mentor|books|reviews)":(null|\[\]|\{|\[\{)/g,
         ))
-          told[found[1]!] = (told[found[1]!] ?? 0) + 1;
+          counts[found[1]!] = (counts[found[1]!] ?? 0) + 1;
       }
     }
   }
   // Single records and lists, both empty and not, occurred often enough.
-  for (const kind of ["null", "{", "[]", "[{"]) assert.ok(told[kind]! > 50, JSON.stringify(told));
+  for (const kind of ["null", "{", "[]", "[{"]) assert.ok(counts[kind]! > 50, JSON.stringify(counts));
 });
 
 type View = (path: string) => Promise<unknown>;
 type Shown = Record<string, unknown> & { readonly id: number };
 
 /** Returns a function that reads a path as this caller. It returns undefined if the caller may not read the path. */
-function viewOf({ get }: Own, as: string | undefined): View {
+function createView({ get }: Own, as: string | undefined): View {
   const seen = new Map<string, Promise<unknown>>();
   return (path) => {
     let found = seen.get(path);
@@ -255,8 +255,10 @@ async function withBeside(view: View, path: string, record: Shown, names: readon
     if (column === undefined) {
       const listed = ((await view(`${path}/${name}`)) ?? []) as Shown[];
       const read = await Promise.all(listed.map(async ({ id }) => (await view(`${path}/${name}/${id}`)) !== undefined));
-      const kept = listed.filter((_, at) => read[at]);
-      beside[name] = await Promise.all(kept.map((each) => withBeside(view, `${path}/${name}/${each.id}`, each, inner)));
+      const visibleRecords = listed.filter((_, at) => read[at]);
+      beside[name] = await Promise.all(
+        visibleRecords.map((each) => withBeside(view, `${path}/${name}/${each.id}`, each, inner)),
+      );
       continue;
     }
     const id = column === "shop_id" ? path.split("/")[2] : record[column];

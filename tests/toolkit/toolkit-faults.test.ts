@@ -84,14 +84,14 @@ test("shows only the request id of a fault, for every place of the fault", async
     ["GET", "/nowhere", { headers: { accept: "text/broken" } }],
   ];
 
-  for (const [method, path, asked = {}] of rows) {
+  for (const [method, path, options = {}] of rows) {
     observed.length = 0;
     const id = `request-${path.slice(1)}`;
     const { status, json, headers } = await ask(method, path, {
-      ...asked,
-      headers: { ...asked.headers, "x-request-id": id },
+      ...options,
+      headers: { ...options.headers, "x-request-id": id },
     });
-    assert.equal(status, 500, `${method} ${path} ${JSON.stringify(asked)}`);
+    assert.equal(status, 500, `${method} ${path} ${JSON.stringify(options)}`);
     assert.deepEqual(json, {
       type: "/problems/internal",
       title: "Internal server error",
@@ -147,7 +147,7 @@ test("answers failing custom code with 500 and a request id, prints it, and writ
   const line: Change = { kind: "insert", collection: journal.collection, values: { body: "a" } };
   const one = (name: string, field: Field = text()) => defineResource({ name, fields: { body: field } });
   const printed: string[] = [];
-  t.mock.method(process.stderr, "write", (told: string) => printed.push(told) > 0);
+  t.mock.method(process.stderr, "write", (chunk: string) => printed.push(chunk) > 0);
   const options = {
     mounts: [
       journal,
@@ -237,22 +237,24 @@ test("reports a promise in a synchronous place as a fault, and survives its reje
   const later = async (): Promise<never> => {
     throw new Error("a promise of somebody's own");
   };
-  const asked = later as never;
+  const asyncHook = later as never;
   const permission = anyone;
   const number = integer({ optional: true });
   const own = { name: "own", parseText: String, schema: {}, column: { type: "text" } } as const;
   const mounts = [
-    mount(defineResource({ name: "checked", fields: { body: text() }, check: asked }), { permission }),
-    mount(defineResource({ name: "filled", fields: { body: text(), n: integer({ default: asked }) } }), { permission }),
+    mount(defineResource({ name: "checked", fields: { body: text() }, check: asyncHook }), { permission }),
+    mount(defineResource({ name: "filled", fields: { body: text(), n: integer({ default: asyncHook }) } }), {
+      permission,
+    }),
     mount(
-      defineResource({ name: "made", fields: { body: text(), n: integer({ readOnly: true, generated: asked }) } }),
+      defineResource({ name: "made", fields: { body: text(), n: integer({ readOnly: true, generated: asyncHook }) } }),
       { permission },
     ),
     mount(
-      defineResource({ name: "computing", fields: { body: text() }, computed: { n: { as: number, from: asked } } }),
+      defineResource({ name: "computing", fields: { body: text() }, computed: { n: { as: number, from: asyncHook } } }),
       { permission },
     ),
-    mount(defineResource({ name: "kind", fields: { body: defineField({ ...own, parse: asked }, {}) } }), {
+    mount(defineResource({ name: "kind", fields: { body: defineField({ ...own, parse: asyncHook }, {}) } }), {
       permission,
     }),
     mount(defineResource({ name: "beside", fields: { body: text() } }), { permission }),
@@ -266,12 +268,12 @@ test("reports a promise in a synchronous place as a fault, and survives its reje
       upkeep: [{ everySeconds: 1, due: () => (isStarted ? (later() as never) : []) }],
     }),
   });
-  const told: string[] = [];
+  const messages: string[] = [];
   const service = await createService({
     store: await emptyStore(),
     mounts,
     features: [beside],
-    observe: (each) => void ("error" in each && each.error instanceof Error && told.push(each.error.message)),
+    observe: (each) => void ("error" in each && each.error instanceof Error && messages.push(each.error.message)),
   });
   t.after(() => service.close());
   isStarted = true;
@@ -283,10 +285,10 @@ test("reports a promise in a synchronous place as a fault, and survives its reje
       body: '{"body":"a"}',
     });
     assert.equal((await service.fetch(body, { peer: "127.0.0.1" })).status, 500, resource.path);
-    assert.match(told.pop() ?? "nothing", /gave a promise; it has to give its value at once/, resource.path);
+    assert.match(messages.pop() ?? "nothing", /gave a promise; it has to give its value at once/, resource.path);
   }
-  while (told.length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
-  assert.match(told[0]!, /^due gave a promise/);
+  while (messages.length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.match(messages[0]!, /^due gave a promise/);
   assert.deepEqual(rejected, []);
 });
 
@@ -343,7 +345,7 @@ test("does not start with a feature whose check fails, and names it", async () =
 
 test("sends the same response if an observer fails, and reports the failure once", async (t) => {
   const printed: string[] = [];
-  t.mock.method(process.stderr, "write", (told: string) => printed.push(told) > 0);
+  t.mock.method(process.stderr, "write", (chunk: string) => printed.push(chunk) > 0);
   const heard: string[] = [];
   const { get } = await ownService(t, {
     mounts: [mount(notes, { permission: anyone })],

@@ -25,7 +25,7 @@ async function serve(t: TestContext, options: Omit<ServiceOptions, "store">): Pr
 }
 
 /** Returns the mistakes that prevent the start of a service. */
-async function mistakesOf(options: Omit<ServiceOptions, "store">): Promise<readonly string[]> {
+async function collectMistakes(options: Omit<ServiceOptions, "store">): Promise<readonly string[]> {
   try {
     await (await createService({ store: await emptyStore(), ...options })).close();
     return [];
@@ -117,15 +117,15 @@ test("keeps no state of a service in a feature: two services use the same one", 
 });
 
 test("starts features after those that they need, and stops them before", async () => {
-  const told: string[] = [];
+  const steps: string[] = [];
   const telling = (name: string, needs: readonly Feature[]): Feature =>
     defineFeature({
       name,
       needs,
       setUp: () => ({
         offer: null,
-        start: async () => void (await turn(), told.push(`start ${name}`)),
-        stop: async () => void (await turn(), told.push(`stop ${name}`)),
+        start: async () => void (await turn(), steps.push(`start ${name}`)),
+        stop: async () => void (await turn(), steps.push(`stop ${name}`)),
       }),
     });
   const ground = telling("ground", []);
@@ -135,13 +135,16 @@ test("starts features after those that they need, and stops them before", async 
   const service = await createService({ store: await emptyStore(), features: [roof, ground, wall] });
   await service.close();
 
-  assert.deepEqual(told, ["start ground", "start wall", "start roof", "stop roof", "stop wall", "stop ground"]);
+  assert.deepEqual(steps, ["start ground", "start wall", "start roof", "stop roof", "stop wall", "stop ground"]);
 });
 
 test("stops the started features and closes the store if one cannot start", async () => {
-  const told: string[] = [];
+  const steps: string[] = [];
   const store = await emptyStore();
-  const first = defineFeature({ name: "first", setUp: () => ({ offer: null, stop: () => void told.push("stopped") }) });
+  const first = defineFeature({
+    name: "first",
+    setUp: () => ({ offer: null, stop: () => void steps.push("stopped") }),
+  });
   const broken = defineFeature({
     name: "broken",
     needs: [first],
@@ -150,13 +153,13 @@ test("stops the started features and closes the store if one cannot start", asyn
       start() {
         throw new Error("no line");
       },
-      stop: () => void told.push("stopped what never started"),
+      stop: () => void steps.push("stopped what never started"),
     }),
   });
 
   await assert.rejects(createService({ store, features: [broken, first] }), /no line/);
 
-  assert.deepEqual(told, ["stopped"]);
+  assert.deepEqual(steps, ["stopped"]);
   await assert.rejects(store.check());
 });
 
@@ -192,31 +195,31 @@ test("reports a failed start or stop with the feature's name, and with the error
 
 test("names a feature that does not finish its start", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  const told: string[] = [];
+  const notices: string[] = [];
   const line = Promise.withResolvers<void>();
   const mail = defineFeature({ name: "mail", setUp: () => ({ offer: null, start: () => line.promise }) });
   const beginning = createService({
     // On SQLite alone: a connection to PostgreSQL needs the timers that this test stops.
     store: sqliteStore({ path: ":memory:" }),
     features: [mail],
-    observe: (seen) => void (seen.kind === "notice" && told.push(seen.message)),
+    observe: (seen) => void (seen.kind === "notice" && notices.push(seen.message)),
   });
   await turn();
 
   t.mock.timers.tick(9_999);
-  assert.deepEqual(told, []);
+  assert.deepEqual(notices, []);
   t.mock.timers.tick(1);
-  assert.deepEqual(told, ["feature mail: start has not finished after 10 s. No request is answered until it has."]);
+  assert.deepEqual(notices, ["feature mail: start has not finished after 10 s. No request is answered until it has."]);
   line.resolve();
   await (await beginning).close();
 });
 
 test("names a feature that does not stop, and stops anyway", async (t) => {
-  const told: string[] = [];
+  const steps: string[] = [];
   const store = await emptyStore();
   const ground = defineFeature({
     name: "ground",
-    setUp: () => ({ offer: null, stop: () => void told.push("ground") }),
+    setUp: () => ({ offer: null, stop: () => void steps.push("ground") }),
   });
   const mail = defineFeature({
     name: "mail",
@@ -233,7 +236,7 @@ test("names a feature that does not stop, and stops anyway", async (t) => {
   t.mock.timers.tick(5_000);
   await closing;
 
-  assert.deepEqual(told, ["ground"]);
+  assert.deepEqual(steps, ["ground"]);
   await assert.rejects(store.check());
 });
 
@@ -246,7 +249,7 @@ test("reports everything missing, duplicate or wrong together, with the place an
   const sly = defineFeature({ name: "sly", setUp: (host) => ({ offer: host.use(door) }) });
   const twin = named("twin", { endpoints: [greeting("/books/{name:text}", () => "a")] });
 
-  const mistakes = await mistakesOf({
+  const mistakes = await collectMistakes({
     features: [
       lonely,
       secretive,
@@ -274,10 +277,10 @@ test("reports everything missing, duplicate or wrong together, with the place an
 test("reports a feature that was made twice, or is in the list twice", async () => {
   const again = defineFeature({ ...visits, needs: [] });
 
-  assert.deepEqual(await mistakesOf({ features: [again, door] }), [
+  assert.deepEqual(await collectMistakes({ features: [again, door] }), [
     "feature door needs another visits than the one in the list; make it once and give it to both",
   ]);
-  assert.deepEqual(await mistakesOf({ features: [visits, visits] }), [
+  assert.deepEqual(await collectMistakes({ features: [visits, visits] }), [
     "feature visits is in the list twice; leave one out",
   ]);
 });
@@ -351,8 +354,11 @@ test("reports a value that is not a feature, or that returns no parts", async ()
       /feature a: setUp gave nothing; it has to give \{ offer: … \}/,
     ],
   ];
-  for (const [features, told] of rows)
-    await assert.rejects(createService({ store: await emptyStore(), features: features as readonly Feature[] }), told);
+  for (const [features, pattern] of rows)
+    await assert.rejects(
+      createService({ store: await emptyStore(), features: features as readonly Feature[] }),
+      pattern,
+    );
 });
 
 test("collects the ways in of all features, and refuses paths that lead to another site", async (t) => {
@@ -377,5 +383,5 @@ test("collects the ways in of all features, and refuses paths that lead to anoth
     "/a?next=/b",
     "",
   ])
-    assert.match((await mistakesOf({ features: [featureWith("bad", href)] })).join(), /waysIn.*path/, href);
+    assert.match((await collectMistakes({ features: [featureWith("bad", href)] })).join(), /waysIn.*path/, href);
 });

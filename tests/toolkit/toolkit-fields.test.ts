@@ -44,7 +44,7 @@ const things = defineResource({
 
 const own = { mounts: [mount(things, { permission: anyone })], now: () => Date.parse("2026-01-31T09:30:00Z") };
 
-const kept: readonly (readonly [field: string, sent: unknown, shown?: unknown])[] = [
+const validValues: readonly (readonly [field: string, sent: unknown, shown?: unknown])[] = [
   ["label", " Ann \u00a0", "Ann"],
   ["label", "😀😀😀😀😀"],
   ["label", "e\u0301"],
@@ -135,7 +135,7 @@ test("accepts the valid values of every kind of field and refuses others, in JSO
   const asXML = (field: string, sent: unknown): string =>
     `<thing>${sent === null ? `<${field} nil="true"/>` : `<${field}>${String(sent).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")}</${field}>`}</thing>`;
 
-  for (const [field, sent, shown = sent] of kept) {
+  for (const [field, sent, shown = sent] of validValues) {
     const made = await ask("POST", "/things", { body: { [field]: sent } });
     assert.equal(made.status, 201, `${field} ${String(sent)} ${made.text}`);
     assert.deepEqual(made.json[field], shown, field);
@@ -158,10 +158,10 @@ test("accepts the valid values of every kind of field and refuses others, in JSO
     await ask("DELETE", viaXML.headers.get("location")!);
   }
   for (const [field, sent, code] of refused) {
-    const { status, json: told } = await ask("POST", "/things", { body: { [field]: sent } });
+    const { status, json: answer } = await ask("POST", "/things", { body: { [field]: sent } });
     assert.equal(status, 400, `${field} ${String(sent)}`);
     assert.deepEqual(
-      [told.errors.length, told.errors[0].pointer, told.errors[0].code],
+      [answer.errors.length, answer.errors[0].pointer, answer.errors[0].code],
       [1, `/${field}`, code === "invalid" && sent === 0 ? "too_small" : code],
       `${field} ${String(sent)}`,
     );
@@ -198,12 +198,12 @@ test("keeps any JSON unchanged in a json field", async (t) => {
 test("reports all mistakes in a body together, and stores nothing", async (t) => {
   const { ask } = await ownService(t, own);
 
-  const { json: told } = await ask("POST", "/things", {
+  const { json: answer } = await ask("POST", "/things", {
     body: { id: 1, label: "", count: 11, colour: "red", "a/b~c": 1 },
   });
 
   assert.deepEqual(
-    told.errors.map(({ pointer, code }: { pointer: string; code: string }) => `${pointer} ${code}`),
+    answer.errors.map(({ pointer, code }: { pointer: string; code: string }) => `${pointer} ${code}`),
     ["/label too_short", "/count too_large", "/id read_only", "/colour unknown_field", "/a~1b~0c unknown_field"],
   );
   for (const body of ["[]", "null", '"a"', "1"])
@@ -232,15 +232,15 @@ test("never shows write-only fields, keeps generated ones, and replaces null wit
 
 test("accepts unique values once, in any spelling if case is ignored", async (t) => {
   const { ask } = await ownService(t, own);
-  const codeOf = async (body: object): Promise<string> => {
-    const { status, json: told } = await ask("POST", "/things", { body });
-    return `${status} ${status === 201 ? "" : `${told.code} ${told.errors?.[0]?.pointer}`}`.trim();
+  const postThing = async (body: object): Promise<string> => {
+    const { status, json: answer } = await ask("POST", "/things", { body });
+    return `${status} ${status === 201 ? "" : `${answer.code} ${answer.errors?.[0]?.pointer}`}`.trim();
   };
 
-  assert.equal(await codeOf({ sku: "A", mail: "a@example.com" }), "201");
-  assert.equal(await codeOf({ sku: "A" }), "409 taken /sku");
-  assert.equal(await codeOf({ sku: "a" }), "201");
-  assert.equal(await codeOf({ mail: "A@EXAMPLE.com" }), "409 taken /mail");
-  assert.equal(await codeOf({}), "201");
-  assert.equal(await codeOf({}), "201", "null is no value");
+  assert.equal(await postThing({ sku: "A", mail: "a@example.com" }), "201");
+  assert.equal(await postThing({ sku: "A" }), "409 taken /sku");
+  assert.equal(await postThing({ sku: "a" }), "201");
+  assert.equal(await postThing({ mail: "A@EXAMPLE.com" }), "409 taken /mail");
+  assert.equal(await postThing({}), "201");
+  assert.equal(await postThing({}), "201", "null is no value");
 });

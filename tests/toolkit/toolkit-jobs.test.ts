@@ -126,8 +126,8 @@ test("retries a failed job with growing delays, then keeps it for administrators
   }
 
   assert.deepEqual(tries, [1, 2, 3]);
-  const [kept] = await waiting(running);
-  const { id, failed, error, subscriber, kind, about, planned } = kept ?? {};
+  const [failedJob] = await waiting(running);
+  const { id, failed, error, subscriber, kind, about, planned } = failedJob ?? {};
   assert.deepEqual(
     { failed, error, subscriber, kind, about, planned },
     {
@@ -154,8 +154,8 @@ test("keeps the jobs of a worker that no longer exists", async (t) => {
 
   await deliver();
 
-  const [kept] = await waiting(running);
-  assert.equal(kept?.["error"], "Error: No worker of this name is there.");
+  const [failedJob] = await waiting(running);
+  assert.equal(failedJob?.["error"], "Error: No worker of this name is there.");
 });
 
 test("wakes the delivery soon after a job was queued", async (t) => {

@@ -88,8 +88,8 @@ test("reports the mistakes of a schema with their places", async (t) => {
   const { status, json } = await ask("POST", "/places", { body });
 
   assert.equal(status, 400);
-  const told: readonly { pointer: string; code: string; detail: string }[] = json.errors;
-  assert.deepEqual(told.map(({ pointer }) => pointer).toSorted(), [
+  const issues: readonly { pointer: string; code: string; detail: string }[] = json.errors;
+  assert.deepEqual(issues.map(({ pointer }) => pointer).toSorted(), [
     "/at/lat",
     "/at/lon",
     "/at/tags/1",
@@ -99,7 +99,7 @@ test("reports the mistakes of a schema with their places", async (t) => {
     "/seats",
     "/slug",
   ]);
-  for (const each of told) {
+  for (const each of issues) {
     assert.equal(each.code, "invalid");
     assert.ok(each.detail.length > 5, each.pointer);
     assert.deepEqual(Object.keys(each).toSorted(), ["code", "detail", "pointer"]);
@@ -135,7 +135,7 @@ function hostile(validate: (value: unknown) => unknown, jsonSchema?: object): St
   } as StandardSchema<never>;
 }
 
-function mistakesOf(make: () => unknown): readonly string[] {
+function collectMistakes(make: () => unknown): readonly string[] {
   try {
     make();
     return [];
@@ -195,12 +195,12 @@ test("does not start with a schema that cannot be a field, and explains why", ()
       /does not accept its own output/,
     ],
   ];
-  for (const [make, told] of rows)
-    assert.match(mistakesOf(() => defineResource({ name: "a", fields: { b: make() } })).join("\n"), told);
+  for (const [make, pattern] of rows)
+    assert.match(collectMistakes(() => defineResource({ name: "a", fields: { b: make() } })).join("\n"), pattern);
   // A recursive schema refers to the root of a document, but it is not the root here.
   const tree: z.ZodType = z.lazy(() => z.object({ parts: z.array(tree) }));
   assert.match(
-    mistakesOf(() => defineResource({ name: "a", fields: { b: standardSchema(tree) } })).join(),
+    collectMistakes(() => defineResource({ name: "a", fields: { b: standardSchema(tree) } })).join(),
     /give jsonSchema/,
   );
 });
@@ -280,25 +280,25 @@ test("checks the shape of a custom kind, and does not start if it is wrong", () 
     ],
     [{ ...phone, schema: undefined }, /its kind: schema is missing; it has to be an object/],
   ];
-  for (const [kind, told] of rows) {
+  for (const [kind, pattern] of rows) {
     const one = defineField(kind as Kind<string>, {});
-    assert.match(mistakesOf(() => defineResource({ name: "thing", fields: { one } })).join("\n"), told);
+    assert.match(collectMistakes(() => defineResource({ name: "thing", fields: { one } })).join("\n"), pattern);
   }
   const own: Kind<string> = {
     ...phone,
     options: { country: (value) => (value === undefined || value === "de" ? null : "it has to be de") },
   };
-  const given = (options: object): Field => defineField(own, options);
+  const declareField = (options: object): Field => defineField(own, options);
   assert.deepEqual(
-    mistakesOf(() => defineResource({ name: "thing", fields: { one: given({ country: "de" }) } })),
+    collectMistakes(() => defineResource({ name: "thing", fields: { one: declareField({ country: "de" }) } })),
     [],
   );
   assert.match(
-    mistakesOf(() => defineResource({ name: "thing", fields: { one: given({ county: "de" }) } })).join(),
+    collectMistakes(() => defineResource({ name: "thing", fields: { one: declareField({ county: "de" }) } })).join(),
     /phone: there is no option county; did you mean country\?/,
   );
   assert.match(
-    mistakesOf(() => defineResource({ name: "thing", fields: { one: given({ country: "fr" }) } })).join(),
+    collectMistakes(() => defineResource({ name: "thing", fields: { one: declareField({ country: "fr" }) } })).join(),
     /phone: country is a text; it has to be de/,
   );
 });

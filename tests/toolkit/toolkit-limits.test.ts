@@ -99,7 +99,7 @@ test("names cookies as configured, with a prefix over TLS", async (t) => {
   const password = "long and unusual";
   await ask("POST", "/users", { name: "Ann", email: "ann@example.com", password });
   const login = { username: "ann@example.com", password };
-  const valueOf = (cookie: string | undefined): string => cookie!.slice(0, cookie!.indexOf(";"));
+  const stripAttributes = (cookie: string | undefined): string => cookie!.slice(0, cookie!.indexOf(";"));
 
   const [session] = (await ask("POST", "/api/session/", login)).headers.getSetCookie();
   const tokens = (await ask("POST", "/api/token/", { ...login, cookie: true })).headers.getSetCookie();
@@ -113,16 +113,16 @@ test("names cookies as configured, with a prefix over TLS", async (t) => {
     { peer: "127.0.0.1" },
   );
   const who = (cookie: string) => ask("GET", "/api/session/", undefined, { cookie });
-  const ended = await ask("DELETE", "/api/session/", undefined, { cookie: valueOf(session) });
+  const ended = await ask("DELETE", "/api/session/", undefined, { cookie: stripAttributes(session) });
 
   assert.match(session!, /^shop=/);
   assert.match(access!, /^shop_access=/);
   assert.match(refresh!, /^shop_refresh=/);
   assert.match(encrypted.headers.get("set-cookie") ?? "", /^__Host-shop=/);
   assert.match(ended.headers.get("set-cookie") ?? "", /^shop=;/);
-  assert.equal((await who(valueOf(session))).status, 401);
-  assert.equal((await who(valueOf(access))).status, 200);
-  const refreshed = await ask("POST", "/api/token/refresh/", {}, { cookie: valueOf(refresh) });
+  assert.equal((await who(stripAttributes(session))).status, 401);
+  assert.equal((await who(stripAttributes(access))).status, 200);
+  const refreshed = await ask("POST", "/api/token/refresh/", {}, { cookie: stripAttributes(refresh) });
   assert.equal(refreshed.status, 200);
 });
 

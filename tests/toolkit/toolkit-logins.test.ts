@@ -101,9 +101,9 @@ const ways = {
     make: (people) => namedKeys(people),
     async logIn({ service, clock }, feature) {
       const keys = service.use(feature as ReturnType<typeof namedKeys>);
-      const asked = { name: "laptop", scopes: ["read", "write"], expiresAt: null };
+      const keyOptions = { name: "laptop", scopes: ["read", "write"], expiresAt: null };
       return {
-        authorization: `Token ${(await keys.create(await admittedBy(service.store, 1), asked, clock.now)).key}`,
+        authorization: `Token ${(await keys.create(await admittedBy(service.store, 1), keyOptions, clock.now)).key}`,
       };
     },
     wrong: { authorization: "Token lk_AAAAAAAAAAAAAAAA" },
@@ -214,7 +214,7 @@ test("uses the same features in two services, which share no state", async (t) =
 
 test("stops the start for a login without its accounts, or without a secret, and explains why", async () => {
   const people = accounts(open);
-  const mistakesOf = async (features: readonly Feature[], withSecret = true): Promise<readonly string[]> => {
+  const collectMistakes = async (features: readonly Feature[], withSecret = true): Promise<readonly string[]> => {
     const store = sqliteStore({ path: ":memory:" });
     try {
       await (await createService({ store, features, ...(withSecret ? { secret } : {}) })).close();
@@ -227,25 +227,25 @@ test("stops the start for a login without its accounts, or without a secret, and
   const all = names.map((name) => ways[name].make(people));
   const lacksSecret = "it needs the service's secret; give createService one: secret: new Secret(…)";
 
-  assert.deepEqual(await mistakesOf([basicLogin(people), tokenLogin(accounts())]), [
+  assert.deepEqual(await collectMistakes([basicLogin(people), tokenLogin(accounts())]), [
     "feature basic-login needs accounts, which is not in the list; add it",
     "feature token-login needs accounts, which is not in the list; add it",
   ]);
   assert.deepEqual(
-    await mistakesOf([people, ...all], false),
+    await collectMistakes([people, ...all], false),
     ["token-login", "api-tokens", "named-keys"].map((name) => `feature ${name}: ${lacksSecret}`),
   );
-  const [twice] = await mistakesOf([people, sessionLogin(people), sessionLogin(people)]);
+  const [twice] = await collectMistakes([people, sessionLogin(people), sessionLogin(people)]);
   assert.equal(twice, "two features are called session-login; leave one out, or give it another name");
   const misspelt = { registraton: "open", outsideCredentialsSeconds: -1 } as AccountsOptions;
-  assert.deepEqual(await mistakesOf([accounts(misspelt)]), [
+  assert.deepEqual(await collectMistakes([accounts(misspelt)]), [
     "feature accounts: there is no option registraton; did you mean registration?",
     "feature accounts: outsideCredentialsSeconds is -1; it has to be a whole number of seconds from 0",
   ]);
-  assert.deepEqual(await mistakesOf([people, sessionLogin(people, { idleSeconds: 0.5 })]), [
+  assert.deepEqual(await collectMistakes([people, sessionLogin(people, { idleSeconds: 0.5 })]), [
     "feature session-login: idleSeconds is 0.5; it has to be a whole number of seconds from 1",
   ]);
-  assert.deepEqual(await mistakesOf([accounts({ fields: { email: text(), city: text() } })]), [
+  assert.deepEqual(await collectMistakes([accounts({ fields: { email: text(), city: text() } })]), [
     "feature accounts: users have the field email already; give yours another name",
     "feature accounts: the field city of users is required, but some users are created without a caller; make it optional, or give it a default",
   ]);
@@ -282,10 +282,10 @@ test("ends sessions and tokens with a changed password, and keys on request", as
   const headers = new Map<string, Headers>();
   for (const kind of kinds) headers.set(kind, await ways[kind].logIn(api, made.find(([name]) => name === kind)![1]));
   const living = async (): Promise<readonly string[]> => {
-    const asked = await Promise.all(
+    const statuses = await Promise.all(
       kinds.map(async (kind) => [kind, (await api.get("/notes", headers.get(kind))).status] as const),
     );
-    return asked.filter(([, status]) => status === 200).map(([kind]) => kind);
+    return statuses.filter(([, status]) => status === 200).map(([kind]) => kind);
   };
   const change = (proof: string, next: string, more = {}): Promise<Answered> =>
     api.ask("PATCH", "/users/1", { password: next, current_password: proof, ...more }, basicHeader(email, proof));

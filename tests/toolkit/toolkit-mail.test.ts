@@ -90,7 +90,7 @@ async function run(
   };
 }
 
-function linesOf(text: string): readonly string[] {
+function splitLines(text: string): readonly string[] {
   return text.split("\n");
 }
 
@@ -105,8 +105,8 @@ test("sends a mail with its link and its code on lines of their own", async (t) 
     [to, from, subject, id],
     ["ann@example.com", "Example <no-reply@example.com>", "Choose a new password", "1"],
   );
-  assert.ok(linesOf(text).includes(link));
-  assert.ok(linesOf(text).includes("01234567"));
+  assert.ok(splitLines(text).includes(link));
+  assert.ok(splitLines(text).includes("01234567"));
   assert.match(text, /your account at shop/);
   assert.match(html, /<a href="https:\/\/api\.example\/reset\?token=abc">/);
   assert.match(html, /<strong[^>]*>01234567<\/strong>/);
@@ -143,9 +143,9 @@ test("keeps a mail that the server refuses, without its link and code in the sto
 
   await send();
 
-  const [kept] = await waiting();
-  assert.equal(kept?.["error"], "Error: 554 spam: [removed] [removed] [removed]");
-  assert.deepEqual(kept["about"], { user: 7 });
+  const [failedMail] = await waiting();
+  assert.equal(failedMail?.["error"], "Error: 554 spam: [removed] [removed] [removed]");
+  assert.deepEqual(failedMail["about"], { user: 7 });
   assert.deepEqual(counts(), [0, 0, 1]);
 });
 

@@ -61,8 +61,8 @@ async function start(t: TestContext, name?: string) {
       }),
       { peer: "127.0.0.1" },
     );
-    const told = `${[...response.headers].map((each) => each.join(": ")).join("\n")}\n\n${await response.text()}`;
-    return { status: response.status, headers: response.headers, told };
+    const transcript = `${[...response.headers].map((each) => each.join(": ")).join("\n")}\n\n${await response.text()}`;
+    return { status: response.status, headers: response.headers, transcript };
   };
   await ask("POST", "/users", {}, { name: "Ann", email: "ann@example.com", password: "the password of ann" });
   return { service, ask, ann: { authorization: `Basic ${btoa("ann@example.com:the password of ann")}` } };
@@ -70,10 +70,10 @@ async function start(t: TestContext, name?: string) {
 
 test("never shows the name of the toolkit in a service", async (t) => {
   const { service, ask, ann } = await start(t);
-  const told: string[] = [];
-  const see = async (...asked: Parameters<typeof ask>) => {
-    const answer = await ask(...asked);
-    told.push(`${asked[0]} ${asked[1]}: ${answer.told}`);
+  const transcripts: string[] = [];
+  const see = async (...request: Parameters<typeof ask>) => {
+    const answer = await ask(...request);
+    transcripts.push(`${request[0]} ${request[1]}: ${answer.transcript}`);
     return answer;
   };
 
@@ -88,12 +88,15 @@ test("never shows the name of the toolkit in a service", async (t) => {
   await see("POST", "/api/session/", { origin: "https://evil.example" }, { username: "a", password: "b" });
   const login = { username: "ann@example.com", password: "the password of ann" };
   for (const path of ["/api/token/", "/api/session/", "/api-token-auth/"]) await see("POST", path, {}, login);
-  const { told: pair } = await ask("POST", "/api/token/", {}, login);
-  told.push(Buffer.from(/"access":"[^.]+\.([^.]+)/.exec(pair)![1]!, "base64url").toString());
+  const { transcript: pair } = await ask("POST", "/api/token/", {}, login);
+  transcripts.push(Buffer.from(/"access":"[^.]+\.([^.]+)/.exec(pair)![1]!, "base64url").toString());
 
-  const found = told.filter((each) => /latchkey|\blk_/i.test(each)).map((each) => each.slice(0, 200));
+  const found = transcripts.filter((each) => /latchkey|\blk_/i.test(each)).map((each) => each.slice(0, 200));
   assert.deepEqual(found, []);
-  assert.ok(told.some((each) => each.includes("api_requests_total")) && told.some((each) => each.includes("key_")));
+  assert.ok(
+    transcripts.some((each) => each.includes("api_requests_total")) &&
+      transcripts.some((each) => each.includes("key_")),
+  );
 });
 
 test("uses its name in challenges, metrics, tokens and the explaining header", async (t) => {
@@ -101,10 +104,10 @@ test("uses its name in challenges, metrics, tokens and the explaining header", a
 
   const { headers } = await ask("GET", "/notes");
   assert.match(headers.get("www-authenticate")!, /Basic realm="book-shop", charset="UTF-8"/);
-  assert.match((await ask("GET", "/metrics")).told, /^book_shop_requests_total\{/m);
+  assert.match((await ask("GET", "/metrics")).transcript, /^book_shop_requests_total\{/m);
   const login = { username: "ann@example.com", password: "the password of ann" };
-  const { told } = await ask("POST", "/api/token/", {}, login);
-  const claims = JSON.parse(Buffer.from(/"access":"[^.]+\.([^.]+)/.exec(told)![1]!, "base64url").toString());
+  const { transcript } = await ask("POST", "/api/token/", {}, login);
+  const claims = JSON.parse(Buffer.from(/"access":"[^.]+\.([^.]+)/.exec(transcript)![1]!, "base64url").toString());
   assert.equal(claims.iss, "book-shop");
   // Only administrators receive it.
   assert.equal(

@@ -143,7 +143,7 @@ test("gives the same result for a list and each record, for every operator on ev
     for (const operator of everyOperator)
       for (const value of values) {
         only = one(column, operator, value);
-        const told = JSON.stringify(only);
+        const conditionText = JSON.stringify(only);
         const list = await ask("GET", "/things");
         const reads = await Promise.all(records.map((_, at) => ask("GET", `/things/${at + 1}`)));
         if (list.status === 200) accepted.add(`${column} ${operator}`);
@@ -152,7 +152,7 @@ test("gives the same result for a list and each record, for every operator on ev
         assert.deepEqual(
           reads.map(({ status }) => status),
           expected,
-          told,
+          conditionText,
         );
       }
 

@@ -109,12 +109,12 @@ async function stores(t: TestContext): Promise<readonly Store[]> {
 
 test("delivers every write once to each subscriber, with its cause, and keeps nothing", async (t) => {
   for (const store of await stores(t)) {
-    const told: RecordEvent[] = [];
+    const deliveries: RecordEvent[] = [];
     const names: string[] = [];
     const subscriber = (name: string) => ({
       name,
       to: [notes],
-      deliver: (event: RecordEvent) => void (told.push(event), names.push(name)),
+      deliver: (event: RecordEvent) => void (deliveries.push(event), names.push(name)),
     });
     const { ask, deliver, waiting } = await run(
       t,
@@ -133,7 +133,7 @@ test("delivers every write once to each subscriber, with its cause, and keeps no
     await deliver();
 
     const of = (name: string): unknown[] =>
-      told.filter((_, at) => names[at] === name).map(({ kind, resource, record }) => [kind, resource, record]);
+      deliveries.filter((_, at) => names[at] === name).map(({ kind, resource, record }) => [kind, resource, record]);
     const expected = [
       ["create", "notes", 1],
       ["replace", "notes", 1],
@@ -143,10 +143,10 @@ test("delivers every write once to each subscriber, with its cause, and keeps no
     ];
     assert.deepEqual(of("mail"), expected);
     assert.deepEqual(of("search-index"), expected);
-    assert.equal(told[0]!.cause.userId, 7);
-    assert.equal(told[0]!.cause.scheme, "visitor");
-    assert.equal(told[0]!.cause.requestId, "of-a-test");
-    assert.equal(told[0]!.attempt, 1);
+    assert.equal(deliveries[0]!.cause.userId, 7);
+    assert.equal(deliveries[0]!.cause.scheme, "visitor");
+    assert.equal(deliveries[0]!.cause.requestId, "of-a-test");
+    assert.equal(deliveries[0]!.attempt, 1);
     assert.deepEqual(await waiting(), []);
   }
 });
@@ -185,13 +185,13 @@ test("retries a failed delivery with growing delays, then keeps it until a perso
 
   assert.deepEqual(tries, [1, 2, 3]);
   assert.deepEqual(await counted(), ["delivered 0", "postponed 2", "failed 1"]);
-  const [kept] = await waiting();
+  const [failedEvent] = await waiting();
   assert.deepEqual(
-    [kept!["failed"], kept!["attempts"], kept!["error"], kept!["subscriber"]],
+    [failedEvent!["failed"], failedEvent!["attempts"], failedEvent!["error"], failedEvent!["subscriber"]],
     [true, 3, "Error: The line is dead.", "mail"],
   );
   works = true;
-  assert.equal((await ask("POST", `/outbox/${String(kept!["id"])}/retry`)).status, 204);
+  assert.equal((await ask("POST", `/outbox/${String(failedEvent!["id"])}/retry`)).status, 204);
   await deliver();
   assert.deepEqual(tries, [1, 2, 3, 1]);
   assert.deepEqual(await counted(), ["delivered 1", "postponed 2", "failed 1"]);
@@ -212,26 +212,26 @@ test("stops waiting for a subscriber that hangs, and keeps the events of a remov
 });
 
 test("delays no other subscriber behind one that hangs, for any number of waiting events", async (t) => {
-  const told: number[] = [];
+  const deliveries: number[] = [];
   const hanging = new Set<number>();
   const over = Promise.withResolvers<void>();
   const { ask, deliver, waiting, service, events } = await run(t, {
     subscribers: [
       { name: "webhook", to: [notes], deliver: ({ id }) => (hanging.add(id), over.promise) },
-      { name: "mail", to: [notes], deliver: ({ record }) => void told.push(Number(record)) },
+      { name: "mail", to: [notes], deliver: ({ record }) => void deliveries.push(Number(record)) },
     ],
   });
   const ids = Array.from({ length: 40 }, (_, at) => at + 1);
   for (const id of ids) await ask("POST", "/notes", { body: String(id) });
 
   const delivering = deliver();
-  while (told.length < ids.length) await new Promise((resolve) => setImmediate(resolve));
+  while (deliveries.length < ids.length) await new Promise((resolve) => setImmediate(resolve));
   await ask("POST", "/notes", { body: "41" });
   const more = service.use(events).deliverDue();
-  while (told.length < 41) await new Promise((resolve) => setImmediate(resolve));
+  while (deliveries.length < 41) await new Promise((resolve) => setImmediate(resolve));
 
   assert.deepEqual(
-    told.toSorted((a, b) => a - b),
+    deliveries.toSorted((a, b) => a - b),
     [...ids, 41],
   );
   assert.equal(hanging.size, 16, "so many are under way to one");
@@ -242,9 +242,9 @@ test("delays no other subscriber behind one that hangs, for any number of waitin
 });
 
 test("delivers in one process at a time, and in another after it has stopped", async (t) => {
-  const told: string[] = [];
+  const deliveries: string[] = [];
   const subscribers = (who: string): OutboxOptions => ({
-    subscribers: [{ name: "mail", to: [notes], deliver: () => void told.push(who) }],
+    subscribers: [{ name: "mail", to: [notes], deliver: () => void deliveries.push(who) }],
   });
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-outbox-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
@@ -256,14 +256,14 @@ test("delivers in one process at a time, and in another after it has stopped", a
 
   await other.ask("POST", "/notes", { body: "a" });
   await other.deliver();
-  assert.deepEqual(told, []);
+  assert.deepEqual(deliveries, []);
   await one.deliver();
-  assert.deepEqual(told, ["one"]);
+  assert.deepEqual(deliveries, ["one"]);
 
   await other.ask("POST", "/notes", { body: "b" });
   other.clock.now += 120_000;
   await other.deliver();
-  assert.deepEqual(told, ["one", "other"]);
+  assert.deepEqual(deliveries, ["one", "other"]);
 });
 
 test("stops the start for wrong subscribers, and reports all mistakes together", async () => {
@@ -287,7 +287,7 @@ test("stops the start for wrong subscribers, and reports all mistakes together",
 });
 
 test("lets a feature subscribe itself, with the store of its service", async () => {
-  const told: string[] = [];
+  const deliveries: string[] = [];
   const events = outbox();
   const mounted = mount(notes, { permission: authenticated });
   const reader = defineFeature({
@@ -299,7 +299,7 @@ test("lets a feature subscribe itself, with the store of its service", async () 
         to: [notes],
         async deliver({ record }, { store, signal }) {
           const row = await store.find(mounted.collection, record ?? 0);
-          told.push(`${host.name} ${String(row?.record["body"])} ${signal.aborted}`);
+          deliveries.push(`${host.name} ${String(row?.record["body"])} ${signal.aborted}`);
         },
       });
       return { offer: null };
@@ -320,7 +320,7 @@ test("lets a feature subscribe itself, with the store of its service", async () 
     assert.equal(answer.status, 201);
     await service.use(events).deliverDue();
   }
-  assert.deepEqual(told, ["one of one false", "other of other false"]);
+  assert.deepEqual(deliveries, ["one of one false", "other of other false"]);
   for (const service of made) await service.close();
 });
 

@@ -84,7 +84,7 @@ function passkeyLogin(people: AccountsFeature, session: Feature<SessionLogin>): 
                 verify(
                   null,
                   Buffer.from(time),
-                  publicKeyOf(row.record["public_key"] as string),
+                  buildPublicKey(row.record["public_key"] as string),
                   Buffer.from(signature, "base64url"),
                 );
               if (!isGood || account?.active !== true) {
@@ -106,7 +106,7 @@ function passkeyLogin(people: AccountsFeature, session: Feature<SessionLogin>): 
   });
 }
 
-function publicKeyOf(x: string): { key: { kty: string; crv: string; x: string }; format: "jwk" } {
+function buildPublicKey(x: string): { key: { kty: string; crv: string; x: string }; format: "jwk" } {
   return { key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" };
 }
 
@@ -186,11 +186,11 @@ test("returns a pair of tokens from a custom login, in the body or as cookies", 
   assert.equal((await api.ask("POST", "/badge/cookie", undefined, foreign)).status, 403);
   assert.equal(await lastLogin(api), null, "whoever is refused has not logged in");
 
-  const given = await api.ask("POST", "/badge/body", undefined, badge);
-  assert.equal(given.status, 200, given.text);
-  assert.deepEqual(Object.keys(given.json), ["access", "refresh", "token_type", "expires_in"]);
-  assert.equal(given.headers.get("cache-control"), "no-store");
-  assert.equal((await api.get("/users/1", { authorization: `Bearer ${given.json.access}` })).status, 200);
+  const answer = await api.ask("POST", "/badge/body", undefined, badge);
+  assert.equal(answer.status, 200, answer.text);
+  assert.deepEqual(Object.keys(answer.json), ["access", "refresh", "token_type", "expires_in"]);
+  assert.equal(answer.headers.get("cache-control"), "no-store");
+  assert.equal((await api.get("/users/1", { authorization: `Bearer ${answer.json.access}` })).status, 200);
   assert.equal(await lastLogin(api), new Date(api.clock.now).toISOString());
 
   const set = await api.ask("POST", "/badge/cookie", undefined, badge);

@@ -31,12 +31,12 @@ const csv: Format = {
     const rows = value as readonly Readonly<Record<string, unknown>>[];
     const names = Object.keys(rows[0] ?? {});
     const lines = [names, ...rows.map((row) => names.map((name) => row[name]))];
-    return lines.map((cells) => `${cells.map(cellOf).join(",")}\r\n`).join("");
+    return lines.map((cells) => `${cells.map(formatCell).join(",")}\r\n`).join("");
   },
   writeProblem: (document) => JSON.stringify(document),
 };
 
-function cellOf(value: unknown): string {
+function formatCell(value: unknown): string {
   const shown = value === null ? "" : String(value);
   return /[",\r\n]/.test(shown) ? `"${shown.replaceAll('"', '""')}"` : shown;
 }
@@ -228,9 +228,9 @@ test("uses a custom scheme in the set of schemes", async (t) => {
   assert.equal(await status({ authorization: "Bearer x" }), "401 not_authenticated");
   assert.equal(await status({ cookie: "knock=ada", origin: "https://evil.example" }, "POST"), "403 cross_site");
   assert.equal(await status({ authorization: "Knock ada", origin: "https://evil.example" }, "POST"), "201");
-  const asked = await ask("GET", "/notes", { headers: { authorization: "Knock eve" } });
-  assert.equal(asked.headers.get("www-authenticate"), 'Knock times="2", Visitor');
-  assert.equal(asked.json.detail, "Nobody opens.");
+  const answer = await ask("GET", "/notes", { headers: { authorization: "Knock eve" } });
+  assert.equal(answer.headers.get("www-authenticate"), 'Knock times="2", Visitor');
+  assert.equal(answer.json.detail, "Nobody opens.");
   assert.equal(
     (await ask("GET", "/notes", { as: "ada" })).headers.get("vary"),
     "Accept, Authorization, X-Visitor, Cookie, Prefer",

@@ -51,7 +51,7 @@ test("throws a custom problem, which has a page and is in the document", async (
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ books: 3 }),
   });
-  const told = (await refused.json()) as Record<string, unknown>;
+  const body = (await refused.json()) as Record<string, unknown>;
   const page = await (await ask("/problems/out_of_stock")).text();
   const index = await (await ask("/problems")).text();
   // oxlint-disable-next-line typescript/no-explicit-any -- a document that the test looks into
@@ -59,7 +59,7 @@ test("throws a custom problem, which has a page and is in the document", async (
 
   assert.equal(refused.status, 409);
   assert.deepEqual(
-    { ...told, request_id: "" },
+    { ...body, request_id: "" },
     {
       type: "/problems/out_of_stock",
       title: "Out of stock",

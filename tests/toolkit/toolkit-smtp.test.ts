@@ -38,8 +38,8 @@ async function startServer(
     authOptional: true,
     allowInsecureAuth: true,
     ...renewed,
-    onAuth: ({ username, password: given }, _, done) =>
-      given === password ? done(null, { user: username ?? "" }) : done(new Error("The password is wrong.")),
+    onAuth: ({ username, password: candidate }, _, done) =>
+      candidate === password ? done(null, { user: username ?? "" }) : done(new Error("The password is wrong.")),
     onData(stream, { envelope, secure, user }, done) {
       const chunks: Buffer[] = [];
       stream.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -115,9 +115,9 @@ test("sends a message over SMTP, with a login and encoded texts", async (t) => {
 });
 
 test("sends to no other address than the given one, if a server could read it as several", async (t) => {
-  const asked: string[] = [];
+  const recipients: string[] = [];
   const { port, received } = await startServer(t, {
-    onRcptTo: ({ address }, _, done) => (asked.push(address), done()),
+    onRcptTo: ({ address }, _, done) => (recipients.push(address), done()),
   });
   const sender = await smtpSender({ url: `smtp://127.0.0.1:${port}` });
   const to = (address: string): Promise<void> =>
@@ -134,7 +134,7 @@ test("sends to no other address than the given one, if a server could read it as
   await assert.rejects(to("ann@example.com,eve@evil.example"), /address/);
   await to("o'brien+shop@example.com");
 
-  assert.deepEqual(asked, ["o'brien+shop@example.com"]);
+  assert.deepEqual(recipients, ["o'brien+shop@example.com"]);
   assert.match(received[0]!.content, /\r\n\r\na\r\n\.\r\n\.\.b\r\n/);
 });
 
@@ -216,8 +216,8 @@ test("reads the address of a mail server, and shows no password in a mistake", (
   const read = (url: string, own?: string): unknown => {
     const found = readSMTPURL(new Secret(url), own === undefined ? null : new Secret(own));
     if ("mistakes" in found) return found.mistakes.join();
-    const { password: kept, ...server } = found.server;
-    return { ...server, password: kept?.reveal().toString("utf8") ?? null };
+    const { password: secret, ...server } = found.server;
+    return { ...server, password: secret?.reveal().toString("utf8") ?? null };
   };
 
   assert.deepEqual(read("smtp://mail.example"), {

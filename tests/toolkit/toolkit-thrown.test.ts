@@ -56,7 +56,7 @@ for (const [what, make] of Object.entries(thrown))
       read: boom,
     };
     const printed: string[] = [];
-    t.mock.method(process.stderr, "write", (told: string) => printed.push(told) > 0);
+    t.mock.method(process.stderr, "write", (chunk: string) => printed.push(chunk) > 0);
     const logged: string[] = [];
     const log = makeLog("error", (line) => logged.push(line))!;
     const service = await createService({

@@ -15,7 +15,7 @@ import {
 } from "../../src/door/index.ts";
 import { uuid, type Mount } from "../../src/door/resources.ts";
 import { keyOf } from "../../src/door/stores.ts";
-import { linksOf, ownService, visitor } from "../harness/own-service.ts";
+import { readLinks, ownService, visitor } from "../harness/own-service.ts";
 
 const V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const NOBODYS = "017f22e2-79b0-7cc3-98c4-dc0c0c07398f";
@@ -140,7 +140,7 @@ test("lists records in the order of their creation, page by page, for any clock"
   for (let page: string | undefined = "/albums?limit=3"; page !== undefined;) {
     const answer = await get(page);
     seen.push(...answer.json.map(({ id }: { id: string }) => id));
-    page = linksOf(answer)["next"];
+    page = readLinks(answer)["next"];
   }
 
   assert.deepEqual(seen, made);
@@ -149,9 +149,11 @@ test("lists records in the order of their creation, page by page, for any clock"
   assert.equal((await get("/albums?id=7")).status, 400);
   assert.equal((await get("/albums?parent_id=x")).status, 400);
   assert.equal((await get("/albums?search=alb&sort=-title&limit=1")).json[0].title, "album 6");
-  const asked = await ask("QUERY", "/albums", { body: { where: { id: { in: [made[2], made[3]] } }, sort: "-id" } });
+  const queryAnswer = await ask("QUERY", "/albums", {
+    body: { where: { id: { in: [made[2], made[3]] } }, sort: "-id" },
+  });
   assert.deepEqual(
-    asked.json.map(({ year }: { year: number }) => year),
+    queryAnswer.json.map(({ year }: { year: number }) => year),
     [3, 2],
   );
 });
@@ -233,8 +235,10 @@ interface Parameter {
 type Schema = Readonly<Record<string, unknown>>;
 
 test("reports the UUID to subscribers of its writes", async (t) => {
-  const told: RecordEvent[] = [];
-  const feature = outbox({ subscribers: [{ name: "mail", to: [albums], deliver: (event) => void told.push(event) }] });
+  const events: RecordEvent[] = [];
+  const feature = outbox({
+    subscribers: [{ name: "mail", to: [albums], deliver: (event) => void events.push(event) }],
+  });
   const { make, ask, service } = await serve(t, { features: [feature] });
 
   const id = await make({ title: "Blue" });
@@ -242,7 +246,7 @@ test("reports the UUID to subscribers of its writes", async (t) => {
   await service.use(feature).deliverDue();
 
   assert.deepEqual(
-    told.map(({ kind, record }) => [kind, record]),
+    events.map(({ kind, record }) => [kind, record]),
     [
       ["create", id],
       ["update", id],

@@ -166,9 +166,9 @@ test("reveals nothing by guessing to a caller who may write but not read", async
     ["PUT", "/orders/1", (guess) => ({ created_at: guess }), 400],
     ["PATCH", "/orders", (guess) => [{ id: 1, created_at: guess }], 400],
   ] as const satisfies readonly (readonly [string, string, (guess: string) => unknown, number])[]) {
-    const told = await tell(method, path, sent(right));
-    assert.equal(told[0], status, told[1]);
-    assert.deepEqual(told, await tell(method, path, sent(wrong)));
+    const answer = await tell(method, path, sent(right));
+    assert.equal(answer[0], status, answer[1]);
+    assert.deepEqual(answer, await tell(method, path, sent(wrong)));
   }
   const tag = (await api.get("/orders", api.admin)).headers.get("etag")!;
   assert.equal((await api.post("/orders", {}, { ...write, "if-match": tag })).status, 412);
@@ -180,11 +180,11 @@ test("reveals nothing by guessing to a caller who may write but not read", async
 test("checks a repeated verdict object again, unless it cannot have changed", async (t) => {
   const remembered = { kind: "accepted" as const, identity: { ...identity, role: "user" as string } };
   const frozen = Object.freeze({ kind: "accepted" as const, identity: Object.freeze({ ...identity }) });
-  let given: object = remembered;
+  let verdict: object = remembered;
   const own: Scheme = {
     name: "own",
     carriers: [{ in: "header", name: "X-Own" }],
-    authenticate: () => given as never,
+    authenticate: () => verdict as never,
   };
   const handle = (): { status: 204 } => ({ status: 204 });
   const { ask } = await ownService(t, {
@@ -196,6 +196,6 @@ test("checks a repeated verdict object again, unless it cannot have changed", as
   assert.equal(await status(), 403);
   remembered.identity.role = "";
   assert.equal(await status(), 500);
-  given = frozen;
+  verdict = frozen;
   assert.deepEqual([await status(), await status()], [204, 204]);
 });

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { otherCopyOf } from "../../src/core/copy.ts";
+import { findOtherCopy } from "../../src/core/copy.ts";
 import * as auth from "../../src/door/auth.ts";
 import type * as features from "../../src/door/features.ts";
 import * as http from "../../src/door/http.ts";
@@ -20,7 +20,7 @@ const copy = makeSecondCopy();
 after(() => copy[Symbol.dispose]());
 
 async function load(door: string): Promise<unknown> {
-  return import(pathToFileURL(copy.moduleOf(`door/${door}`)).href);
+  return import(pathToFileURL(copy.resolveModule(`door/${door}`)).href);
 }
 
 // The compiler treats the types of both copies as the same.
@@ -47,7 +47,7 @@ const withParts = (parts: object): Partial<latchkey.ServiceOptions> => ({
   features: [defineFeature({ name: "own", setUp: () => ({ offer: null, ...parts }) })],
 });
 
-async function mistakesOf(options: () => Partial<latchkey.ServiceOptions>): Promise<readonly string[]> {
+async function collectMistakes(options: () => Partial<latchkey.ServiceOptions>): Promise<readonly string[]> {
   try {
     await (await createService({ store: store(), secret, ...options() })).close();
     return [];
@@ -154,7 +154,7 @@ const account = (): null => null;
 
 for (const [what, options] of Object.entries(declarations))
   test(`refuses ${what} of another copy, with the places of both`, async () => {
-    const mistakes = await mistakesOf(options);
+    const mistakes = await collectMistakes(options);
 
     assert.equal(mistakes.length, 1, mistakes.join("\n"));
     assert.ok(mistakes[0]!.includes(`another copy of the package made it: 0.0.1 in ${copy.place}.`), mistakes.join());
@@ -168,7 +168,7 @@ test("accepts declarations of the same copy, next to another one in the process"
   });
 
   assert.deepEqual(
-    await mistakesOf(() => ({
+    await collectMistakes(() => ({
       features: [people, latchkey.sessionLogin(people)],
       mounts: [mount(book, { permission: latchkey.anyOf(latchkey.owner("id"), latchkey.administrator) })],
       formats: [http.csv()],
@@ -269,10 +269,10 @@ test("marks each declaration that a factory of the package makes", () => {
     ...others.stores,
   })) {
     if (typeof factory !== "function" || isClass(factory)) continue;
-    const made = attempt(() => (factory as (...given: readonly unknown[]) => unknown)(...(needed[name]?.() ?? [])));
+    const made = attempt(() => (factory as (...inputs: readonly unknown[]) => unknown)(...(needed[name]?.() ?? [])));
     if (typeof made !== "object" || made === null || !isDeclaration(made)) continue;
     found.push(name);
-    assert.notEqual(otherCopyOf(made), null, name);
+    assert.notEqual(findOtherCopy(made), null, name);
   }
 
   assert.deepEqual(
@@ -297,7 +297,7 @@ test("marks each class that the package exports, and each permission", () => {
   const unmarked = Object.entries(doors).flatMap(([door, exported]) =>
     Object.entries(exported as object)
       .filter(([, value]) => isClass(value) || isPermission(value))
-      .filter(([, value]) => otherCopyOf(isClass(value) ? value.prototype : value) === null)
+      .filter(([, value]) => findOtherCopy(isClass(value) ? value.prototype : value) === null)
       .map(([name]) => `${door}: ${name}`),
   );
 
@@ -336,6 +336,6 @@ test("refuses a config file that imports another copy", () => {
   assert.equal(refused.status, 78, refused.stderr);
   assert.ok(refused.stderr.includes(`another copy of the package made it: 0.0.1 in ${copy.place}.`), refused.stderr);
   assert.match(refused.stderr, /npx latchkey in the folder of a config file runs the command of its own copy/);
-  const own = start(copy.moduleOf("cli/latchkey"), "routes");
+  const own = start(copy.resolveModule("cli/latchkey"), "routes");
   assert.deepEqual([own.status, own.stderr], [0, ""]);
 });

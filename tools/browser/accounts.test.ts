@@ -103,15 +103,15 @@ test("creates a key, which is shown once, and revokes it; and ends the other log
   await page.getByLabel("read", { exact: true }).check();
   await page.getByRole("button", { name: "Make this key" }).click();
   const key = await page.locator("#secret-key").innerText();
-  const asked = (headers: Record<string, string>) => fetch(`${service.address}/users/1`, { headers });
-  assert.equal((await asked({ authorization: `Token ${key}` })).status, 200);
+  const fetchUser = (headers: Record<string, string>) => fetch(`${service.address}/users/1`, { headers });
+  assert.equal((await fetchUser({ authorization: `Token ${key}` })).status, 200);
   await page.getByRole("link", { name: "I have copied it" }).click();
   const row = page.locator("tr", { hasText: "nightly" });
   await row.waitFor();
   assert.ok(!(await page.content()).includes(key));
   await row.getByRole("button", { name: "End" }).click();
   await row.waitFor({ state: "detached" });
-  assert.equal((await asked({ authorization: `Token ${key}` })).status, 401);
+  assert.equal((await fetchUser({ authorization: `Token ${key}` })).status, 401);
 
   await page.getByRole("button", { name: "End all others" }).click();
   await page.getByRole("button", { name: "End all others" }).waitFor({ state: "detached" });

@@ -18,7 +18,7 @@ let stranger: Awaited<ReturnType<typeof startSite>>;
 before(async () => {
   browser = await startBrowser();
   [allowed, stranger] = await Promise.all([startSite(), startSite()]);
-  service = await startObservedService({ LATCHKEY_ALLOWED_ORIGINS: originOf(allowed) });
+  service = await startObservedService({ LATCHKEY_ALLOWED_ORIGINS: formatOrigin(allowed) });
 });
 
 after(async () => {
@@ -56,7 +56,7 @@ test("shows every operation at /docs without browser complaints, and lets the pa
   assert.equal(await page.title(), "API · Latchkey");
   assert.deepEqual(complaints, []);
 
-  await fetchFrom(page, originOf(stranger));
+  await fetchFrom(page, formatOrigin(stranger));
 
   assert.match(complaints.join("\n"), /Content Security Policy/);
 });
@@ -101,7 +101,7 @@ test("binds the cookie to the host over TLS", async (t) => {
 
 test("sends the cookie from a page of another origin on the same host, and changes nothing", async () => {
   await loggedIn();
-  const { page } = await openPage(context, originOf(stranger));
+  const { page } = await openPage(context, formatOrigin(stranger));
   service.answers.length = 0;
 
   // The requests that a page may send without a preflight.
@@ -111,11 +111,11 @@ test("sends the cookie from a page of another origin on the same host, and chang
     body: '{"status":"open"}',
   });
   // A request that needs a preflight is not even sent.
-  const asked = await fetchFrom(page, `${service.address}/orders`, jsonPost({ status: "open" }));
+  const jsonAnswer = await fetchFrom(page, `${service.address}/orders`, jsonPost({ status: "open" }));
   const removed = await fetchFrom(page, `${service.address}/users/1/sessions`, { method: "DELETE" });
 
   assert.equal(simple.type, "opaque");
-  assert.deepEqual([asked.status, removed.status], [null, null]);
+  assert.deepEqual([jsonAnswer.status, removed.status], [null, null]);
   assert.deepEqual(
     service.answers.filter((line) => !line.startsWith("OPTIONS")),
     ["POST /orders 403 cross_site"],
@@ -124,7 +124,7 @@ test("sends the cookie from a page of another origin on the same host, and chang
 
 test("creates nothing for a page of another origin in an administrator's browser that remembers Basic", async () => {
   const ours = await openRemembering();
-  const { page } = await openPage(context, originOf(stranger));
+  const { page } = await openPage(context, formatOrigin(stranger));
   service.answers.length = 0;
 
   await changeEverything(page, service.address);
@@ -148,19 +148,19 @@ test("creates nothing for a caller that a proxy has identified", async (t) => {
   });
   const proxy = await startProxy(behind.address, { "X-Remote-User": "admin", "X-Remote-User-Secret": secret });
   t.after(() => proxy.close());
-  const { page } = await openPage(context, originOf(stranger));
+  const { page } = await openPage(context, formatOrigin(stranger));
 
-  await changeEverything(page, originOf(proxy));
+  await changeEverything(page, formatOrigin(proxy));
 
   assert.ok(behind.answers.includes("GET /users 200"), behind.answers.join("\n"));
   assertNothingChanged(behind);
-  const { page: ours } = await openPage(context, `${originOf(proxy)}/docs`);
+  const { page: ours } = await openPage(context, `${formatOrigin(proxy)}/docs`);
   assert.equal((await fetchFrom(ours, "/orders", jsonPost({}))).status, 201);
 });
 
 test("creates nothing for a form that the page sends", async () => {
   await loggedIn();
-  const { page } = await openPage(context, originOf(stranger));
+  const { page } = await openPage(context, formatOrigin(stranger));
 
   await page.setContent(`<form method="post" action="${service.address}/users/1/token"><button>Send</button></form>`);
   const [response] = await Promise.all([page.waitForResponse(/\/users\/1\/token$/), page.getByRole("button").click()]);
@@ -168,14 +168,14 @@ test("creates nothing for a form that the page sends", async () => {
   assert.equal(response.status(), 403);
   assert.match((await response.request().allHeaders())["cookie"] ?? "", /session=/);
   // The refusal is a page. The browser then requests its style and its script.
-  const told = service.answers.filter((line) => !line.startsWith("GET /console/"));
-  assert.equal(told.at(-1), "POST /users/1/token 403 cross_site");
+  const answers = service.answers.filter((line) => !line.startsWith("GET /console/"));
+  assert.equal(answers.at(-1), "POST /users/1/token 403 cross_site");
 });
 
 test("lets it neither log the browser in nor read a response", async () => {
   await loggedIn();
   const before = await context.cookies();
-  const { page } = await openPage(context, originOf(stranger));
+  const { page } = await openPage(context, formatOrigin(stranger));
   service.answers.length = 0;
   const login = {
     method: "POST",
@@ -205,7 +205,7 @@ test("sends no cookie from a page of another site", async () => {
 
 test("lets a page of an allowed origin read and write", async () => {
   await loggedIn();
-  const { page, complaints } = await openPage(context, originOf(allowed));
+  const { page, complaints } = await openPage(context, formatOrigin(allowed));
 
   const created = await fetchFrom(page, `${service.address}/orders`, jsonPost({ status: "open" }));
   const { id } = JSON.parse(created.body) as { id: number };
@@ -233,7 +233,7 @@ function jsonPost(body: unknown): Fetching {
   return { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
 }
 
-function originOf({ port }: { readonly port: number }): string {
+function formatOrigin({ port }: { readonly port: number }): string {
   return `http://127.0.0.1:${port}`;
 }
 
@@ -270,7 +270,7 @@ async function changeEverything(page: Page, address: string): Promise<void> {
     );
   }
   for (const type of ["application/x-www-form-urlencoded", "text/plain", "multipart/form-data"]) {
-    await page.goto(originOf(stranger));
+    await page.goto(formatOrigin(stranger));
     await page.setContent(
       `<form method="post" enctype="${type}" action="${address}/users/1/token"><button>Send</button></form>`,
     );

@@ -91,7 +91,7 @@ interface Operation {
   readonly operationId: string;
 }
 
-async function operationsOf({ address }: ObservedService): Promise<readonly Operation[]> {
+async function readOperations({ address }: ObservedService): Promise<readonly Operation[]> {
   const { paths } = (await (await fetch(`${address}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, Record<string, never>>>;
   };
@@ -117,7 +117,7 @@ type Known = Record<"key" | "session" | "refresh" | "access" | "file", string>;
 /** Returns the values that replace examples in a form, if the examples name nothing that exists. */
 function filledFor(
   { operationId, path }: Operation,
-  known: Known,
+  earlierValues: Known,
   { password }: ObservedService,
 ): Readonly<Record<string, string>> {
   const login = JSON.stringify({ username: "admin", password });
@@ -125,13 +125,13 @@ function filledFor(
     postApiSession: { body: login },
     postApiToken: { body: login },
     postApiTokenAuth: { body: login },
-    postApiTokenRefresh: { body: JSON.stringify({ refresh: known.refresh }) },
-    postApiTokenVerify: { body: JSON.stringify({ token: known.access }) },
-    deleteApiToken: { body: JSON.stringify({ refresh: known.refresh }) },
+    postApiTokenRefresh: { body: JSON.stringify({ refresh: earlierValues.refresh }) },
+    postApiTokenVerify: { body: JSON.stringify({ token: earlierValues.access }) },
+    deleteApiToken: { body: JSON.stringify({ refresh: earlierValues.refresh }) },
     getConsoleWhy: { of: "/users" },
     getDocsPage: { page: "listUsers" },
     getProblemsCode: { code: "taken" },
-    getConsoleFile: { file: known.file },
+    getConsoleFile: { file: earlierValues.file },
     postUsersIdKeys: { id: "1", body: '{"name":"program"}' },
     getUsersIdKeys: { id: "1" },
     getUsersIdSessions: { id: "1" },
@@ -141,19 +141,19 @@ function filledFor(
     lendBook: { body: '{"to":"Ann"}' },
   };
   if (own[operationId] !== undefined) return own[operationId];
-  if (path.includes("{key_id}")) return { id: "1", key_id: known.key };
-  if (path.includes("{session_id}")) return { id: "1", session_id: known.session };
+  if (path.includes("{key_id}")) return { id: "1", key_id: earlierValues.key };
+  if (path.includes("{session_id}")) return { id: "1", session_id: earlierValues.session };
   return path.startsWith("/users/{id}") ? { id: "2" } : {};
 }
 
 /** Stores the values of a response that other operations need. */
-function learn(known: Known, { operationId }: Operation, body: string): void {
+function learn(earlierValues: Known, { operationId }: Operation, body: string): void {
   const said = /^[[{]/.test(body) ? JSON.parse(body) : {};
-  if (operationId === "postUsersIdKeys") known.key = said.id;
+  if (operationId === "postUsersIdKeys") earlierValues.key = said.id;
   if (operationId === "getUsersIdSessions")
-    known.session = said.find((each: { current: boolean }) => !each.current)?.id;
+    earlierValues.session = said.find((each: { current: boolean }) => !each.current)?.id;
   if (/^postApiToken(?:Refresh)?$/.test(operationId))
-    Object.assign(known, { access: said.access, refresh: said.refresh });
+    Object.assign(earlierValues, { access: said.access, refresh: said.refresh });
 }
 
 for (const [name, handOf] of [
@@ -174,24 +174,24 @@ for (const [name, handOf] of [
     // The browser itself logs the 401 of the login page.
     page.on("console", (message) => void (message.type() === "error" && complaints.push(message.text())));
     page.on("pageerror", (error) => void complaints.push(String(error)));
-    const known: Known = { key: "", session: "", refresh: "", access: "", file: "" };
+    const earlierValues: Known = { key: "", session: "", refresh: "", access: "", file: "" };
     const other = await browser.newContext();
     await other.request.post(`${service.address}/api/session/`, {
       data: { username: "admin", password: service.password },
     });
-    const operations = inOrder(await operationsOf(service));
+    const operations = inOrder(await readOperations(service));
 
     for (const operation of operations) {
       await page.goto(`${service.address}/docs/${operation.operationId}`);
-      known.file ||= (await page.locator("link[rel=stylesheet]").getAttribute("href"))!.split("/").at(-1)!;
-      for (const [field, words] of Object.entries(filledFor(operation, known, service)))
+      earlierValues.file ||= (await page.locator("link[rel=stylesheet]").getAttribute("href"))!.split("/").at(-1)!;
+      for (const [field, words] of Object.entries(filledFor(operation, earlierValues, service)))
         await hand.type(page.locator(field === "body" ? "#body" : `[data-in][name="${field}"]`), words);
       await hand.choose(page.getByRole("button", { name: "Send" }));
       const answer = page.locator("#answer");
       await answer.filter({ hasText: /^\d{3} |^No answer/ }).waitFor();
       const said = await answer.innerText();
       assert.match(said, /^2\d\d /, `${operation.operationId}: ${said.slice(0, 800)}`);
-      learn(known, operation, said.split("\n\n").slice(1).join("\n\n").trim());
+      learn(earlierValues, operation, said.split("\n\n").slice(1).join("\n\n").trim());
     }
 
     assert.ok(operations.length > 60);

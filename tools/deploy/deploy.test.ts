@@ -76,7 +76,7 @@ test("uses only metrics in the rules and the dashboard that the service reports"
   // An event that has never happened has no series.
   await fetch(`${service.address}/protected/`, { headers: { authorization: "Bearer x.y.z" } });
   await ask();
-  const told = new Set([...(await ask()).matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name));
+  const metricNames = new Set([...(await ask()).matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name));
 
   const used = [read(rules), ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))]
     .flatMap((text) => text.match(/\b(?:latchkey|process)_\w+\b/g) ?? [])
@@ -84,7 +84,7 @@ test("uses only metrics in the rules and the dashboard that the service reports"
 
   assert.ok(used.length > 20);
   assert.deepEqual(
-    used.filter((name) => !told.has(name)),
+    used.filter((name) => !metricNames.has(name)),
     [],
   );
 });
@@ -130,8 +130,8 @@ test("has only members in the manifests that Kubernetes knows, with their types"
 
 test("uses only existing settings there, and no secret value", () => {
   const { initContainers, containers } = manifest("Deployment").spec.template.spec;
-  const given = manifest("ConfigMap").data!;
-  for (const [name, value] of Object.entries(given)) {
+  const settings = manifest("ConfigMap").data!;
+  for (const [name, value] of Object.entries(settings)) {
     const setting = Object.values(settingsTable).find((each) => each.name === name);
     assert.ok(setting !== undefined, name);
     assert.equal("wrong" in setting.parse(value), false, `${name}=${value}`);

@@ -45,12 +45,12 @@ test("syncs the content that the thread has moved into the file before the write
 
   const { stdout, stderr } = spawnSync(
     process.execPath,
-    ["--input-type=module-typescript", "--eval", program, `${disk.folder}/a.db`, `${disk.kept}/a.db`],
+    ["--input-type=module-typescript", "--eval", program, `${disk.folder}/a.db`, `${disk.syncedFolder}/a.db`],
     { env: { ...process.env, ...disk.environment }, encoding: "utf8" },
   );
 
   assert.ok(Number(stdout) >= 880 && Number(stdout) < 1000, `${stdout}\n${stderr}`);
-  const synced = readFileSync(`${disk.kept}/a.db`, "latin1");
+  const synced = readFileSync(`${disk.syncedFolder}/a.db`, "latin1");
   assert.ok(synced.split("moved").length > 700_000, `${synced.length} bytes were synced`);
   assert.ok(!synced.includes("laterlater"));
 });

@@ -113,7 +113,10 @@ test("answers 503 while reads fail, and succeeds when the disk does", async () =
       assert.equal(made.status, 201);
       disk.fail("read", "EIO");
       const failing = await Promise.all(targets.map((target) => fetch(service.address + target, { headers })));
-      assert.deepEqual(await Promise.all(failing.map(toldOf)), Array(targets.length).fill([503, "unavailable", "1"]));
+      assert.deepEqual(
+        await Promise.all(failing.map(readFailure)),
+        Array(targets.length).fill([503, "unavailable", "1"]),
+      );
       assert.equal((await fetch(`${service.address}/livez`)).status, 200);
       disk.heal();
       for (const target of targets) assert.equal((await fetch(service.address + target, { headers })).status, 200);
@@ -121,7 +124,7 @@ test("answers 503 while reads fail, and succeeds when the disk does", async () =
   }
 });
 
-async function toldOf(response: Response): Promise<unknown[]> {
+async function readFailure(response: Response): Promise<unknown[]> {
   const { code } = (await response.json()) as { code: string };
   return [response.status, code, response.headers.get("retry-after")];
 }
@@ -156,7 +159,7 @@ test("keeps everything acknowledged after a power cut: copies of the synced cont
 
   const after = path.join(disk.folder, "after");
   mkdirSync(after);
-  cpSync(disk.kept, after, { recursive: true });
+  cpSync(disk.syncedFolder, after, { recursive: true });
   cpSync(path.join(disk.folder, "latchkey.secret"), path.join(after, "latchkey.secret"));
   await using service = await startService({
     LATCHKEY_DATABASE: `sqlite:${after}/latchkey.db`,

@@ -7,7 +7,7 @@ import path from "node:path";
 export interface FaultyDisk extends Disposable {
   readonly folder: string;
   /** The folder with the synced content, as a power cut would leave it. Only if `keep` is set. */
-  readonly kept: string;
+  readonly syncedFolder: string;
   readonly environment: Readonly<Record<string, string>>;
   /** Makes every such call fail with this error from now on, until `heal`. */
   fail(call: "write" | "sync" | "read" | "link" | "mode", error: "EIO" | "ENOSPC" | "EPERM"): void;
@@ -24,8 +24,8 @@ const places = { write: 0, sync: 4, read: 8, link: 12, mode: 16, delay: 20, fail
 export function makeFaultyDisk({ keep = false }: { readonly keep?: boolean } = {}): FaultyDisk {
   const root = realpathSync(mkdtempSync(path.join(tmpdir(), "latchkey-disk-")));
   const folder = path.join(root, "disk");
-  const kept = path.join(root, "kept");
-  for (const each of [folder, kept]) mkdirSync(each);
+  const syncedFolder = path.join(root, "kept");
+  for (const each of [folder, syncedFolder]) mkdirSync(each);
   const library = compile(root);
   const controlFile = path.join(root, "control");
   const control = openSync(controlFile, "w+", 0o600);
@@ -39,12 +39,12 @@ export function makeFaultyDisk({ keep = false }: { readonly keep?: boolean } = {
 
   return {
     folder,
-    kept,
+    syncedFolder,
     environment: {
       LD_PRELOAD: library,
       DISK_FAULTS_CONTROL: controlFile,
       DISK_FAULTS_FOLDER: folder,
-      ...(keep ? { DISK_FAULTS_KEPT: kept } : {}),
+      ...(keep ? { DISK_FAULTS_KEPT: syncedFolder } : {}),
     },
     fail: (call, error) => set(places[call], constants.errno[error]),
     slow: (syncMs) => set(places.delay, syncMs * 1000),

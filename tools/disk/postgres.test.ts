@@ -4,7 +4,7 @@ import path from "node:path";
 import { test } from "node:test";
 import { Secret } from "../../src/door/index.ts";
 import { migratePostgres, postgresStore, StoreFull, tryPostgres, type Collection } from "../../src/door/stores.ts";
-import { postgresServers, urlOf } from "../../tests/harness/postgres-server.ts";
+import { postgresServers, formatURL } from "../../tests/harness/postgres-server.ts";
 import { askPostgres } from "../../tests/harness/postgres.ts";
 import { mountSmallDisk } from "./small-disk.ts";
 
@@ -31,7 +31,7 @@ test("ends a migration on a PostgreSQL with a full disk with the fix while other
   chownSync(space, uid, gid);
   await server.ask(`CREATE TABLESPACE small LOCATION '${space}'`);
   await server.ask("CREATE DATABASE small TABLESPACE small TEMPLATE template0 ENCODING 'UTF8'");
-  const address = new URL(urlOf(server));
+  const address = new URL(formatURL(server));
   address.pathname = "/small";
   const url = new Secret(address.href);
   const ask = (sql: string): ReturnType<typeof askPostgres> => askPostgres(address.href, sql);

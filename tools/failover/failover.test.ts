@@ -7,7 +7,7 @@ import { postgresStore, type Collection, type Store } from "../../src/door/store
 import { makeLedger } from "../../tests/harness/ledger.ts";
 import {
   postgresServers,
-  urlOf,
+  formatURL,
   type PostgresServer,
   type PostgresServers,
 } from "../../tests/harness/postgres-server.ts";
@@ -65,7 +65,7 @@ const events: Collection = { name: "events", key: "integer", columns: [{ name: "
 
 test("follows a feed without gaps on a replica that was behind at its promotion, and assigns keys a second time", async (t) => {
   const [primary, replica] = await servers.pair();
-  const store = postgresStore({ url: new Secret(urlOf(replica, primary)) });
+  const store = postgresStore({ url: new Secret(formatURL(replica, primary)) });
   t.after(() => store.close());
   await store.open([events]);
   const seen: string[] = [];
@@ -136,7 +136,7 @@ if (rounds > 1)
 
 function serviceOn(...both: readonly PostgresServer[]): Promise<ServiceProcess> {
   return startService({
-    LATCHKEY_DATABASE: urlOf(...both),
+    LATCHKEY_DATABASE: formatURL(...both),
     LATCHKEY_SECRET: "known to every process of it, at any time",
     LATCHKEY_ADMIN_PASSWORD: password,
     LATCHKEY_ACCESS_SECONDS: "3600",

@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { makeLedger } from "../../tests/harness/ledger.ts";
 import {
   postgresServers,
-  urlOf,
+  formatURL,
   type PostgresServer,
   type PostgresServers,
 } from "../../tests/harness/postgres-server.ts";
@@ -21,7 +21,7 @@ before(async () => {
   servers = await postgresServers();
   server = await servers.primary();
   service = await startService({
-    LATCHKEY_DATABASE: urlOf(server),
+    LATCHKEY_DATABASE: formatURL(server),
     LATCHKEY_SECRET: "known to every process of it, at any time",
     LATCHKEY_ADMIN_PASSWORD: password,
     LATCHKEY_ACCESS_SECONDS: "3600",
@@ -108,7 +108,7 @@ test("waits at most 5 seconds for a server that hangs, and refuses access tokens
 
 test("stops a process while its database hangs", async () => {
   const other = await startService({
-    LATCHKEY_DATABASE: urlOf(server),
+    LATCHKEY_DATABASE: formatURL(server),
     LATCHKEY_SECRET: "known to every process of it, at any time",
   });
   server.freeze();

@@ -18,7 +18,7 @@ import {
 import { before as old, now } from "../../tests/harness/migrating.ts";
 import {
   postgresServers,
-  urlOf,
+  formatURL,
   type PostgresServer,
   type PostgresServers,
 } from "../../tests/harness/postgres-server.ts";
@@ -67,7 +67,7 @@ function endingAt(end: () => Promise<void>): { readonly tell: () => void; readon
 for (const [how, end] of ends) {
   test(`resumes a migration whose server ${how}, and leaves nothing for long after a dry run`, async () => {
     const server = await servers.primary();
-    const url = new Secret(urlOf(server));
+    const url = new Secret(formatURL(server));
     await fill(postgresStore({ url, poolSize: 2 }));
 
     const tried = endingAt(() => end(server));
@@ -100,7 +100,7 @@ for (const [how, end] of ends) {
     const file = path.join(folder, "things.db");
     await fill(sqliteStore({ path: file }));
     const server = await servers.primary();
-    const url = new Secret(urlOf(server));
+    const url = new Secret(formatURL(server));
     const move = async (tell: () => void): Promise<unknown> => {
       const source = await sqliteSource(file);
       try {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import path from "node:path";
 import next from "next";
-import { serviceOf } from "./next/service.ts";
+import { getService } from "./next/service.ts";
 import { standsIn } from "./promises.ts";
 
 standsIn("route handlers of Next.js", async () => {
@@ -20,7 +20,7 @@ standsIn("route handlers of Next.js", async () => {
       server.close();
       await once(server, "close");
       await app.close();
-      await (await serviceOf()).close();
+      await (await getService()).close();
     },
   };
 });

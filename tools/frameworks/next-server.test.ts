@@ -5,7 +5,7 @@ process.env["PORT"] = "0";
 
 standsIn("a server of one's own with Next.js", async () => {
   const { app, server } = await import("./next/server.ts");
-  const { serviceOf } = await import("./next/service.ts");
+  const { getService } = await import("./next/service.ts");
   if (!server.listening) await once(server, "listening");
   return {
     server,
@@ -15,7 +15,7 @@ standsIn("a server of one's own with Next.js", async () => {
       server.close();
       await once(server, "close");
       await app.close();
-      await (await serviceOf()).close();
+      await (await getService()).close();
     },
   };
 });

@@ -136,9 +136,9 @@ export function standsIn(name: string, start: () => Promise<Standing>): void {
       socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n");
       socket.pipe(socket);
     });
-    const asked = await open("GET", "/echo", { headers: { connection: "Upgrade", upgrade: "echo" } });
-    asked.end();
-    const [, socket] = (await once(asked, "upgrade")) as [IncomingMessage, ReturnType<typeof connect>];
+    const upgradeRequest = await open("GET", "/echo", { headers: { connection: "Upgrade", upgrade: "echo" } });
+    upgradeRequest.end();
+    const [, socket] = (await once(upgradeRequest, "upgrade")) as [IncomingMessage, ReturnType<typeof connect>];
     socket.write("hello");
     assert.equal(String((await once(socket, "data"))[0]), "hello");
     socket.destroy();

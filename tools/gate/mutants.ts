@@ -87,7 +87,7 @@ const __vouchWithoutGate = async (...args: any[]): Promise<any> => {
 }
 
 /** Returns a change for each call of the gate in a file, and for each refusal (`if … throw`) if `withRefusals` is true. */
-export function mutantsOf(root: string, file: string, withRefusals: boolean): readonly Mutant[] {
+export function collectMutants(root: string, file: string, withRefusals: boolean): readonly Mutant[] {
   const source = readFileSync(path.join(root, file), "utf8");
   const found: Mutant[] = [];
   const text = ({ start, end }: Pick<Node, "start" | "end">): string => source.slice(start, end);
@@ -100,7 +100,7 @@ export function mutantsOf(root: string, file: string, withRefusals: boolean): re
   const { program } = parseSync(file, source);
   new Visitor({
     CallExpression(call) {
-      const replace = replacementOf(call, gateFile.test(file));
+      const replace = findReplacement(call, gateFile.test(file));
       if (replace === undefined) return;
       const args = call.arguments.map((argument) => text(argument));
       add(call, `(${replace(args, text(call))})`);
@@ -122,12 +122,13 @@ export function mutantsOf(root: string, file: string, withRefusals: boolean): re
   return found;
 }
 
-function replacementOf({ callee }: CallExpression, isGate: boolean): Replace | undefined {
-  const known = (name: string): Replace | undefined => (isGate || !onlyOfGate.has(name) ? own(calls, name) : undefined);
-  if (callee.type === "Identifier") return known(callee.name);
+function findReplacement({ callee }: CallExpression, isGate: boolean): Replace | undefined {
+  const findByName = (name: string): Replace | undefined =>
+    isGate || !onlyOfGate.has(name) ? own(calls, name) : undefined;
+  if (callee.type === "Identifier") return findByName(callee.name);
   if (callee.type !== "MemberExpression" || callee.property.type !== "Identifier") return undefined;
   const { name } = callee.property;
-  return own(methods, `${lastName(callee.object)}.${name}`) ?? known(name);
+  return own(methods, `${lastName(callee.object)}.${name}`) ?? findByName(name);
 }
 
 function own(table: Readonly<Record<string, Replace>>, name: string): Replace | undefined {

@@ -9,7 +9,7 @@ import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, write
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { mutantsOf, type Mutant } from "./mutants.ts";
+import { collectMutants, type Mutant } from "./mutants.ts";
 
 const LEAST_SHARE = 0.95;
 const LONGEST_MS = 120_000;
@@ -55,12 +55,12 @@ const tests = [
 
 const pattern = values.only === undefined ? null : new RegExp(values.only);
 const mutants = files
-  .flatMap((file) => mutantsOf(root, file, refusing.test(file)))
-  .filter((mutant) => pattern === null || pattern.test(titleOf(mutant)))
+  .flatMap((file) => collectMutants(root, file, refusing.test(file)))
+  .filter((mutant) => pattern === null || pattern.test(describeMutant(mutant)))
   // The calls come first, and then the refusals.
   .toSorted((one, other) => Number(one.removed.startsWith("if ")) - Number(other.removed.startsWith("if ")));
 if (values.list) {
-  for (const mutant of mutants) process.stdout.write(`${titleOf(mutant)}\n`);
+  for (const mutant of mutants) process.stdout.write(`${describeMutant(mutant)}\n`);
   process.exit();
 }
 
@@ -82,7 +82,7 @@ try {
     writeFileSync(file, before);
     if (failure === null) survivors.push(mutant);
     const result = failure === null ? "SURVIVED" : "noticed ";
-    process.stdout.write(`${at + 1}/${mutants.length} ${result} ${titleOf(mutant)}\n`);
+    process.stdout.write(`${at + 1}/${mutants.length} ${result} ${describeMutant(mutant)}\n`);
     if (failure !== null) process.stdout.write(`  by ${failure}\n`);
   }
 } finally {
@@ -90,10 +90,10 @@ try {
 }
 const share = mutants.length === 0 ? 0 : (mutants.length - survivors.length) / mutants.length;
 process.stdout.write(`The tests notice ${(share * 100).toFixed(1)} % of ${mutants.length} removed calls.\n`);
-for (const mutant of survivors) process.stdout.write(`Survived: ${titleOf(mutant)}\n`);
+for (const mutant of survivors) process.stdout.write(`Survived: ${describeMutant(mutant)}\n`);
 process.exitCode = share >= LEAST_SHARE ? 0 : 1;
 
-function titleOf({ file, line, removed }: Mutant): string {
+function describeMutant({ file, line, removed }: Mutant): string {
   return `${file}:${line} ${removed}`;
 }
 

@@ -85,7 +85,7 @@ let service: ServiceProcess;
 let description: Description;
 /** Values of earlier responses, for `{name}` in later requests. */
 const heard: Record<string, string> = {};
-const asked = new Set<string>();
+const coveredOperations = new Set<string>();
 
 before(async () => {
   service = await startService();
@@ -98,12 +98,12 @@ for (const [line, expected, sent] of requests) {
   test(`${line}: ${expected}, as described`, async () => {
     const [method = "", target = ""] = filled(line).split(" ");
     const operation = description.find(method, target);
-    asked.add(`${method} ${operation.template}`);
-    const known = { authorization: `Basic ${Buffer.from(`admin:${service.password}`).toString("base64")}` };
+    coveredOperations.add(`${method} ${operation.template}`);
+    const adminHeaders = { authorization: `Basic ${Buffer.from(`admin:${service.password}`).toString("base64")}` };
 
-    assert.equal(await compare(operation, target, sent, known), expected);
+    assert.equal(await compare(operation, target, sent, adminHeaders), expected);
     if (method === "GET")
-      assert.equal(await compare(operation, target, sent, { ...known, accept: "application/xml" }), expected);
+      assert.equal(await compare(operation, target, sent, { ...adminHeaders, accept: "application/xml" }), expected);
     const admitsNobody = operation.security.every((each) => Object.keys(each as object).length > 0);
     if (operation.security.length > 0)
       assert.equal(await compare(operation, target, sent, {}), admitsNobody ? 401 : expected);
@@ -117,7 +117,7 @@ test("covers every operation", () => {
     .filter(({ template }) => !template.startsWith("/console/") && !pages.includes(template))
     .map(({ method, template }) => `${method} ${template}`);
 
-  assert.deepEqual([...asked].toSorted(), all.toSorted());
+  assert.deepEqual([...coveredOperations].toSorted(), all.toSorted());
 });
 
 async function compare(

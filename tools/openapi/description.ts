@@ -58,7 +58,7 @@ export async function readDescription(address: string): Promise<Description> {
     if (!type.endsWith("json")) return undefined;
     const place =
       shared === undefined
-        ? ["paths", template, ...placeOf(method), "responses", String(response.status)]
+        ? ["paths", template, ...locateMethod(method), "responses", String(response.status)]
         : ["components", "responses", shared];
     const body: unknown = JSON.parse(text);
     const schema = [...place, "content", type, "schema"].map(escaped).join("/");
@@ -78,7 +78,7 @@ function validator(document: Document): Ajv2020 {
   return ajv.addSchema(document, "api");
 }
 
-function placeOf(method: string): readonly string[] {
+function locateMethod(method: string): readonly string[] {
   return method === "QUERY" ? ["x-oai-additionalOperations", method] : [method.toLowerCase()];
 }
 

@@ -19,9 +19,9 @@ async function fill(service: Upstream): Promise<Callers> {
     nobody: {},
     admin,
     ann: basicHeader(ann.email, ann.password),
-    "ann with a cookie": { cookie: await sessionOf(service, ann) },
+    "ann with a cookie": { cookie: await openSession(service, ann) },
     ben: { authorization: `Bearer ${pair.access}` },
-    "ben with a cookie": { cookie: await sessionOf(service, ben) },
+    "ben with a cookie": { cookie: await openSession(service, ben) },
   };
   await service.post("/notices", { title: "Open to all" }, admin);
   for (const [user, headers] of [
@@ -36,7 +36,7 @@ async function fill(service: Upstream): Promise<Callers> {
   return callers;
 }
 
-async function sessionOf(
+async function openSession(
   service: Upstream,
   { email, password }: { readonly email: string; readonly password: string },
 ): Promise<string> {
@@ -92,7 +92,7 @@ test("never gives one caller's response to another with nginx as a shared cache"
   const service = await startUpstream(t);
   const callers = await fill(service);
   const nginx = await startNginx(t, { block: "cache", upstream: service.url });
-  const kept = new Set<string>();
+  const cachedTargets = new Set<string>();
 
   for (const target of await targets(service)) {
     // Twice, so that a response cached in the first round would be used in the second.
@@ -103,11 +103,11 @@ test("never gives one caller's response to another with nginx as a shared cache"
         [direct.status, comparable(await direct.text())],
         `${target} as ${who}`,
       );
-      if (through.headers["x-cache-status"] === "HIT") kept.add(target);
+      if (through.headers["x-cache-status"] === "HIT") cachedTargets.add(target);
     }
   }
 
-  assert.deepEqual([...kept].toSorted(), [
+  assert.deepEqual([...cachedTargets].toSorted(), [
     "/.well-known/jwks.json",
     "/docs",
     "/motto",
@@ -140,21 +140,21 @@ test("supports conditional requests through a cache", async (t) => {
   const read = () => nginx.ask("/users/2", { headers: ann });
   const change = (tag: string, name: string) =>
     nginx.ask("/users/2", { method: "PATCH", headers: { ...ann, "if-match": tag }, body: { name } });
-  const before = tagOf(await read());
+  const before = readTag(await read());
 
   assert.equal((await change(before, "Anne")).status, 200);
   assert.equal((await change(before, "Anna")).status, 412);
   assert.equal((await read()).json.name, "Anne");
-  assert.notEqual(tagOf(await read()), before);
+  assert.notEqual(readTag(await read()), before);
   await assertNotModified(nginx, "/openapi.json");
 });
 
 async function assertNotModified(nginx: Nginx, target: string): Promise<void> {
-  const tag = tagOf(await nginx.ask(target));
+  const tag = readTag(await nginx.ask(target));
   assert.equal((await nginx.ask(target, { headers: { "if-none-match": tag } })).status, 304);
 }
 
-function tagOf({ headers }: Answered): string {
+function readTag({ headers }: Answered): string {
   return String(headers["etag"]);
 }
 

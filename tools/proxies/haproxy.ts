@@ -4,7 +4,7 @@ import path from "node:path";
 import type { TestContext } from "node:test";
 import { freePort } from "../../tests/harness/free-port.ts";
 import { ask, type Answered, type Asking } from "./asking.ts";
-import { blockOf } from "./page.ts";
+import { requireBlock } from "./page.ts";
 import { makeCertificate, runProgram } from "./program.ts";
 
 /** A haproxy with the configuration of docs/proxies.md. */
@@ -26,7 +26,7 @@ export async function startHaproxy(t: TestContext, { replicas: [one, two] }: Hap
   const ca = makeCertificate(folder);
   const both = ["api.pem", "api.key"].map((name) => readFileSync(path.join(folder, name), "utf8")).join("");
   writeFileSync(path.join(folder, "both.pem"), both);
-  const text = blockOf("haproxy", "replicas")
+  const text = requireBlock("haproxy", "replicas")
     .replaceAll("/etc/haproxy/api.pem", path.join(folder, "both.pem"))
     .replaceAll("127.0.0.1:8001", `127.0.0.1:${one}`)
     .replaceAll("127.0.0.1:8002", `127.0.0.1:${two}`)

@@ -4,7 +4,7 @@ import path from "node:path";
 import type { TestContext } from "node:test";
 import { freePort } from "../../tests/harness/free-port.ts";
 import { ask, type Answered, type Asking } from "./asking.ts";
-import { blockOf } from "./page.ts";
+import { requireBlock } from "./page.ts";
 import { makeCertificate, runProgram } from "./program.ts";
 
 /** An nginx with a configuration of docs/proxies.md. */
@@ -41,9 +41,9 @@ export async function startNginx(t: TestContext, options: NginxOptions): Promise
       .replaceAll(/listen 80\b/g, `listen 127.0.0.1:${ports.clear}`);
   const write = (name: string, text: string): void =>
     writeFileSync(path.join(folder, name), (options.change ?? same)(adapt(text)));
-  for (const name of ["latchkey.conf", "latchkey-user.conf"]) write(name, blockOf("nginx", name));
+  for (const name of ["latchkey.conf", "latchkey-user.conf"]) write(name, requireBlock("nginx", name));
   for (const [name, text] of Object.entries(options.files ?? {})) write(name, text);
-  write("nginx.conf", configuration(folder, blockOf("nginx", options.block)));
+  write("nginx.conf", configuration(folder, requireBlock("nginx", options.block)));
 
   await runProgram(t, {
     name: "nginx",

@@ -9,7 +9,7 @@ const blocks = new Map(
 );
 
 /** Returns a configuration in docs/proxies.md or docs/scaling.md, by its program or format and the name after it. */
-export function blockOf(program: "nginx" | "haproxy" | "ini", name: string): string {
+export function requireBlock(program: "nginx" | "haproxy" | "ini", name: string): string {
   const text = blocks.get(`${program} ${name}`);
   if (text === undefined) throw new Error(`The docs have no block of ${program} that is called ${name}.`);
   return text;

@@ -8,7 +8,7 @@ import { freePort } from "../../tests/harness/free-port.ts";
 import { makeLedger } from "../../tests/harness/ledger.ts";
 import { startPostgres } from "../../tests/harness/postgres.ts";
 import { startService, type ServiceProcess } from "../../tests/harness/service-process.ts";
-import { blockOf } from "./page.ts";
+import { requireBlock } from "./page.ts";
 import { runProgram } from "./program.ts";
 import { adminPassword } from "./upstream.ts";
 
@@ -29,7 +29,7 @@ async function startPooled(t: TestContext, connections: number): Promise<Pooled>
   const users = path.join(folder, "userlist.txt");
   const file = path.join(folder, "pgbouncer.ini");
   writeFileSync(users, `"${database.username}" "${database.password}"\n`);
-  const written = blockOf("ini", "pgbouncer")
+  const written = requireBlock("ini", "pgbouncer")
     .replace("latchkey = host=db.internal dbname=latchkey", `${name} = host=127.0.0.1 port=${database.port}`)
     .replace("listen_port = 6432", `listen_port = ${port}`)
     .replace("default_pool_size = 20", `default_pool_size = ${connections}`)

@@ -25,11 +25,11 @@ async function behindBasic(
 test("auth_basic: asks for the password in nginx, and believes the name in the service", async (t) => {
   const { nginx } = await behindBasic(t);
 
-  const known = await nginx.ask("/protected/", { headers: asAnn });
+  const annAnswer = await nginx.ask("/protected/", { headers: asAnn });
   const wrong = await nginx.ask("/protected/", { headers: basicHeader("ann@example.com", "wrong") });
   const stranger = await nginx.ask("/protected/", { headers: basicHeader("stranger", "checked by nginx") });
 
-  assert.deepEqual([known.status, known.json.scheme, known.json.user.name], [200, "remote-user", "Ann"]);
+  assert.deepEqual([annAnswer.status, annAnswer.json.scheme, annAnswer.json.user.name], [200, "remote-user", "Ann"]);
   assert.deepEqual([wrong.status, wrong.headers["www-authenticate"]], [401, 'Basic realm="Latchkey"']);
   assert.equal(stranger.status, 401);
 });
@@ -70,14 +70,17 @@ test("auth_request: accepts the user that a custom service names", async (t) => 
   const nginx = await startNginx(t, { block: "request", upstream: service.url, signIn: await startSignIn(t) });
   const signedIn = { cookie: "sso=ann" };
 
-  const known = await nginx.ask("/protected/", { headers: signedIn });
+  const annAnswer = await nginx.ask("/protected/", { headers: signedIn });
   const spoofed = await nginx.ask("/protected/", {
     headers: { ...signedIn, "X-Remote-User": "admin", "X-User": "admin" },
   });
   const nameless = await nginx.ask("/protected/", { headers: { cookie: "sso=nameless", "X-Remote-User": "admin" } });
   const written = await nginx.ask("/orders", { method: "POST", headers: signedIn, body: { status: "open" } });
 
-  assert.deepEqual([known.status, known.json.scheme, known.json.username], [200, "remote-user", "ann@example.com"]);
+  assert.deepEqual(
+    [annAnswer.status, annAnswer.json.scheme, annAnswer.json.username],
+    [200, "remote-user", "ann@example.com"],
+  );
   assert.equal(spoofed.json.username, "ann@example.com");
   assert.equal(nameless.json.code, "not_authenticated");
   assert.equal(written.status, 201);

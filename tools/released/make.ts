@@ -7,7 +7,7 @@ import { readSettings } from "../../src/service/settings/settings.ts";
  * of the release: `npm run released -- sqlite:FILE KNOWN.json`, or with the URL of an empty PostgreSQL database, which `pg_dump --inserts
  * --no-owner --no-privileges` then writes as SQL.
  */
-const [database = "", known = ""] = process.argv.slice(2);
+const [database = "", credentialsFile = ""] = process.argv.slice(2);
 
 /** It protects only this database. */
 const secret = "the secret of a database that is kept for the tests";
@@ -108,7 +108,7 @@ const account = await ask("GET", "/users/2/account", admin);
 
 await service.close();
 writeFileSync(
-  known,
+  credentialsFile,
   JSON.stringify(
     {
       madeUntil: new Date(clock.now).toISOString(),

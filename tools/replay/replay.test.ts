@@ -35,14 +35,14 @@ const engines = (process.env["REPLAY_ENGINES"] ?? "sqlite,postgres").split(",");
 interface Home {
   readonly database: string;
   /** Returns a folder with the config file of the product after this many changes. */
-  folderOf(count: number): string;
+  createFolder(count: number): string;
   fill(): Promise<void>;
 }
 
 async function homeOn(t: TestContext, engine: string): Promise<Home> {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-replay-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const folderOf = (count: number): string => {
+  const createFolder = (count: number): string => {
     const made = mkdtempSync(path.join(folder, `behind-${count}-`));
     const versions = pathToFileURL(path.join(import.meta.dirname, "versions.ts")).href;
     writeFileSync(
@@ -53,12 +53,12 @@ async function homeOn(t: TestContext, engine: string): Promise<Home> {
   };
   if (engine === "sqlite") {
     const file = path.join(folder, "latchkey.db");
-    return { database: `sqlite:${file}`, folderOf, fill: async () => fillFile(file) };
+    return { database: `sqlite:${file}`, createFolder, fill: async () => fillFile(file) };
   }
   const server = await startPostgres();
   t.after(() => server.stop());
   const database = await server.makeDatabase();
-  return { database, folderOf, fill: () => fillDatabase(database) };
+  return { database, createFolder, fill: () => fillDatabase(database) };
 }
 
 /** The first rows, in SQL over a number `n`. */
@@ -178,7 +178,7 @@ async function latchkey(
 }
 
 function start(home: Home, count: number): Promise<ServiceProcess> {
-  const config = home.folderOf(count);
+  const config = home.createFolder(count);
   return startService(
     {
       LATCHKEY_DATABASE: home.database,
@@ -228,16 +228,16 @@ function p99(times: readonly number[]): string {
 
 /** Makes one release: the previous version serves while the migration of the next one runs. */
 async function release(t: TestContext, home: Home, from: number, to: number, ledger: Ledger): Promise<void> {
-  const folder = home.folderOf(to);
+  const folder = home.createFolder(to);
   const dropped = droppedBetween(from, to).flatMap((column) => ["--allow-data-loss", column]);
   await using old = await start(home, from);
   const quiet = startTraffic(old, from, ledger);
   await sleep(Math.min(rows, 2000));
   await quiet.stop();
   assert.deepEqual(quiet.failed, []);
-  const told = await latchkey(home, folder, ["db", "plan", "--json", ...dropped]);
-  assert.equal(told!.code, 0, told!.said);
-  const plan = JSON.parse(told!.said) as {
+  const planRun = await latchkey(home, folder, ["db", "plan", "--json", ...dropped]);
+  assert.equal(planRun!.code, 0, planRun!.said);
+  const plan = JSON.parse(planRun!.said) as {
     tables: readonly { changes: readonly { effect: string; alone: string | null }[] }[];
   };
   const all = plan.tables.flatMap((each) => each.changes);

@@ -98,19 +98,19 @@ async function findsFolded(old: ServiceProcess, today: ServiceProcess, ann: numb
   await becomes("name[istarts]=U1", 11);
   await becomes("name[icontains]=U", 40);
   assert.equal((await ask(old, "PATCH", `/users/${ann}`, { body: { name: "Renamed By Old" } })).status, 200);
-  const eva = { ...userOf("eva"), name: "Éva" };
+  const eva = { ...buildUser("eva"), name: "Éva" };
   assert.equal((await ask(old, "POST", "/users", { body: eva })).status, 201);
   await becomes("name[istarts]=renamed", 1);
   await becomes("name[icontains]=ANN", 0);
   await becomes("name[istarts]=éVA", 1);
 }
 
-const userOf = (name: string) => ({ name, email: `${name}@example.com`, password: "nobody guesses this one" });
+const buildUser = (name: string) => ({ name, email: `${name}@example.com`, password: "nobody guesses this one" });
 
 function make(service: ServiceProcess, name: string) {
   return ask(service, "POST", "/users", {
     headers: { ...admin, "idempotency-key": `this-is-the-key-of-${name}` },
-    body: userOf(name),
+    body: buildUser(name),
   });
 }
 
@@ -125,7 +125,7 @@ async function bothServe(
   const bob = await make(today, "bob");
   assert.deepEqual((await make(old, "bob")).json.id, bob.json.id);
 
-  const { email: username, password: itsPassword } = userOf("ann");
+  const { email: username, password: itsPassword } = buildUser("ann");
   let pair = await ask(old, "POST", "/api/token/", { body: { username, password: itsPassword } });
   for (const service of [today, old, today]) {
     const headers = { authorization: `Bearer ${pair.json.access}` };

@@ -14,7 +14,7 @@ const root = path.join(here, "../..");
 const run = promisify(execFile);
 
 /** The binary that npm chose for this machine: no script has to be run for it. */
-function binaryOf(scope: string, name: string): string {
+function resolveBinary(scope: string, name: string): string {
   const folder = path.join(here, "node_modules", scope);
   const [platform] = readdirSync(folder);
   return path.join(folder, platform, name);
@@ -22,8 +22,8 @@ function binaryOf(scope: string, name: string): string {
 
 const runtimes: Readonly<Record<string, readonly [command: string, ...args: string[]]>> = {
   Node: [process.execPath],
-  Bun: [binaryOf("@oven", "bin/bun")],
-  Deno: [binaryOf("@deno", "deno"), "run", "--allow-all", "--no-lock"],
+  Bun: [resolveBinary("@oven", "bin/bun")],
+  Deno: [resolveBinary("@deno", "deno"), "run", "--allow-all", "--no-lock"],
 };
 
 before(() => {
@@ -50,7 +50,7 @@ for (const [name, command] of Object.entries(runtimes)) {
   });
 
   test(`serves from a file over a socket, beside other stores in its process, and ends: ${name}`, async (t) => {
-    const DATABASE = path.join(folderOf(t), "notes.db");
+    const DATABASE = path.join(createFolder(t), "notes.db");
     assert.deepEqual(await printedBy(command, "file.mjs", { DATABASE }), {
       statuses: [201, 201, 201, 201, 201, 201],
       found: ["two"],
@@ -59,7 +59,7 @@ for (const [name, command] of Object.entries(runtimes)) {
   });
 
   test(`loads the core that esbuild bundles for no platform: ${name}`, async (t) => {
-    const folder = folderOf(t);
+    const folder = createFolder(t);
     await bundleInto(folder);
     const names = Object.keys(await import("latchkey"));
     assert.deepEqual(await printedBy(command, path.join(folder, "prints.mjs")), names.toSorted());
@@ -81,9 +81,9 @@ async function bundleInto(folder: string): Promise<void> {
     logLevel: "error",
   });
   const [output] = Object.values(metafile.outputs);
-  const asked = output.imports.map((each) => each.path);
+  const importPaths = output.imports.map((each) => each.path);
   assert.deepEqual(
-    asked.filter((each) => /sqlite|worker_threads|^pg$/.test(each)),
+    importPaths.filter((each) => /sqlite|worker_threads|^pg$/.test(each)),
     [],
   );
   const prints = `import * as core from "./latchkey.mjs";\nconsole.log(JSON.stringify(Object.keys(core).toSorted()));\n`;
@@ -101,7 +101,7 @@ async function printedBy(
   return JSON.parse(stdout);
 }
 
-function folderOf(t: TestContext): string {
+function createFolder(t: TestContext): string {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-"));
   t.after(() => rmSync(folder, { recursive: true }));
   return folder;

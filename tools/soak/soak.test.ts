@@ -62,7 +62,7 @@ test(`survives ${minutes} minutes of mixed traffic, kills, backups and checks wi
       samples.push({
         minute: Math.round((performance.now() - begun) / 6000) / 10,
         event: event.name,
-        "RSS MB": Math.round(processesOf(service).reduce((sum, pid) => sum + residentMB(pid), 0)),
+        "RSS MB": Math.round(listProcesses(service).reduce((sum, pid) => sum + residentMB(pid), 0)),
         "WAL MB": walMB,
         "file MB": Math.round(statSync(service.file).size / 1e5) / 10,
         reads,
@@ -88,7 +88,7 @@ test(`survives ${minutes} minutes of mixed traffic, kills, backups and checks wi
 });
 
 /** The first process, then those it has started. */
-function processesOf({ pid }: ServiceProcess): number[] {
+function listProcesses({ pid }: ServiceProcess): number[] {
   const workers = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
   return [pid, ...workers];
 }
@@ -110,7 +110,7 @@ async function largestLog({ file }: ServiceProcess, withinMs: number): Promise<n
 }
 
 async function killWorker(service: ServiceProcess): Promise<void> {
-  const [, victim] = processesOf(service);
+  const [, victim] = listProcesses(service);
   if (victim !== undefined) process.kill(victim, "SIGKILL");
 }
 

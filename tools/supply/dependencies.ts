@@ -21,8 +21,8 @@ function tell(line: string): void {
 }
 
 function tellWeaknesses(): void {
-  const told = npm("audit", "--omit=dev") as { metadata?: { vulnerabilities: Record<string, number> } } | null;
-  const counts = told?.metadata?.vulnerabilities;
+  const auditReport = npm("audit", "--omit=dev") as { metadata?: { vulnerabilities: Record<string, number> } } | null;
+  const counts = auditReport?.metadata?.vulnerabilities;
   if (counts === undefined) return tell("The registry does not tell of known weaknesses here; nothing was checked.");
   tell(
     `Known weaknesses: ${Object.entries(counts)

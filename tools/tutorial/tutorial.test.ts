@@ -28,7 +28,7 @@ ready() {
 trap stop EXIT
 `;
 
-function scriptOf({ info, text }: (typeof blocks)[number]): string {
+function buildScript({ info, text }: (typeof blocks)[number]): string {
   if (info === "sh step") return text;
   if (info === "sh stopped") return `stop\n${text}`;
   if (info !== "sh start") return "";
@@ -50,7 +50,7 @@ test("follows the tutorial from an empty folder to a shop on PostgreSQL", { time
     if (file !== undefined) writeFileSync(path.join(shop, path.basename(file)), text);
   }
   const port = await freePort();
-  const script = (helpers + blocks.map(scriptOf).join("\n"))
+  const script = (helpers + blocks.map(buildScript).join("\n"))
     .replaceAll("127.0.0.1:8000", `127.0.0.1:${port}`)
     .replaceAll(POSTGRES, database);
 

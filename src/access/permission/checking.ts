@@ -4,7 +4,7 @@ import {
   isText,
   membersMistakes,
   optional,
-  someOf,
+  buildListCheck,
   text,
   texts,
   together,
@@ -26,7 +26,7 @@ export const aPermission: Check = (value) =>
 
 const permissionMembers: Checks & Readonly<Record<keyof Permission, Check>> = {
   name: text,
-  narrows: optional(someOf(...everyAction)),
+  narrows: optional(buildListCheck(...everyAction)),
   columns: optional(texts),
   userIds: optional(texts),
   identity: optional(texts),

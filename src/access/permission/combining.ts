@@ -1,5 +1,5 @@
 import type { AllowedRows, Confirmation, Decision, Permission, PermissionRequest } from "./contract.ts";
-import { decisionOf } from "./decision.ts";
+import { requireDecision } from "./decision.ts";
 
 /** Combines decisions. One that says `enough` decides for all. Otherwise returns the rows that any, or all, of the others allow. */
 export function decideTogether(
@@ -10,7 +10,7 @@ export function decideTogether(
   const only: AllowedRows[] = [];
   const confirmations: Confirmation[] = [];
   for (const permission of permissions) {
-    const decision = decisionOf(permission, request);
+    const decision = requireDecision(permission, request);
     if (decision === enough) return enough;
     if (typeof decision === "string") continue;
     if ("confirm" in decision) confirmations.push(decision.confirm);
@@ -31,7 +31,7 @@ function together(confirmations: readonly Confirmation[]): Confirmation {
 }
 
 /** Joins what several permissions declare. */
-export function narrowingOf(
+export function joinDeclarations(
   permissions: readonly Permission<string>[],
 ): Required<Pick<Permission<string>, "narrows" | "columns" | "userIds" | "identity" | "roles" | "problems">> {
   return {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runInNewContext } from "node:vm";
 import type { Collection } from "../../store/store.ts";
-import { decideOn, decisionOf } from "./decision.ts";
+import { decideOn, requireDecision } from "./decision.ts";
 import { allOf, anyOf, anyone, not, type Permission } from "./permission.ts";
 
 const request = { identity: null, action: "call", params: {}, now: 0 } as const;
@@ -77,27 +77,27 @@ const undecided: readonly unknown[] = [
 test("treats any other value as a fault, also within combined permissions", () => {
   for (const each of undecided) {
     for (const permission of [giving(each), anyOf(giving(each)), allOf(anyone, giving(each)), not(giving(each))])
-      assert.throws(() => decisionOf(permission, request), TypeError);
+      assert.throws(() => requireDecision(permission, request), TypeError);
   }
 });
 
 test("explains what to write instead of an order between booleans", () => {
   const only = { column: "lent", operator: "gte", value: true };
 
-  assert.throws(() => decisionOf(giving({ only }), request), /lt, lte, gt, gte do not take a boolean/);
+  assert.throws(() => requireDecision(giving({ only }), request), /lt, lte, gt, gte do not take a boolean/);
 });
 
 test("keeps the process alive if a returned promise rejects later", async () => {
   const late: Permission = { name: "late", decide: (async () => Promise.reject(new Error("late"))) as never };
 
-  assert.throws(() => decisionOf(late, request), /late gave a promise/);
+  assert.throws(() => requireDecision(late, request), /late gave a promise/);
   await new Promise((resolve) => setImmediate(resolve));
 });
 
 test("keeps the rows of the moment of the decision", () => {
-  const told = { only: { any: [{ ...own }] } };
-  const decision = decisionOf(giving(told), request);
-  told.only.any[0]!.value = 3;
+  const answer = { only: { any: [{ ...own }] } };
+  const decision = requireDecision(giving(answer), request);
+  answer.only.any[0]!.value = 3;
 
   assert.deepEqual(decision, { only: { any: [own] } });
 });

@@ -1,5 +1,5 @@
 import { types } from "node:util";
-import { sortOf } from "../../core/checking/members.ts";
+import { describeType } from "../../core/checking/members.ts";
 import { orderOperators, type Operator, type OrderOperator } from "../../core/operators.ts";
 import { readDecimal } from "../../store/decimal.ts";
 import { isFolded } from "../../store/fold.ts";
@@ -36,28 +36,28 @@ const operators: Readonly<Record<Operator, "one" | "ordered" | "some" | "text" |
 };
 
 /** Asks a permission. Any result that is not a decision, also a promise, is a fault: it throws, and access is denied. */
-export function decisionOf(permission: Permission<string>, request: PermissionRequest): Decision {
-  const given: unknown = permission.decide(request);
-  if (given === "allow" || given === "deny") return given;
-  const only = readOnly(given);
+export function requireDecision(permission: Permission<string>, request: PermissionRequest): Decision {
+  const answer: unknown = permission.decide(request);
+  if (answer === "allow" || answer === "deny") return answer;
+  const only = readOnly(answer);
   if (only !== null) return { only };
-  const confirm = readConfirmation(given);
+  const confirm = readConfirmation(answer);
   if (confirm !== null) return { confirm };
   // A rejection of a promise without a handler would end the process.
-  if (types.isPromise(given)) given.catch(() => undefined);
-  throw new TypeError(`The permission ${permission.name} gave ${undecided(given)}`);
+  if (types.isPromise(answer)) answer.catch(() => undefined);
+  throw new TypeError(`The permission ${permission.name} gave ${undecided(answer)}`);
 }
 
 /** Explains why a result is not a decision, and how to write one. */
-function undecided(given: unknown): string {
-  if (isObject(given) && Object.keys(given).join() === "only")
+function undecided(answer: unknown): string {
+  if (isObject(answer) && Object.keys(answer).join() === "only")
     return `{ only: … } without a condition. Give { all }, { any }, { not }, or { column, operator, value } with a value that the operator takes; ${orderOperators.join(", ")} do not take a boolean.`;
-  return `${sortOf(given)}. It has to return "allow", "deny", { only: … } or { confirm: … }, and no promise.`;
+  return `${describeType(answer)}. It has to return "allow", "deny", { only: … } or { confirm: … }, and no promise.`;
 }
 
-function readConfirmation(given: unknown): Confirmation | null {
-  if (!isObject(given) || Object.keys(given).join() !== "confirm" || !isObject(given["confirm"])) return null;
-  const { within, level } = given["confirm"];
+function readConfirmation(answer: unknown): Confirmation | null {
+  if (!isObject(answer) || Object.keys(answer).join() !== "confirm" || !isObject(answer["confirm"])) return null;
+  const { within, level } = answer["confirm"];
   const isRight = Number.isFinite(within) && (within as number) > 0 && (level === 1 || level === 2);
   return isRight ? { within: within as number, level } : null;
 }
@@ -78,13 +78,13 @@ export function askPermission(
   request: PermissionRequest,
   rows: Collection | null,
 ): Decision {
-  const decision = decisionOf(permission, request);
+  const decision = requireDecision(permission, request);
   if (typeof decision === "string" || "confirm" in decision) return decision;
   if (rows === null)
     throw new TypeError(
       `The permission ${permission.name} narrows to rows, but this endpoint has no rows. Use it for a mounted resource, or decide with "allow" and "deny".`,
     );
-  const wrong = conditionsOf(decision.only).find((condition) => !fits(condition, rows));
+  const wrong = collectConditions(decision.only).find((condition) => !fits(condition, rows));
   if (wrong === undefined) return decision;
   throw new TypeError(
     `The permission ${permission.name} narrows ${rows.name} by ${wrong.column} ${wrong.operator}. There is no such column, or it cannot be compared in this way.`,
@@ -92,15 +92,15 @@ export function askPermission(
 }
 
 /** Returns the rows of a valid `{ only }` as a copy. Returns null for any other value. */
-function readOnly(given: unknown): AllowedRows | null {
-  if (!isObject(given) || Object.keys(given).join() !== "only") return null;
-  return readWhere(given["only"], { conditions: MAX_CONDITIONS }, MAX_DEPTH);
+function readOnly(answer: unknown): AllowedRows | null {
+  if (!isObject(answer) || Object.keys(answer).join() !== "only") return null;
+  return readWhere(answer["only"], { conditions: MAX_CONDITIONS }, MAX_DEPTH);
 }
 
-function readWhere(given: unknown, left: { conditions: number }, depth: number): AllowedRows | null {
-  if (!isObject(given) || depth === 0 || --left.conditions < 0) return null;
-  const members = Object.keys(given).toSorted().join();
-  const { all, any, not, column, operator, value } = given;
+function readWhere(condition: unknown, left: { conditions: number }, depth: number): AllowedRows | null {
+  if (!isObject(condition) || depth === 0 || --left.conditions < 0) return null;
+  const members = Object.keys(condition).toSorted().join();
+  const { all, any, not, column, operator, value } = condition;
   if (members === "not") {
     const turned = readWhere(not, left, depth - 1);
     return turned === null ? null : { not: turned };
@@ -159,10 +159,10 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 type Condition = Extract<AllowedRows, { readonly column: string }>;
 
-function conditionsOf(where: AllowedRows): readonly Condition[] {
-  if ("all" in where) return where.all.flatMap(conditionsOf);
-  if ("any" in where) return where.any.flatMap(conditionsOf);
-  if ("not" in where) return conditionsOf(where.not);
+function collectConditions(where: AllowedRows): readonly Condition[] {
+  if ("all" in where) return where.all.flatMap(collectConditions);
+  if ("any" in where) return where.any.flatMap(collectConditions);
+  if ("not" in where) return collectConditions(where.not);
   return [where];
 }
 

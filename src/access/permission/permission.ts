@@ -4,9 +4,9 @@ import { requireArguments, requireOptions } from "../../core/checking/options.ts
 import { made, otherCopyMistake } from "../../core/copy.ts";
 import { confirmedLevel } from "../../core/levels.ts";
 import { aPermission } from "./checking.ts";
-import { decideTogether, names, narrowingOf } from "./combining.ts";
+import { decideTogether, names, joinDeclarations } from "./combining.ts";
 import { everyAction, type Permission } from "./contract.ts";
-import { decisionOf } from "./decision.ts";
+import { requireDecision } from "./decision.ts";
 
 export type {
   Action,
@@ -166,7 +166,7 @@ export function anyOf(...permissions: readonly Permission<string>[]): Permission
   requirePermissions("anyOf", permissions);
   return made({
     name: `any of (${names(permissions)})`,
-    ...narrowingOf(permissions),
+    ...joinDeclarations(permissions),
     decide: (request) => decideTogether(permissions, request, "allow"),
   });
 }
@@ -188,7 +188,7 @@ export function allOf(...permissions: readonly Permission<string>[]): Permission
   requirePermissions("allOf", permissions);
   return made({
     name: `all of (${names(permissions)})`,
-    ...narrowingOf(permissions),
+    ...joinDeclarations(permissions),
     decide: (request) => decideTogether(permissions, request, "deny"),
   });
 }
@@ -218,7 +218,7 @@ export function not(permission: Permission<string>): Permission {
     identity,
     roles,
     decide(request) {
-      const decision = decisionOf(permission, request);
+      const decision = requireDecision(permission, request);
       if (typeof decision === "string") return decision === "allow" ? "deny" : "allow";
       if ("confirm" in decision)
         throw new TypeError(`not(${name}): the permission asks for a confirmation, which cannot be negated.`);

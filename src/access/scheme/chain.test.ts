@@ -10,7 +10,7 @@ import { makeChain, type Chain } from "./chain.ts";
 import { absent, accepted, rejected, type Carrier, type Rejection, type Scheme } from "./scheme.ts";
 
 /** Creates a scheme that accepts `user-1` and `user-2`, and rejects a word for each reason. */
-function schemeOf(name: string, carrier: Carrier, more: Partial<Scheme> = {}): Scheme {
+function createScheme(name: string, carrier: Carrier, more: Partial<Scheme> = {}): Scheme {
   return {
     name,
     carriers: [carrier],
@@ -28,15 +28,15 @@ function identityNumber(id: number, scheme: string): Identity {
   return { id, username: `user-${id}`, role: "user", scheme, scopes: null, expiresAt: null };
 }
 
-const alpha = schemeOf(
+const alpha = createScheme(
   "alpha",
   { in: "authorization", scheme: "Alpha" },
   { challenge: (_, rejection) => `Alpha ${rejection?.reason ?? "none"}` },
 );
-const beta = schemeOf("beta", { in: "header", name: "X-Beta" }, { missingDetail: "Invalid or missing beta." });
-const gamma = schemeOf("gamma", { in: "cookie", name: "gamma", hostPrefix: true });
-const delta = schemeOf("delta", { in: "proxy", name: "X-Delta-User" }, { challenge: () => "Delta" });
-const secret = schemeOf(
+const beta = createScheme("beta", { in: "header", name: "X-Beta" }, { missingDetail: "Invalid or missing beta." });
+const gamma = createScheme("gamma", { in: "cookie", name: "gamma", hostPrefix: true });
+const delta = createScheme("delta", { in: "proxy", name: "X-Delta-User" }, { challenge: () => "Delta" });
+const secret = createScheme(
   "secret",
   { in: "authorization", scheme: "Secret" },
   { rejectedAs: "invalid_credentials", challenge: () => "Secret" },
@@ -56,7 +56,11 @@ function countingGuesses(limit = Infinity): Throttle & { count: number } {
   };
 }
 
-function chainOf(schemes: readonly Scheme[], throttle: Throttle = countingGuesses(), seen: Observation[] = []): Chain {
+function createChain(
+  schemes: readonly Scheme[],
+  throttle: Throttle = countingGuesses(),
+  seen: Observation[] = [],
+): Chain {
   return makeChain({ schemes, throttle, observe: (observation) => seen.push(observation) });
 }
 
@@ -85,8 +89,8 @@ function permutations<T>(items: readonly T[]): T[][] {
 
 test("gives the same answer in any order of the schemes, for any credentials", () => {
   const states = [null, "user-1", "user-2", "other", "forged", "expired", "\u0007"];
-  const chains = permutations([alpha, beta, gamma, delta]).map((schemes) => chainOf(schemes));
-  const headersOf: ((value: string) => [string, string])[] = [
+  const chains = permutations([alpha, beta, gamma, delta]).map((schemes) => createChain(schemes));
+  const headerForms: ((value: string) => [string, string])[] = [
     (value) => ["Authorization", `Alpha ${value}`],
     (value) => ["X-Beta", value],
     (value) => ["Cookie", `gamma=${value}`],
@@ -94,9 +98,9 @@ test("gives the same answer in any order of the schemes, for any credentials", (
   ];
 
   for (let combination = 0; combination < states.length ** 4; combination++) {
-    const headers = headersOf.flatMap((headerOf, at) => {
+    const headers = headerForms.flatMap((buildHeader, at) => {
       const state = states[Math.floor(combination / states.length ** at) % states.length] ?? null;
-      return state === null ? [] : [headerOf(state)];
+      return state === null ? [] : [buildHeader(state)];
     });
     const sketch = { headers, trustedProxies: ["127.0.0.1"], peer: "127.0.0.1" };
     const answer = ask(chains[0]!, sketch);
@@ -222,7 +226,7 @@ const answers: { title: string; headers: [string, string][]; answer: string }[] 
 
 for (const { title, headers, answer } of answers) {
   test(title, () => {
-    assert.equal(ask(chainOf([secret, gamma, delta, alpha, beta]), { headers }), answer);
+    assert.equal(ask(createChain([secret, gamma, delta, alpha, beta]), { headers }), answer);
   });
 }
 
@@ -262,14 +266,14 @@ for (const headers of duplicates) {
   test(`refuses one kind of credential twice before anything else: ${JSON.stringify(headers)}`, () => {
     const throttle = countingGuesses(0);
 
-    assert.match(ask(chainOf([gamma, alpha, beta], throttle), { headers }), /^400 duplicate_credentials/);
+    assert.match(ask(createChain([gamma, alpha, beta], throttle), { headers }), /^400 duplicate_credentials/);
     assert.equal(throttle.count, 0);
   });
 }
 
 test("treats the same cookie twice with the same value as one credential", () => {
   assert.equal(
-    ask(chainOf([gamma]), { headers: { cookie: "gamma=user-1; gamma=user-1" } }),
+    ask(createChain([gamma]), { headers: { cookie: "gamma=user-1; gamma=user-1" } }),
     "user-1 by gamma, ambient",
   );
 });
@@ -277,12 +281,12 @@ test("treats the same cookie twice with the same value as one credential", () =>
 test("reads only the cookie with the __Host- prefix over TLS, and only the plain one without TLS", () => {
   const cookie = "gamma=user-1; __Host-gamma=user-2";
 
-  assert.equal(ask(chainOf([gamma]), { headers: { cookie }, encrypted: true }), "user-2 by gamma, ambient");
-  assert.equal(ask(chainOf([gamma]), { headers: { cookie } }), "user-1 by gamma, ambient");
+  assert.equal(ask(createChain([gamma]), { headers: { cookie }, encrypted: true }), "user-2 by gamma, ambient");
+  assert.equal(ask(createChain([gamma]), { headers: { cookie } }), "user-1 by gamma, ambient");
 });
 
 test("sends every challenge in a separate header field if the call needs a caller", () => {
-  const { status, code, headers } = chainOf([delta, beta, alpha]).challenge(callOf());
+  const { status, code, headers } = createChain([delta, beta, alpha]).challenge(callOf());
 
   assert.deepEqual([status, code], [401, "not_authenticated"]);
   assert.deepEqual(headers, [
@@ -292,13 +296,13 @@ test("sends every challenge in a separate header field if the call needs a calle
 });
 
 test("answers 403 if no scheme has a challenge, with the words of the only scheme", () => {
-  assert.equal(tell(chainOf([beta]).challenge(callOf())), "403 authentication_failed: Invalid or missing beta. []");
+  assert.equal(tell(createChain([beta]).challenge(callOf())), "403 authentication_failed: Invalid or missing beta. []");
   assert.equal(
-    tell(chainOf([beta, gamma]).challenge(callOf())),
+    tell(createChain([beta, gamma]).challenge(callOf())),
     "403 authentication_failed: Invalid or missing credentials. []",
   );
   assert.equal(
-    ask(chainOf([beta, gamma]), { headers: { "x-beta": "unknown" } }),
+    ask(createChain([beta, gamma]), { headers: { "x-beta": "unknown" } }),
     "403 authentication_failed: beta: unknown []",
   );
 });
@@ -306,7 +310,7 @@ test("answers 403 if no scheme has a challenge, with the words of the only schem
 test("says why a cookie was rejected if the call needs a caller, and counts it as a guess only then", () => {
   const throttle = countingGuesses(1);
   const seen: Observation[] = [];
-  const chain = chainOf([alpha, gamma], throttle, seen);
+  const chain = createChain([alpha, gamma], throttle, seen);
   const call = callOf({ headers: { cookie: "gamma=forged" } });
 
   const identified = chain.identify(call);
@@ -335,14 +339,14 @@ test("counts unknown and forged credentials as guesses, and no others", () => {
   ] as const) {
     const throttle = countingGuesses();
 
-    ask(chainOf([beta], throttle), { headers: { "x-beta": reason } });
+    ask(createChain([beta], throttle), { headers: { "x-beta": reason } });
 
     assert.equal(throttle.count, counts, reason);
   }
 });
 
 test("answers 429 to wrong credentials after too many guesses, and still accepts a right one", () => {
-  const chain = chainOf([alpha, beta], countingGuesses(1));
+  const chain = createChain([alpha, beta], countingGuesses(1));
 
   assert.match(ask(chain, { headers: { "x-beta": "unknown" } }), /^401 invalid_token/);
   assert.match(ask(chain, { headers: { "x-beta": "unknown" } }), /^429 too_many_attempts: .* \[Retry-After 9\]$/);
@@ -353,7 +357,7 @@ test("answers 429 to wrong credentials after too many guesses, and still accepts
 test("reports each rejection once, without the credential", () => {
   const seen: Observation[] = [];
 
-  ask(chainOf([alpha, beta], countingGuesses(), seen), {
+  ask(createChain([alpha, beta], countingGuesses(), seen), {
     headers: { authorization: "Alpha forged", "x-beta": `expired` },
   });
 
@@ -369,7 +373,10 @@ test("drops and reports an identity header field that does not come from a trust
     const seen: Observation[] = [];
 
     assert.equal(
-      ask(chainOf([delta], countingGuesses(), seen), { headers: { [name]: "user-1" }, trustedProxies: ["10.0.0.1"] }),
+      ask(createChain([delta], countingGuesses(), seen), {
+        headers: { [name]: "user-1" },
+        trustedProxies: ["10.0.0.1"],
+      }),
       "nobody",
     );
 
@@ -380,7 +387,8 @@ test("drops and reports an identity header field that does not come from a trust
 });
 
 test("accepts an identity header field from a trusted proxy only in its exact spelling", () => {
-  const from = (...headers: [string, string][]) => ask(chainOf([delta]), { headers, trustedProxies: ["127.0.0.1"] });
+  const from = (...headers: [string, string][]) =>
+    ask(createChain([delta]), { headers, trustedProxies: ["127.0.0.1"] });
 
   assert.equal(from(["x-DELTA-user", "user-1"]), "user-1 by delta, ambient");
   assert.equal(from(["X_Delta_User", "user-1"]), "nobody");
@@ -395,12 +403,12 @@ test("refuses an identity header field that a trusted proxy sends twice, in any 
     ];
 
     assert.match(
-      ask(chainOf([delta]), { headers, trustedProxies: ["127.0.0.1"] }),
+      ask(createChain([delta]), { headers, trustedProxies: ["127.0.0.1"] }),
       /^400 duplicate_credentials/,
       second,
     );
     assert.match(
-      ask(chainOf([delta]), { headers: headers.toReversed(), trustedProxies: ["127.0.0.1"] }),
+      ask(createChain([delta]), { headers: headers.toReversed(), trustedProxies: ["127.0.0.1"] }),
       /^400/,
       second,
     );
@@ -410,7 +418,7 @@ test("refuses an identity header field that a trusted proxy sends twice, in any 
 test("gives the same answers with slow schemes", async () => {
   const slow = (scheme: Scheme): Scheme => ({
     ...scheme,
-    authenticate: async (...asked) => scheme.authenticate(...asked),
+    authenticate: async (...parameters) => scheme.authenticate(...parameters),
   });
   const identify = async (chain: Chain, headers: [string, string][]) => {
     try {
@@ -421,8 +429,8 @@ test("gives the same answers with slow schemes", async () => {
   };
 
   for (const { headers } of answers) {
-    const expected = await identify(chainOf([alpha, beta, gamma, secret]), headers);
-    assert.deepEqual(await identify(chainOf([slow(gamma), slow(secret), beta, slow(alpha)]), headers), expected);
+    const expected = await identify(createChain([alpha, beta, gamma, secret]), headers);
+    assert.deepEqual(await identify(createChain([slow(gamma), slow(secret), beta, slow(alpha)]), headers), expected);
   }
 });
 
@@ -439,45 +447,45 @@ test("ends the request with the problem that a scheme throws, for any results of
   ];
 
   for (const schemes of permutations([strict, beta]))
-    assert.match(ask(chainOf(schemes), { headers }), /^403 insecure_transport/);
+    assert.match(ask(createChain(schemes), { headers }), /^403 insecure_transport/);
 });
 
 test("refuses a set of schemes that would depend on its order", () => {
-  assert.throws(() => chainOf([alpha, { ...beta, name: "alpha" }]), /Two schemes have the name alpha/);
+  assert.throws(() => createChain([alpha, { ...beta, name: "alpha" }]), /Two schemes have the name alpha/);
   assert.throws(
-    () => chainOf([alpha, schemeOf("omega", { in: "authorization", scheme: "ALPHA" })]),
+    () => createChain([alpha, createScheme("omega", { in: "authorization", scheme: "ALPHA" })]),
     /alpha and omega both read Authorization: alpha/,
   );
   assert.throws(
-    () => chainOf([beta, schemeOf("omega", { in: "proxy", name: "x-beta" })]),
+    () => createChain([beta, createScheme("omega", { in: "proxy", name: "x-beta" })]),
     /both read the header x-beta/,
   );
   const [place] = beta.carriers;
   assert.throws(
-    () => chainOf([{ ...beta, carriers: [place!, place!] }]),
+    () => createChain([{ ...beta, carriers: [place!, place!] }]),
     /the scheme beta reads the header x-beta twice; leave one of its carriers out/,
   );
 });
 
 test("reads a cookie of a scheme with its prefix and without", () => {
   const both = { carriers: ["gamma", "__Host-gamma"].map((name) => ({ in: "cookie", name }) as const) };
-  const chain = chainOf([schemeOf("both", both.carriers[0]!, both)]);
+  const chain = createChain([createScheme("both", both.carriers[0]!, both)]);
 
   for (const cookie of ["gamma=user-1", "__Host-gamma=user-1"])
     assert.equal(ask(chain, { headers: { cookie } }), "user-1 by both, ambient");
 });
 
 test("names every header field that is read in Vary", () => {
-  const { vary, varyWithAccept, carriers } = chainOf([delta, gamma, beta, secret, alpha]);
+  const { vary, varyWithAccept, carriers } = createChain([delta, gamma, beta, secret, alpha]);
 
   assert.equal(vary, "Authorization, X-Beta, X-Delta-User, Cookie");
   assert.equal(varyWithAccept, `Accept, ${vary}`);
   assert.equal(carriers.length, 5);
-  assert.equal(chainOf([]).varyWithAccept, "Accept");
+  assert.equal(createChain([]).varyWithAccept, "Accept");
 });
 
 test("identifies no caller without schemes", () => {
   const call: Call = callOf({ headers: { authorization: "Alpha user-1" } });
 
-  assert.deepEqual(chainOf([]).identify(call), { identity: null, ambient: false, passedOver: [] });
+  assert.deepEqual(createChain([]).identify(call), { identity: null, ambient: false, passedOver: [] });
 });

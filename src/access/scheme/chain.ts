@@ -6,7 +6,7 @@ import { Problem, problem } from "../../core/problem/problem.ts";
 import type { Throttle } from "../throttle/throttle.ts";
 import { explain, Witness, type Explanation } from "./explanation.ts";
 import { joinSchemes } from "./joining.ts";
-import { headersRead, placesOf, readPresented, type Presented } from "./presented.ts";
+import { headersRead, collectPlaces, readPresented, type Presented } from "./presented.ts";
 import type { Carrier, Rejection, RejectionCode, Scheme, Standing, Verdict } from "./scheme.ts";
 import { requireChallenge, requireVerdict } from "./verdict.ts";
 
@@ -69,7 +69,7 @@ export const nobody: Identified = { identity: null, ambient: false, passedOver: 
 export function makeChain({ schemes: named, throttle, observe, standing = null }: ChainOptions): Chain {
   const schemes = joinSchemes(named, standing).toSorted((one, other) => (one.name < other.name ? -1 : 1));
   requireDistinctNames(schemes);
-  const places = placesOf(schemes);
+  const places = collectPlaces(schemes);
   const vary = headersRead(places).join(", ");
 
   function identify(call: Call, witness: Witness | null = null): Eventually<Identified> {
@@ -90,8 +90,8 @@ export function makeChain({ schemes: named, throttle, observe, standing = null }
     };
     try {
       witness.presented = readPresented(places, call, (header) => witness.dropped.push(header));
-      const told = after(askAll(witness.presented, call, witness.verdicts), () => explain(schemes, witness));
-      return told instanceof Promise ? told.catch(end) : told;
+      const explanation = after(askAll(witness.presented, call, witness.verdicts), () => explain(schemes, witness));
+      return explanation instanceof Promise ? explanation.catch(end) : explanation;
     } catch (error) {
       return end(error);
     }
@@ -119,7 +119,7 @@ export function makeChain({ schemes: named, throttle, observe, standing = null }
   function refusal(call: Call, refused: readonly Refused[]): Problem {
     const headers = challenges(schemes, call, refused);
     const { rejection } = refused[0]!;
-    const code = headers.length === 0 ? "authentication_failed" : codeOf(refused[0]!);
+    const code = headers.length === 0 ? "authentication_failed" : chooseCode(refused[0]!);
     return problem(code, { detail: rejection.detail, headers });
   }
 
@@ -199,7 +199,7 @@ function reportRejected(observe: Observer | null, call: Call, refused: Refused):
     kind: "credential_rejected",
     requestId: call.requestId,
     scheme: scheme.name,
-    code: codeOf(refused),
+    code: chooseCode(refused),
     reason: rejection.reason,
     address: call.client.address,
   });
@@ -209,7 +209,7 @@ function reportDropped(observe: Observer | null, call: Call, header: string): vo
   observe?.({ kind: "identity_header_dropped", requestId: call.requestId, header, peer: call.arrival.peer });
 }
 
-function codeOf({ scheme, rejection }: Refused): RejectionCode {
+function chooseCode({ scheme, rejection }: Refused): RejectionCode {
   return rejection.code ?? scheme.rejectedAs ?? "invalid_token";
 }
 

@@ -5,10 +5,10 @@ import {
   isText,
   matching,
   membersMistakes,
-  oneOf,
+  buildChoiceCheck,
   optional,
   shown,
-  someOf,
+  buildListCheck,
   text,
   together,
   type Check,
@@ -40,11 +40,11 @@ export const aCookieName: Check = (value) =>
   isText(value) && /^__(?:host|secure)-/i.test(value) ? "the prefix is added over TLS; leave it out" : aToken(value);
 
 const placeMembers: { readonly [In in Carrier["in"]]: ChecksOfPlace<In> } = {
-  authorization: { in: oneOf("authorization"), scheme: aToken },
-  header: { in: oneOf("header"), name: aToken },
-  cookie: { in: oneOf("cookie"), name: aToken, hostPrefix: optional(aBoolean) },
-  proxy: { in: oneOf("proxy"), name: aToken },
-  query: { in: oneOf("query"), name: aToken },
+  authorization: { in: buildChoiceCheck("authorization"), scheme: aToken },
+  header: { in: buildChoiceCheck("header"), name: aToken },
+  cookie: { in: buildChoiceCheck("cookie"), name: aToken, hostPrefix: optional(aBoolean) },
+  proxy: { in: buildChoiceCheck("proxy"), name: aToken },
+  query: { in: buildChoiceCheck("query"), name: aToken },
 };
 type ChecksOfPlace<In> = Readonly<Record<keyof Extract<Carrier, { readonly in: In }>, Check>>;
 
@@ -54,7 +54,7 @@ function carrierMistakes(carrier: unknown, at: number, taken: readonly string[])
   const place = `carriers[${at}]`;
   if (!isObject(carrier)) return [`${place} is ${shown(carrier)}, and no object`];
   const { in: where, name } = carrier;
-  const wrong = oneOf(...places)(where);
+  const wrong = buildChoiceCheck(...places)(where);
   if (wrong !== null) return [`${place}: in is ${shown(where)}; ${wrong}`];
   const mistakes = membersMistakes(carrier, placeMembers[where as Carrier["in"]]);
   if (where === "query" && isText(name) && taken.includes(name))
@@ -80,8 +80,8 @@ const schemeMembers: Checks & Readonly<Record<Exclude<keyof Scheme, "carriers">,
   recognizes: optional(aFunction),
   challenge: optional(aFunction),
   missingDetail: optional(text),
-  rejectedAs: optional(oneOf(...codes)),
-  alsoRejectedAs: optional(someOf(...codes)),
-  problems: optional(someOf(...Object.keys(catalogue))),
+  rejectedAs: optional(buildChoiceCheck(...codes)),
+  alsoRejectedAs: optional(buildListCheck(...codes)),
+  problems: optional(buildListCheck(...Object.keys(catalogue))),
   authenticate: aFunction,
 };

@@ -74,9 +74,9 @@ export function explain(schemes: readonly Scheme[], witness: Witness, ended: Pro
 /** Returns the schemes that rejected a credential, separated by whether that ends the request. */
 function rejectedBy({ presented, verdicts }: Witness): Readonly<Record<"rejecting" | "passedOver", readonly string[]>> {
   const rejected = presented.filter((_, at) => verdicts[at]?.kind === "rejected");
-  const namesOf = (isCookie: boolean): readonly string[] =>
+  const listNames = (isCookie: boolean): readonly string[] =>
     rejected.filter(({ carrier }) => (carrier.in === "cookie") === isCookie).map(({ scheme }) => scheme.name);
-  return { rejecting: namesOf(false), passedOver: namesOf(true) };
+  return { rejecting: listNames(false), passedOver: listNames(true) };
 }
 
 function explainScheme(scheme: Scheme, { presented, verdicts, dropped }: Witness): SchemeExplanation[] {

@@ -41,8 +41,8 @@ function judge(scheme: Scheme, standing: Standing): Scheme {
       ? {}
       : { challenge: (call: Call, rejection: Rejection | null) => scheme.challenge!(call, rejection) }),
     authenticate: (credential, call, carrier) =>
-      after(scheme.authenticate(credential, call, carrier), (given) =>
-        judgeStanding(scheme, requireVerdict(scheme, given), call, standing),
+      after(scheme.authenticate(credential, call, carrier), (result) =>
+        judgeStanding(scheme, requireVerdict(scheme, result), call, standing),
       ),
   };
 }
@@ -71,13 +71,13 @@ function join(parts: readonly Scheme[], standing: Standing | null): Scheme {
     refused: Verdict = carrier.in === "cookie" ? absent : unknown,
   ): Eventually<Verdict> {
     if (part === undefined) return refused;
-    return after(part.authenticate(credential, call, carrier), (given): Eventually<Verdict> => {
-      const verdict = requireVerdict(part, given);
+    return after(part.authenticate(credential, call, carrier), (result): Eventually<Verdict> => {
+      const verdict = requireVerdict(part, result);
       if (verdict.kind === "accepted")
         return standing === null ? verdict : judgeStanding(part, verdict, call, standing);
-      const told = verdict.kind === "absent" ? refused : toldAs(part, verdict);
-      const isKnown = told.kind === "rejected" && told.reason !== "unknown";
-      return isKnown ? told : ask(more, credential, call, carrier, told);
+      const answer = verdict.kind === "absent" ? refused : toldAs(part, verdict);
+      const isKnown = answer.kind === "rejected" && answer.reason !== "unknown";
+      return isKnown ? answer : ask(more, credential, call, carrier, answer);
     });
   }
 
@@ -85,10 +85,10 @@ function join(parts: readonly Scheme[], standing: Standing | null): Scheme {
     return rejection.code !== undefined || own === rejectedAs ? rejection : { ...rejection, code: own };
   }
 
-  const carriers = carriersOf(parts);
+  const carriers = collectCarriers(parts);
   // The parts that read each place: those that recognize their own credentials, and the rest.
   const readers = new Map(
-    carriers.map((carrier) => [carrier, [readersOf(knowing, carrier), readersOf(rest, carrier)] as const]),
+    carriers.map((carrier) => [carrier, [collectReaders(knowing, carrier), collectReaders(rest, carrier)] as const]),
   );
   return {
     name,
@@ -99,7 +99,7 @@ function join(parts: readonly Scheme[], standing: Standing | null): Scheme {
     rejectedAs,
     alsoRejectedAs: [...new Set(codes)].filter((code) => code !== rejectedAs),
     ...(missingDetail === undefined ? {} : { missingDetail }),
-    ...(parts.some(({ challenge }) => challenge !== undefined) ? { challenge: challengeOf(parts) } : {}),
+    ...(parts.some(({ challenge }) => challenge !== undefined) ? { challenge: joinChallenges(parts) } : {}),
     authenticate(credential, call, carrier) {
       const [first, others] = readers.get(carrier)!;
       const own = first.find((part) => isRecognized(part, credential));
@@ -110,7 +110,7 @@ function join(parts: readonly Scheme[], standing: Standing | null): Scheme {
 
 const unknown = rejected("unknown");
 
-function challengeOf(parts: readonly Scheme[]): NonNullable<Scheme["challenge"]> {
+function joinChallenges(parts: readonly Scheme[]): NonNullable<Scheme["challenge"]> {
   return (call, rejection) => {
     for (const part of parts) {
       const challenge = part.challenge?.(call, rejection) ?? null;
@@ -121,17 +121,17 @@ function challengeOf(parts: readonly Scheme[]): NonNullable<Scheme["challenge"]>
 }
 
 /** Returns each place once. If one part wants the prefix for a cookie, the place has the prefix. */
-function carriersOf(parts: readonly Scheme[]): readonly Carrier[] {
+function collectCarriers(parts: readonly Scheme[]): readonly Carrier[] {
   const places = new Map<string, Carrier>();
   for (const carrier of parts.flatMap((part) => part.carriers)) {
-    const known = places.get(formatCarrier(carrier));
-    if (known === undefined || (carrier.in === "cookie" && carrier.hostPrefix === true))
+    const existing = places.get(formatCarrier(carrier));
+    if (existing === undefined || (carrier.in === "cookie" && carrier.hostPrefix === true))
       places.set(formatCarrier(carrier), carrier);
   }
   return [...places.values()];
 }
 
-function readersOf(parts: readonly Scheme[], carrier: Carrier): readonly Scheme[] {
+function collectReaders(parts: readonly Scheme[], carrier: Carrier): readonly Scheme[] {
   return parts.filter(({ carriers }) => carriers.some((each) => formatCarrier(each) === formatCarrier(carrier)));
 }
 

@@ -1,6 +1,6 @@
 import type { Call } from "../../core/call/call.ts";
 import { parseAuthorization } from "../../core/headers/authorization.ts";
-import { valuesOf } from "../../core/headers/query.ts";
+import { collectValues } from "../../core/headers/query.ts";
 import { problem } from "../../core/problem/problem.ts";
 import { isAmbient, type Carrier, type Rejection, type Scheme } from "./scheme.ts";
 
@@ -67,7 +67,7 @@ export function withoutPrefix(cookie: string): string {
 }
 
 /** Collects the places of a set of schemes once. Throws if two of them claim the same place. */
-export function placesOf(schemes: readonly Scheme[]): Places {
+export function collectPlaces(schemes: readonly Scheme[]): Places {
   const twice = claimedTwice(schemes);
   if (twice.length > 0) throw new TypeError(`These schemes cannot be combined: ${twice.join("; ")}`);
   const places = schemes.flatMap((scheme) =>
@@ -131,7 +131,7 @@ function readCookie(place: Place, call: Call, found: Presented[]): void {
 }
 
 function readParameter(name: string, place: Place, call: Call, found: Presented[]): void {
-  const [value, ...more] = valuesOf(call.query, name);
+  const [value, ...more] = collectValues(call.query, name);
   if (more.length > 0) throw problem("duplicate_credentials");
   if (value !== undefined && value !== "") found.push(present(place, value));
 }
@@ -156,18 +156,18 @@ function soleValue(call: Call, name: string): string | undefined {
 function proxyValue(call: Call, name: string, onDropped: (header: string) => void): string | undefined {
   const raw = call.arrival.rawHeaders;
   let value: string | undefined;
-  let given = 0;
+  let occurrences = 0;
   for (let at = 0; at < raw.length; at += 2) {
     const field = raw[at]!;
     if (field.length !== name.length) continue;
     const lower = field.toLowerCase();
     if (lower.replaceAll("_", "-") !== name.replaceAll("_", "-")) continue;
-    given++;
+    occurrences++;
     if (lower === name) value = raw[at + 1]!;
   }
-  if (given === 0) return undefined;
+  if (occurrences === 0) return undefined;
   const trusted = call.client.viaTrustedProxy;
-  if (trusted && given > 1) throw problem("duplicate_credentials");
+  if (trusted && occurrences > 1) throw problem("duplicate_credentials");
   if (trusted && value !== undefined) return value;
   onDropped(name);
   return undefined;

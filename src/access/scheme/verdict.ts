@@ -76,20 +76,20 @@ const sound = new WeakSet();
  * Returns the result of a scheme if it is a verdict. Otherwise it is a fault: throws, and access is denied. The message never contains the
  * result.
  */
-export function requireVerdict({ name }: Scheme, given: unknown): Verdict {
-  if (typeof given === "object" && given !== null && sound.has(given)) return given as Verdict;
+export function requireVerdict({ name }: Scheme, result: unknown): Verdict {
+  if (typeof result === "object" && result !== null && sound.has(result)) return result as Verdict;
   const wrong =
-    typeof given === "object" && given !== null
-      ? wrongIn(given)
-      : `it is of the type ${given === null ? "null" : typeof given}`;
-  if (wrong === null) return kept(given as Verdict);
+    typeof result === "object" && result !== null
+      ? wrongIn(result)
+      : `it is of the type ${result === null ? "null" : typeof result}`;
+  if (wrong === null) return rememberFrozen(result as Verdict);
   // A rejection of a promise without a handler would end the process.
-  if (types.isPromise(given)) given.catch(() => undefined);
+  if (types.isPromise(result)) result.catch(() => undefined);
   throw new TypeError(`The scheme ${name} gave no verdict: ${wrong}. Use absent, accepted(identity) and rejected(…).`);
 }
 
 /** Remembers a verdict if it is frozen, because it can no longer change. */
-function kept(verdict: Verdict): Verdict {
+function rememberFrozen(verdict: Verdict): Verdict {
   if (verdict.kind === "accepted" && Object.isFrozen(verdict) && isFrozenIdentity(verdict.identity)) sound.add(verdict);
   return verdict;
 }
@@ -128,7 +128,8 @@ function wrongInIdentity(identity: unknown): string | null {
 }
 
 /** Returns a challenge that is valid in a header field. Returns null if there is none. */
-export function requireChallenge({ name }: Scheme, given: unknown): string | null {
-  if (given === null || (typeof given === "string" && /^[\x21-\x7e][\x20-\x7e]*$/.test(given))) return given;
+export function requireChallenge({ name }: Scheme, challenge: unknown): string | null {
+  if (challenge === null || (typeof challenge === "string" && /^[\x21-\x7e][\x20-\x7e]*$/.test(challenge)))
+    return challenge;
   throw new TypeError(`The scheme ${name} gave a challenge that a header field cannot contain.`);
 }

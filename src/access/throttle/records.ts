@@ -39,7 +39,7 @@ export interface Streak {
   readonly since: number | null;
 }
 
-export function streakOf(row: Row | null): Streak {
+export function readStreak(row: Row | null): Streak {
   return row === null
     ? { count: 0, since: null }
     : { count: Number(row.record["count"]), since: row.record["since"] as number | null };

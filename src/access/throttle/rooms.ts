@@ -4,7 +4,7 @@ import { hmac } from "../../core/crypto/secret.ts";
 import { after, type Eventually } from "../../core/eventually.ts";
 import { fold } from "../../store/fold.ts";
 import type { Change, Store } from "../../store/store.ts";
-import { guessStreaksCollection, knownAddressesCollection, streakOf, type Streak } from "./records.ts";
+import { guessStreaksCollection, knownAddressesCollection, readStreak, type Streak } from "./records.ts";
 import type { GuessWindow, Room } from "./window.ts";
 
 /** The limit of a whole site is the limit of one network, multiplied by this number. */
@@ -51,9 +51,9 @@ export interface Rooms {
  * Reads the remaining failures. `limit` applies to one address or account. After `ceiling` consecutive failures, an account has one try
  * per window.
  */
-export function roomsOf(store: Store, window: GuessWindow, limit: number, ceiling: number): Rooms {
+export function createRooms(store: Store, window: GuessWindow, limit: number, ceiling: number): Rooms {
   function streakFor(subject: string): Eventually<Streak> {
-    return after(store.find(guessStreaksCollection, subject), streakOf);
+    return after(store.find(guessStreaksCollection, subject), readStreak);
   }
 
   /** Takes `since` from the general row, because `unlock` forgives the failures of an account at all addresses. */
@@ -98,14 +98,14 @@ function sitePlace(kind: CountedKind, { client }: Call, limit: number): Place | 
 
 /** Finds the subjects for the failures of accounts. */
 export interface Subjects {
-  subjectOf(call: Call, name: string): Eventually<Subject>;
+  loadSubject(call: Call, name: string): Eventually<Subject>;
   accountSubject(username: string): string;
 }
 
 /** Creates `Subjects`. `key` keeps the names out of the store. After a login, the address is known for `knownMs`. */
-export function subjectsOf(store: Store, key: Uint8Array, knownMs: number): Subjects {
+export function createSubjects(store: Store, key: Uint8Array, knownMs: number): Subjects {
   /** Returns the subject of a try: the account, or the account at this address. */
-  function subjectOf(call: Call, name: string): Eventually<Subject> {
+  function loadSubject(call: Call, name: string): Eventually<Subject> {
     const general = accountSubject(name);
     const own = knownKey(call, general);
     return after(store.find(knownAddressesCollection, own), (row) => {
@@ -129,5 +129,5 @@ export function subjectsOf(store: Store, key: Uint8Array, knownMs: number): Subj
     return `${account} ${hmac(key, `${account} at ${network}`).toString("base64url")}`;
   }
 
-  return { subjectOf, accountSubject };
+  return { loadSubject, accountSubject };
 }

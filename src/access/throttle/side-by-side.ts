@@ -47,9 +47,9 @@ export function makeSideBySide(): SideBySide {
   async function enter(rooms: () => Eventually<readonly Room[]>): Promise<readonly Seen[]> {
     try {
       for (;;) {
-        const asked = await rooms();
+        const loadedRooms = await rooms();
         // All at the same moment: failures of the first may have been counted while the last one was read.
-        const seen = asked.map(({ subject, left }) => ({ subject, left: left() }));
+        const seen = loadedRooms.map(({ subject, left }) => ({ subject, left: left() }));
         if (!isFull(seen)) {
           count(seen, 1);
           return seen;

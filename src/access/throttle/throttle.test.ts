@@ -22,9 +22,9 @@ function at(seconds: number, peer = "192.0.2.7") {
 }
 
 /** Returns the seconds in Retry-After, or 0 if a try is allowed. */
-async function retryAfter(throttle: Throttle, ...asked: Parameters<Throttle["check"]>): Promise<number> {
+async function retryAfter(throttle: Throttle, ...parameters: Parameters<Throttle["check"]>): Promise<number> {
   try {
-    await throttle.check(...asked);
+    await throttle.check(...parameters);
     return 0;
   } catch (error) {
     assert.ok(error instanceof Problem && error.code === "too_many_attempts");
@@ -177,8 +177,8 @@ test("keeps no guess for longer than two windows, and nothing that reveals the t
 
   const rows = await store.list({ collection: guessesCollection, where: null, sort: [{ column: "id" }], limit: 100 });
   assert.equal(rows.length, 2);
-  for (const told of ["hunter2", digest("hunter2").toString("base64url")])
-    assert.ok(!JSON.stringify(rows).includes(told), told);
+  for (const text of ["hunter2", digest("hunter2").toString("base64url")])
+    assert.ok(!JSON.stringify(rows).includes(text), text);
   await store.close();
 });
 
@@ -194,8 +194,8 @@ async function erase(store: Store, throttle: Throttle, second: number): Promise<
   await store.write({ changes: throttle.due!(noon + second * 1000) });
 }
 
-async function passed(store: Store, throttle: LoginThrottle, ...asked: Parameters<LoginThrottle["pass"]>) {
-  const changes = await throttle.pass(...asked);
+async function passed(store: Store, throttle: LoginThrottle, ...parameters: Parameters<LoginThrottle["pass"]>) {
+  const changes = await throttle.pass(...parameters);
   if (changes.length > 0) await store.write({ changes });
   return changes;
 }
@@ -298,7 +298,7 @@ test("deletes old streaks and addresses, which contain no names", async () => {
     known: await store.list({ collection: knownAddressesCollection, where: null, sort: [{ column: "id" }], limit: 9 }),
   });
   const before = JSON.stringify(await rows());
-  for (const told of ["hunter2", "192.0.2", "nobody"]) assert.ok(!before.includes(told), told);
+  for (const text of ["hunter2", "192.0.2", "nobody"]) assert.ok(!before.includes(text), text);
   await erase(store, throttle, 2 * day);
   assert.equal((await rows()).streaks.length, 1, "a row that has begun goes after a day");
   await erase(store, throttle, 32 * day);

@@ -14,7 +14,7 @@ import {
   knownAddressesCollection,
   pruneRecords,
 } from "./records.ts";
-import { everyAddress, roomsOf, subjectsOf, type CountedKind } from "./rooms.ts";
+import { everyAddress, createRooms, createSubjects, type CountedKind } from "./rooms.ts";
 import { makeSideBySide } from "./side-by-side.ts";
 import { guessesCollection, makeGuessWindow, type Room } from "./window.ts";
 
@@ -109,12 +109,12 @@ export function loginThrottle(options: LoginThrottleOptions): LoginThrottle {
   const window = makeGuessWindow(store, windowSeconds);
   const sideBySide = makeSideBySide();
   const knownMs = knownSeconds * 1000;
-  const { subjectOf, accountSubject } = subjectsOf(store, key, knownMs);
-  const rooms = roomsOf(store, window, limit, ceiling);
+  const { loadSubject, accountSubject } = createSubjects(store, key, knownMs);
+  const rooms = createRooms(store, window, limit, ceiling);
 
   function look(call: Call, name: string): Eventually<readonly Room[]> {
     return after(rooms.ofAddress("address", call), (here) =>
-      after(subjectOf(call, name), (subject) =>
+      after(loadSubject(call, name), (subject) =>
         after(subject.knownAt === null ? rooms.ofSite("address", call) : [], (around) =>
           after(rooms.ofAccount(subject, call.now), (there) => [here, ...around, there]),
         ),
@@ -129,13 +129,13 @@ export function loginThrottle(options: LoginThrottleOptions): LoginThrottle {
   function fail(call: Call, account?: string): Eventually<void> {
     const counted = rooms.count("address", call);
     if (account === undefined) return write(counted);
-    return after(subjectOf(call, account), (subject) =>
+    return after(loadSubject(call, account), (subject) =>
       write([...counted, window.count(subject.counted, call.now, limit), ...addToStreak(subject.counted, call.now)]),
     );
   }
 
   function pass(call: Call, account: string): Eventually<readonly Change[]> {
-    return after(subjectOf(call, account), ({ general, own, knownAt, counted }) => {
+    return after(loadSubject(call, account), ({ general, own, knownAt, counted }) => {
       const isNoted = knownAt !== null && knownAt > call.now - noteEveryMs;
       const noted = isNoted ? [] : addLogin(own, general, call.now);
       const crowd = knownAt === null ? dropLeastRecent(store, general) : [];
@@ -170,7 +170,7 @@ export function loginThrottle(options: LoginThrottleOptions): LoginThrottle {
 
   return made({
     check: (call, account) => after(account === undefined ? lookAt("address", call) : look(call, account), least),
-    isKnown: (call, account) => after(subjectOf(call, account), ({ knownAt }) => knownAt !== null),
+    isKnown: (call, account) => after(loadSubject(call, account), ({ knownAt }) => knownAt !== null),
     fail,
     look,
     pass,

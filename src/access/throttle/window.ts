@@ -57,7 +57,7 @@ export function makeGuessWindow(store: Store, windowSeconds: number): GuessWindo
     const where = whereWithin(subject, from, until);
     requireRoom(recent.get(subject) ?? []);
     return after(store.list({ collection: guessesCollection, where, sort: latestFirst, limit }), (rows) => {
-      const stored = rows.map(timeOf).reverse();
+      const stored = rows.map(readTime).reverse();
       // Reads the memory again each time, because the store's response lacks newer tries.
       const left = (): number => Math.min(requireRoom(recent.get(subject) ?? []), requireRoom(stored));
       left();
@@ -110,6 +110,6 @@ function whereWithin(subject: string, from: number, until: number): Where {
   };
 }
 
-function timeOf({ record }: Row): number {
+function readTime({ record }: Row): number {
   return Number(record["at"]);
 }

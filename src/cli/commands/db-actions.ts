@@ -24,7 +24,7 @@ export async function move(fromText: string, toText: string, { json = false }: O
   const from = requireDatabase("the database to copy", fromText);
   const to = requireDatabase("the database to fill", toText);
   const steps = { copying: makeProgress("Copying"), verifying: makeProgress("Comparing") };
-  const copied = await told(
+  const copied = await translateCopyErrors(
     moveDatabase(from, to, (step, done, total) => steps[step].tell(done, total, done)).finally(() =>
       steps.verifying.end(),
     ),
@@ -54,10 +54,10 @@ export async function backup(file: string, { force = false, json = false }: Back
   const readings = await readDatabase();
   const from = requireSQLite(readings.database.value, "backed up with pg_dump or pg_basebackup", false);
   const progress = makeProgress("Copying pages");
-  const bytes = await told(
+  const bytes = await translateCopyErrors(
     backupDatabase(from, file, force, (done, total) => progress.tell(done, total, done)).finally(() => progress.end()),
   );
-  const secret = secretFileOf(readings);
+  const secret = findSecretFile(readings);
   show(
     json,
     { file: path.resolve(file), bytes },
@@ -80,7 +80,7 @@ export async function restore(file: string, options: RestoreCommandOptions): Pro
   const place = requireSQLite(readings.database.value, "restored with pg_restore", true);
   const { tablePrefix } = databaseIn(readings);
   const progress = makeProgress("Copying pages");
-  const restored = await told(
+  const restored = await translateCopyErrors(
     restoreDatabase(file, place, {
       tablePrefix,
       ending: keepLogins ? "nothing" : revokeAll ? "everything" : "logins",
@@ -88,7 +88,7 @@ export async function restore(file: string, options: RestoreCommandOptions): Pro
       tell: (done, total) => progress.tell(done, total, done),
     }).finally(() => progress.end()),
   );
-  const hasSecret = readings.secret.from !== null || secretFileOf(readings) !== null;
+  const hasSecret = readings.secret.from !== null || findSecretFile(readings) !== null;
   show(json, { database: path.resolve(place), ...restored }, describeRestored(file, place, restored, hasSecret));
 }
 
@@ -116,7 +116,7 @@ export async function check({ json = false }: Output): Promise<void> {
   const { database } = await readDatabase();
   requireLastingStore(database.value, false);
   const progress = makeProgress("Looking at tables");
-  const { version, tables, problems } = await told(
+  const { version, tables, problems } = await translateCopyErrors(
     checkDatabase(database.value, (done, total) => progress.tell(done, total, done)).finally(() => progress.end()),
   );
   if (problems.length > 0) process.exitCode = exits.failed;
@@ -132,7 +132,7 @@ export async function check({ json = false }: Output): Promise<void> {
 export async function stats({ json = false }: Output): Promise<void> {
   const { database } = await readDatabase();
   requireLastingStore(database.value, false);
-  const { tables, ...whole } = await told(measureDatabase(database.value));
+  const { tables, ...whole } = await translateCopyErrors(measureDatabase(database.value));
   if (json) return show(true, { ...whole, tables }, "");
   const lines = tables.map(({ table, rows, bytes, estimated, oldest }) => ({
     table,
@@ -155,10 +155,12 @@ function grouped(count: number): string {
 
 /** `latchkey db explain` */
 export async function explain({ json = false }: Output): Promise<void> {
-  await withOperator(({ explainLists }) => showList(json, shownOf(explainLists()), ["list", "served", "ms", "plan"]));
+  await withOperator(({ explainLists }) =>
+    showList(json, convertPages(explainLists()), ["list", "served", "ms", "plan"]),
+  );
 }
 
-async function* shownOf(pages: AsyncIterable<readonly object[]>): AsyncGenerator<readonly Shown[]> {
+async function* convertPages(pages: AsyncIterable<readonly object[]>): AsyncGenerator<readonly Shown[]> {
   for await (const page of pages) yield page.map((each) => ({ ...each }));
 }
 
@@ -168,7 +170,7 @@ async function readDatabase(): Promise<Readings> {
 }
 
 /** Returns the file with the server's secret. Returns null if there is none. */
-function secretFileOf({ database, secretFile }: Readings): string | null {
+function findSecretFile({ database, secretFile }: Readings): string | null {
   if (secretFile.value === null) return secretBeside(database.value);
   return existsSync(secretFile.value) ? secretFile.value : null;
 }
@@ -193,7 +195,7 @@ function requireDatabase(what: string, text: string): Database {
   return value;
 }
 
-async function told<T>(work: Promise<T>): Promise<T> {
+async function translateCopyErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

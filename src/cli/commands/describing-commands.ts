@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import type { Service } from "../../door/index.ts";
-import { codeOf } from "../../service/settings/error.ts";
+import { readErrorCode } from "../../service/settings/error.ts";
 import { CommandFailed } from "../exit.ts";
 import { print, showList } from "../output.ts";
 import { listRoutes } from "../routes.ts";
@@ -58,6 +58,6 @@ function write(file: string, text: string): void {
   try {
     writeFileSync(file, text);
   } catch (error) {
-    throw new CommandFailed(`${file} cannot be written (${codeOf(error)}). Name another file.`);
+    throw new CommandFailed(`${file} cannot be written (${readErrorCode(error)}). Name another file.`);
   }
 }

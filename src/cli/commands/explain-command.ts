@@ -51,15 +51,15 @@ export function permissionSentence(method: string, { outcome, route, permission 
   if (outcome !== "identified" && outcome !== "nobody") return `${place}: its permission is not checked.`;
   if (permission === null) return `${route} has no ${method}: 405 method_not_allowed.`;
   const { name, action, said, by } = permission;
-  const asked = `${place}: the permission "${name}"`;
+  const subject = `${place}: the permission "${name}"`;
   switch (said) {
     case "allow":
-      return `${asked} allows it (${action}).`;
+      return `${subject} allows it (${action}).`;
     case "deny":
       return outcome === "nobody"
-        ? `${asked} does not allow it (${action}) to an unknown caller: 401 or 403 authentication_failed.`
-        : `${asked} does not allow it (${action}): 403 permission_denied.`;
+        ? `${subject} does not allow it (${action}) to an unknown caller: 401 or 403 authentication_failed.`
+        : `${subject} does not allow it (${action}): 403 permission_denied.`;
     case "some rows":
-      return `${asked} allows it (${action}) for rows by ${by.join(", ")}. Other rows are hidden: 404 not_found, and lists leave them out.`;
+      return `${subject} allows it (${action}) for rows by ${by.join(", ")}. Other rows are hidden: 404 not_found, and lists leave them out.`;
   }
 }

@@ -29,7 +29,7 @@ interface Removing extends Output {
 
 function list(user: string, { json = false }: Output): Promise<void> {
   return withOperator(async (operator) => {
-    const factors = await factorsOf(operator, await requireUserId(operator, user));
+    const factors = await fetchFactors(operator, await requireUserId(operator, user));
     await showList(json, [factors], ["id", "kind", "label", "created_at", "last_used_at"]);
   });
 }
@@ -39,7 +39,7 @@ function remove(user: string, factor: string | undefined, { all = false, json = 
     if (all === (factor !== undefined))
       throw new CommandFailed("Name one factor, or give --all. latchkey user factor list shows the ids.");
     const id = await requireUserId(operator, user);
-    const ids = factor === undefined ? (await factorsOf(operator, id)).map((each) => String(each["id"])) : [factor];
+    const ids = factor === undefined ? (await fetchFactors(operator, id)).map((each) => String(each["id"])) : [factor];
     for (const each of ids) await requireDone(operator, "DELETE", `/users/${id}/factors/${encodeURIComponent(each)}`);
     const removed = `${ids.length} ${ids.length === 1 ? "factor was" : "factors were"} removed.`;
     show(
@@ -51,7 +51,7 @@ function remove(user: string, factor: string | undefined, { all = false, json = 
 }
 
 /** Returns the factors of a user, and the recovery codes. The codes end with the last factor. */
-async function factorsOf(operator: Operator, id: number): Promise<readonly Shown[]> {
+async function fetchFactors(operator: Operator, id: number): Promise<readonly Shown[]> {
   const all = (await requireDone(operator, "GET", `/users/${id}/factors`)) as readonly Shown[];
   return all.filter(({ kind }) => kind !== "recovery");
 }

@@ -23,7 +23,7 @@ interface Tally {
   skipped: number;
   refused: number;
   /** Filled only if they are shown at the end. */
-  readonly kept: RefusedLine[];
+  readonly refusedLines: RefusedLine[];
 }
 
 /** Imports users from a file. Reports every line that was refused, and the number of imported lines. */
@@ -32,7 +32,7 @@ export async function importFile(
   { format, staffIsAdmin = false, json = false }: ImportCommandOptions,
 ): Promise<void> {
   const file = await openImportFile(name, requireFormat(format));
-  const tally: Tally = { imported: 0, skipped: 0, refused: 0, kept: [] };
+  const tally: Tally = { imported: 0, skipped: 0, refused: 0, refusedLines: [] };
   await withOperator(
     async (operator) => {
       // First, so that no user in the file can take the name of the first administrator. A start could not create one then.
@@ -42,9 +42,11 @@ export async function importFile(
     },
     { mayCreate: true },
   );
-  const { imported, skipped, refused, kept } = tally;
+  const { imported, skipped, refused, refusedLines } = tally;
   if (json)
-    print(`${JSON.stringify({ imported, skipped, refused: kept.toSorted((one, other) => one.line - other.line) })}\n`);
+    print(
+      `${JSON.stringify({ imported, skipped, refused: refusedLines.toSorted((one, other) => one.line - other.line) })}\n`,
+    );
   else
     print(`${imported} imported, ${refused} refused${skipped === 0 ? "" : `, ${skipped} of other models skipped`}.\n`);
   if (refused > 0) process.exitCode = exits.failed;
@@ -61,7 +63,7 @@ async function importAll(
 
   const refuse = (lines: readonly RefusedLine[]): void => {
     tally.refused += lines.length;
-    if (json) tally.kept.push(...lines);
+    if (json) tally.refusedLines.push(...lines);
     else if (lines.length > 0) {
       progress.end();
       for (const { line, reasons } of lines) printError(`${file.unit} ${line}: ${reasons.join(" ")}\n`);

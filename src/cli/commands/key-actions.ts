@@ -8,7 +8,7 @@ import {
   makeKey,
   readKeyFile,
   signingKey,
-  stateOf,
+  describeState,
   type StoredKey,
 } from "../input/key-file.ts";
 import { show, showList, type Output } from "../output.ts";
@@ -41,11 +41,11 @@ export async function addKey({ alg, json = false }: NewKeyOptions): Promise<void
 }
 
 function formerKeys(readings: Readings, problems: string[]): readonly StoredKey[] {
-  const known = problems.length;
+  const countBefore = problems.length;
   const secret = findSecret(readings, problems);
-  const { secret: given, secretFile, database } = readings;
+  const { secret: secretReading, secretFile, database } = readings;
   // Without these settings, the command cannot find the former key, and a new file could invalidate its tokens.
-  if (problems.length > known || given.isWrong || secretFile.isWrong || database.isWrong)
+  if (problems.length > countBefore || secretReading.isWrong || secretFile.isWrong || database.isWrong)
     throw new ConfigError(problems);
   return secret === null ? [] : [derivedKey(secret)];
 }
@@ -95,7 +95,7 @@ function describe(key: StoredKey, keys: readonly StoredKey[]) {
   return {
     kid: key.kid,
     alg: key.jwk.kty === "OKP" ? "EdDSA" : "ES256",
-    state: stateOf(key, keys),
+    state: describeState(key, keys),
     stopped_signing_at: key.jwk.stopped_signing_at ?? null,
   };
 }

@@ -6,11 +6,11 @@ import { formatCSVLine } from "../../door/http.ts";
 import type { MountInPlace } from "../../door/resources.ts";
 import { exportedColumns, exportRecords, type ExportedRecord } from "../../service/records/export-records.ts";
 import { importRecords, type RecordImport } from "../../service/records/import-records.ts";
-import { nameOf } from "../../service/records/records-of.ts";
+import { formatResourceName } from "../../service/records/resource-names.ts";
 import type { ImportLine, RefusedLine } from "../../service/users/import-users.ts";
 import type { Operator } from "../../service/users/operator.ts";
 import { CommandFailed, exits, UsageError } from "../exit.ts";
-import { brokenOff, formatOf, openRecordFile, type ImportFile, type ImportFormat } from "../input/import-file.ts";
+import { brokenOff, detectFormat, openRecordFile, type ImportFile, type ImportFormat } from "../input/import-file.ts";
 import { onTerminal, print, printError } from "../output.ts";
 import { makeProgress } from "../progress.ts";
 import { requireAccount, withOperator } from "../with-operator.ts";
@@ -39,23 +39,23 @@ export async function importFile(resource: string, name: string, options: Record
   const { withIds = false, dryRun = false, json = false } = options;
   const format = requireFormat(options.format, ["csv", "jsonl", "json"]);
   let refused = 0;
-  const kept: RefusedLine[] = [];
+  const refusedLines: RefusedLine[] = [];
   const imported = await withOperator(async (operator) => {
     const placed = requireResource(operator, resource);
     const file = await openRecordFile(name, format, (column) => !hasLines(placed, column));
-    const state = name === "-" ? null : stateOf(name);
+    const state = name === "-" ? null : readFileState(name);
     const as = options.as === undefined ? null : await requireActive(operator, options.as);
     const reading = { file: state, isText: file.format === "csv", withIds, dryRun, as };
     const running = await importRecords(operator, placed, reading);
     return importAll(running, file, (line) => {
       refused++;
-      if (json) kept.push(line);
+      if (json) refusedLines.push(line);
       else printError(`${file.unit} ${line.line}: ${line.reasons.join(" ")}\n`);
     });
   });
-  const told = { imported, refused: kept.toSorted((one, other) => one.line - other.line) };
+  const summary = { imported, refused: refusedLines.toSorted((one, other) => one.line - other.line) };
   const done = dryRun ? "could be imported" : "imported";
-  print(json ? `${JSON.stringify(told)}\n` : `${imported} ${done}, ${refused} refused.\n`);
+  print(json ? `${JSON.stringify(summary)}\n` : `${imported} ${done}, ${refused} refused.\n`);
   if (refused > 0) process.exitCode = exits.failed;
 }
 
@@ -75,7 +75,7 @@ async function requireActive(operator: Operator, user: string): Promise<Account>
 }
 
 /** Returns the state of a file. A changed file counts as another one. */
-function stateOf(name: string): string {
+function readFileState(name: string): string {
   const { size, mtimeMs } = statSync(name);
   return `${realpathSync(name)} ${size} ${mtimeMs}`;
 }
@@ -104,7 +104,7 @@ async function importAll(
 
   try {
     let isFirst = running.doneBefore > 0;
-    for await (const read of running.linesOf(file.lines)) {
+    for await (const read of running.orderLines(file.lines)) {
       if (isFirst) printError(`Continuing an interrupted import ${behind(read, file, running)}.\n`);
       isFirst = false;
       if ("reasons" in read) tell(read);
@@ -142,11 +142,12 @@ export async function exportFile(
   name: string | undefined,
   options: RecordExportCommand,
 ): Promise<void> {
-  const format = requireFormat(options.format, ["csv", "jsonl"]) ?? (isOutput(name) ? "jsonl" : formatOf(name, "{"));
-  const told = { count: 0 };
+  const format =
+    requireFormat(options.format, ["csv", "jsonl"]) ?? (isOutput(name) ? "jsonl" : detectFormat(name, "{"));
+  const tally = { count: 0 };
   await withOperator(async (operator) => {
     const placed = requireResource(operator, resource);
-    const texts = textsOf(operator, placed, format, told);
+    const texts = formatRecords(operator, placed, format, tally);
     // A pipe gets the octets unchanged.
     const shown = process.stdout.isTTY ? onTerminalEach(texts) : texts;
     if (isOutput(name)) await pipeline(shown, process.stdout, { end: false });
@@ -154,7 +155,7 @@ export async function exportFile(
     const hidden = Object.keys(placed.resource.fields).filter((each) => !placed.shown.includes(each));
     for (const each of hidden) printError(`${each} is not in the file, because its values are never shown.\n`);
   });
-  if (!isOutput(name)) print(`${told.count} exported.\n`);
+  if (!isOutput(name)) print(`${tally.count} exported.\n`);
 }
 
 async function* onTerminalEach(texts: AsyncIterable<string>): AsyncIterable<string> {
@@ -166,24 +167,24 @@ function isOutput(name: string | undefined): name is undefined | "-" {
   return name === undefined || name === "-";
 }
 
-async function* textsOf(
+async function* formatRecords(
   { store }: Operator,
   placed: MountInPlace,
   format: ImportFormat,
-  told: { count: number },
+  tally: { count: number },
 ): AsyncGenerator<string> {
   const progress = makeProgress("Exporting");
   const columns = exportedColumns(placed);
-  const cellOf = (record: ExportedRecord, name: string): unknown =>
+  const convertCell = (record: ExportedRecord, name: string): unknown =>
     placed.jsonMembers.includes(name) && record[name] !== null ? JSON.stringify(record[name]) : record[name];
-  const lineOf = (record: ExportedRecord): string =>
-    format === "csv" ? formatCSVLine(columns.map((name) => cellOf(record, name))) : `${JSON.stringify(record)}\n`;
+  const formatLine = (record: ExportedRecord): string =>
+    format === "csv" ? formatCSVLine(columns.map((name) => convertCell(record, name))) : `${JSON.stringify(record)}\n`;
   if (format === "csv") yield formatCSVLine(columns);
   try {
     for await (const page of exportRecords(store, placed)) {
-      yield page.map(lineOf).join("");
-      told.count += page.length;
-      progress.tell(0, null, told.count);
+      yield page.map(formatLine).join("");
+      tally.count += page.length;
+      progress.tell(0, null, tally.count);
     }
   } finally {
     progress.end();
@@ -218,16 +219,16 @@ function alreadyThere(name: string): CommandFailed {
 }
 
 function requireResource({ mounts }: Operator, name: string): MountInPlace {
-  const placed = mounts.find((each) => nameOf(each) === name.replace(/^\//, ""));
+  const placed = mounts.find((each) => formatResourceName(each) === name.replace(/^\//, ""));
   if (placed !== undefined) return placed;
   throw new CommandFailed(
-    `There is no resource ${JSON.stringify(name)}. There are ${mounts.map(nameOf).join(", ")}.`,
+    `There is no resource ${JSON.stringify(name)}. There are ${mounts.map(formatResourceName).join(", ")}.`,
     "not_found",
   );
 }
 
-function requireFormat(format: string | undefined, known: readonly ImportFormat[]): ImportFormat | null {
-  const found = known.find((each) => each === format);
+function requireFormat(format: string | undefined, formats: readonly ImportFormat[]): ImportFormat | null {
+  const found = formats.find((each) => each === format);
   if (found !== undefined || format === undefined) return found ?? null;
-  throw new UsageError(`--format is one of ${known.join(", ")}.`);
+  throw new UsageError(`--format is one of ${formats.join(", ")}.`);
 }

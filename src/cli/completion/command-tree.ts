@@ -28,21 +28,21 @@ export interface CompletedOption {
 }
 
 /** Returns the places of a command and of its subcommands. */
-export function placesOf(command: Command, before = ""): readonly Place[] {
+export function collectPlaces(command: Command, before = ""): readonly Place[] {
   const path = `${before} ${command.name()}`.trim();
   const help = command.createHelp();
   const commands = help.visibleCommands(command).filter((each) => each.name() !== "help");
   const place: Place = {
     path,
     commands: commands.map((each) => ({ name: each.name(), description: each.description() })),
-    options: help.visibleOptions(command).map(optionOf),
+    options: help.visibleOptions(command).map(convertOption),
     words: command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices),
     files: command.registeredArguments.some(isFile),
   };
-  return [place, ...commands.flatMap((each) => placesOf(each, path))];
+  return [place, ...commands.flatMap((each) => collectPlaces(each, path))];
 }
 
-function optionOf({ long, short, description, required, optional, argChoices, flags }: Option): CompletedOption {
+function convertOption({ long, short, description, required, optional, argChoices, flags }: Option): CompletedOption {
   const takesValue = required || optional;
   const isFileValue = /<file>/.test(flags);
   return {

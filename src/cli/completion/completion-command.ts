@@ -1,6 +1,6 @@
 import { Argument, type Command } from "commander";
 import { print } from "../output.ts";
-import { placesOf, type Place } from "./command-tree.ts";
+import { collectPlaces, type Place } from "./command-tree.ts";
 import { bashScript, fishScript, zshScript } from "./scripts.ts";
 
 const scripts: Readonly<Record<string, (places: readonly Place[]) => string>> = {
@@ -15,5 +15,5 @@ export function addCompletionCommand(program: Command): void {
     .command("completion")
     .description("print the completion script for a shell; docs/cli.md shows where to install it")
     .addArgument(new Argument("<shell>").choices(Object.keys(scripts)))
-    .action((shell: string) => print(scripts[shell]!(placesOf(program))));
+    .action((shell: string) => print(scripts[shell]!(collectPlaces(program))));
 }

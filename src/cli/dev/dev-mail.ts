@@ -1,7 +1,7 @@
 import type { Mail, SendMail } from "../../door/features.ts";
 import type { Environment } from "../../service/settings/reading.ts";
 import type { ConfigFile } from "../../service/system/config-file.ts";
-import { onTerminal, painterOf } from "../output.ts";
+import { onTerminal, createPainter } from "../output.ts";
 
 /** The folder of the project in which mails are written if no setting names a mail server or another folder. */
 const FOLDER = "mails";
@@ -19,18 +19,18 @@ export function withMail(environment: Environment, { settings = {} }: ConfigFile
 
 /** Returns a wrapper of a sender that shows each mail: its recipient, its subject, its link and its code. */
 export function showingMails(stream: NodeJS.WriteStream): (send: SendMail) => SendMail {
-  const paint = painterOf(stream);
+  const paint = createPainter(stream);
   return (send) => async (mail, options) => {
     await send(mail, options);
-    stream.write(onTerminal(`${[paint("cyan", titleOf(mail)), ...proofsOf(mail)].join("\n  ")}\n`));
+    stream.write(onTerminal(`${[paint("cyan", formatTitle(mail)), ...collectProofs(mail)].join("\n  ")}\n`));
   };
 }
 
-function titleOf({ to, subject }: Mail): string {
+function formatTitle({ to, subject }: Mail): string {
   return `Mail to ${to}: ${subject}`;
 }
 
 /** Returns the links and codes of a mail. Each is a line of its text. */
-function proofsOf({ text }: Mail): readonly string[] {
+function collectProofs({ text }: Mail): readonly string[] {
   return text.split("\n").filter((line) => /^(?:https?:\/\/\S+|\d{8})$/.test(line));
 }

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { exits } from "../exit.ts";
-import { painterOf, print } from "../output.ts";
+import { createPainter, print } from "../output.ts";
 import type { Address } from "../serving/starting.ts";
 import { startChild, type Child } from "./child.ts";
 import type { FromServing, NeededMigration } from "./messages.ts";
@@ -22,7 +22,7 @@ export function dev(environment: NodeJS.ProcessEnv): Promise<void> {
   });
 }
 
-const paint = painterOf(process.stdout);
+const paint = createPainter(process.stdout);
 const write = (text: string): void => print(`${text}\n`);
 
 /** The processes of `latchkey dev`, and their messages. */

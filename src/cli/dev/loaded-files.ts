@@ -7,11 +7,11 @@ import { isOfPackages } from "./package-files.ts";
  * `node_modules`, or those of the package itself.
  */
 export function tellLoadedFiles(tell: (file: string) => void): void {
-  const told = new Set<string>();
+  const reportedFiles = new Set<string>();
   const tellOnce = (url: string): void => {
     const file = ownFile(url);
-    if (file === null || told.has(file)) return;
-    told.add(file);
+    if (file === null || reportedFiles.has(file)) return;
+    reportedFiles.add(file);
     tell(file);
   };
   registerHooks({

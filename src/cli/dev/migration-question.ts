@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import { visible } from "../../door/terminal.ts";
 import { backupDatabase, emptyTables } from "../../service/system/databases.ts";
-import { messageOf } from "../exit.ts";
+import { describeError } from "../exit.ts";
 import { print } from "../output.ts";
 import type { NeededMigration } from "./messages.ts";
 
@@ -15,7 +15,10 @@ export interface Question {
  * Asks whether to try again after a migration, or to empty the tables that do not fit. This is offered for tables of the project in a
  * SQLite file, which is copied first. Passes null if there is no terminal to ask.
  */
-export function askHowToGoOn({ tables, file }: NeededMigration, done: (told: string | null) => void): Question | null {
+export function askHowToGoOn(
+  { tables, file }: NeededMigration,
+  done: (message: string | null) => void,
+): Question | null {
   if (!process.stdin.isTTY) return null;
   const mayEmpty = file !== null && tables.length > 0;
   const emptying = `, or "empty" to empty ${tables.join(", ")} (a copy of the database is kept)`;
@@ -33,7 +36,7 @@ export function askHowToGoOn({ tables, file }: NeededMigration, done: (told: str
     if (line.trim() !== "empty" || !mayEmpty) return lines.prompt();
     drop();
     emptied(file, tables).then(done, (error: unknown) => {
-      print(`${messageOf(error)}\n`);
+      print(`${describeError(error)}\n`);
     });
   });
   return { drop };

@@ -1,11 +1,11 @@
 import type { Observation, Observer } from "../../door/ops.ts";
 import { visible } from "../../door/terminal.ts";
-import { onTerminal, painterOf, type Paint, type Style } from "../output.ts";
+import { onTerminal, createPainter, type Paint, type Style } from "../output.ts";
 import { explainFault } from "./source-lines.ts";
 
 /** Writes a log for people: one line per request, with the reason if it was refused, and faults with their source lines. */
 export function peopleLog(stream: NodeJS.WriteStream, directory: string): Observer {
-  const paint = painterOf(stream);
+  const paint = createPainter(stream);
   const write = (text: string): void => void stream.write(onTerminal(`${text}\n`));
   return (observation) => {
     switch (observation.kind) {
@@ -36,17 +36,17 @@ function requestLine(request: Extract<Observation, { kind: "request" }>, paint: 
     paint("dim", new Date().toTimeString().slice(0, 8)),
     method.padEnd(6),
     printable(path).padEnd(28),
-    paint(styleOf(status), String(status)),
+    paint(chooseStyle(status), String(status)),
     paint("dim", `${formatMs(durationMs)}  ${who}`.trimEnd()),
   ];
   const line = parts.join("  ");
   if (problem === null || status < 400) return line;
   const { code, detail, issues } = problem;
   const reason = issues.length === 0 ? detail : issues.map((issue) => `${issue.pointer} ${issue.detail}`).join(" ");
-  return `${line}  ${paint(styleOf(status), code)} ${printable(reason)}`;
+  return `${line}  ${paint(chooseStyle(status), code)} ${printable(reason)}`;
 }
 
-function styleOf(status: number): Style {
+function chooseStyle(status: number): Style {
   if (status >= 500) return "red";
   if (status >= 400) return "yellow";
   return status >= 300 ? "cyan" : "green";

@@ -5,8 +5,8 @@ import { MigrationNeeded } from "../../door/stores.ts";
 import { assembleLatchkey, createLatchkey, type Latchkey } from "../../service/latchkey.ts";
 import { ConfigError, readSettings, type Settings } from "../../service/settings/settings.ts";
 import { configFileNames, loadConfigFile, type ConfigFile } from "../../service/system/config-file.ts";
-import { passwordFileOf } from "../../service/system/password-file.ts";
-import { painterOf, print } from "../output.ts";
+import { resolvePasswordFile } from "../../service/system/password-file.ts";
+import { createPainter, print } from "../output.ts";
 import { explainStart, listenOrClose, NotListening, requireFreeAddress } from "../serving/starting.ts";
 import { showingMails, withMail } from "./dev-mail.ts";
 import { tellLoadedFiles } from "./loaded-files.ts";
@@ -27,7 +27,7 @@ interface Loaded {
 /** Runs the serving process of `latchkey dev`. It follows the commands of the watching process, and ends with it. */
 export function serveForDev(): void {
   const directory = process.cwd();
-  const paint = painterOf(process.stdout);
+  const paint = createPainter(process.stdout);
   let loaded: Loaded | null = null;
   let running: { readonly latchkey: Latchkey; readonly listener: Listener } | null = null;
 
@@ -52,7 +52,7 @@ export function serveForDev(): void {
         observe: peopleLog(process.stdout, directory),
         overMail: showingMails(process.stdout),
         tracer: await openTelemetry(),
-        ...(process.stdout.isTTY ? {} : { passwordFile: passwordFileOf(settings) }),
+        ...(process.stdout.isTTY ? {} : { passwordFile: resolvePasswordFile(settings) }),
       });
       const listener = await listenOrClose(latchkey, settings);
       running = { latchkey, listener };
@@ -73,7 +73,7 @@ export function serveForDev(): void {
   process.on("message", ({ kind }: ToServing) => {
     steps[kind]().catch((error: unknown) => {
       if (kind === "stop") process.exit(1);
-      const migration = error instanceof MigrationNeeded ? neededOf(error, loaded!) : null;
+      const migration = error instanceof MigrationNeeded ? buildNeededMigration(error, loaded!) : null;
       tell({
         kind: "failed",
         message: explainFailure(error, (each, isTold) => explainFault(each, directory, paint, isTold)),
@@ -95,13 +95,16 @@ export function serveForDev(): void {
 
 /** Describes an error. For a file that cannot be run, shows the place too. */
 function explainFailure(error: unknown, tellFault: (error: unknown, isTold?: boolean) => string): string {
-  const told = explainStart(error, tellFault).trimEnd();
+  const explanation = explainStart(error, tellFault).trimEnd();
   const cause = error instanceof ConfigError ? error.cause : undefined;
-  return cause instanceof Error ? `${told}\n${tellFault(cause, true)}`.trimEnd() : told;
+  return cause instanceof Error ? `${explanation}\n${tellFault(cause, true)}`.trimEnd() : explanation;
 }
 
 /** Returns the tables to empty. Only those of the project: users and their login data belong together. */
-function neededOf({ collections }: MigrationNeeded, { config, settings: { database } }: Loaded): NeededMigration {
+function buildNeededMigration(
+  { collections }: MigrationNeeded,
+  { config, settings: { database } }: Loaded,
+): NeededMigration {
   const own = new Set((config.mounts ?? []).map(({ collection }) => collection.name));
   const isOwn = collections.every((name) => own.has(name));
   return { tables: isOwn ? collections : [], file: database.kind === "sqlite" ? path.resolve(database.path) : null };

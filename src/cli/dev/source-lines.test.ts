@@ -31,10 +31,10 @@ function thrownAt(place: string, message = "no such thing"): Error {
 test("shows the lines of the project around a fault", (t) => {
   const directory = project(t);
 
-  const told = explainFault(thrownAt(`${directory}/shop.ts`), directory, plain);
+  const explanation = explainFault(thrownAt(`${directory}/shop.ts`), directory, plain);
 
   assert.match(
-    told,
+    explanation,
     /^Error: no such thing\nshop\.ts:2\n {2}1 \| one\n> 2 \| two\n {6,}\^\n {2}3 \| three\n {2}4 \| four\n/,
   );
 });
@@ -55,8 +55,8 @@ test("reads only regular files of the project, of 1 MiB at most", (t) => {
   const places = ["../outside.txt", "link.ts", "folder.ts", "large.ts", "fifo.ts", "missing.ts"];
 
   for (const place of ["/etc/passwd", "/dev/zero", ...places.map((each) => path.join(directory, each))]) {
-    const told = explainFault(thrownAt(place), directory, plain);
-    assert.doesNotMatch(told, / \| /, place);
+    const explanation = explainFault(thrownAt(place), directory, plain);
+    assert.doesNotMatch(explanation, / \| /, place);
   }
 });
 
@@ -66,8 +66,8 @@ test("shows terminal commands in a message instead of sending them", (t) => {
   const shown = String.raw`\u001b]0;owned\u0007\u001b[31m\u000d\u009b2J\u202e`;
 
   for (const thrown of [thrownAt(`${directory}/shop.ts`, message), message, new Error("x", { cause: message })]) {
-    const told = explainFault(thrown, directory, plain);
-    assert.ok(told.includes(shown), told);
-    assert.doesNotMatch(told, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+    const explanation = explainFault(thrown, directory, plain);
+    assert.ok(explanation.includes(shown), explanation);
+    assert.doesNotMatch(explanation, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
   }
 });

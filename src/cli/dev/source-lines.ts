@@ -22,9 +22,9 @@ interface Place {
  */
 export function explainFault(error: unknown, directory: string, paint: Paint, isTold = false): string {
   if (!(error instanceof Error)) return paint("red", visibleLines(`thrown: ${String(error)}`));
-  const frames = framesOf(error);
+  const frames = collectFrames(error);
   const own = frames.filter((frame) => isOwn(frame));
-  const place = placeOf(own[0] ?? "");
+  const place = parsePlace(own[0] ?? "");
   // Node shows the place in the lines before the message, and its own frames are not useful.
   const isSyntax = error.name === "SyntaxError";
   const head = isSyntax ? (error.stack ?? "").split(/^SyntaxError\b/m)[0]!.trimEnd() : "";
@@ -45,7 +45,7 @@ export function explainFault(error: unknown, directory: string, paint: Paint, is
 }
 
 /** Returns the frames of the stack after the message. Returns none if the stack does not contain the message. */
-function framesOf({ stack = "", message }: Error): readonly string[] {
+function collectFrames({ stack = "", message }: Error): readonly string[] {
   const at = stack.indexOf(message);
   const behind = at === -1 ? "" : stack.slice(at + message.length);
   return behind.split("\n").filter((line) => line.trimStart().startsWith("at "));
@@ -53,11 +53,11 @@ function framesOf({ stack = "", message }: Error): readonly string[] {
 
 /** Returns true if a frame is neither of Node nor of a package. */
 function isOwn(frame: string): boolean {
-  const place = placeOf(frame);
+  const place = parsePlace(frame);
   return place !== null && !isOfPackages(place.file);
 }
 
-function placeOf(frame: string): Place | null {
+function parsePlace(frame: string): Place | null {
   const found = /(?<=[\s(])((?:file:\/\/)?\/[^()]*|[A-Z]:\\[^()]*):(\d+):(\d+)\)?$/.exec(frame.trim());
   if (found === null) return null;
   const where = found[1]!.split("?")[0]!;

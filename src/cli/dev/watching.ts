@@ -22,9 +22,9 @@ export function watchFiles(changed: (files: readonly string[]) => void): FileWat
 
   const look = (): void => {
     timer = null;
-    const others = [...contents].filter(([file, before]) => digestOf(file) !== before).map(([file]) => file);
+    const others = [...contents].filter(([file, before]) => readDigest(file) !== before).map(([file]) => file);
     for (const file of others) {
-      contents.set(file, digestOf(file));
+      contents.set(file, readDigest(file));
       watchDirectory(nearestDirectory(file));
     }
     if (others.length > 0) changed(others);
@@ -55,7 +55,7 @@ export function watchFiles(changed: (files: readonly string[]) => void): FileWat
   return {
     add(file) {
       if (contents.has(file)) return;
-      contents.set(file, digestOf(file));
+      contents.set(file, readDigest(file));
       watchDirectory(nearestDirectory(file));
     },
     close() {
@@ -72,7 +72,7 @@ function nearestDirectory(file: string): string {
 }
 
 /** Returns the digest of a file. Returns null if there is no such file. */
-function digestOf(file: string): string | null {
+function readDigest(file: string): string | null {
   try {
     return createHash("sha1").update(readFileSync(file)).digest("base64");
   } catch {

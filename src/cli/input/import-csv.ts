@@ -10,7 +10,7 @@ export type CSVLine =
 /** The columns that a header may name, and the content of their cells. */
 export interface CSVRules {
   /** Reads the header. Throws `CommandFailed` if it is invalid. */
-  columnsOf(cells: readonly string[]): readonly string[];
+  readColumns(cells: readonly string[]): readonly string[];
   /** Returns true if values of this column have no line breaks. A value with several lines then has a missing quote. */
   isOneLine(column: string): boolean;
   /** True if an empty cell means no value, and `""` an empty text. Otherwise both mean an empty text. */
@@ -37,12 +37,12 @@ export async function* readCSV(source: AsyncIterable<string>, rules: CSVRules): 
   const lines = lookAhead(source);
   const [head] = await lines.peek(1);
   if (head === undefined) throw new CommandFailed("The file is empty. Its first line names the columns.");
-  const delimiter = delimiterOf(head);
+  const delimiter = guessDelimiter(head);
   if (head.includes("\r"))
     throw new CommandFailed(
       "The lines end with carriage returns alone, as old Macs wrote them. Save the file with line feeds, or run: tr '\\r' '\\n' < FILE > NEW",
     );
-  const columns = rules.columnsOf((parseRow(head, delimiter, false) ?? []).map((cell) => cell ?? ""));
+  const columns = rules.readColumns((parseRow(head, delimiter, false) ?? []).map((cell) => cell ?? ""));
   lines.drop(1);
   for (let line = 2; ;) {
     const [first] = await lines.peek(1);
@@ -101,14 +101,14 @@ function parseRow(text: string, delimiter: string, tellsNothing: boolean): (stri
 }
 
 /** Returns the delimiter that occurs most often in the header. */
-function delimiterOf(head: string): string {
+function guessDelimiter(head: string): string {
   const counts = [",", ";", "\t"].map((delimiter) => ({ delimiter, count: head.split(delimiter).length }));
   return counts.reduce((most, each) => (each.count > most.count ? each : most)).delimiter;
 }
 
 /** The rules for users. Ignores columns that are not ours. */
 export const usersCSV: CSVRules = {
-  columnsOf(cells) {
+  readColumns(cells) {
     const columns = cells.map((cell) => cell.trim().toLowerCase().replaceAll(/[ -]+/g, "_"));
     if (!columns.includes("email"))
       throw new CommandFailed(
@@ -122,7 +122,7 @@ export const usersCSV: CSVRules = {
 
 /** Returns the rules for records, whose columns are all fields. */
 export function recordsCSV(isOneLine: (column: string) => boolean): CSVRules {
-  return { columnsOf: (cells) => requireOnce(cells.map((cell) => cell.trim())), isOneLine, tellsNothing: true };
+  return { readColumns: (cells) => requireOnce(cells.map((cell) => cell.trim())), isOneLine, tellsNothing: true };
 }
 
 function requireOnce(columns: readonly string[]): readonly string[] {

@@ -2,9 +2,9 @@ import { createReadStream, statSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { Problem, readJSON } from "../../door/http.ts";
 import { isObject } from "../../service/objects.ts";
-import { codeOf } from "../../service/settings/error.ts";
+import { readErrorCode } from "../../service/settings/error.ts";
 import type { ImportLine, RefusedLine } from "../../service/users/import-users.ts";
-import { CommandFailed, messageOf } from "../exit.ts";
+import { CommandFailed, describeError } from "../exit.ts";
 import { readCSV, recordsCSV, usersCSV, type CSVRules } from "./import-csv.ts";
 
 /** The format of an import file. */
@@ -49,12 +49,12 @@ export function openRecordFile(
 }
 
 async function openFile(name: string, format: ImportFormat | null, reading: Reading): Promise<ImportFile> {
-  const total = name === "-" ? null : sizeOf(name);
+  const total = name === "-" ? null : requireFileSize(name);
   const input: Readable = name === "-" ? process.stdin : createReadStream(name);
   let progress: ReturnType<ImportFile["progress"]> = { done: 0, total };
   const chunks = decoded(input, (bytes) => (progress = { done: progress.done + bytes, total }));
   const first = await firstText(chunks);
-  const chosen = format ?? formatOf(name, first);
+  const chosen = format ?? detectFormat(name, first);
   const all = prepend(first, chunks);
   const lines = inUTF8(
     chosen === "json"
@@ -75,18 +75,18 @@ async function openFile(name: string, format: ImportFormat | null, reading: Read
 
 /** Returns the reason why an import stopped early. `before` describes what is already imported, if there is anything. */
 export function brokenOff(error: unknown, imported: number, before: string): CommandFailed {
-  const reason = messageOf(error);
+  const reason = describeError(error);
   return new CommandFailed(imported === 0 ? reason : `${reason}\n${before}`);
 }
 
-function sizeOf(name: string): number {
+function requireFileSize(name: string): number {
   try {
     const found = statSync(name);
     if (found.isDirectory()) throw new CommandFailed(`${name} is a directory. Name a file.`);
     return found.size;
   } catch (error) {
     if (error instanceof CommandFailed) throw error;
-    throw new CommandFailed(`${name} cannot be read (${codeOf(error)}).`);
+    throw new CommandFailed(`${name} cannot be read (${readErrorCode(error)}).`);
   }
 }
 
@@ -145,7 +145,7 @@ async function* prepend<T>(first: T, others: AsyncGenerator<T>): AsyncGenerator<
 }
 
 /** Returns the format of a file, by its name or by its beginning. */
-export function formatOf(name: string, text: string): ImportFormat {
+export function detectFormat(name: string, text: string): ImportFormat {
   if (/\.csv$/i.test(name)) return "csv";
   if (/\.(?:jsonl|ndjson)$/i.test(name)) return "jsonl";
   const start = text.trimStart().at(0);
@@ -196,7 +196,7 @@ async function* readArray(
   const text = texts.join("");
   if (!Array.isArray(parse(text)))
     throw new CommandFailed("The file is not a JSON array. If it has one object a line, use --format jsonl.");
-  const members = membersOf(text);
+  const members = splitMembers(text);
   for (const [at, each] of members.entries()) {
     tell({ done: at + 1, total: members.length });
     yield readEntry(at + 1, each, entry, "It is not an object.");
@@ -204,7 +204,7 @@ async function* readArray(
 }
 
 /** Returns the texts of the members of a JSON array that was already parsed. */
-function membersOf(text: string): readonly string[] {
+function splitMembers(text: string): readonly string[] {
   const members: string[] = [];
   let [depth, start] = [0, 0];
   for (const { 0: token, index } of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{},]/g)) {

@@ -16,7 +16,7 @@ import {
 import { calculateJwkThumbprint, type JWK } from "jose";
 import { derivedSigningKeys, readSigningKeys } from "../../door/auth.ts";
 import type { Secret } from "../../door/index.ts";
-import { codeOf } from "../../service/settings/error.ts";
+import { readErrorCode } from "../../service/settings/error.ts";
 import { CommandFailed } from "../exit.ts";
 
 /** A key in the form of the file. */
@@ -60,7 +60,7 @@ export function signingKey(keys: readonly StoredKey[]): StoredKey | undefined {
   return keys.find(({ jwk }) => jwk.d !== undefined);
 }
 
-export function stateOf(key: StoredKey, keys: readonly StoredKey[]): KeyState {
+export function describeState(key: StoredKey, keys: readonly StoredKey[]): KeyState {
   if (key === signingKey(keys)) return "signs";
   return key.jwk.d === undefined ? "verifies (public part only)" : "verifies";
 }
@@ -110,12 +110,12 @@ function openDraft(draft: string): number {
   try {
     return openSync(draft, "wx", 0o600);
   } catch (error) {
-    if (codeOf(error) === "EEXIST")
+    if (readErrorCode(error) === "EEXIST")
       throw new CommandFailed(
         `Another command is changing the keys. If no such command runs, remove ${draft} and try again.`,
       );
     throw new CommandFailed(
-      `${draft} cannot be created (${codeOf(error)}). Give this process write permission for its folder, and check the free space.`,
+      `${draft} cannot be created (${readErrorCode(error)}). Give this process write permission for its folder, and check the free space.`,
     );
   }
 }

@@ -30,8 +30,8 @@ export function addPasswordOptions(command: Command): Command {
 
 /** Reads a password, asks for one, or generates one. */
 export async function obtainPassword(options: PasswordOptions): Promise<ObtainedPassword> {
-  const given = [options.passwordStdin, options.randomPassword, options.withoutPassword].filter(Boolean);
-  if (given.length > 1) throw new UsageError("Two options give the source of the password. Keep one.");
+  const chosenOptions = [options.passwordStdin, options.randomPassword, options.withoutPassword].filter(Boolean);
+  if (chosenOptions.length > 1) throw new UsageError("Two options give the source of the password. Keep one.");
   if (options.withoutPassword) return { password: null, isDrawn: false };
   if (options.randomPassword) return { password: randomBytes(15).toString("base64url"), isDrawn: true };
   if (options.passwordStdin) return { password: await readFromInput(), isDrawn: false };

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { text } from "node:stream/consumers";
 import type { Arrival } from "../../door/http.ts";
-import { codeOf } from "../../service/settings/error.ts";
+import { readErrorCode } from "../../service/settings/error.ts";
 import { CommandFailed, UsageError } from "../exit.ts";
 
 /** A request in the options of a command. */
@@ -48,7 +48,7 @@ async function readHead(file: string): Promise<string> {
   try {
     return file === "-" ? await text(process.stdin) : await readFile(file, "utf8");
   } catch (error) {
-    throw new CommandFailed(`${file} cannot be read (${codeOf(error)}).`);
+    throw new CommandFailed(`${file} cannot be read (${readErrorCode(error)}).`);
   }
 }
 

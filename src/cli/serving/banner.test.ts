@@ -52,16 +52,16 @@ test("shows an unused first password, and reports one in the settings that has n
 test("does not mention a first password that was used or given", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-banner-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
-  for (const given of ["a password of my own", null]) {
+  for (const ownPassword of ["a password of my own", null]) {
     const settings = readSettings({
-      LATCHKEY_DATABASE: `sqlite:${folder}/${given === null ? "drawn" : "given"}.db`,
+      LATCHKEY_DATABASE: `sqlite:${folder}/${ownPassword === null ? "drawn" : "given"}.db`,
       LATCHKEY_SECRET: "a secret of more than 32 characters",
-      ...(given === null ? {} : { LATCHKEY_ADMIN_PASSWORD: given }),
+      ...(ownPassword === null ? {} : { LATCHKEY_ADMIN_PASSWORD: ownPassword }),
     });
     const start = () => createLatchkey({ settings, config: {}, observe: null });
     const first = await start();
     const drawn = first.firstAdministrator?.drawn;
-    const password = drawn !== null && drawn !== undefined && "password" in drawn ? drawn.password : given;
+    const password = drawn !== null && drawn !== undefined && "password" in drawn ? drawn.password : ownPassword;
     const headers = { authorization: `Basic ${btoa(`admin:${password}`)}` };
     const used = await first.fetch(new Request("http://localhost/protected/", { headers }), { peer: "127.0.0.1" });
     assert.equal(used.status, 200);

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Latchkey } from "../../service/latchkey.ts";
 import type { SchemeName, Settings } from "../../service/settings/settings.ts";
-import { passwordFileOf } from "../../service/system/password-file.ts";
+import { resolvePasswordFile } from "../../service/system/password-file.ts";
 import type { DrawnPassword, FirstAdministrator, UnusedPassword } from "../../service/users/first-administrator.ts";
 
 /** Returns the text for the operator at startup: the addresses, the first password once, and a line to paste for each scheme. */
@@ -10,7 +10,7 @@ export function banner(settings: Settings, listening: string, latchkey: Latchkey
   const url = followable(listening);
   const serves = (path: string): boolean => routes.some((route) => route.path === path);
   // The config file can disable both. Users always exist.
-  const asked = url + (serves("/protected/") ? "/protected/" : "/users");
+  const exampleURL = url + (serves("/protected/") ? "/protected/" : "/users");
   const { database, adminUsername } = settings;
   const username = firstAdministrator?.username ?? adminUsername;
   const drawn = firstAdministrator?.drawn ?? null;
@@ -22,7 +22,7 @@ export function banner(settings: Settings, listening: string, latchkey: Latchkey
     ...administratorLines(settings, latchkey),
     "",
     "Try it:",
-    ...settings.schemes.map((scheme) => `  ${curlLine(scheme, { url, asked }, username, shown, settings)}`),
+    ...settings.schemes.map((scheme) => `  ${curlLine(scheme, { url, exampleURL }, username, shown, settings)}`),
     "",
   ];
   return `${lines.join("\n")}\n`;
@@ -40,7 +40,7 @@ export function administratorLines(
 ): readonly string[] {
   if (firstAdministrator !== null) return [`  ${tellFirst(firstAdministrator)}`];
   const lines: string[] = [];
-  if (unusedPassword !== null) lines.push(`  ${tellUnused(unusedPassword, passwordFileOf(settings), now())}`);
+  if (unusedPassword !== null) lines.push(`  ${tellUnused(unusedPassword, resolvePasswordFile(settings), now())}`);
   if (settings.adminPassword !== null)
     lines.push(
       `  LATCHKEY_ADMIN_PASSWORD is ignored, because there is an administrator. To change a password: latchkey user password USER`,
@@ -69,7 +69,7 @@ function tell(drawn: DrawnPassword): string {
 
 function curlLine(
   scheme: SchemeName,
-  { url, asked }: { readonly url: string; readonly asked: string },
+  { url, exampleURL }: { readonly url: string; readonly exampleURL: string },
   username: string,
   password: string,
   settings: Settings,
@@ -79,16 +79,16 @@ function curlLine(
   const pick = (member: string): string => `sed 's/.*"${member}":"\\([^"]*\\)".*/\\1/'`;
   switch (scheme) {
     case "basic":
-      return `curl -s${insecure} -u '${username}:${password}' ${asked}`;
+      return `curl -s${insecure} -u '${username}:${password}' ${exampleURL}`;
     case "session":
-      return `curl -s${insecure} -o /dev/null -c - ${body} ${url}/api/session/ | curl -s${insecure} -b - ${asked}`;
+      return `curl -s${insecure} -o /dev/null -c - ${body} ${url}/api/session/ | curl -s${insecure} -b - ${exampleURL}`;
     case "token":
-      return `curl -s${insecure} -H "Authorization: Token $(curl -s${insecure} ${body} ${url}/api-token-auth/ | ${pick("token")})" ${asked}`;
+      return `curl -s${insecure} -H "Authorization: Token $(curl -s${insecure} ${body} ${url}/api-token-auth/ | ${pick("token")})" ${exampleURL}`;
     case "bearer":
-      return `curl -s${insecure} -H "Authorization: Bearer $(curl -s${insecure} ${body} ${url}/api/token/ | ${pick("access")})" ${asked}`;
+      return `curl -s${insecure} -H "Authorization: Bearer $(curl -s${insecure} ${body} ${url}/api/token/ | ${pick("access")})" ${exampleURL}`;
     case "remote-user":
-      return `curl -s${insecure} -H '${settings.remoteUser.header}: ${username}'${settings.remoteUser.secret === null ? "" : " -H 'X-Remote-User-Secret: SECRET'"} ${asked}   # from a trusted proxy`;
+      return `curl -s${insecure} -H '${settings.remoteUser.header}: ${username}'${settings.remoteUser.secret === null ? "" : " -H 'X-Remote-User-Secret: SECRET'"} ${exampleURL}   # from a trusted proxy`;
     case "custom-header":
-      return `curl -s${insecure} -H 'X-Custom-Token: TOKEN' ${asked}   # TOKEN is LATCHKEY_CUSTOM_TOKEN`;
+      return `curl -s${insecure} -H 'X-Custom-Token: TOKEN' ${exampleURL}   # TOKEN is LATCHKEY_CUSTOM_TOKEN`;
   }
 }

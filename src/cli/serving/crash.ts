@@ -38,7 +38,7 @@ export function watchForCrashes(log: Log | null): CrashWatch {
 
 /** Reports the fault. Without a log, it writes to standard error, because the end of a process and its reason are always reported. */
 function tell(log: Log | null, message: string, error: unknown): void {
-  const told = log ?? makeLog("error", writeError)!;
-  told.observe({ kind: "notice", level: "error", message, error });
-  told.flush();
+  const activeLog = log ?? makeLog("error", writeError)!;
+  activeLog.observe({ kind: "notice", level: "error", message, error });
+  activeLog.flush();
 }

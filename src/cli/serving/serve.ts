@@ -9,7 +9,7 @@ import { readEach } from "../../service/settings/reading.ts";
 import { readSettings, type Settings } from "../../service/settings/settings.ts";
 import { watchCertificate } from "../../service/system/certificates.ts";
 import { loadConfigFile, type ConfigFile } from "../../service/system/config-file.ts";
-import { passwordFileOf } from "../../service/system/password-file.ts";
+import { resolvePasswordFile } from "../../service/system/password-file.ts";
 import { exits } from "../exit.ts";
 import { isAboutSettings } from "../failure.ts";
 import { missingDatabaseNotice } from "../missing-database.ts";
@@ -19,7 +19,7 @@ import { cleartextNotice } from "./cleartext.ts";
 import { watchForCrashes } from "./crash.ts";
 import { endInTime, endUnread, tellUnended, writeError } from "./ending.ts";
 import type { Signals } from "./signals.ts";
-import { explainStart, listenOrClose, requireFreeAddress, stackOf } from "./starting.ts";
+import { explainStart, listenOrClose, requireFreeAddress, formatStack } from "./starting.ts";
 import { workerMetrics } from "./worker-metrics.ts";
 import { runWorkers, type Leaving, type Retiring, type Serving } from "./workers.ts";
 
@@ -54,7 +54,7 @@ export async function serve(environment: NodeJS.ProcessEnv, signals: Signals): P
   try {
     await start(environment, signals);
   } catch (error) {
-    printError(explainStart(error, stackOf));
+    printError(explainStart(error, formatStack));
     const isAboutConfig = isAboutSettings(error) || error instanceof DeclarationError;
     process.exitCode = isAboutConfig ? exits.settings : exits.failed;
     // A worker runs until it is disconnected from the primary.
@@ -101,7 +101,7 @@ async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<
     measured: sink.read,
     ...(others === null ? {} : { gatherMetrics: others.gather }),
     // If it is not a terminal, it is a log that others may read for a long time.
-    ...(process.stdout.isTTY ? {} : { passwordFile: passwordFileOf(settings) }),
+    ...(process.stdout.isTTY ? {} : { passwordFile: resolvePasswordFile(settings) }),
   });
   others?.answerFrom(latchkey.metrics);
   const listener = await listenOrClose(latchkey, settings);
@@ -115,7 +115,7 @@ async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<
       await listener.close(GRACE_SECONDS - noticeSeconds, idleSeconds);
       await latchkey.close();
     } catch (error) {
-      tellUnended(stackOf(error));
+      tellUnended(formatStack(error));
     }
     endUnread();
     log?.flush();

@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { test } from "node:test";
 import { createLatchkey } from "../../service/latchkey.ts";
 import { readSettings } from "../../service/settings/settings.ts";
-import { explainStart, listenOrClose, stackOf } from "./starting.ts";
+import { explainStart, listenOrClose, formatStack } from "./starting.ts";
 
 test("says what to do if a first start cannot listen, and shows the password of its administrator", async () => {
   const other = createServer().listen(0, "127.0.0.1");
@@ -26,10 +26,10 @@ test("says what to do if a first start cannot listen, and shows the password of 
     const latchkey = await createLatchkey({ settings, config: {}, observe: null });
     const failed = await listenOrClose(latchkey, settings).catch((error: unknown) => error);
 
-    const told = explainStart(failed, stackOf);
-    assert.match(told, cure);
-    assert.match(told, /first administrator: admin, password: \S+ \(shown only now;/);
-    assert.doesNotMatch(told, /\n\s+at /);
+    const explanation = explainStart(failed, formatStack);
+    assert.match(explanation, cure);
+    assert.match(explanation, /first administrator: admin, password: \S+ \(shown only now;/);
+    assert.doesNotMatch(explanation, /\n\s+at /);
   }
   other.close();
 });
@@ -39,9 +39,9 @@ test("reports each cause of a fault once, also if the causes form a circle", () 
   const outer = new AggregateError([inner, "no error"], "outer", { cause: inner });
   inner.cause = outer;
 
-  const told = stackOf(outer);
+  const stack = formatStack(outer);
 
-  assert.deepEqual(told.match(/^(?:caused by )?\w*Error: \w+|^caused by no error/gm), [
+  assert.deepEqual(stack.match(/^(?:caused by )?\w*Error: \w+|^caused by no error/gm), [
     "AggregateError: outer",
     "caused by Error: inner",
     "caused by no error",

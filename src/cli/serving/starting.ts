@@ -5,10 +5,10 @@ import { listen } from "../../door/index.ts";
 import { DeclarationError } from "../../door/resources.ts";
 import { MigrationNeeded, StoreSetupError, StoreUnavailable } from "../../door/stores.ts";
 import type { Latchkey } from "../../service/latchkey.ts";
-import { codeOf } from "../../service/settings/error.ts";
+import { readErrorCode } from "../../service/settings/error.ts";
 import { ConfigError, type Settings } from "../../service/settings/settings.ts";
 import type { FirstAdministrator } from "../../service/users/first-administrator.ts";
-import { messageOf } from "../exit.ts";
+import { describeError } from "../exit.ts";
 import { missingConfigHint } from "../missing-config.ts";
 import { tellFirst } from "./banner.ts";
 
@@ -31,7 +31,7 @@ export class NotListening extends Error {
 
   /** True if another program uses the port. It may stop later. */
   get isTaken(): boolean {
-    return codeOf(this.cause) === "EADDRINUSE";
+    return readErrorCode(this.cause) === "EADDRINUSE";
   }
 }
 
@@ -86,7 +86,7 @@ export function explainStart(error: unknown, tellFault: (error: unknown) => stri
 
 function explainListening(cause: unknown, { host, port }: Address): string {
   const at = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-  switch (codeOf(cause)) {
+  switch (readErrorCode(cause)) {
     case "EADDRINUSE":
       return `Another program listens on ${at}. Stop it, or take another port: --port ${port === 65_535 ? 8000 : port + 1}, or LATCHKEY_PORT.`;
     case "EACCES":
@@ -94,15 +94,15 @@ function explainListening(cause: unknown, { host, port }: Address): string {
     case "EADDRNOTAVAIL":
       return `This machine does not have the address ${host}. Set LATCHKEY_HOST to one that it has: 127.0.0.1 for itself, 0.0.0.0 for all.`;
     default:
-      return `Latchkey cannot listen on ${at}: ${messageOf(cause)}.`;
+      return `Latchkey cannot listen on ${at}: ${describeError(cause)}.`;
   }
 }
 
 /** Adds the stack of a fault that caused one of the mistakes. */
 function explainDeclaration({ mistakes, cause }: DeclarationError, tellFault: (error: unknown) => string): string {
   const hint = missingConfigHint();
-  const told = `Latchkey cannot start. ${listed("declaration", mistakes)}\n${hint === null ? "" : `${hint}\n`}`;
-  return cause === undefined ? told : `${told}${tellFault(cause)}\n`;
+  const explanation = `Latchkey cannot start. ${listed("declaration", mistakes)}\n${hint === null ? "" : `${hint}\n`}`;
+  return cause === undefined ? explanation : `${explanation}${tellFault(cause)}\n`;
 }
 
 function listed(what: string, mistakes: readonly string[]): string {
@@ -111,14 +111,14 @@ function listed(what: string, mistakes: readonly string[]): string {
 }
 
 /** Returns a thrown value with its stack if it has one. Its causes follow, each once, because they may form a circle. */
-export function stackOf(error: unknown): string {
+export function formatStack(error: unknown): string {
   const seen = new Set<unknown>();
-  const told = (each: unknown): string => {
+  const formatThrown = (each: unknown): string => {
     if (!(each instanceof Error)) return String(each);
     seen.add(each);
     const behind = [...(each instanceof AggregateError ? (each.errors as unknown[]) : []), each.cause ?? []].flat();
-    const further = behind.flatMap((one) => (seen.has(one) ? [] : `caused by ${told(one)}`));
+    const further = behind.flatMap((one) => (seen.has(one) ? [] : `caused by ${formatThrown(one)}`));
     return [each.stack ?? each.message, ...further].join("\n");
   };
-  return told(error);
+  return formatThrown(error);
 }

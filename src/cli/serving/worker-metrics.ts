@@ -20,32 +20,34 @@ type FromPrimary = { readonly tellCounts: true } | { readonly metricsOf: number;
  */
 export function gatherWorkerMetrics(): (worker: Worker) => void {
   // The last metrics of each live worker.
-  const told = new Map<Worker, readonly MetricFamily[]>();
+  const lastMetrics = new Map<Worker, readonly MetricFamily[]>();
   let ended: readonly MetricFamily[] = [];
   let gathering: Promise<string> | null = null;
 
   async function gather(): Promise<string> {
     const answered = new Set<Worker>();
     await Promise.all(
-      [...told.keys()].map(async (worker) => {
+      [...lastMetrics.keys()].map(async (worker) => {
         if (await asks(worker)) answered.add(worker);
       }),
     );
-    const alive = [...told].map(([worker, families]) => (answered.has(worker) ? families : countersOf(families)));
+    const alive = [...lastMetrics].map(([worker, families]) =>
+      answered.has(worker) ? families : countersOf(families),
+    );
     return formatFamilies(mergeFamilies([...alive, ended]));
   }
 
   return (worker) => {
     worker.on("message", (message: FromWorker) => {
-      if ("counts" in message) told.set(worker, message.counts);
+      if ("counts" in message) lastMetrics.set(worker, message.counts);
       if (!("metricsFor" in message)) return;
       gathering ??= gather().finally(() => (gathering = null));
       void gathering.then((text) => say(worker, { metricsOf: message.metricsFor, text }));
     });
     // Not on exit, because its last message may still be in transit then.
     worker.once("disconnect", () => {
-      ended = mergeFamilies([ended, countersOf(told.get(worker) ?? [])]);
-      told.delete(worker);
+      ended = mergeFamilies([ended, countersOf(lastMetrics.get(worker) ?? [])]);
+      lastMetrics.delete(worker);
     });
   };
 }
@@ -85,7 +87,7 @@ export interface WorkerMetrics {
 
 export function workerMetrics(): WorkerMetrics {
   const asking = new Map<number, (text: string) => void>();
-  let asked = 0;
+  let requestCount = 0;
   let read: () => readonly MetricFamily[] = () => [];
   const tell = (): void => void process.send!({ counts: read() } satisfies FromWorker);
 
@@ -101,7 +103,7 @@ export function workerMetrics(): WorkerMetrics {
     },
     tellLast: tell,
     gather() {
-      const number = ++asked;
+      const number = ++requestCount;
       return new Promise<string>((resolve, reject) => {
         const timer = setTimeout(() => {
           asking.delete(number);

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from "node:cluster";
 import { setTimeout as wait } from "node:timers/promises";
-import { exits, messageOf } from "../exit.ts";
+import { exits, describeError } from "../exit.ts";
 import { print, printError } from "../output.ts";
 import { watchForCrashes } from "./crash.ts";
 import { endUnread, tellUnended } from "./ending.ts";
@@ -41,7 +41,7 @@ export async function runWorkers(count: number, signals: Signals): Promise<void>
   let replacing: Promise<unknown> = Promise.resolve();
   signals.hangUpWith(() => {
     replacing = replacing.then(crew.replaceAll).catch((error: unknown) => {
-      if (!crew.isStopping()) tell(`The restart failed, and the previous workers still serve: ${messageOf(error)}`);
+      if (!crew.isStopping()) tell(`The restart failed, and the previous workers still serve: ${describeError(error)}`);
     });
   });
 
@@ -89,7 +89,7 @@ function makeCrew(count: number): Crew {
   async function begin(): Promise<Serving> {
     const worker = cluster.fork(environment);
     followMetrics(worker);
-    const serving = await servingOf(worker);
+    const serving = await awaitServing(worker);
     if (serving.port !== (port ??= serving.port)) {
       worker.process.kill("SIGKILL");
       throw onOtherPort(serving, port);
@@ -164,7 +164,7 @@ function retire(worker: Worker): void {
 
 /** Stops the workers, and then this process. If one of them did not stop normally, the exit status of this process shows it. */
 function endAll(): void {
-  void Promise.all(signalAll("SIGTERM").map(endOf)).then((ends) => {
+  void Promise.all(signalAll("SIGTERM").map(awaitEnd)).then((ends) => {
     if (!ends.every(Boolean)) process.exitCode ||= exits.failed;
     endUnread();
   });
@@ -182,7 +182,7 @@ function signalAll(signal: NodeJS.Signals): Worker[] {
 }
 
 /** Resolves to true if the worker stopped normally. A signal kills a worker that is still starting. */
-function endOf(worker: Worker): Promise<boolean> {
+function awaitEnd(worker: Worker): Promise<boolean> {
   return new Promise((resolve) =>
     worker.once("exit", (status, signal) => resolve(status === 0 || signal === "SIGTERM")),
   );
@@ -198,9 +198,9 @@ class WorkerEnded extends Error {
 }
 
 class OtherPort extends Error {
-  constructor(found: number, known: number) {
+  constructor(found: number, usedPort: number) {
     super(
-      `The config file now has the port ${found}, but the other workers serve on ${known}. Stop and start the service to change the port, or put ${known} back.`,
+      `The config file now has the port ${found}, but the other workers serve on ${usedPort}. Stop and start the service to change the port, or put ${usedPort} back.`,
     );
   }
 }
@@ -209,11 +209,11 @@ class OtherPort extends Error {
  * Returns the reason why a worker does not serve. It has another random port if it was started before the last of the others died, because
  * the socket closed with that one.
  */
-function onOtherPort({ port, isDrawn }: Serving, known: number): WorkerEnded | OtherPort {
-  return isDrawn ? new WorkerEnded(exits.failed) : new OtherPort(port, known);
+function onOtherPort({ port, isDrawn }: Serving, usedPort: number): WorkerEnded | OtherPort {
+  return isDrawn ? new WorkerEnded(exits.failed) : new OtherPort(port, usedPort);
 }
 
-function servingOf(worker: Worker): Promise<Serving> {
+function awaitServing(worker: Worker): Promise<Serving> {
   return new Promise((resolve, reject) => {
     worker.on("message", (message: object) => {
       if ("banner" in message) resolve(message as Serving);

@@ -38,10 +38,10 @@ export interface Arrival {
 }
 
 /** Makes another request of the same caller, over the same connection and without a body. */
-export function alike(arrival: Arrival, asked: Partial<Pick<Arrival, "method" | "target" | "rawHeaders">>): Arrival {
+export function alike(arrival: Arrival, changes: Partial<Pick<Arrival, "method" | "target" | "rawHeaders">>): Arrival {
   // Lists the members, because the object of a binding may have them as accessors of its class, which a spread does not copy.
   const { method, target, rawHeaders, peer, encrypted, client } = arrival;
-  return { method, target, rawHeaders, peer, encrypted, client, ...asked, readBody: async () => new Uint8Array() };
+  return { method, target, rawHeaders, peer, encrypted, client, ...changes, readBody: async () => new Uint8Array() };
 }
 
 /** The origin of the request, as far as trusted proxies report it. */
@@ -161,10 +161,10 @@ export class Call {
   }
 
   /** Records which code gave the promise, until the promise is settled. */
-  awaiting<T>(whose: string | (() => string), given: Eventually<T>): Eventually<T> {
-    if (!(given instanceof Promise)) return given;
+  awaiting<T>(whose: string | (() => string), result: Eventually<T>): Eventually<T> {
+    if (!(result instanceof Promise)) return result;
     this.#awaits = whose;
-    return given.then(
+    return result.then(
       (value) => {
         this.#awaits = null;
         return value;
@@ -236,8 +236,8 @@ function readCookies(call: Call): ReadonlyMap<string, string | null> {
       // Removes no other characters: with U+00A0 in front of it, browsers accept `__Host-session` from a neighboring host.
       const name = withoutBlanks(pair.slice(0, equals));
       const value = withoutBlanks(pair.slice(equals + 1));
-      const known = cookies.get(name);
-      cookies.set(name, known === undefined || known === value ? value : null);
+      const earlier = cookies.get(name);
+      cookies.set(name, earlier === undefined || earlier === value ? value : null);
     }
   }
   return cookies;

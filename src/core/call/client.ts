@@ -38,9 +38,10 @@ function readDirectClient(call: Call): Client {
 
 function readProxiedClient(call: Call, trusted: TrustedProxies): Client {
   const { address, loopback } = walkBack(call, trusted);
-  const proto = lastOf(call.headers("x-forwarded-proto"))?.toLowerCase();
+  const proto = findLastValue(call.headers("x-forwarded-proto"))?.toLowerCase();
   const encrypted = proto === "https" || (proto !== "http" && call.arrival.encrypted);
-  const readOrigin = () => formatOrigin(encrypted, lastOf(call.headers("x-forwarded-host")) ?? call.header("host"));
+  const readOrigin = () =>
+    formatOrigin(encrypted, findLastValue(call.headers("x-forwarded-host")) ?? call.header("host"));
   return new KnownClient(address, encrypted, loopback, true, readOrigin);
 }
 
@@ -91,7 +92,7 @@ function walkBack(call: Call, trusted: TrustedProxies): { address: string; loopb
 }
 
 /** Returns the last value, which the nearest proxy wrote. */
-function lastOf(values: readonly string[]): string | undefined {
+function findLastValue(values: readonly string[]): string | undefined {
   const last = values.at(-1);
   return last?.slice(last.lastIndexOf(",") + 1).trim();
 }

@@ -126,7 +126,7 @@ function problemsWith(proxies: readonly string[]): readonly string[] {
  * All unicast addresses of IPv4 (RFC 1112), and all global ones of IPv6 (RFC 4291). A setting that trusts these trusts the whole Internet.
  */
 const everybodies: readonly Span[] = ["1.0.0.0-223.255.255.255", "2000::-3fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"].map(
-  (text) => text.split("-").map((each) => numberOf(parseAddress(each)!)) as [bigint, bigint],
+  (text) => text.split("-").map((each) => toNumber(parseAddress(each)!)) as [bigint, bigint],
 );
 
 /** The first and the last address, as numbers. */
@@ -137,20 +137,20 @@ function isCovered([first, last]: Span, ranges: readonly Range[]): boolean {
   const isShort = last < 1n << 32n;
   const spans = ranges
     .filter(([address]) => (address.kind() === "ipv4") === isShort)
-    .map(spanOf)
+    .map(toSpan)
     .toSorted(([one], [other]) => (one < other ? -1 : 1));
   let next = first;
   for (const [from, to] of spans) if (from <= next && to >= next) next = to + 1n;
   return next > last;
 }
 
-function spanOf([address, bits]: Range): Span {
+function toSpan([address, bits]: Range): Span {
   const free = BigInt((address.kind() === "ipv4" ? 32 : 128) - bits);
-  const first = (numberOf(address) >> free) << free;
+  const first = (toNumber(address) >> free) << free;
   return [first, first + (1n << free) - 1n];
 }
 
-function numberOf(address: Address): bigint {
+function toNumber(address: Address): bigint {
   return address.toByteArray().reduce((number, byte) => (number << 8n) | BigInt(byte), 0n);
 }
 

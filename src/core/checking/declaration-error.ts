@@ -11,9 +11,9 @@ export class DeclarationError extends Error {
   readonly mistakes: readonly string[];
 
   /** `cause` is the error that one of the mistakes describes, with its stack. */
-  constructor(told: readonly string[], { cause }: { readonly cause?: unknown } = {}) {
+  constructor(rawMistakes: readonly string[], { cause }: { readonly cause?: unknown } = {}) {
     // A mistake may quote the declaration, which may contain a connection string in the wrong place.
-    const mistakes = told.map(sentenceWithoutCredentials);
+    const mistakes = rawMistakes.map(sentenceWithoutCredentials);
     super(
       `The declaration cannot be served:\n${mistakes.map((each) => `- ${each}`).join("\n")}`,
       cause === undefined ? {} : { cause },

@@ -92,13 +92,13 @@ export function seen(check: Check): Check {
 
 /** Returns a value for the message of a check. A text may be a misplaced secret, so only `seen` shows it. */
 export function shownTo(check: Check, value: unknown): string {
-  if (blind.has(check)) return sortOf(value);
+  if (blind.has(check)) return describeType(value);
   return seeing.has(check) ? shown(value) : shownWithoutText(value);
 }
 
 /** Returns a value for a message if no text is expected. A given text may be a secret. */
 export function shownWithoutText(value: unknown): string {
-  return isText(value) ? sortOf(value) : shown(value);
+  return isText(value) ? describeType(value) : shown(value);
 }
 
 /** Does the same without a list, because it runs for every reply of a handler. */
@@ -109,11 +109,11 @@ function isRight(value: Members, checks: Checks): boolean {
 }
 
 /** Returns the unknown names of a plain object, each with the name that was probably meant. */
-export function unknownMembers(value: Members, known: readonly string[]): string[] {
+export function unknownMembers(value: Members, knownNames: readonly string[]): string[] {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return [];
-  const unknown = Object.keys(value).filter((name) => !known.includes(name));
-  return unknown.map((name) => `there is no option ${shownName(name)}${suggestion(name, known)}`);
+  const unknown = Object.keys(value).filter((name) => !knownNames.includes(name));
+  return unknown.map((name) => `there is no option ${shownName(name)}${suggestion(name, knownNames)}`);
 }
 
 /** Returns true for lower-case words joined by underscores, like `unit_price`. */
@@ -141,7 +141,7 @@ export function wholeFrom(least: number, most = Number.MAX_SAFE_INTEGER): Check 
 }
 
 /** Checks for an object with these members. */
-export function objectOf(checks: Checks, cure: string): Check {
+export function buildObjectCheck(checks: Checks, cure: string): Check {
   return (value) => (isObject(value) ? together(membersMistakes(value, checks)) : cure);
 }
 
@@ -189,8 +189,8 @@ export const aFullList: Check = (value) =>
     : "it has to be a list of one or more; leave the list out if it is empty";
 
 /** Checks for a list of some of these words. */
-export function someOf(...values: readonly string[]): Check {
-  const each = oneOf(...values);
+export function buildListCheck(...values: readonly string[]): Check {
+  const each = buildChoiceCheck(...values);
   return (value) =>
     Array.isArray(value)
       ? together(
@@ -201,14 +201,14 @@ export function someOf(...values: readonly string[]): Check {
       : `it has to be a list of ${values.join(", ")}`;
 }
 
-export function oneOf(...values: readonly string[]): Check {
+export function buildChoiceCheck(...values: readonly string[]): Check {
   return seen((value) => {
     if (isText(value) && values.includes(value)) return null;
-    return `it has to be one of ${values.join(", ")}${isText(value) ? suggestionOf(value, values) : ""}`;
+    return `it has to be one of ${values.join(", ")}${isText(value) ? describeSuggestion(value, values) : ""}`;
   });
 }
 
-function suggestionOf(value: string, values: readonly string[]): string {
+function describeSuggestion(value: string, values: readonly string[]): string {
   const end = suggestion(value, values);
   return end.startsWith("; did you mean") ? end : "";
 }
@@ -250,7 +250,7 @@ export function shown(value: unknown): string {
   if (value === undefined) return "missing";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "function") return "a function";
-  if (isObject(value)) return classOf(value) ?? "an object";
+  if (isObject(value)) return findClassName(value) ?? "an object";
   return inspect(isText(value) ? withoutCredentials(value) : value).slice(0, 60);
 }
 
@@ -260,7 +260,7 @@ export function uncalled(value: unknown): string {
 }
 
 /** Returns the name of a built-in class of an object. */
-function classOf(value: object): string | null {
+function findClassName(value: object): string | null {
   if (types.isDate(value)) return "a Date";
   if (types.isMap(value)) return "a Map";
   if (types.isSet(value)) return "a Set";
@@ -268,14 +268,14 @@ function classOf(value: object): string | null {
 }
 
 /** Returns true for an object of a class with none of the members: a Date, a Map, a `fetch` response. It would look empty. */
-export function isStrange(value: Members, known: readonly string[]): boolean {
-  return isOfClass(value) && !known.some((name) => name in value);
+export function isStrange(value: Members, knownNames: readonly string[]): boolean {
+  return isOfClass(value) && !knownNames.some((name) => name in value);
 }
 
 /** Returns true for an object of a class if a copy would lose members that its class computes. */
-export function isStrangeToCopy(value: Members, known: readonly string[]): boolean {
+export function isStrangeToCopy(value: Members, knownNames: readonly string[]): boolean {
   if (!isOfClass(value)) return false;
-  const members = known.filter((name) => name in value && !(name in Object.prototype));
+  const members = knownNames.filter((name) => name in value && !(name in Object.prototype));
   return members.length === 0 || !members.every((name) => Object.hasOwn(value, name));
 }
 
@@ -285,7 +285,7 @@ function isOfClass(value: Members): boolean {
 }
 
 /** Returns the type of a value from a caller or a column, without its content. */
-export function sortOf(value: unknown): string {
+export function describeType(value: unknown): string {
   if (isText(value)) return value === "" ? "an empty text" : "a text";
   if (typeof value === "number") return Number.isFinite(value) ? "a number" : String(value);
   return typeof value === "object" || typeof value === "undefined" || typeof value === "function"

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { nearest, suggestion } from "./nearest.ts";
 
-const known = ["title", "minLength", "maxLength", "unique", "writeOnly"];
+const knownNames = ["title", "minLength", "maxLength", "unique", "writeOnly"];
 
 test("suggests the right name for a typing mistake", () => {
   const rows: readonly (readonly [name: string, told: string])[] = [
@@ -16,13 +16,13 @@ test("suggests the right name for a typing mistake", () => {
     ["size", "; there are title, minLength, maxLength, unique, writeOnly"],
     ["", "; there are title, minLength, maxLength, unique, writeOnly"],
   ];
-  for (const [name, told] of rows) assert.equal(suggestion(name, known), told, name);
+  for (const [name, expected] of rows) assert.equal(suggestion(name, knownNames), expected, name);
   assert.equal(suggestion("a", []), "; there are none");
   assert.equal(nearest("a", []), null);
 });
 
 test("finds the nearest known name for any name, quickly", () => {
-  fc.assert(fc.property(fc.string({ maxLength: 200 }), (name) => known.includes(nearest(name, known)!)));
-  assert.ok(suggestion("x".repeat(1_000_000), known).length < 100);
-  assert.equal(nearest("unique", known), "unique");
+  fc.assert(fc.property(fc.string({ maxLength: 200 }), (name) => knownNames.includes(nearest(name, knownNames)!)));
+  assert.ok(suggestion("x".repeat(1_000_000), knownNames).length < 100);
+  assert.equal(nearest("unique", knownNames), "unique");
 });

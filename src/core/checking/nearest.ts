@@ -1,24 +1,24 @@
 /**
  * Returns the known name that was probably meant: the one with the fewest letters to add, drop or replace. Returns null if there is none.
  */
-export function nearest(name: string, known: readonly string[]): string | null {
+export function nearest(name: string, knownNames: readonly string[]): string | null {
   const wanted = folded(name);
-  const distances = known.map((each) => distance(wanted, folded(each)));
-  return known[distances.indexOf(Math.min(...distances))] ?? null;
+  const distances = knownNames.map((each) => distance(wanted, folded(each)));
+  return knownNames[distances.indexOf(Math.min(...distances))] ?? null;
 }
 
 /** Returns the end of a message about an unknown name: `; did you mean title?`, or the list of names if none is similar. */
-export function suggestion(name: string, known: readonly string[]): string {
-  const found = nearest(name, known);
+export function suggestion(name: string, knownNames: readonly string[]): string {
+  const found = nearest(name, knownNames);
   if (found === null) return "; there are none";
   if (isLike(folded(name), folded(found))) return `; did you mean ${found}?`;
-  const longer = known.find((each) => isBeginning(folded(name), folded(each)));
-  return longer === undefined ? `; there are ${listed(known)}` : `; did you mean ${longer}?`;
+  const longer = knownNames.find((each) => isBeginning(folded(name), folded(each)));
+  return longer === undefined ? `; there are ${listed(knownNames)}` : `; did you mean ${longer}?`;
 }
 
 /** Returns the end of a sentence for a caller: ` Did you mean title?` if a known name is similar, otherwise nothing. */
-export function meantName(name: string, known: readonly string[]): string {
-  const end = name.length > 64 ? "" : suggestion(name, known);
+export function meantName(name: string, knownNames: readonly string[]): string {
+  const end = name.length > 64 ? "" : suggestion(name, knownNames);
   return end.startsWith("; did") ? ` D${end.slice(3)}` : "";
 }
 
@@ -40,8 +40,8 @@ function isBeginning(name: string, found: string): boolean {
 
 const MAX_LISTED = 30;
 
-function listed(known: readonly string[]): string {
-  return known.length > MAX_LISTED ? `${known.slice(0, MAX_LISTED).join(", ")}, …` : known.join(", ");
+function listed(knownNames: readonly string[]): string {
+  return knownNames.length > MAX_LISTED ? `${knownNames.slice(0, MAX_LISTED).join(", ")}, …` : knownNames.join(", ");
 }
 
 function folded(name: string): string {

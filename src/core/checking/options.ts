@@ -17,24 +17,24 @@ export function requireOptions<Options extends object>(
   checks: ChecksOf<Options>,
   { of, more = [] }: Told = {},
 ): void {
-  const given: unknown = options;
-  const own = isObject(given)
-    ? membersMistakes({ ...given }, checks)
-    : [`its options are ${shownWithoutText(given)}; it takes an object with ${Object.keys(checks).join(", ")}`];
+  const input: unknown = options;
+  const own = isObject(input)
+    ? membersMistakes({ ...input }, checks)
+    : [`its options are ${shownWithoutText(input)}; it takes an object with ${Object.keys(checks).join(", ")}`];
   const mistakes = [...own, ...more];
   if (mistakes.length === 0) return;
   throw new DeclarationError(of === undefined ? mistakes : mistakes.map((mistake) => `${of}: ${mistake}`));
 }
 
 /** Throws `DeclarationError` with all wrong arguments, and those after the last one, which would be ignored. */
-export function requireArguments(of: string, given: ArrayLike<unknown>, checks: Checks): void {
+export function requireArguments(of: string, values: ArrayLike<unknown>, checks: Checks): void {
   const names = Object.keys(checks);
   const mistakes = names.flatMap((name, at) => {
     const check = checks[name]!;
-    const wrong = check(given[at]);
-    return wrong === null ? [] : [`${of}: ${name} is ${shownTo(check, given[at])}; ${wrong}`];
+    const wrong = check(values[at]);
+    return wrong === null ? [] : [`${of}: ${name} is ${shownTo(check, values[at])}; ${wrong}`];
   });
-  if (given.length > names.length)
+  if (values.length > names.length)
     mistakes.push(
       `${of}: it takes ${names.length === 0 ? "nothing" : names.join(", ")}; leave the other arguments out`,
     );

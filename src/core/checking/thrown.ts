@@ -21,7 +21,7 @@ export function shownThrown(thrown: unknown): string {
 }
 
 /** Returns true if it is of this class. */
-export function isThrown<T>(thrown: unknown, kind: abstract new (...given: never[]) => T): thrown is T {
+export function isThrown<T>(thrown: unknown, kind: abstract new (...parameters: never[]) => T): thrown is T {
   try {
     return thrown instanceof kind;
   } catch {

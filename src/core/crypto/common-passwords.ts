@@ -17,7 +17,7 @@ const file = new URL("./common-passwords.bin", import.meta.url);
  * each. Every call reads one shelf from the file, because passwords are set rarely.
  */
 export function isCommonPassword(password: string): boolean {
-  const { shelf, number } = placeOf(password);
+  const { shelf, number } = locatePassword(password);
   let last = 0;
   for (const gap of readGaps(readShelf(shelf))) {
     last += gap;
@@ -30,7 +30,7 @@ export function isCommonPassword(password: string): boolean {
 export function packCommonPasswords(passwords: Iterable<string>): Buffer {
   const numbers = Array.from({ length: shelves }, () => new Set<number>());
   for (const password of passwords) {
-    const { shelf, number } = placeOf(password);
+    const { shelf, number } = locatePassword(password);
     numbers[shelf]!.add(number);
   }
   const packed = numbers.map((each) => packGaps([...each].toSorted((one, other) => one - other)));
@@ -70,7 +70,7 @@ function* readGaps(bytes: Buffer): Generator<number> {
   }
 }
 
-function placeOf(password: string): { readonly shelf: number; readonly number: number } {
+function locatePassword(password: string): { readonly shelf: number; readonly number: number } {
   const bytes = digest(composed(password).toLowerCase());
   return { shelf: bytes.readUInt16BE(0) % shelves, number: bytes.readUInt32BE(2) % range };
 }

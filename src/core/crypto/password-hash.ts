@@ -25,17 +25,17 @@ const least = [
 export function parsePasswordCost(text: string): PasswordCost | null {
   const found = /^m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})$/.exec(text);
   if (found === null) return null;
-  const [memoryKiB, passes, lanes] = numbersOf(found) as [number, number, number];
+  const [memoryKiB, passes, lanes] = toNumbers(found) as [number, number, number];
   const isEnough = least.some(([memory, times]) => memoryKiB >= memory && passes >= times);
   return isEnough && isBearable(memoryKiB, passes, lanes) && lanes >= 1 ? { memoryKiB, passes, lanes } : null;
 }
 
 /** Returns the hash of a random unknown password. Verifying it takes as long as a real hash of this cost. */
 export function decoyHash(cost: PasswordCost): string {
-  return `${prefixOf(cost)}aJ28384/Zlyri9TFXg/3aA$+PzhKhO5o57imvbZjk7fBqq1QSgYP6vFrOXq5aMGsww`;
+  return `${formatPrefix(cost)}aJ28384/Zlyri9TFXg/3aA$+PzhKhO5o57imvbZjk7fBqq1QSgYP6vFrOXq5aMGsww`;
 }
 
-function prefixOf({ memoryKiB, passes, lanes }: PasswordCost): string {
+function formatPrefix({ memoryKiB, passes, lanes }: PasswordCost): string {
   return `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${lanes}$`;
 }
 
@@ -67,7 +67,7 @@ export async function verifyPassword(hash: string, password: string): Promise<bo
 
 /** Returns true if the hash should be replaced at the next login: it has another format, or another cost, whose time would reveal it. */
 export function needsUpgrade(hash: string, cost: PasswordCost = usualCost): boolean {
-  return !hash.startsWith(prefixOf(cost));
+  return !hash.startsWith(formatPrefix(cost));
 }
 
 /** Returns true if a hash can be verified, for imports. */
@@ -93,7 +93,7 @@ const argon2: Format = {
         phc,
       );
     if (found === null || !/^\$argon2(?:i|id)\$/.test(phc)) return null;
-    const [memoryKiB, passes, lanes] = numbersOf(found);
+    const [memoryKiB, passes, lanes] = toNumbers(found);
     if (!isBearable(memoryKiB!, passes!, lanes!)) return null;
     return async (password) => (await loadArgon2()).verify(phc, Buffer.from(password));
   },
@@ -197,6 +197,6 @@ function loadBcrypt() {
   return import("@node-rs/bcrypt");
 }
 
-function numbersOf(found: RegExpExecArray): number[] {
+function toNumbers(found: RegExpExecArray): number[] {
   return found.slice(1).map(Number);
 }

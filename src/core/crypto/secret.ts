@@ -25,10 +25,10 @@ export class Secret {
 
   /** `older` are the earlier secrets, the newest first. Values that were made with them stay valid. */
   constructor(value: string | Uint8Array, older: readonly Secret[] = []) {
-    const given: unknown = value;
-    if (typeof given !== "string" && !(given instanceof Uint8Array))
+    const input: unknown = value;
+    if (typeof input !== "string" && !(input instanceof Uint8Array))
       throw new TypeError(
-        `A secret is a text or bytes; this one is ${given === undefined ? "missing" : `of type ${typeof given}`}.`,
+        `A secret is a text or bytes; this one is ${input === undefined ? "missing" : `of type ${typeof input}`}.`,
       );
     this.#bytes = Buffer.from(value as string);
     this.#older = older;

@@ -14,9 +14,9 @@ export function parseQuery(query: string): readonly QueryParameter[] {
   const read = ENCODED.test(query) ? decode : asItIs;
   // Splitting would double the cost, because V8 looks up each part in its table of all texts.
   for (let start = 0, end = 0, equals = -1; start <= query.length; start = end + 1) {
-    end = placeOf("&", query, start);
+    end = locateCharacter("&", query, start);
     if (end === start) continue;
-    if (equals < start) equals = placeOf("=", query, start);
+    if (equals < start) equals = locateCharacter("=", query, start);
     const name = read(query.slice(start, Math.min(equals, end)));
     if (name === null) throw broken("", "The name of a query parameter is not percent-encoded UTF-8.");
     const value = equals > end ? "" : read(query.slice(equals + 1, end));
@@ -27,7 +27,7 @@ export function parseQuery(query: string): readonly QueryParameter[] {
 }
 
 /** Returns the position of the next such character. Returns the end of the text if there is none. */
-function placeOf(character: string, text: string, from: number): number {
+function locateCharacter(character: string, text: string, from: number): number {
   const at = text.indexOf(character, from);
   return at === -1 ? text.length : at;
 }
@@ -40,24 +40,24 @@ export function formatQuery(parameters: readonly QueryParameter[]): string {
 }
 
 /** Returns the values of one parameter. A value that is not percent-encoded UTF-8 contains U+FFFD for each unreadable part. */
-export function valuesOf(query: string, name: string): readonly string[] {
-  return query.split("&").flatMap((part) => (nameOf(part) === name ? [valueOf(part)] : []));
+export function collectValues(query: string, name: string): readonly string[] {
+  return query.split("&").flatMap((part) => (decodeName(part) === name ? [decodeValue(part)] : []));
 }
 
 /** Returns the query without the parameters that are `taken`. The rest is unchanged. */
 export function withoutParameters(query: string, taken: (name: string) => boolean): string {
   return query
     .split("&")
-    .filter((part) => !taken(nameOf(part)))
+    .filter((part) => !taken(decodeName(part)))
     .join("&");
 }
 
-function nameOf(part: string): string {
+function decodeName(part: string): string {
   const equals = part.indexOf("=");
   return decode(equals === -1 ? part : part.slice(0, equals)) ?? "";
 }
 
-function valueOf(part: string): string {
+function decodeValue(part: string): string {
   const equals = part.indexOf("=");
   return equals === -1 ? "" : (decode(part.slice(equals + 1)) ?? "\ufffd");
 }
@@ -84,8 +84,8 @@ const names = new Map<string, string>();
 const REMEMBERED = 200;
 
 function encodeName(name: string): string {
-  const known = names.get(name);
-  if (known !== undefined) return known;
+  const cached = names.get(name);
+  if (cached !== undefined) return cached;
   const written = encode(name);
   if (names.size >= REMEMBERED) names.clear();
   names.set(name, written);

@@ -20,7 +20,7 @@ export interface Look {
 /** Returns the style of pages, for light and dark mode. Custom rules come last. */
 export function pageStyle(rules = ""): Asset {
   style ??= read("page.css");
-  return rules === "" ? style : assetOf("page", "css", style.text + rules);
+  return rules === "" ? style : buildAsset("page", "css", style.text + rules);
 }
 
 /** Returns the script of pages: copying, relative times, keys, and the methods that forms lack. Pages also work without it. */
@@ -41,11 +41,11 @@ let passkeys: Asset | null = null;
 function read(file: "page.css" | "page.js" | "passkeys.js"): Asset {
   const text = readFileSync(new URL(`./${file}`, import.meta.url), "utf8");
   const [name = "", kind] = file.split(".");
-  return assetOf(name, kind === "css" ? "css" : "js", text);
+  return buildAsset(name, kind === "css" ? "css" : "js", text);
 }
 
 /** Returns a file. A changed file has a different name, so caches keep each for a year. */
-function assetOf(name: string, kind: "css" | "js", text: string): Asset {
+function buildAsset(name: string, kind: "css" | "js", text: string): Asset {
   const type = kind === "css" ? "text/css; charset=utf-8" : "text/javascript; charset=utf-8";
   return { name: `${name}.${hash("sha256", text, "hex").slice(0, 12)}.${kind}`, type, text };
 }

@@ -51,8 +51,8 @@ export function writePage(parts: PageParts): string {
       <body>
         <a class="skip" href="#main">Skip to content</a>
         <header class="bar">
-          ${toRoot(parts, html` class="brand"`, html`${logoOf(parts)} ${service}`)}
-          ${crumbsOf(parts)}
+          ${toRoot(parts, html` class="brand"`, html`${renderLogo(parts)} ${service}`)}
+          ${renderCrumbs(parts)}
           <nav class="tools" aria-label="Console">${tools}</nav>
         </header>
         ${strip}
@@ -68,7 +68,7 @@ const key = html`<circle cx="6.6" cy="10" r="4.1" /><path d="M10.7 10h7.3M15 10v
 const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 20' fill='none' stroke='%236474e8' stroke-width='2' stroke-linecap='round'%3E%3Ccircle cx='6.6' cy='10' r='4.1'/%3E%3Cpath d='M10.7 10h7.3M15 10v3M18 10v2.2'/%3E%3C/svg%3E";
 
-function logoOf({ logo }: PageParts): Markup {
+function renderLogo({ logo }: PageParts): Markup {
   if (logo !== undefined) return html`<img src="${logo}" alt="" height="20" />`;
   return html`<svg
     viewBox="0 0 20 20"
@@ -88,7 +88,7 @@ function toRoot({ basePath, root }: PageParts, attributes: Markup, words: Markup
   return root ? html`<a${attributes} href="${basePath}/">${words}</a>` : html`<span${attributes}>${words}</span>`;
 }
 
-function crumbsOf(parts: PageParts): Markup {
+function renderCrumbs(parts: PageParts): Markup {
   const { crumbs, basePath } = parts;
   const current = html` aria-current="page"`;
   const steps = crumbs.map(([text, path], at) => {

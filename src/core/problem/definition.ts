@@ -24,7 +24,7 @@ export function catalogueWith(own: readonly ProblemDefinition[]): Catalogue {
 }
 
 /** Returns the code of either kind. */
-export function codeOf(each: AnyProblem): string {
+export function resolveCode(each: AnyProblem): string {
   return typeof each === "string" ? each : each.code;
 }
 

@@ -1,4 +1,4 @@
-import { isObject, sortOf } from "../checking/members.ts";
+import { isObject, describeType } from "../checking/members.ts";
 import { shownName, suggestion } from "../checking/nearest.ts";
 import { Flaw } from "./flaw.ts";
 
@@ -60,20 +60,20 @@ const NONE: Readonly<Record<string, unknown>> = Object.freeze({});
 export function readExtensions(
   code: string,
   members: ExtensionMembers | undefined,
-  given: unknown,
+  input: unknown,
 ): Readonly<Record<string, unknown>> {
-  if (given === undefined && members === undefined) return NONE;
-  if (given !== undefined && !isObject(given))
-    throw new TypeError(`problem(${shownName(code)}): extensions is ${sortOf(given)}; it has to be an object`);
-  const known = members ?? {};
-  for (const name of Object.keys(given ?? {}))
-    if (!Object.hasOwn(known, name) || standardMembers.has(name))
+  if (input === undefined && members === undefined) return NONE;
+  if (input !== undefined && !isObject(input))
+    throw new TypeError(`problem(${shownName(code)}): extensions is ${describeType(input)}; it has to be an object`);
+  const declared = members ?? {};
+  for (const name of Object.keys(input ?? {}))
+    if (!Object.hasOwn(declared, name) || standardMembers.has(name))
       throw new TypeError(
-        `problem(${shownName(code)}): there is no extension ${shownName(name)}${suggestion(name, Object.keys(known))}`,
+        `problem(${shownName(code)}): there is no extension ${shownName(name)}${suggestion(name, Object.keys(declared))}`,
       );
   const read: Record<string, unknown> = {};
-  for (const [name, member] of Object.entries(known)) {
-    const value = readExtension(code, name, member, given?.[name]);
+  for (const [name, member] of Object.entries(declared)) {
+    const value = readExtension(code, name, member, input?.[name]);
     if (value !== undefined) read[name] = value;
   }
   return read;
@@ -89,5 +89,5 @@ function readExtension(code: string, name: string, { kind, options }: ExtensionM
   if (!(read instanceof Flaw)) return read;
   const flaws = read.parts.length === 0 ? [{ pointer: "", code: read.code }] : read.parts;
   const where = flaws.map((flaw) => (flaw.pointer === "" ? flaw.code : `${flaw.code} at ${flaw.pointer}`));
-  throw new TypeError(`${place} is ${sortOf(value)} that its field does not take: ${where.join(", ")}`);
+  throw new TypeError(`${place} is ${describeType(value)} that its field does not take: ${where.join(", ")}`);
 }

@@ -1,9 +1,9 @@
 import { aFieldList } from "../checking/header-fields.ts";
-import { isObject, isText, optional, sortOf, unknownMembers, type Check } from "../checking/members.ts";
+import { isObject, isText, optional, describeType, unknownMembers, type Check } from "../checking/members.ts";
 import { shownName, suggestion } from "../checking/nearest.ts";
 import { made } from "../copy.ts";
 import { catalogue, type CatalogueEntry, type ProblemCode } from "./catalogue.ts";
-import { codeOf, type AnyProblem, type ProblemDefinition } from "./definition.ts";
+import { resolveCode, type AnyProblem, type ProblemDefinition } from "./definition.ts";
 import { readExtensions, type ExtensionMembers, type ExtensionsOf } from "./extensions.ts";
 
 /** The most wrong fields in one response. A body of 1 MiB can have 150,000, and listing all of them would take 10 MiB. */
@@ -75,7 +75,7 @@ export class Problem extends Error {
     const entry: CatalogueEntry = typeof which === "string" ? catalogue[which] : which;
     super(options.detail ?? entry.detail, { cause: options.cause });
     this.name = "Problem";
-    this.code = codeOf(which);
+    this.code = resolveCode(which);
     this.status = entry.status;
     this.title = entry.title;
     this.detail = options.detail ?? entry.detail;
@@ -158,10 +158,10 @@ function requireKnown(which: unknown, options: unknown): void {
   const [unknown] = typeof options === "object" && options !== null ? unknownMembers({ ...options }, optionNames) : [];
   if (unknown !== undefined) throw new TypeError(`problem(${shownName(String(code))}): ${unknown}`);
   for (const name in optionChecks) {
-    const given = (options as Readonly<Record<string, unknown>> | undefined)?.[name];
-    const wrong = optionChecks[name as keyof typeof optionChecks](given);
+    const value = (options as Readonly<Record<string, unknown>> | undefined)?.[name];
+    const wrong = optionChecks[name as keyof typeof optionChecks](value);
     if (wrong !== null)
-      throw new TypeError(`problem(${shownName(String(code))}): ${name} is ${sortOf(given)}; ${wrong}`);
+      throw new TypeError(`problem(${shownName(String(code))}): ${name} is ${describeType(value)}; ${wrong}`);
   }
   const headers = (options as ProblemOptions | undefined)?.headers;
   const mistake = headers === undefined ? null : aFieldList(headers);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { test } from "node:test";
 import { leastCPUms } from "../../../tests/harness/least-cpu.ts";
-import { wordsOf, WORDS_VERSION } from "./words.ts";
+import { splitWords, WORDS_VERSION } from "./words.ts";
 
 const rows: readonly (readonly [text: string, words: readonly string[]])[] = [
   ["Ada Lovelace", ["ada", "lovelace"]],
@@ -33,24 +33,24 @@ const rows: readonly (readonly [text: string, words: readonly string[]])[] = [
 ];
 
 for (const [text, words] of rows)
-  test(`finds the words of ${JSON.stringify(text)}`, () => assert.deepEqual(wordsOf(text), words));
+  test(`finds the words of ${JSON.stringify(text)}`, () => assert.deepEqual(splitWords(text), words));
 
 test("folds a folded text to itself", () => {
   for (let code = 1; code < 0x3_0000; code++) {
     if (code >= 0xd800 && code < 0xe000) continue;
-    const [word] = wordsOf(String.fromCodePoint(code));
-    if (word !== undefined) assert.deepEqual(wordsOf(word), [word], code.toString(16));
+    const [word] = splitWords(String.fromCodePoint(code));
+    if (word !== undefined) assert.deepEqual(splitWords(word), [word], code.toString(16));
   }
 });
 
 test("uses only the first 500 characters of a word", () => {
-  assert.deepEqual(wordsOf("x".repeat(501)), ["x".repeat(500)]);
-  assert.deepEqual(wordsOf("\u{1f1e6}" + "\u{20000}".repeat(501)), ["\u{20000}".repeat(500)]);
+  assert.deepEqual(splitWords("x".repeat(501)), ["x".repeat(500)]);
+  assert.deepEqual(splitWords("\u{1f1e6}" + "\u{20000}".repeat(501)), ["\u{20000}".repeat(500)]);
 });
 
 test("handles a hundred thousand marks on one letter quickly", () => {
   for (const letter of ["e", "か", "ह", "1", ""]) {
-    const ms = leastCPUms(100, () => wordsOf(`${letter}${"\u0301\u0316".repeat(50_000)}`));
+    const ms = leastCPUms(100, () => splitWords(`${letter}${"\u0301\u0316".repeat(50_000)}`));
 
     assert.ok(ms < 100, `${letter}: ${ms} ms`);
   }
@@ -59,15 +59,15 @@ test("handles a hundred thousand marks on one letter quickly", () => {
 test("folds a folded text to itself, for all marks after a letter", () => {
   for (const letter of ["e", "か", "ह", "한"])
     for (const marks of ["\u3099", "\u3099\u0301", "\u0316\u0301\u093f", "\u0301".repeat(70), "\u034f\u3099"]) {
-      const [word] = wordsOf(`${letter}${marks}x`);
-      assert.deepEqual(wordsOf(word!), [word]);
-      assert.deepEqual(wordsOf(`${letter}${marks}x`.normalize("NFD")), [word]);
-      assert.deepEqual(wordsOf(`${letter}${marks}x`.toUpperCase()), [word]);
+      const [word] = splitWords(`${letter}${marks}x`);
+      assert.deepEqual(splitWords(word!), [word]);
+      assert.deepEqual(splitWords(`${letter}${marks}x`.normalize("NFD")), [word]);
+      assert.deepEqual(splitWords(`${letter}${marks}x`.toUpperCase()), [word]);
     }
 });
 
 test("changes the version if the rules for words change, so that stores index again", () => {
-  const digest = hash("sha256", JSON.stringify(rows.map(([text]) => wordsOf(text)))).slice(0, 12);
+  const digest = hash("sha256", JSON.stringify(rows.map(([text]) => splitWords(text)))).slice(0, 12);
 
   assert.deepEqual({ [WORDS_VERSION]: digest }, { 2: "bfcb62949dfe" });
 });

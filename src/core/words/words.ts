@@ -3,7 +3,7 @@ import { composed } from "../crypto/composed.ts";
 /** The most characters (code points) of a word that count. Databases keep no longer keys. */
 const MAX_WORD_LENGTH = 500;
 
-/** Increase it if `wordsOf` returns other words for a text. Stores then index their words again. */
+/** Increase it if `splitWords` returns other words for a text. Stores then index their words again. */
 export const WORDS_VERSION = 2;
 
 /**
@@ -21,15 +21,15 @@ const plain = /^[ -~]*$/;
  * Returns the words of a text, each once: sequences of letters and digits, without regard to case (Unicode's full mapping: `ß` is `ss`, `ς`
  * is `σ`) and accents of Latin, Greek and Cyrillic (`é` is `e`), composed (NFC).
  */
-export function wordsOf(text: string): readonly string[] {
+export function splitWords(text: string): readonly string[] {
   const found = plain.test(text) ? text.toLowerCase().match(plainWords) : foldWords(text).match(words);
   if (found === null) return [];
   return [...new Set(found.map(cut))];
 }
 
 /** True if one of the words begins like this. */
-export function beginsOneOf(text: string, beginning: string): boolean {
-  return wordsOf(text).some((word) => word.startsWith(beginning));
+export function hasWordWithPrefix(text: string, beginning: string): boolean {
+  return splitWords(text).some((word) => word.startsWith(beginning));
 }
 
 function foldWords(text: string): string {

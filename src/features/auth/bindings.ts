@@ -104,7 +104,7 @@ export function storeBindings(options: BindingsOptions): Bindings {
     const outcome = await store.write({
       changes: [
         // Requires the revision whose name was compared. The name of an account that is bound by name counts as given.
-        { kind: "update", collection: accountsCollection, key: id, values: given, revision: row.revision },
+        { kind: "update", collection: accountsCollection, key: id, values: givenOrigin, revision: row.revision },
         { kind: "require", collection: bindingsCollection, where: ofUser(id), atMost: 0, name: "bound" },
         insertBinding(key, id, now),
       ],
@@ -159,7 +159,7 @@ function notBound(observe: Observer, { issuer, subject, username }: ExternalIden
 
 const OVERTAKEN = Symbol("somebody was faster");
 
-const given = { username_origin: "given" } as const;
+const givenOrigin = { username_origin: "given" } as const;
 
 /**
  * Returns true if the user did not choose the name. Accounts from before origins were stored count only if they cannot

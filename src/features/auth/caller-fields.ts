@@ -123,11 +123,11 @@ export function hasRole<R extends string>(
   ...roles: readonly NoInfer<R>[]
 ): Permission;
 export function hasRole(users: { readonly roles: readonly string[] }, ...roles: readonly string[]): Permission {
-  const given: unknown = users;
-  const declared: unknown = isObject(given) ? given["roles"] : null;
+  const input: unknown = users;
+  const declared: unknown = isObject(input) ? input["roles"] : null;
   if (!Array.isArray(declared) || !declared.every(isText))
     throw new DeclarationError([
-      `hasRole: the users are ${shownWithoutText(given)}; make them with defineUsers({ roles })`,
+      `hasRole: the users are ${shownWithoutText(input)}; make them with defineUsers({ roles })`,
     ]);
   if (roles.length === 0)
     throw new DeclarationError([
@@ -149,14 +149,16 @@ export function hasRole(users: { readonly roles: readonly string[] }, ...roles: 
 
 /** Throws `DeclarationError` if the users have no such field in `identity`. */
 function requireMember(of: string, users: unknown, member: unknown): void {
-  const known: unknown = isObject(users) ? users["identity"] : null;
-  if (!Array.isArray(known))
+  const identityNames: unknown = isObject(users) ? users["identity"] : null;
+  if (!Array.isArray(identityNames))
     throw new DeclarationError([
       `${of}: the users are ${shown(users)}; make them with defineUsers({ fields, identity })`,
     ]);
-  if (known.includes(member)) return;
+  if (identityNames.includes(member)) return;
   const name = String(member);
-  throw new DeclarationError([`${of}: identity names no ${shownName(name)}${suggestion(name, known as string[])}`]);
+  throw new DeclarationError([
+    `${of}: identity names no ${shownName(name)}${suggestion(name, identityNames as string[])}`,
+  ]);
 }
 
 function valueIn(identity: Identity | null, member: string): NonNullable<IdentityFields[string]> | null {

@@ -111,7 +111,7 @@ export interface People {
    */
   changePassword(account: Account, password: string, options?: { readonly endKeys?: boolean }): Promise<void>;
   /** Returns the changes of `changePassword`, for your own transaction. It is refused as `OVERTAKEN` if the account has changed. */
-  passwordChanges(context: Context, given: NewPassword): Promise<readonly Change[]>;
+  passwordChanges(context: Context, newPassword: NewPassword): Promise<readonly Change[]>;
   /**
    * Returns the changes after a proof that the user reads the mailbox of the account's address. The first proof of an account that another
    * person may have prepared ends every other way into it: password, logins, factors, passkeys, identities, API token and keys.

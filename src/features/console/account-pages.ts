@@ -15,7 +15,7 @@ import {
   RESET_CONFIRM_PATH,
   RESET_PATH,
   USERS_PATH,
-  waysOf,
+  resolveWaysIn,
 } from "./ways-in.ts";
 
 /** The default paths of the pages of accounts. */
@@ -125,7 +125,7 @@ function loginEndpoint(pages: AccountPages, facts: () => ServiceFacts): Endpoint
       problems: ["not_found"],
     },
     handle(context): Reply {
-      const { password, passkey, others } = waysOf(facts());
+      const { password, passkey, others } = resolveWaysIn(facts());
       if (!hasWays(facts())) throw problem("not_found");
       const at = (path: string | null): string | null => (path === null ? null : context.at(path));
       const listed = others.map(({ title, href }) => ({ title, href: context.at(href) }));

@@ -9,7 +9,7 @@ type Parameters = readonly (readonly [name: string, value: string])[];
  * Returns the query parameters of the request, without the one that selects the format. Empty if the query cannot be
  * read.
  */
-export function parametersOf({ query }: View): Parameters {
+export function readParameters({ query }: View): Parameters {
   try {
     return parseQuery(query).filter(([name]) => name !== "format");
   } catch {
@@ -18,38 +18,38 @@ export function parametersOf({ query }: View): Parameters {
 }
 
 /** Returns one parameter of the query. Returns undefined if there is none with this name. */
-export function parameterOf(view: View, name: string): string | undefined {
-  return parametersOf(view).find(([each]) => each === name)?.[1];
+export function findParameter(view: View, name: string): string | undefined {
+  return readParameters(view).find(([each]) => each === name)?.[1];
 }
 
 /** Returns the path and query of the request. */
-export function targetOf({ call, query }: Pick<View, "call" | "query">): string {
+export function readTarget({ call, query }: Pick<View, "call" | "query">): string {
   return query === "" ? call.path : `${call.path}?${query}`;
 }
 
 /** Returns the curl command for a program, never with a credential. */
-export function curlOf({ call }: View, target: string): string {
+export function formatCurl({ call }: View, target: string): string {
   return `curl ${shellWord(`${call.client.origin ?? ""}${target}`)}`;
 }
 
 /** Returns this URL with other parameters. A null removes a parameter. A list starts at its first page again. */
 export function withParameters(view: View, changes: Readonly<Record<string, string | null>>): string {
-  const kept = parametersOf(view).filter(([name]) => name !== "cursor" && !Object.hasOwn(changes, name));
+  const retained = readParameters(view).filter(([name]) => name !== "cursor" && !Object.hasOwn(changes, name));
   const added = Object.entries(changes).flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
-  return address(view, [...kept, ...added]);
+  return address(view, [...retained, ...added]);
 }
 
 /** Returns this URL without one of its parameters. Several may have the same name. */
 export function withoutParameter(view: View, at: number): string {
   return address(
     view,
-    parametersOf(view).filter(([name], index) => index !== at && name !== "cursor"),
+    readParameters(view).filter(([name], index) => index !== at && name !== "cursor"),
   );
 }
 
 /** Returns this URL in another format, because a link cannot send a header field. */
 export function inFormat(view: View, name: string): string {
-  return address(view, [...parametersOf(view), ["format", name]]);
+  return address(view, [...readParameters(view), ["format", name]]);
 }
 
 function address({ call }: View, parameters: Parameters): string {
@@ -58,7 +58,7 @@ function address({ call }: View, parameters: Parameters): string {
 }
 
 /** Returns the links of the response by relation (RFC 8288). */
-export function linksOf({ headers }: View): Readonly<Record<string, string>> {
+export function readLinks({ headers }: View): Readonly<Record<string, string>> {
   const links = headers.filter(([name]) => name === "Link").map(([, value]) => value);
   const found = links.flatMap((value) => [...value.matchAll(/<([^<>]*)>; rel="([a-z-]+)"/g)]);
   return Object.fromEntries(found.map(([, target = "", rel = ""]) => [rel, target]));

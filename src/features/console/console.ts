@@ -12,7 +12,7 @@ import type { DataBody, Format, ProblemDocument } from "../../http/formats/forma
 import type { View } from "../../http/formats/view.ts";
 import { servedBy } from "../../http/mount/endpoints.ts";
 import { accountPages, changePasswordEndpoint, pageEndpoints, takenPages } from "./account-pages.ts";
-import { parameterOf } from "./addresses.ts";
+import { findParameter } from "./addresses.ts";
 import { giveWayFor, inCell, onPage } from "./excerpt.ts";
 import { choicesFor } from "./forms/choices.ts";
 import { ACCOUNT_PATH, writeFramed } from "./frame.ts";
@@ -33,7 +33,7 @@ import { isRows } from "./pages/rows.ts";
 import { drawSession } from "./pages/session-page.ts";
 import { drawWhy } from "./pages/why-page.ts";
 import type { Drawing, Drawn, Labels, Site } from "./site.ts";
-import { LOGIN_PATH, SESSION_PATH, waysOf } from "./ways-in.ts";
+import { LOGIN_PATH, SESSION_PATH, resolveWaysIn } from "./ways-in.ts";
 import { WHY_PATH, whyEndpoint } from "./why.ts";
 
 const policy =
@@ -150,7 +150,8 @@ function pageFormat(site: Site): Format {
     charset: "utf-8",
     contentSecurityPolicy: policy,
     tagged: "by content",
-    asksInPlaceOf: (challenge) => waysOf(site.facts()).password !== null && /^(?:basic|digest)\b/i.test(challenge),
+    asksInPlaceOf: (challenge) =>
+      resolveWaysIn(site.facts()).password !== null && /^(?:basic|digest)\b/i.test(challenge),
     write: async (body, view) => writeFramed(site, view, await draw(site, body, view)),
     writeProblem: async (document: ProblemDocument, view) =>
       writeFramed(site, view, await drawProblem(site, view, document), document.request_id),
@@ -159,8 +160,12 @@ function pageFormat(site: Site): Format {
 
 async function draw(site: Site, body: DataBody, view: View): Promise<Drawn> {
   await giveWayFor(body.value);
-  const path = subjectOf(view);
-  const [offers, tag, labels] = await Promise.all([view.offers(path), tagOf(view, path), labelsOf(site, view, body)]);
+  const path = resolveSubject(view);
+  const [offers, tag, labels] = await Promise.all([
+    view.offers(path),
+    findRecordTag(view, path),
+    loadPageLabels(site, view, body),
+  ]);
   const choices = await choicesFor(site, view, offers);
   const drawing: Drawing = { site, view, body, path, offers, tag, labels, choices };
   const template = view.place === null ? undefined : site.templates[view.place.path];
@@ -176,7 +181,7 @@ function drawKnown(drawing: Drawing): Drawn | Promise<Drawn> {
 }
 
 /** Returns the labels for a record or for a page of records. */
-async function labelsOf(site: Site, view: View, { value, items, element }: DataBody): Promise<Labels> {
+async function loadPageLabels(site: Site, view: View, { value, items, element }: DataBody): Promise<Labels> {
   const resource = view.place?.resource ?? null;
   if (resource === null || (items ?? element) !== resource.name) return noLabels;
   const records = [value].flat().filter(isObject);
@@ -184,14 +189,14 @@ async function labelsOf(site: Site, view: View, { value, items, element }: DataB
 }
 
 /** Returns the record's own tag. Only this tag names the state for a change. */
-async function tagOf(view: View, path: string): Promise<string | null> {
-  if (view.tag === null || parameterOf(view, "expand") === undefined) return view.tag;
+async function findRecordTag(view: View, path: string): Promise<string | null> {
+  if (view.tag === null || findParameter(view, "expand") === undefined) return view.tag;
   const found = await view.ask(path);
   return typeof found?.tag === "string" ? `"${found.tag}"` : null;
 }
 
 /** Returns the path of the shown record: the created one, the one of an action, or the requested one. */
-function subjectOf({ headers, call, basePath }: View): string {
+function resolveSubject({ headers, call, basePath }: View): string {
   const [, elsewhere] = headers.find(([name]) => name === "Location" || name === "Content-Location") ?? [];
   const path = belowBasePath(elsewhere ?? call.path, basePath) ?? call.path;
   return path.replace(/(?<=.)\/$/, "");

@@ -23,7 +23,7 @@ export const inCell: Extent = { characters: 500, ids: 3 };
 const MOST_EDITED = 64 * 1024;
 
 /** Returns the beginning of a long text, with a mark at the cut. */
-export function excerptOf(text: string, most: number): string {
+export function excerptText(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
 }
 
@@ -44,11 +44,11 @@ export function textOfJSON(value: object): string {
 
 /** Returns the beginning of an object or array as JSON text. Writes no more than that. */
 export function excerptOfJSON(value: object, most: number): string {
-  return excerptOf(JSON.stringify(beginningOf(value, { room: most })), most);
+  return excerptText(JSON.stringify(copyBeginning(value, { room: most })), most);
 }
 
 /** Returns a copy of a value, cut after a number of characters of its JSON. */
-function beginningOf(value: unknown, left: { room: number }): unknown {
+function copyBeginning(value: unknown, left: { room: number }): unknown {
   if (typeof value === "string") {
     const room = Math.max(0, left.room);
     left.room -= value.length;
@@ -58,14 +58,14 @@ function beginningOf(value: unknown, left: { room: number }): unknown {
   if (!isJSON(value) || isExactNumber(value)) return value;
   if (Array.isArray(value)) {
     const items: unknown[] = [];
-    for (let at = 0; at < value.length && left.room >= 0; at++) items.push(beginningOf(value[at], left));
+    for (let at = 0; at < value.length && left.room >= 0; at++) items.push(copyBeginning(value[at], left));
     return items;
   }
   const members: [string, unknown][] = [];
   for (const name of Object.keys(value)) {
     if (left.room < 0) break;
     left.room -= name.length;
-    members.push([name, beginningOf(value[name as keyof typeof value], left)]);
+    members.push([name, copyBeginning(value[name as keyof typeof value], left)]);
   }
   return Object.fromEntries(members);
 }
@@ -73,7 +73,7 @@ function beginningOf(value: unknown, left: { room: number }): unknown {
 /** Lets other requests run first if a page has much content. */
 export function giveWayFor(value: unknown): Promise<void> | undefined {
   const left = { room: MOST_EDITED };
-  beginningOf(value, left);
+  copyBeginning(value, left);
   return left.room < 0 ? takeTurn() : undefined;
 }
 

@@ -2,9 +2,9 @@ import { isUnsafe } from "../../core/call/cross-site.ts";
 import { html, type PageContent, type Markup } from "../../core/html/markup.ts";
 import { writePage } from "../../core/html/page.ts";
 import type { View } from "../../http/formats/view.ts";
-import { curlOf, inFormat, targetOf, withParameters } from "./addresses.ts";
-import { isReadable, isServed, partsOf } from "./paths.ts";
-import { addressOf, type Drawn, type Site } from "./site.ts";
+import { formatCurl, inFormat, readTarget, withParameters } from "./addresses.ts";
+import { isReadable, isServed, splitPath } from "./paths.ts";
+import { resolveAddress, type Drawn, type Site } from "./site.ts";
 import { hasWays, PASSKEY_PATH, SESSION_PATH } from "./ways-in.ts";
 import { WHY_PATH } from "./why.ts";
 import { statusText } from "./words.ts";
@@ -25,19 +25,19 @@ export function writeFramed(site: Site, view: View, { title, main, narrow }: Dra
     ...(site.logo === undefined ? {} : { logo: site.logo }),
     head: html`<link rel="stylesheet" href="${style}" />
       <script src="${script}" defer></script>${hasPasskeys ? html` <script src="${passkeys}" defer></script>` : ""}`,
-    crumbs: crumbsOf(site, view),
-    tools: toolsOf(site, view),
-    strip: stripOf(site, view),
+    crumbs: collectCrumbs(site, view),
+    tools: drawTools(site, view),
+    strip: drawStrip(site, view),
     main,
     narrow: narrow ?? false,
-    foot: footOf(site, view, requestId),
+    foot: drawFoot(site, view, requestId),
     rest: keys,
   });
 }
 
-function crumbsOf(site: Site, { call, basePath }: View): readonly (readonly [string, string | null])[] {
+function collectCrumbs(site: Site, { call, basePath }: View): readonly (readonly [string, string | null])[] {
   const path = call.path.startsWith(basePath) ? call.path.slice(basePath.length) : call.path;
-  const parts = partsOf(path);
+  const parts = splitPath(path);
   return parts.slice(0, 12).map((part, at) => {
     const to = `/${parts.slice(0, at + 1).join("/")}`;
     const isThere = at === parts.length - 1 || isReadable(site, to);
@@ -54,15 +54,15 @@ function decoded(part: string): string {
   }
 }
 
-function toolsOf(site: Site, view: View): PageContent {
-  const docs = isServed(site, "/docs") ? html`<a href="${addressOf(view, "/docs")}">Docs</a>` : "";
-  const session = addressOf(view, SESSION_PATH);
+function drawTools(site: Site, view: View): PageContent {
+  const docs = isServed(site, "/docs") ? html`<a href="${resolveAddress(view, "/docs")}">Docs</a>` : "";
+  const session = resolveAddress(view, SESSION_PATH);
   const { identity } = view;
   const hasSessions = isServed(site, SESSION_PATH);
   if (identity === null) return html`${docs}${hasSessions ? wayIn(site, view, session) : ""}`;
   const { username, role, scheme } = identity;
   const out = html`<form method="post" action="${session}end/">
-    <input type="hidden" name="next" value="${addressOf(view, "/")}" /><button class="btn">Log out</button>
+    <input type="hidden" name="next" value="${resolveAddress(view, "/")}" /><button class="btn">Log out</button>
   </form>`;
   return html`${docs}
     <details class="menu end">
@@ -70,8 +70,8 @@ function toolsOf(site: Site, view: View): PageContent {
         <span class="face" aria-hidden="true">${username.slice(0, 1).toUpperCase()}</span><bdi>${username}</bdi>
       </summary>
       <div>
-        <p class="small dim">${titleOf(role)}, known by ${scheme}</p>
-        ${isServed(site, ACCOUNT_PATH) ? html`<a href="${addressOf(view, ACCOUNT_PATH.replace("{id}", String(identity.id)))}">Your account</a>` : ""}
+        <p class="small dim">${describeRole(role)}, known by ${scheme}</p>
+        ${isServed(site, ACCOUNT_PATH) ? html`<a href="${resolveAddress(view, ACCOUNT_PATH.replace("{id}", String(identity.id)))}">Your account</a>` : ""}
         ${hasSessions ? html`<a href="${session}">Who you are</a>` : ""}${hasSessions && scheme === "session" ? out : ""}
       </div>
     </details>`;
@@ -83,16 +83,16 @@ function toolsOf(site: Site, view: View): PageContent {
  */
 function wayIn(site: Site, view: View, session: string): Markup {
   if (view.wasIdentified || view.status === 401) return html`<a href="${loginLink(site, view, session)}">Log in</a>`;
-  const asks = isServed(site, "/") ? html` data-login="${addressOf(view, "/")}"` : "";
+  const asks = isServed(site, "/") ? html` data-login="${resolveAddress(view, "/")}"` : "";
   return html`<a href="${session}"${asks}>Who you are</a>`;
 }
 
 /** Returns the address of the login page, which leads back to this page. */
 function loginLink(site: Site, view: View, session: string): string {
   if (!hasWays(site.facts())) return session;
-  const login = addressOf(view, site.pages.login);
+  const login = resolveAddress(view, site.pages.login);
   if (isUnsafe(view.call.method)) return login;
-  return `${login}?${new URLSearchParams({ next: targetOf(view) }).toString()}`;
+  return `${login}?${new URLSearchParams({ next: readTarget(view) }).toString()}`;
 }
 
 function hasXML({ facts }: Site): boolean {
@@ -101,7 +101,7 @@ function hasXML({ facts }: Site): boolean {
 }
 
 /** Returns the response in one line: the request, the status, and the same for a program. */
-function stripOf(site: Site, view: View): Markup {
+function drawStrip(site: Site, view: View): Markup {
   const { call, status, tag } = view;
   const target = shownTarget(view);
   const classes = status >= 500 ? "st c5" : status >= 400 ? "st c4" : "st";
@@ -120,21 +120,21 @@ function stripOf(site: Site, view: View): Markup {
       ><span data-timing></span>${tag === null ? "" : html`<span>ETag <code>${tag}</code></span>`}
     </p>
     <div class="row">
-      ${isRead ? formats : ""}${isRead ? html`<button class="btn low" type="button" data-js hidden data-key="c" data-text="${curlOf(view, target)}">Copy as curl</button><a href="${whyOf(view, target)}">Why?</a>` : ""}
+      ${isRead ? formats : ""}${isRead ? html`<button class="btn low" type="button" data-js hidden data-key="c" data-text="${formatCurl(view, target)}">Copy as curl</button><a href="${resolveWhyAddress(view, target)}">Why?</a>` : ""}
     </div>
   </section>`;
 }
 
 /** Returns the path and query of the request, without the token of a link: it opens an account. */
 function shownTarget(view: View): string {
-  return targetOf(view).replace(/([?&]token=)[^&]+/g, "$1…");
+  return readTarget(view).replace(/([?&]token=)[^&]+/g, "$1…");
 }
 
-function whyOf(view: View, target: string): string {
-  return `${addressOf(view, WHY_PATH)}?${new URLSearchParams({ of: target }).toString()}`;
+function resolveWhyAddress(view: View, target: string): string {
+  return `${resolveAddress(view, WHY_PATH)}?${new URLSearchParams({ of: target }).toString()}`;
 }
 
-function footOf(site: Site, view: View, requestId: string | undefined): Markup {
+function drawFoot(site: Site, view: View, requestId: string | undefined): Markup {
   const links = (
     [
       ["/docs", "Docs"],
@@ -145,7 +145,7 @@ function footOf(site: Site, view: View, requestId: string | undefined): Markup {
   ).filter(([path]) => isServed(site, path));
   return html`${requestId === undefined ? "" : html`<p>Request <code>${requestId}</code></p>`}
     <nav aria-label="Service">
-      ${links.map(([path, words]) => html`<a href="${addressOf(view, path)}">${words}</a>`)}
+      ${links.map(([path, words]) => html`<a href="${resolveAddress(view, path)}">${words}</a>`)}
     </nav>
     <noscript><p>Reading and logging in work without JavaScript. Changing things needs it.</p></noscript>
     <p data-js hidden>Press <kbd>?</kbd> for keys</p>`;
@@ -173,6 +173,6 @@ const keys = html`<dialog aria-labelledby="keys-title">
   <p class="said" role="status" data-said></p>`;
 
 /** Returns the name of a role. The two built-in roles have names for people, others appear as declared. */
-function titleOf(role: string): string {
+function describeRole(role: string): string {
   return role === "admin" ? "Administrator" : role === "user" ? "User" : role;
 }

@@ -13,7 +13,7 @@ export const noLabels: Labels = new Map();
 const NAMES = ["name", "title", "label"] as const;
 
 /** Returns the field with the name of a record. Returns null if there is none. */
-export function labelFieldOf(resource: Resource): string | null {
+export function findLabelField(resource: Resource): string | null {
   const shown = shownFields(resource);
   return NAMES.find((name) => shown.includes(name)) ?? null;
 }
@@ -37,11 +37,11 @@ export async function labelsFor(
     const ids = values.filter((id) => typeof id === "number" || typeof id === "string");
     referred.set(to, new Set([...(referred.get(to) ?? []), ...ids]));
   }
-  const found = [...referred].map(async ([to, ids]) => [to.path, await labelsOf(view, to, [...ids])] as const);
+  const found = [...referred].map(async ([to, ids]) => [to.path, await loadLabels(view, to, [...ids])] as const);
   return new Map((await Promise.all(found)).flatMap(([path, labels]) => (labels === null ? [] : [[path, labels]])));
 }
 
-async function labelsOf(view: View, to: Resource, ids: readonly Id[]): Promise<ReadonlyMap<Id, string> | null> {
-  const found = await view.values(to.path, ids, labelFieldOf(to) ?? "id");
+async function loadLabels(view: View, to: Resource, ids: readonly Id[]): Promise<ReadonlyMap<Id, string> | null> {
+  const found = await view.values(to.path, ids, findLabelField(to) ?? "id");
   return found === null ? null : new Map([...found].map(([id, value]) => [id, String(value ?? id)]));
 }

@@ -1,7 +1,7 @@
-import { dayOf } from "../../core/deprecation.ts";
+import { formatDay } from "../../core/deprecation.ts";
 import { html, type PageContent, type Markup } from "../../core/html/markup.ts";
 import type { View } from "../../http/formats/view.ts";
-import { excerptOf, MOST_SHOWN, textOfJSON } from "./excerpt.ts";
+import { excerptText, MOST_SHOWN, textOfJSON } from "./excerpt.ts";
 import { showDocument } from "./values.ts";
 
 /** Returns a table in a separate frame, which scrolls instead of the page. */
@@ -27,10 +27,10 @@ export function table(caption: PageContent, columns: readonly PageContent[], row
 export function goingNote({ deprecations, basePath }: Pick<View, "deprecations" | "basePath">): PageContent {
   if (deprecations.length === 0) return "";
   const lines = deprecations.map(({ what, since, sunset, link }) => {
-    const until = sunset === null ? "" : `, until ${dayOf(sunset)}`;
+    const until = sunset === null ? "" : `, until ${formatDay(sunset)}`;
     const at = link?.startsWith("/") === true ? basePath + link : link;
     const more = at === null ? "" : html` <a href="${at}">What to do instead</a>`;
-    return html`<li>The ${what} is deprecated since ${dayOf(since)}${until}.${more}</li>`;
+    return html`<li>The ${what} is deprecated since ${formatDay(since)}${until}.${more}</li>`;
   });
   return html`<div class="note" role="note">
     <ul>
@@ -60,7 +60,7 @@ export function asJSON(id: string, mediaType: string, what: string, value: unkno
   const text = typeof value === "object" && value !== null ? textOfJSON(value) : "";
   if (text.length <= MOST_SHOWN) return code(id, mediaType, what, showDocument(value));
   const caption = `${mediaType}, the beginning of ${text.length.toLocaleString("en")} characters`;
-  return code(id, caption, what, excerptOf(text, MOST_SHOWN));
+  return code(id, caption, what, excerptText(text, MOST_SHOWN));
 }
 
 /** Returns the method as a word, in the color of its effect. */

@@ -22,14 +22,14 @@ export function isReadable(site: Site, path: string): boolean {
     ]),
     ...endpoints.filter(({ method }) => method === "GET").map((each) => each.path),
   ];
-  return declared.some((each) => fits(partsOf(each), partsOf(path)));
+  return declared.some((each) => fits(splitPath(each), splitPath(path)));
 }
 
 /** Returns the caller's offers at the named paths directly below a path, such as `/users/1/keys`, GET first. */
 export async function offersBelow(site: Site, view: View, path: string): Promise<readonly (readonly Offer[])[]> {
-  const parts = partsOf(path);
+  const parts = splitPath(path);
   const names = site.facts().endpoints.flatMap(({ path: declared }) => {
-    const all = partsOf(declared);
+    const all = splitPath(declared);
     const last = all.at(-1) ?? "";
     return !last.startsWith("{") && all.length === parts.length + 1 && fits(all.slice(0, -1), parts) ? [last] : [];
   });
@@ -42,7 +42,7 @@ function byReading(one: Offer, other: Offer): number {
 }
 
 /** Returns the parts of a path. */
-export function partsOf(path: string): readonly string[] {
+export function splitPath(path: string): readonly string[] {
   return path.split("/").filter((part) => part !== "");
 }
 

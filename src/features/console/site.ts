@@ -4,7 +4,7 @@ import type { DataBody } from "../../http/formats/format.ts";
 import type { Offer, View } from "../../http/formats/view.ts";
 import type { Field } from "../../resource/kinds/field.ts";
 import type { Resource } from "../../resource/resource.ts";
-import { tableOf } from "../../resource/tables/table.ts";
+import { buildTableName } from "../../resource/tables/table.ts";
 
 /** The parts that all pages of one service share. */
 export interface Site {
@@ -69,7 +69,7 @@ export interface Drawn {
 export type Template = (drawing: Drawing) => Drawn | null | Promise<Drawn | null>;
 
 /** Returns the URL of a path of the service. */
-export function addressOf({ basePath }: View, path: string): string {
+export function resolveAddress({ basePath }: View, path: string): string {
   return basePath + path;
 }
 
@@ -79,7 +79,7 @@ export function addressOf({ basePath }: View, path: string): string {
  */
 export function recordAddress(view: View, path: string, id: unknown): string | null {
   const text = String(id);
-  return /^\.{0,2}$/.test(text) ? null : addressOf(view, `${path}/${encodeURIComponent(text.toWellFormed())}`);
+  return /^\.{0,2}$/.test(text) ? null : resolveAddress(view, `${path}/${encodeURIComponent(text.toWellFormed())}`);
 }
 
 /** Returns the resource whose ids a field holds. Returns null if there is none, or if it cannot be read. */
@@ -90,7 +90,7 @@ export function referredBy(site: Site, { kind }: Field): Resource | null {
     .facts()
     .mounts.find(
       ({ resource, permissions, older }) =>
-        older === null && [tableOf(resource), resource.plural].includes(named) && permissions.read !== undefined,
+        older === null && [buildTableName(resource), resource.plural].includes(named) && permissions.read !== undefined,
     );
   return found === undefined || found.resource.within !== null ? null : found.resource;
 }
@@ -107,6 +107,6 @@ export function nestedIn(site: Site, outer: Resource): readonly Resource[] {
 }
 
 /** Returns a name as a title: with a capital first letter, and spaces instead of `_` and `-`. */
-export function titleOf(name: string): string {
+export function formatTitle(name: string): string {
   return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`.replaceAll(/[_-]/g, " ");
 }

@@ -1,8 +1,8 @@
 import { isObject } from "../../core/checking/members.ts";
 import { html, type Markup } from "../../core/html/markup.ts";
-import { toneOf } from "../../resource/kinds/enumeration.ts";
+import { findTone } from "../../resource/kinds/enumeration.ts";
 import type { Field } from "../../resource/kinds/field.ts";
-import { excerptOf, excerptOfJSON, onPage, type Extent } from "./excerpt.ts";
+import { excerptText, excerptOfJSON, onPage, type Extent } from "./excerpt.ts";
 import { recordAddress, referredBy, type Drawing } from "./site.ts";
 
 /** Shows one value. `field` is null if the value has no declared field. Longer content is cut. */
@@ -14,7 +14,7 @@ export function showValue(drawing: Drawing, field: Field | null, value: unknown,
   if (typeof value === "object") return html`<code>${excerptOfJSON(value, most)}</code>`;
   if (field === null) return showPlain(value, most);
   if (to !== null) return showReference(drawing, to.path, value, most);
-  if (field.kind.name === "enumeration") return showWord(toneOf(field, value), String(value));
+  if (field.kind.name === "enumeration") return showWord(findTone(field, value), String(value));
   if (field.kind.column.type === "date-time") return showTime(String(value));
   return field.kind.column.type === "decimal"
     ? html`<span class="mono">${String(value)}</span>`
@@ -28,12 +28,12 @@ function showWord(tone: string | null, word: string): Markup {
 /** Shows an id with the name of its record. It is a link only if the record can be read. */
 function showReference({ view, labels }: Drawing, path: string, value: unknown, most: number): Markup {
   const id = String(value);
-  const known = labels.get(path);
-  const label = typeof value === "number" || typeof value === "string" ? known?.get(value) : undefined;
+  const labelsById = labels.get(path);
+  const label = typeof value === "number" || typeof value === "string" ? labelsById?.get(value) : undefined;
   const at = recordAddress(view, path, id);
-  if (at === null || (known !== undefined && label === undefined)) return html`<span class="mono">${id}</span>`;
+  if (at === null || (labelsById !== undefined && label === undefined)) return html`<span class="mono">${id}</span>`;
   if (label === undefined || label === id) return html`<a class="mono" href="${at}">${id}</a>`;
-  return html`<span class="mono dim">${id}</span> <a href="${at}" dir="auto">${excerptOf(label, most)}</a>`;
+  return html`<span class="mono dim">${id}</span> <a href="${at}" dir="auto">${excerptText(label, most)}</a>`;
 }
 
 /** Shows the first of several ids, each with the name of its record. */
@@ -50,7 +50,7 @@ function showReferences(drawing: Drawing, path: string, ids: readonly unknown[],
 /** Shows a value without a known field, cut to `most` characters. */
 export function showPlain(value: unknown, most: number): Markup {
   if (typeof value !== "string") return html`<span class="mono">${String(value)}</span>`;
-  return TIME.test(value) ? showTime(value) : html`<bdi>${excerptOf(value, most)}</bdi>`;
+  return TIME.test(value) ? showTime(value) : html`<bdi>${excerptText(value, most)}</bdi>`;
 }
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
@@ -66,7 +66,7 @@ export function timeText(value: string): string {
 }
 
 /** Returns a value as the text of an input. A sent value may have any type; a value that is not a text is shown as JSON. */
-export function textOf({ kind }: Field, value: unknown): string {
+export function formatInputText({ kind }: Field, value: unknown): string {
   if (kind.column.type === "json") return JSON.stringify(value, null, 2);
   return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -41,7 +41,7 @@ export interface WaysIn {
 }
 
 /** Returns the ways to log in on a page. */
-export function waysOf(facts: ServiceFacts): WaysIn {
+export function resolveWaysIn(facts: ServiceFacts): WaysIn {
   const login = facts.endpoints.find(({ path, method }) => path === SESSION_PATH && method === "POST");
   const passkeys = facts.endpoints.some(({ path, method }) => path === PASSKEY_PATH && method === "POST");
   return {
@@ -53,15 +53,15 @@ export function waysOf(facts: ServiceFacts): WaysIn {
 
 /** Returns true if people can log in on a page. */
 export function hasWays(facts: ServiceFacts): boolean {
-  const { password, passkey, others } = waysOf(facts);
+  const { password, passkey, others } = resolveWaysIn(facts);
   return password !== null || passkey !== null || others.length > 0;
 }
 
 /** A feature may have replaced the login by one that takes no form, or asks for something else. */
 function takesPasswords(login: Endpoint): boolean {
   if (login.consumes?.includes(formType) !== true) return false;
-  const asked = fieldsAsked(login);
-  return asked === null || ["username", "password"].every((name) => asked.includes(name));
+  const fieldNames = fieldsAsked(login);
+  return fieldNames === null || ["username", "password"].every((name) => fieldNames.includes(name));
 }
 
 /** The names of the fields that a login declares. Null if it declares none. */

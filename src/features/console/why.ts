@@ -46,10 +46,10 @@ export function whyEndpoint(facts: () => ServiceFacts, basePath: string): Endpoi
     async handle(context): Promise<Reply> {
       if (inner.has(context.call.arrival)) throw problem("not_found");
       const of = requireTarget(context, basePath);
-      const asked = alike(context.call.arrival, { method: "HEAD", target: of });
-      const known = alike(asked, { method: "GET", target: of.replace(/\?.*$/s, "") });
-      inner.add(asked);
-      const [explained, answer] = [await facts().explain(known), await facts().respond(asked)];
+      const headRequest = alike(context.call.arrival, { method: "HEAD", target: of });
+      const explainedRequest = alike(headRequest, { method: "GET", target: of.replace(/\?.*$/s, "") });
+      inner.add(headRequest);
+      const [explained, answer] = [await facts().explain(explainedRequest), await facts().respond(headRequest)];
       const { outcome, why: because, schemes, route, permission } = explained;
       const value: Why = {
         of,
@@ -59,7 +59,7 @@ export function whyEndpoint(facts: () => ServiceFacts, basePath: string): Endpoi
         route,
         permission,
         status: answer.status,
-        headers: pairsOf(answer.headers),
+        headers: collectHeaders(answer.headers),
       };
       return { status: 200, cache: "no-store", body: { kind: "data", value, element: "why" } };
     },
@@ -92,7 +92,7 @@ function withoutReason({ reason: _reason, ...scheme }: Why["schemes"][number]): 
   return scheme;
 }
 
-function pairsOf(headers: readonly string[]): Why["headers"] {
+function collectHeaders(headers: readonly string[]): Why["headers"] {
   const pairs = headers.flatMap((name, at) => (at % 2 === 0 ? [{ name, value: headers[at + 1]! }] : []));
   return pairs.filter(({ name }) => !/^set-cookie$/i.test(name));
 }

@@ -4,7 +4,7 @@ import path from "node:path";
 import { text } from "../../core/checking/members.ts";
 import { requireArguments } from "../../core/checking/options.ts";
 import type { Mail, SendMail } from "./contract.ts";
-import { messageOf } from "./message.ts";
+import { formatMessage } from "./message.ts";
 
 /**
  * Sends no mail but writes each message as one `.eml` file, for development and tests. The folder is made if it is missing. A file appears
@@ -22,12 +22,12 @@ export function mailFiles(folder: string): SendMail {
   return async (mail, { signal }) => {
     signal.throwIfAborted();
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const name = nameOf(mail);
+    const name = makeFileName(mail);
     const unfinished = path.join(folder, `.${name}.${randomUUID()}`);
     try {
       const file = await open(unfinished, "wx", 0o600);
       try {
-        await file.writeFile(messageOf(mail));
+        await file.writeFile(formatMessage(mail));
         await file.sync();
       } finally {
         await file.close();
@@ -40,7 +40,7 @@ export function mailFiles(folder: string): SendMail {
   };
 }
 
-function nameOf({ at, id }: Mail): string {
+function makeFileName({ at, id }: Mail): string {
   const time = new Date(at).toISOString().replaceAll(":", "-");
   // Several services may use one folder.
   return `${time}-${id.replaceAll(/[^\w.-]/g, "_")}-${randomUUID().slice(0, 8)}.eml`;

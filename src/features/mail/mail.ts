@@ -8,7 +8,7 @@ import type { JSONValue } from "../../store/store.ts";
 import type { Outbox } from "../outbox/outbox.ts";
 import { isReserved, readSender } from "./address.ts";
 import type { Composed, Mail, Mailer, MailKind, QueueMail, SendMail } from "./contract.ts";
-import { templateMistakes, templatesOf, type TemplatesByLanguage } from "./templates.ts";
+import { templateMistakes, createTemplates, type TemplatesByLanguage } from "./templates.ts";
 
 /** Options of `mail()`: the sender, and the texts. */
 export interface MailOptions {
@@ -52,10 +52,10 @@ export function mail(outbox: Feature<Outbox>, options: MailOptions): Feature<Mai
     setUp(host) {
       requireOptions(options, checks, { more: templateMistakes(options.templates) });
       const { send, from, publicURL, title = host.name, language = "en", templates = {} } = options;
-      const texts = templatesOf(templates, language);
+      const texts = createTemplates(templates, language);
       const counts: Record<(typeof outcomes)[number], number> = { sent: 0, dropped: 0, failed: 0 };
 
-      function mailOf(composed: Composed, id: number): Mail {
+      function buildMail(composed: Composed, id: number): Mail {
         if (!isMailbox(composed.to)) throw new Error("A mail has a recipient that is not an address.");
         return { id: String(id), from, to: composed.to, ...texts.fill(composed, title), at: host.now() };
       }
@@ -70,7 +70,7 @@ export function mail(outbox: Feature<Outbox>, options: MailOptions): Feature<Mai
               return;
             }
             try {
-              await send(mailOf(composed, id), { signal });
+              await send(buildMail(composed, id), { signal });
               counts.sent++;
             } catch (error) {
               counts.failed++;

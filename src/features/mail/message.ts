@@ -6,7 +6,7 @@ import type { Mail } from "./contract.ts";
  * Writes a mail as a message (RFC 5322, MIME). Throws if an address or the subject could add a header. The text is first and readable as it
  * is if it is ASCII.
  */
-export function messageOf(mail: Mail): string {
+export function formatMessage(mail: Mail): string {
   const sender = readSender(mail.from);
   const recipient = readSender(mail.to);
   if (sender === null || recipient === null) throw new Error("A mail has an address that is none.");
@@ -22,8 +22,8 @@ export function messageOf(mail: Mail): string {
     "MIME-Version: 1.0",
     `Content-Type: multipart/alternative; boundary="${boundary}"`,
     "",
-    ...partOf("plain", mail.text, boundary),
-    ...partOf("html", mail.html, boundary),
+    ...formatPart("plain", mail.text, boundary),
+    ...formatPart("html", mail.html, boundary),
     `--${boundary}--`,
     "",
   ].join("\r\n");
@@ -36,7 +36,7 @@ function messageId(mail: Mail, from: string): string {
   return `<${digest}@${host}>`;
 }
 
-function partOf(kind: "plain" | "html", content: string, boundary: string): readonly string[] {
+function formatPart(kind: "plain" | "html", content: string, boundary: string): readonly string[] {
   const lines = content.replace(/\n+$/, "").split("\n");
   // RFC 5322 §2.1.1: a line has at most 998 characters.
   const isPlain = lines.every((line) => line.length <= 998 && isASCII(line));

@@ -7,7 +7,7 @@ import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
 import { Secret } from "../../core/crypto/secret.ts";
 import { readSender } from "./address.ts";
 import type { Mail, SendMail } from "./contract.ts";
-import { messageOf } from "./message.ts";
+import { formatMessage } from "./message.ts";
 import { readSMTPURL, type SMTPServer } from "./smtp-url.ts";
 
 /** Options of `smtpSender()`: the mail server. */
@@ -57,7 +57,7 @@ async function sendThrough(nodemailer: Nodemailer, server: SMTPServer, mail: Mai
   const { host, port, secure, user, password } = server;
   const from = readSender(mail.from);
   if (from === null) throw new Error("A mail has a sender that is none.");
-  const raw = messageOf(mail);
+  const raw = formatMessage(mail);
   const connection = await connected(host, port, signal);
   try {
     // The address of the open connection decides, so that a name cannot resolve to another address afterwards.

@@ -30,10 +30,10 @@ export interface Templates {
 }
 
 /** Makes the templates of a service: the given ones, and the built-in ones for the others. */
-export function templatesOf(given: TemplatesByLanguage, language: string): Templates {
+export function createTemplates(ownTemplates: TemplatesByLanguage, language: string): Templates {
   const find = (name: string, wanted: string): readonly [MailTemplate, string] => {
     for (const each of [wanted, wanted.split("-")[0]!, language, language.split("-")[0]!, "en"]) {
-      const template = given[each]?.[name] ?? builtIn[each]?.[name];
+      const template = ownTemplates[each]?.[name] ?? builtIn[each]?.[name];
       if (template !== undefined) return [template, each];
     }
     throw new Error(`There is no mail template ${name}. Add it to the option templates of mail().`);
@@ -45,11 +45,13 @@ export function templatesOf(given: TemplatesByLanguage, language: string): Templ
       const all = { ...values, service };
       const subject = fillIn(template.subject, all);
       if (!isHeaderText(subject)) throw new Error(`The subject of the mail template ${name} is not one line of text.`);
-      const paragraphs = paragraphsOf(template.text, all);
+      const paragraphs = fillParagraphs(template.text, all);
       return {
         subject,
         text: `${paragraphs.join("\n\n")}\n`,
-        html: String(template.html === undefined ? pageOf(subject, found, paragraphs) : fillInHTML(template.html, all)),
+        html: String(
+          template.html === undefined ? renderPage(subject, found, paragraphs) : fillInHTML(template.html, all),
+        ),
       };
     },
   };
@@ -77,7 +79,7 @@ function fillInHTML(text: string, values: Composed["values"]): string {
 }
 
 /** Returns the paragraphs whose values are all there. */
-function paragraphsOf(text: string, values: Composed["values"]): readonly string[] {
+function fillParagraphs(text: string, values: Composed["values"]): readonly string[] {
   return text
     .trim()
     .split(/\n[ \t]*\n\s*/)
@@ -90,46 +92,46 @@ function placeholdersIn(text: string): readonly string[] {
 }
 
 /** Makes the HTML of a mail from its paragraphs. */
-function pageOf(subject: string, language: string, paragraphs: readonly string[]): Markup {
-  const lineOf = (line: string): Markup => {
+function renderPage(subject: string, language: string, paragraphs: readonly string[]): Markup {
+  const renderLine = (line: string): Markup => {
     if (FULL_URL.test(line)) return html`<a href="${line}">${line}</a>`;
     return CODE.test(line) ? html`<strong style="font-size:1.5em;letter-spacing:.1em">${line}</strong>` : html`${line}`;
   };
-  const paragraphOf = (paragraph: string): Markup =>
-    html`<p>${paragraph.split("\n").map((line, at) => html`${at === 0 ? "" : html`<br>\n`}${lineOf(line)}`)}</p>\n`;
+  const renderParagraph = (paragraph: string): Markup =>
+    html`<p>${paragraph.split("\n").map((line, at) => html`${at === 0 ? "" : html`<br>\n`}${renderLine(line)}`)}</p>\n`;
   return html`<!doctype html>
 <html lang="${language}">
 <head><meta charset="utf-8"><title>${subject}</title></head>
 <body style="font-family:sans-serif;line-height:1.5">
-${paragraphs.map(paragraphOf)}</body>
+${paragraphs.map(renderParagraph)}</body>
 </html>
 `;
 }
 
 /** Returns the mistakes in the templates of an application, each with its location. */
-export function templateMistakes(given: unknown): readonly string[] {
-  if (given === undefined) return [];
-  if (!isObject(given)) return [`templates is ${shown(given)}; it has to be an object by language: { en: { … } }`];
-  return Object.entries(given).flatMap(([language, templates]) => {
+export function templateMistakes(input: unknown): readonly string[] {
+  if (input === undefined) return [];
+  if (!isObject(input)) return [`templates is ${shown(input)}; it has to be an object by language: { en: { … } }`];
+  return Object.entries(input).flatMap(([language, templates]) => {
     const place = `templates.${language}`;
     if (!LANGUAGE.test(language)) return [`${place}: write a language, like en or pt-BR`];
     if (!isObject(templates)) return [`${place} is ${shown(templates)}; it has to be an object of templates`];
     return Object.entries(templates).flatMap(([name, template]) =>
-      mistakesOf(name, template).map((mistake) => `${place}.${name}: ${mistake}`),
+      collectMistakes(name, template).map((mistake) => `${place}.${name}: ${mistake}`),
     );
   });
 }
 
-function mistakesOf(name: string, template: unknown): readonly string[] {
+function collectMistakes(name: string, template: unknown): readonly string[] {
   if (!isObject(template)) return [`it is ${shown(template)}; it has to be an object with subject and text`];
   const { subject, text, html: own } = template;
   if (!isText(subject) || !isHeaderText(subject)) return ["subject has to be one line of at most 200 characters"];
   if (!isText(text)) return ["text has to be a text"];
   if (own !== undefined && !isText(own)) return ["html has to be a text"];
-  const known = Object.keys(template).filter((member) => !["subject", "text", "html"].includes(member));
+  const unknownMembers = Object.keys(template).filter((member) => !["subject", "text", "html"].includes(member));
   const secret = ["link", "code"];
   return [
-    ...known.map((member) => `there is no member ${member}; it has subject, text and html`),
+    ...unknownMembers.map((member) => `there is no member ${member}; it has subject, text and html`),
     ...placeholdersIn(subject)
       .filter((each) => secret.includes(each))
       .map((each) => `the subject has {${each}}, which belongs into the text`),
@@ -145,12 +147,12 @@ function mistakesOf(name: string, template: unknown): readonly string[] {
 function replacedMistakes(name: string, template: MailTemplate): readonly string[] {
   const replaced = english[name];
   if (replaced === undefined) return [];
-  const known = [...new Set([...placeholdersIn(replaced.subject), ...placeholdersIn(replaced.text), "service"])];
+  const valueNames = [...new Set([...placeholdersIn(replaced.subject), ...placeholdersIn(replaced.text), "service"])];
   const parts = [template.subject, template.text, template.html ?? ""];
-  const needed = known.filter((each) => each === "link" || each === "code");
+  const needed = valueNames.filter((each) => each === "link" || each === "code");
   const bodies = template.html === undefined ? [template.text] : [template.text, template.html];
-  return [...new Set(parts.flatMap(placeholdersIn).filter((each) => !known.includes(each)))]
-    .map((each) => `there is no value ${each}${suggestion(each, known)}`)
+  return [...new Set(parts.flatMap(placeholdersIn).filter((each) => !valueNames.includes(each)))]
+    .map((each) => `there is no value ${each}${suggestion(each, valueNames)}`)
     .concat(
       needed
         .filter((each) => !bodies.every((body) => body.includes(`{${each}}`)))

@@ -1,4 +1,4 @@
-import { dayOf, sayDeprecation, type Deprecated } from "../../core/deprecation.ts";
+import { formatDay, sayDeprecation, type Deprecated } from "../../core/deprecation.ts";
 import type { JSONObject } from "./json.ts";
 
 /**
@@ -12,8 +12,8 @@ export function withDeprecation(description: string | undefined, going: readonly
   return {
     description: said,
     deprecated: true,
-    "x-deprecated-since": dayOf(Math.min(...going.map(({ since }) => since))),
-    ...(sunsets.length === 0 ? {} : { "x-sunset": dayOf(Math.min(...sunsets)) }),
+    "x-deprecated-since": formatDay(Math.min(...going.map(({ since }) => since))),
+    ...(sunsets.length === 0 ? {} : { "x-sunset": formatDay(Math.min(...sunsets)) }),
   };
 }
 

@@ -9,7 +9,7 @@ import { contentTag } from "../../http/answer/writing.ts";
 import { builtInEndpoint } from "../../http/endpoint/built-in.ts";
 import { ifNoneMatch, notModified, textSchema, type JSONSchema } from "../../http/endpoint/documentation.ts";
 import type { Endpoint, EndpointDocumentation } from "../../http/endpoint/endpoint.ts";
-import { docsOf, writtenDocument } from "./on-demand.ts";
+import { buildDocs, writtenDocument } from "./on-demand.ts";
 import { titleChecks, type DocumentationOptions } from "./options.ts";
 import { problemIndexPage, problemPage } from "./problem-pages.ts";
 
@@ -45,7 +45,7 @@ export function documentation(options: DocumentationOptions): Feature<null> {
       // If nothing is served at the root, pages for people show what else there is.
       const hasRoot = () =>
         has(ROOT) !== null || host.service().formats.some(({ mediaType }) => mediaType === "text/html");
-      const pageOf = () => ({ ...look(), basePath, root: hasRoot() });
+      const createPageFrame = () => ({ ...look(), basePath, root: hasRoot() });
       const written = madeOnce(async () => {
         const { schemes, mounts, endpoints, formats, xml, tags, problems, asksForFactors } = host.service();
         const parts = { schemes, mounts, endpoints, formats, xml, tags, problems, asksForFactors };
@@ -54,7 +54,7 @@ export function documentation(options: DocumentationOptions): Feature<null> {
       });
       const docs = madeOnce(async () => {
         const { document } = await written();
-        return docsOf({ document, basePath, look: look(), root: hasRoot(), session: has(SESSION), who: has(ROOT) });
+        return buildDocs({ document, basePath, look: look(), root: hasRoot(), session: has(SESSION), who: has(ROOT) });
       });
       return {
         offer: null,
@@ -88,7 +88,7 @@ export function documentation(options: DocumentationOptions): Feature<null> {
             path: "/problems",
             produces: "text/html",
             documentation: of("Every problem there is", textSchema),
-            handle: () => shown(problemIndexPage(catalogueWith(host.service().problems), pageOf())),
+            handle: () => shown(problemIndexPage(catalogueWith(host.service().problems), createPageFrame())),
           }),
           openEndpoint({
             path: "/problems/{code:text}",
@@ -98,7 +98,7 @@ export function documentation(options: DocumentationOptions): Feature<null> {
               const code = params["code"] as string;
               const catalogue = catalogueWith(host.service().problems);
               if (!Object.hasOwn(catalogue, code)) throw problem("not_found");
-              return shown(problemPage(code, catalogue[code]!, pageOf()));
+              return shown(problemPage(code, catalogue[code]!, createPageFrame()));
             },
           }),
         ],

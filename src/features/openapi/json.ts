@@ -15,9 +15,9 @@ export function withoutXML<T>(part: T, isNamed = false): T {
   if (typeof part !== "object" || part === null) return part;
   if (Array.isArray(part)) return part.map((each: unknown) => withoutXML(each)) as T;
   const members = Object.entries(part).filter(([name]) => isNamed || name !== "xml");
-  const kept = members.map(([name, each]: [string, unknown]) => {
+  const cleanedMembers = members.map(([name, each]: [string, unknown]) => {
     const isValue = !isNamed && valued.has(name);
     return [name, isValue ? each : withoutXML(each, !isNamed && named.has(name))] as const;
   });
-  return Object.fromEntries(kept) as T;
+  return Object.fromEntries(cleanedMembers) as T;
 }

@@ -8,11 +8,11 @@ export function pascalCase(...words: readonly string[]): string {
 
 /** Returns a function that issues each name once: a second `User` becomes `User2`. */
 export function uniqueNames(taken: readonly string[] = []): (wanted: string) => string {
-  const given = new Set(taken);
+  const issuedNames = new Set(taken);
   return (wanted) => {
     let name = wanted;
-    for (let count = 2; given.has(name); count++) name = `${wanted}${count}`;
-    given.add(name);
+    for (let count = 2; issuedNames.has(name); count++) name = `${wanted}${count}`;
+    issuedNames.add(name);
     return name;
   };
 }

@@ -30,7 +30,7 @@ const docsParts: ChecksOf<DocsParts> = {
 /** Returns the page of an operation by its id, or the page that lists all operations if no id is given. Returns null for an unknown id. */
 export async function docsPage(parts: DocsParts, operation?: string): Promise<Page | null> {
   requireOptions(parts, docsParts, { of: "docsPage" });
-  const docs = await docsOf(parts);
+  const docs = await buildDocs(parts);
   return operation === undefined ? docs.list() : docs.operation(operation);
 }
 
@@ -42,10 +42,10 @@ export interface Docs {
 }
 
 /** Makes the common parts of a service's pages. */
-export async function docsOf(parts: DocsParts): Promise<Docs> {
+export async function buildDocs(parts: DocsParts): Promise<Docs> {
   const { docsPage: listPage, operationPage } = await import("./page/page.ts");
-  const { contentsOf } = await import("./page/contents.ts");
-  const contents = await inSlices(contentsOf(parts.document, parts.basePath));
+  const { collectContents } = await import("./page/contents.ts");
+  const contents = await inSlices(collectContents(parts.document, parts.basePath));
   return { list: () => listPage(parts, contents), operation: (id) => operationPage(parts, contents, id) };
 }
 

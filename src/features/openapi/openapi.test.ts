@@ -56,13 +56,13 @@ const basic: Scheme = {
 // The document is untyped here, as for a client that knows only JSON.
 type Document = ReturnType<typeof JSON.parse>;
 
-function documentOf(options: Partial<OpenAPIOptions>): Document {
+function buildDocument(options: Partial<OpenAPIOptions>): Document {
   return JSON.parse(
     String(wholly(writeDocument(wholly(describeService({ title: "Books", version: "1", ...options }))))),
   );
 }
 
-const whole = documentOf({
+const whole = buildDocument({
   mounts: [
     mount(shelf, { permission: authenticated }),
     mount(book, { permission: anyOf(anyone, administrator), requireIfMatch: true }),
@@ -105,7 +105,7 @@ test("resolves every reference, and refers to every component", () => {
 });
 
 test("describes every required member of a schema", () => {
-  const several = documentOf({ mounts: [mount(shelf, { permission: authenticated, arrays: true })] });
+  const several = buildDocument({ mounts: [mount(shelf, { permission: authenticated, arrays: true })] });
 
   for (const { required, properties } of [...objectsIn(whole), ...objectsIn(several)])
     if (Array.isArray(required))
@@ -128,7 +128,7 @@ test("gives unique operationIds that follow from the declarations", () => {
 
 test("distinguishes names that would collide", () => {
   const problem = defineResource({ name: "problem", fields: { name: fields.text() } });
-  const { components, paths } = documentOf({
+  const { components, paths } = buildDocument({
     mounts: [mount(problem, { permission: anyone })],
     endpoints: [
       endpoint({ method: "GET", path: "/a-b", access: "open" }),
@@ -156,7 +156,7 @@ test("declares every parameter of a path, and none twice", () => {
 test("replaces a parameter of the path with what the endpoint says about it", () => {
   const said = { name: "code", in: "path", required: true, schema: { enum: ["a"] } };
   const documentation = { summary: "X", parameters: [said] };
-  const { paths } = documentOf({
+  const { paths } = buildDocument({
     endpoints: [endpoint({ method: "GET", path: "/x/{code:text}", access: "open", documentation })],
   });
 
@@ -186,7 +186,7 @@ test("gives every operation a declared tag, a success response, and known scheme
 });
 
 test("explains the tags that are used, and leaves out the others", () => {
-  const { tags } = documentOf({ endpoints: [page], tags: { pages: "For people.", others: "Unused." } });
+  const { tags } = buildDocument({ endpoints: [page], tags: { pages: "For people.", others: "Unused." } });
 
   assert.deepEqual(tags, [{ name: "pages", description: "For people." }]);
 });
@@ -251,7 +251,7 @@ test("puts QUERY into the extension of OpenAPI 3.1", () => {
 });
 
 test("does not describe actions that are not offered", () => {
-  const { paths, components } = documentOf({
+  const { paths, components } = buildDocument({
     mounts: [mount(shelf, { permission: { read: anyone, replace: administrator } })],
   });
 
@@ -268,16 +268,16 @@ test("does not describe actions that are not offered", () => {
 test("describes formats without a schema in the parameter `format`, and list formats only for lists", () => {
   const csv: Format = { ...json, mediaType: "text/csv", tagSuffix: "-csv", shows: "lists" };
   const pages: Format = { ...json, mediaType: "text/html", problemMediaType: "text/html", tagSuffix: "-html" };
-  const document = documentOf({ mounts: [mount(shelf, { permission: anyone })], formats: [csv, pages] });
+  const document = buildDocument({ mounts: [mount(shelf, { permission: anyone })], formats: [csv, pages] });
   const { paths } = document;
 
   const list = paths["/book-shelves"].get;
   const one = paths["/book-shelves/{id}"].get;
-  const formatOf = ({ parameters }: Document) =>
+  const findFormat = ({ parameters }: Document) =>
     parameters.map((each: Document) => resolve(document, each)).find(({ name }: Document) => name === "format");
-  assert.deepEqual(formatOf(list).schema.enum, ["json", "xml", "csv", "html"]);
-  assert.deepEqual(formatOf(one).schema.enum, ["json", "xml", "html"]);
-  assert.match(formatOf(list).description, /`application\/json`, `application\/xml`, `text\/csv`, `text\/html`/);
+  assert.deepEqual(findFormat(list).schema.enum, ["json", "xml", "csv", "html"]);
+  assert.deepEqual(findFormat(one).schema.enum, ["json", "xml", "html"]);
+  assert.match(findFormat(list).description, /`application\/json`, `application\/xml`, `text\/csv`, `text\/html`/);
   const both = ["application/json", "application/xml"];
   const contents = [list.responses[200], one.responses[200], paths["/book-shelves"].post.responses[201]];
   for (const { content } of contents) assert.deepEqual(Object.keys(content), both);
@@ -286,7 +286,7 @@ test("describes formats without a schema in the parameter `format`, and list for
 });
 
 test("describes a service without any endpoints", () => {
-  assert.deepEqual(documentOf({ license: { name: "MIT" }, serverURL: "https://api.example" }), {
+  assert.deepEqual(buildDocument({ license: { name: "MIT" }, serverURL: "https://api.example" }), {
     openapi: "3.1.0",
     info: { title: "Books", version: "1", license: { name: "MIT" } },
     servers: [{ url: "https://api.example" }],
@@ -298,7 +298,7 @@ test("describes a service without any endpoints", () => {
 
 test("describes an expandable relation as a parameter and as an optional member", () => {
   const mountedBooks = mount(book, { permission: anyone, expand: { shelf: "book_shelf_id" } });
-  const { paths, components } = documentOf({
+  const { paths, components } = buildDocument({
     mounts: [mount(shelf, { permission: anyone, expand: { books: mountedBooks } }), mountedBooks],
   });
 

@@ -2,7 +2,7 @@ import { joinSchemes } from "../../access/scheme/joining.ts";
 import { aList, anObject, optional, text, aBoolean } from "../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
 import type { ProblemCode } from "../../core/problem/catalogue.ts";
-import { catalogueWith, codeOf, ownAmong, type ProblemDefinition } from "../../core/problem/definition.ts";
+import { catalogueWith, resolveCode, ownAmong, type ProblemDefinition } from "../../core/problem/definition.ts";
 import { aBasePath } from "../../http/base-path.ts";
 import { readableBy } from "../../http/body/readable.ts";
 import type { ServedEndpoint } from "../../http/endpoint/endpoint.ts";
@@ -10,7 +10,7 @@ import { withoutFinalSlash } from "../../http/endpoint/path.ts";
 import { served } from "../../http/endpoint/replying.ts";
 import type { Format } from "../../http/formats/format.ts";
 import { withBuiltIn } from "../../http/formats/negotiate.ts";
-import { endpointsOf } from "../../http/mount/endpoints.ts";
+import { buildEndpoints } from "../../http/mount/endpoints.ts";
 import type { MountInPlace } from "../../http/mount/mount.ts";
 import { placeMounts } from "../../http/mount/placing.ts";
 import { problemsNamedBy } from "../../http/mount/writes/outcome.ts";
@@ -18,15 +18,15 @@ import type { Pieces } from "../../http/scheduling/slices.ts";
 import { ref, type JSONObject } from "./json.ts";
 import { uniqueNames } from "./names.ts";
 import { headers } from "./operations/headers.ts";
-import { operationOf, type Description, type Surroundings } from "./operations/operation.ts";
+import { buildOperation, type Description, type Surroundings } from "./operations/operation.ts";
 import { describeOwn } from "./operations/own-endpoint.ts";
 import { formatParameters, parameters } from "./operations/parameters.ts";
-import { templateOf } from "./operations/path.ts";
+import { formatPathTemplate } from "./operations/path.ts";
 import { ADDITIONAL_OPERATIONS, PLAIN_METHODS } from "./operations/query-operation.ts";
 import { titleChecks, type OpenAPIOptions } from "./options.ts";
 import { problemSchemas } from "./problem-schemas.ts";
 import { ProblemResponses } from "./problems.ts";
-import { describeMount, problemsOf, schemaNames } from "./resource.ts";
+import { describeMount, collectProblems, schemaNames } from "./resource.ts";
 import { securitySchemes } from "./security.ts";
 import { standardSchemas } from "./standard.ts";
 import { Part } from "./written.ts";
@@ -59,7 +59,10 @@ export function* describeService(options: OpenAPIOptions): Pieces<JSONObject> {
   const placed = placeMounts(mounts);
   const own = (options.endpoints ?? []).map(served);
   const security = securitySchemes(schemes, serverURL.startsWith("https:"));
-  const named = [...placed.flatMap(problemsOf), ...own.flatMap(({ documentation }) => documentation?.problems ?? [])];
+  const named = [
+    ...placed.flatMap(collectProblems),
+    ...own.flatMap(({ documentation }) => documentation?.problems ?? []),
+  ];
   const catalogue = catalogueWith(ownAmong([...(options.problems ?? []), ...named]));
   const shared = { ...problemSchemas(catalogue), ...standardSchemas };
   const takeName = uniqueNames(Object.keys(shared));
@@ -69,7 +72,7 @@ export function* describeService(options: OpenAPIOptions): Pieces<JSONObject> {
     schemes,
     security: Object.keys(security),
     problems,
-    refusals: refusalsOf(options),
+    refusals: collectRefusals(options),
     anywhere: anywhereAmong(options.problems ?? [], placed, own),
     format: formatRefs(formats),
   };
@@ -81,9 +84,9 @@ export function* describeService(options: OpenAPIOptions): Pieces<JSONObject> {
     const { tag, schemas: its, operations } = describeMount(mount, formats, names);
     explained.push(tag);
     for (const [name, schema] of Object.entries(its)) schemas[name] = new Part(schema, speaksXML);
-    for (const endpoint of endpointsOf(mount).map(readable)) {
-      const known = operations.get(`${endpoint.method} ${endpoint.path}`);
-      paths.add(endpoint, known ?? describeOwn(endpoint, formats));
+    for (const endpoint of buildEndpoints(mount).map(readable)) {
+      const operation = operations.get(`${endpoint.method} ${endpoint.path}`);
+      paths.add(endpoint, operation ?? describeOwn(endpoint, formats));
     }
     yield;
   }
@@ -98,8 +101,8 @@ export function* describeService(options: OpenAPIOptions): Pieces<JSONObject> {
     headers,
   };
   const components = {
-    schemas: { ...schemas, ...partsOf(shared, speaksXML) },
-    ...Object.fromEntries(Object.entries(standard).map(([kind, each]) => [kind, partsOf(each, speaksXML)])),
+    schemas: { ...schemas, ...createParts(shared, speaksXML) },
+    ...Object.fromEntries(Object.entries(standard).map(([kind, each]) => [kind, createParts(each, speaksXML)])),
   };
   return {
     openapi: "3.1.0",
@@ -110,7 +113,7 @@ export function* describeService(options: OpenAPIOptions): Pieces<JSONObject> {
       ...(license === undefined ? {} : { license }),
     },
     servers: [{ url: serverURL }],
-    tags: tagsOf(explained, paths.tags),
+    tags: collectTags(explained, paths.tags),
     paths: paths.written(),
     components: {
       ...(yield* usedComponents(components, paths.refs)),
@@ -120,7 +123,7 @@ export function* describeService(options: OpenAPIOptions): Pieces<JSONObject> {
 }
 
 /** The codes of problems in which a request ends although its credential is right. */
-function refusalsOf({ schemes = [], asksForFactors = false }: OpenAPIOptions): readonly ProblemCode[] {
+function collectRefusals({ schemes = [], asksForFactors = false }: OpenAPIOptions): readonly ProblemCode[] {
   const isAsked = asksForFactors && schemes.some(({ proves }) => proves !== "program");
   return [...(isAsked ? (["factor_required"] as const) : []), ...schemes.flatMap(({ problems = [] }) => problems)];
 }
@@ -135,8 +138,8 @@ function anywhereAmong(
     ...mounts.flatMap(problemsNamedBy),
     ...own.flatMap(({ documentation }) => documentation?.problems ?? []),
   ];
-  const named = new Set(places.map(codeOf));
-  return problems.map(codeOf).filter((code) => !named.has(code));
+  const named = new Set(places.map(resolveCode));
+  return problems.map(resolveCode).filter((code) => !named.has(code));
 }
 
 function formatRefs(formats: readonly Format[]): Surroundings["format"] {
@@ -146,7 +149,7 @@ function formatRefs(formats: readonly Format[]): Surroundings["format"] {
 
 type Parts = Readonly<Record<string, Part>>;
 
-function partsOf(named: JSONObject, speaksXML: boolean): Parts {
+function createParts(named: JSONObject, speaksXML: boolean): Parts {
   return Object.fromEntries(Object.entries(named).map(([name, each]) => [name, new Part(each, speaksXML)]));
 }
 
@@ -172,8 +175,8 @@ class Paths {
   add(endpoint: ServedEndpoint, described: Description): void {
     const description = { ...described, operationId: this.#takeId(described.operationId) };
     const key = withoutFinalSlash(endpoint.path);
-    const path = this.#paths.get(key) ?? { template: templateOf(endpoint.path), operations: {} };
-    const operation = new Part(operationOf(endpoint, description, this.#surroundings), this.#speaksXML, description);
+    const path = this.#paths.get(key) ?? { template: formatPathTemplate(endpoint.path), operations: {} };
+    const operation = new Part(buildOperation(endpoint, description, this.#surroundings), this.#speaksXML, description);
     const { operations } = path;
     if (PLAIN_METHODS.has(endpoint.method)) operations[endpoint.method.toLowerCase()] = operation;
     else Object.assign((operations[ADDITIONAL_OPERATIONS] ??= {}), { [endpoint.method]: operation });
@@ -199,16 +202,16 @@ function* usedComponents(
     for (const each of components[kind]?.[name]?.refs ?? []) used.add(each);
     yield;
   }
-  const kept: Record<string, Parts> = {};
+  const retained: Record<string, Parts> = {};
   for (const [kind, named] of Object.entries(components)) {
     const own = Object.entries(named).filter(([name]) => used.has(`#/components/${kind}/${name}`));
-    if (own.length > 0) kept[kind] = Object.fromEntries(own);
+    if (own.length > 0) retained[kind] = Object.fromEntries(own);
   }
-  return kept;
+  return retained;
 }
 
 /** Returns the tags in use. Explained tags come first, each with its first explanation. */
-function tagsOf(explained: readonly JSONObject[], used: ReadonlySet<unknown>): readonly JSONObject[] {
+function collectTags(explained: readonly JSONObject[], used: ReadonlySet<unknown>): readonly JSONObject[] {
   const tags = new Map<unknown, JSONObject>(explained.toReversed().map((tag) => [tag["name"], tag]));
   const order = [...explained.map(({ name }) => name), ...used];
   return [...new Set(order)].filter((name) => used.has(name)).map((name) => tags.get(name) ?? { name });

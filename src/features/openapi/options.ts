@@ -1,4 +1,4 @@
-import { objectOf, optional, text } from "../../core/checking/members.ts";
+import { buildObjectCheck, optional, text } from "../../core/checking/members.ts";
 import type { ChecksOf } from "../../core/checking/options.ts";
 import type { ProblemDefinition } from "../../core/problem/definition.ts";
 import type { ServiceParts } from "../../feature/feature.ts";
@@ -39,5 +39,7 @@ export const titleChecks: ChecksOf<DocumentationOptions> = {
   title: text,
   version: text,
   description: optional(text),
-  license: optional(objectOf(licenseMembers, 'it has to be an object, like { name: "MIT", identifier: "MIT" }')),
+  license: optional(
+    buildObjectCheck(licenseMembers, 'it has to be an object, like { name: "MIT", identifier: "MIT" }'),
+  ),
 };

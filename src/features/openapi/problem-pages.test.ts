@@ -34,7 +34,7 @@ test("allows only the style of pages, and has no inline content", () => {
     ...codes.map((code) => problemPage(code, catalogue[code], service)),
     problemIndexPage(catalogue, service),
   ]) {
-    assert.deepEqual(directivesOf(page.policy), {
+    assert.deepEqual(parseDirectives(page.policy), {
       "default-src": "'none'",
       "style-src": "'self'",
       "img-src": "'self' data:",
@@ -46,6 +46,6 @@ test("allows only the style of pages, and has no inline content", () => {
   }
 });
 
-function directivesOf(policy: string): Record<string, string> {
+function parseDirectives(policy: string): Record<string, string> {
   return Object.fromEntries(policy.split("; ").map((each) => each.split(/ (.*)/s).slice(0, 2) as [string, string]));
 }

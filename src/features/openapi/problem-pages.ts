@@ -36,7 +36,7 @@ export function problemPage(code: string, problem: CatalogueEntry, of: PageOf): 
       <h2>What to do</h2>
       <p>${cure}</p>
     </section>
-    ${extensionsOf(extensions)}
+    ${drawExtensions(extensions)}
     <p><a href="${basePath}/problems">All problems</a></p>`;
   const crumbs = [
     ["problems", "/problems"],
@@ -46,7 +46,7 @@ export function problemPage(code: string, problem: CatalogueEntry, of: PageOf): 
 }
 
 /** Lists the extension members with their types. */
-function extensionsOf(extensions: ExtensionMembers): PageContent {
+function drawExtensions(extensions: ExtensionMembers): PageContent {
   const rows = Object.entries(extensions).map(([name, { kind, options }]) => {
     const words = [typeWords(kind.schema), options.optional === true ? "may be missing" : ""];
     return html`<div>

@@ -138,23 +138,23 @@ test("names the problems of schemes, of outer records, of defaults and of the ch
     asksForFactors: true,
     mounts: [mount(outer, { permission }), mount(inner, { permission: anyone }), hooked],
   })) as unknown as { paths: Record<string, Record<string, { responses: Record<string, { $ref: string }> }>> };
-  const codesOf = (method: string, path: string): string =>
+  const formatCodes = (method: string, path: string): string =>
     Object.values(document.paths[path]![method]!.responses)
       .map(({ $ref }) => $ref ?? "")
       .join(" ");
 
   const within = "/shelves/{shelf_id}/books";
-  assert.match(codesOf("get", within), /NotAuthenticated.*FactorRequired.* .*IdentityNotBoundPermissionDenied/);
-  assert.match(codesOf("post", within), /PermissionDenied/);
-  assert.match(codesOf("post", "/loans"), /NotAuthenticated/);
-  assert.doesNotMatch(codesOf("get", "/loans"), /NotAuthenticated|PermissionDenied/);
+  assert.match(formatCodes("get", within), /NotAuthenticated.*FactorRequired.* .*IdentityNotBoundPermissionDenied/);
+  assert.match(formatCodes("post", within), /PermissionDenied/);
+  assert.match(formatCodes("post", "/loans"), /NotAuthenticated/);
+  assert.doesNotMatch(formatCodes("get", "/loans"), /NotAuthenticated|PermissionDenied/);
   for (const [method, path] of [
     ["post", "/loans"],
     ["patch", "/loans/{id}"],
   ] as const)
-    assert.match(codesOf(method, path), /ConflictTakenReferenced/, method);
-  assert.match(codesOf("delete", "/loans/{id}"), /MalformedInvalid.*ConflictTakenReferenced/);
-  assert.doesNotMatch(codesOf("post", within), /Taken/);
+    assert.match(formatCodes(method, path), /ConflictTakenReferenced/, method);
+  assert.match(formatCodes("delete", "/loans/{id}"), /MalformedInvalid.*ConflictTakenReferenced/);
+  assert.doesNotMatch(formatCodes("post", within), /Taken/);
 });
 
 test("ignores credentials at an open endpoint", () => {

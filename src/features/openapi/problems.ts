@@ -96,7 +96,7 @@ export function* problemsOnTheWay(
   if (path.includes("{")) yield "not_found";
   if (endpoint.logsIn === true) yield "insecure_transport";
   if (access !== "open" && endpoint.refusals === undefined) yield* problemsOfCredentials(endpoint, schemes, refusals);
-  for (const permission of permissionsOf(endpoint)) {
+  for (const permission of collectPermissions(endpoint)) {
     if (permission !== anyone) yield "permission_denied";
     yield* permission.problems ?? [];
   }
@@ -113,7 +113,7 @@ export function* problemsOnTheWay(
 }
 
 /** The permission of an endpoint, and those of its outer records: a caller must be able to read them, and to change them for a change. */
-function permissionsOf({ access, mounted, method }: ServedEndpoint): readonly Permission<string>[] {
+function collectPermissions({ access, mounted, method }: ServedEndpoint): readonly Permission<string>[] {
   const found: Permission<string>[] = access === "open" ? [] : [access];
   for (let outer = mounted?.parent ?? null; outer !== null; outer = outer.parent) {
     const { read, update } = outer.permissions;
@@ -149,7 +149,7 @@ function* problemsOfCredentials(
 /** Returns true if an unknown caller may be asked who they are: by a permission, or by a default that is made from the caller. */
 function needsCaller(endpoint: ServedEndpoint): boolean {
   const { mounted, method } = endpoint;
-  if (permissionsOf(endpoint).some((permission) => permission !== anyone)) return true;
+  if (collectPermissions(endpoint).some((permission) => permission !== anyone)) return true;
   const fields = method === "POST" || method === "PUT" ? Object.values(mounted?.resource.fields ?? {}) : [];
   return fields.some(({ options }) => typeof options.default === "function" || options.generated !== undefined);
 }

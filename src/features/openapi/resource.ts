@@ -6,7 +6,7 @@ import { expandableNames } from "../../http/mount/relations.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { ref, type JSONObject } from "./json.ts";
 import { pascalCase } from "./names.ts";
-import { describeServedAction, placeOf } from "./operations/action-operations.ts";
+import { describeServedAction, formatPlace } from "./operations/action-operations.ts";
 import type { Description } from "./operations/operation.ts";
 import { conditionSchema, querySchema } from "./operations/query-operation.ts";
 import {
@@ -34,7 +34,7 @@ export function describeMount(
 ): DescribedResource {
   const { resource, permissions } = mount;
   const names = allNames.get(resource)!;
-  const outer = [...versionOf(mount), ...(resource.within === null ? [] : lineage(resource.within))];
+  const outer = [...formatVersion(mount), ...(resource.within === null ? [] : lineage(resource.within))];
   const tag = words([...outer, resource.plural].join(" "));
   const subject: Subject = {
     mount,
@@ -49,20 +49,20 @@ export function describeMount(
   );
   return {
     tag: { name: tag, description: resource.description ?? `All ${tag}.` },
-    schemas: schemasOf(mount, names, allNames),
+    schemas: buildSchemas(mount, names, allNames),
     operations: new Map([
       ...offered.map(([action, place]) => [place, describeOffer(subject, action as ResourceAction)] as const),
       ...(permissions.list === undefined ? [] : [[`QUERY ${resource.path}`, describeQuery(subject)] as const]),
       ...(mount.arrays && permissions.update !== undefined
         ? [[`PATCH ${resource.path}`, describeChanges(subject)] as const]
         : []),
-      ...mount.actions.map((action) => [placeOf(subject, action), describeServedAction(subject, action)] as const),
+      ...mount.actions.map((action) => [formatPlace(subject, action), describeServedAction(subject, action)] as const),
     ]),
   };
 }
 
 /** Returns the problems that a mount names, in the order of its endpoints. */
-export function problemsOf({ resource, permissions, problems, actions }: MountInPlace): readonly AnyProblem[] {
+export function collectProblems({ resource, permissions, problems, actions }: MountInPlace): readonly AnyProblem[] {
   const offered = Object.keys(places(resource)).filter((each) => permissions[each as ResourceAction] !== undefined);
   return [
     ...offered.flatMap((each) => problems[each as ResourceAction] ?? []),
@@ -93,7 +93,7 @@ export function schemaNames(
   { resource, older }: Pick<MountInPlace, "resource" | "older">,
   takeName: (wanted: string) => string,
 ): SchemaNames {
-  const record = takeName(pascalCase(...versionOf({ older }), ...lineage(resource)));
+  const record = takeName(pascalCase(...formatVersion({ older }), ...lineage(resource)));
   return {
     record,
     list: takeName(`${record}List`),
@@ -105,7 +105,7 @@ export function schemaNames(
   };
 }
 
-function schemasOf(
+function buildSchemas(
   { resource, relations }: MountInPlace,
   names: SchemaNames,
   allNames: ReadonlyMap<Resource, SchemaNames>,
@@ -143,12 +143,12 @@ function changeSchema(resource: Resource): JSONObject {
 
 /** Returns the members that `?expand=` adds to a record. */
 function besideSchemas({ name, kind, column }: MountInPlace["relations"][number], names: SchemaNames): JSONObject {
-  const asked = `Where \`?expand=${name}\` asks for it:`;
+  const introduction = `Where \`?expand=${name}\` asks for it:`;
   if (kind === "one")
     return {
       [name]: {
         anyOf: [ref("schemas", names.record), { type: "null" }],
-        description: `${asked} the record that \`${column}\` refers to, if the caller may read it.`,
+        description: `${introduction} the record that \`${column}\` refers to, if the caller may read it.`,
       },
     };
   if (kind === "several")
@@ -156,7 +156,7 @@ function besideSchemas({ name, kind, column }: MountInPlace["relations"][number]
       [name]: {
         type: "array",
         items: ref("schemas", names.record),
-        description: `${asked} the records that \`${column}\` names, in its order, if the caller may read them.`,
+        description: `${introduction} the records that \`${column}\` names, in its order, if the caller may read them.`,
         xml: { wrapped: true },
       },
     };
@@ -165,7 +165,7 @@ function besideSchemas({ name, kind, column }: MountInPlace["relations"][number]
       type: "array",
       maxItems: MAX_EXPANDED_RECORDS,
       items: ref("schemas", names.record),
-      description: `${asked} the first by id, if the caller may read them.`,
+      description: `${introduction} the first by id, if the caller may read them.`,
       xml: { wrapped: true },
     },
     [`${name}_next`]: { type: "string", description: `The path of the remaining ${name}, if there are any.` },
@@ -177,7 +177,7 @@ function withId(schema: JSONObject, id: JSONObject): JSONObject {
 }
 
 /** Returns the version of an older shape: `v1`. */
-function versionOf({ older }: Pick<MountInPlace, "older">): readonly string[] {
+function formatVersion({ older }: Pick<MountInPlace, "older">): readonly string[] {
   return older === null ? [] : [older.prefix.slice(1).replaceAll("/", " ")];
 }
 

@@ -30,7 +30,7 @@ export function recordSchema({ name, description, fields }: Resource): JSONObjec
 
 /** Returns the schema of a body to create or replace. Read-only fields may be repeated unchanged. */
 export function draftSchema(resource: Resource): JSONObject {
-  const schema = sentSchema(resource, (field) => ({ ...writtenSchema(field), ...defaultOf(field) }));
+  const schema = sentSchema(resource, (field) => ({ ...writtenSchema(field), ...buildDefault(field) }));
   const required = Object.keys(resource.fields).filter((name) => isRequired(resource.fields[name]!));
   return required.length === 0 ? schema : { ...schema, required };
 }
@@ -40,11 +40,11 @@ export function patchSchema(resource: Resource): JSONObject {
   return sentSchema(resource, writtenSchema);
 }
 
-function sentSchema({ name, fields }: Resource, schemaOf: (field: Field) => JSONObject): JSONObject {
+function sentSchema({ name, fields }: Resource, buildSchema: (field: Field) => JSONObject): JSONObject {
   const sent = Object.entries(fields).filter(([, field]) => isWritable(field) || isShown(field));
   const properties = sent.map(([field, declared]) => [
     field,
-    isWritable(declared) ? schemaOf(declared) : shownSchema(declared),
+    isWritable(declared) ? buildSchema(declared) : shownSchema(declared),
   ]);
   return { type: "object", xml: { name }, properties: Object.fromEntries(properties), additionalProperties: false };
 }
@@ -82,6 +82,6 @@ function nullable(schema: JSONObject): JSONObject {
   };
 }
 
-function defaultOf({ options: { default: fallback } }: Field): JSONObject {
+function buildDefault({ options: { default: fallback } }: Field): JSONObject {
   return fallback === undefined || typeof fallback === "function" ? {} : { default: fallback };
 }

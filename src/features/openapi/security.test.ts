@@ -10,7 +10,7 @@ import {
 } from "../../access/permission/permission.ts";
 import { absent, type Carrier, type Scheme } from "../../access/scheme/scheme.ts";
 import { defineEndpoint, type Endpoint } from "../../http/endpoint/endpoint.ts";
-import { securityOf, securitySchemes } from "./security.ts";
+import { buildSecurity, securitySchemes } from "./security.ts";
 
 function scheme(name: string, ...carriers: readonly Carrier[]): Scheme {
   return { name, carriers, authenticate: () => absent };
@@ -70,7 +70,7 @@ test("shows whether an operation reads credentials and requires them", () => {
       handle: () => ({ status: 204 }),
     });
 
-    assert.deepEqual(securityOf(endpoint, ["basic", "token"]), expected);
+    assert.deepEqual(buildSecurity(endpoint, ["basic", "token"]), expected);
   }
 });
 
@@ -84,7 +84,7 @@ test("asks a permission with sample values for the parameters of the path", () =
     },
   };
 
-  securityOf(
+  buildSecurity(
     defineEndpoint({ method: "GET", path: "/x/{id}/{name:text}", access, handle: () => ({ status: 204 }) }),
     [],
   );

@@ -1,7 +1,7 @@
-import { decisionOf } from "../../access/permission/decision.ts";
+import { requireDecision } from "../../access/permission/decision.ts";
 import type { Carrier, Scheme } from "../../access/scheme/scheme.ts";
 import type { ServedEndpoint } from "../../http/endpoint/endpoint.ts";
-import { parametersOf } from "../../http/endpoint/parameters.ts";
+import { collectParameters } from "../../http/endpoint/parameters.ts";
 import type { JSONObject } from "./json.ts";
 
 /** Returns the security schemes by name. Leaves out credentials that only a proxy may send, because clients cannot send them. */
@@ -12,12 +12,12 @@ export function securitySchemes(
   const named = schemes.flatMap(({ name, carriers }) =>
     carriers
       .filter((carrier) => carrier.in !== "proxy")
-      .map((carrier, at) => [at === 0 ? name : `${name}-${carrier.in}`, schemeOf(carrier, isEncrypted)] as const),
+      .map((carrier, at) => [at === 0 ? name : `${name}-${carrier.in}`, buildScheme(carrier, isEncrypted)] as const),
   );
   return Object.fromEntries(named);
 }
 
-function schemeOf(carrier: Carrier, isEncrypted: boolean): JSONObject {
+function buildScheme(carrier: Carrier, isEncrypted: boolean): JSONObject {
   switch (carrier.in) {
     case "authorization":
       return authorizationScheme(carrier.scheme.toLowerCase());
@@ -71,7 +71,7 @@ function cookieScheme(name: string, hasPrefix: boolean, isEncrypted: boolean): J
 }
 
 /** Returns the security requirements of an endpoint: any one of the schemes, or none. */
-export function securityOf(endpoint: ServedEndpoint, names: readonly string[]): readonly JSONObject[] {
+export function buildSecurity(endpoint: ServedEndpoint, names: readonly string[]): readonly JSONObject[] {
   if (endpoint.access === "open") return [];
   const alternatives = names.map((name) => ({ [name]: [] }));
   return admitsUnknown(endpoint) ? [...alternatives, {}] : alternatives;
@@ -81,10 +81,10 @@ export function securityOf(endpoint: ServedEndpoint, names: readonly string[]): 
 export function admitsUnknown({ access, action = "call", path }: ServedEndpoint): boolean {
   if (access === "open") return true;
   const params = Object.fromEntries(
-    parametersOf(path).map(({ name, type }) => [name, type === "integer" ? 1 : "text"]),
+    collectParameters(path).map(({ name, type }) => [name, type === "integer" ? 1 : "text"]),
   );
   try {
-    return decisionOf(access, { identity: null, action, params, now: 0 }) !== "deny";
+    return requireDecision(access, { identity: null, action, params, now: 0 }) !== "deny";
   } catch {
     return false; // it ends the request of an unknown caller
   }

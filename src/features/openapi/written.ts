@@ -17,9 +17,9 @@ export class Part {
   readonly facts: OperationFacts | null;
 
   constructor(value: unknown, speaksXML: boolean, facts: OperationFacts | null = null) {
-    const told = speaksXML ? value : withoutXML(value);
-    this.#text = Buffer.from(JSON.stringify(told));
-    this.refs = [...refsIn(told)];
+    const content = speaksXML ? value : withoutXML(value);
+    this.#text = Buffer.from(JSON.stringify(content));
+    this.refs = [...refsIn(content)];
     this.facts = facts;
   }
 
@@ -50,12 +50,12 @@ function refsIn(value: unknown, refs: Set<string> = new Set()): ReadonlySet<stri
 
 /** Writes a document, byte for byte as `JSON.stringify` would. Its parts then refer to the written text. */
 export function* writeDocument(document: JSONObject): Pieces<Uint8Array> {
-  const texts = [...textsOf(document)];
-  const whole = Buffer.allocUnsafeSlow(texts.reduce((sum, each) => sum + bytesOf(each).length, 0));
+  const texts = [...serializeParts(document)];
+  const whole = Buffer.allocUnsafeSlow(texts.reduce((sum, each) => sum + toBytes(each).length, 0));
   let at = 0;
   // Allocating many megabytes in one step would also block the event loop.
   for (const each of texts) {
-    const bytes = bytesOf(each);
+    const bytes = toBytes(each);
     whole.set(bytes, at);
     if (each instanceof Part) each.moveTo(whole.subarray(at, at + bytes.length));
     at += bytes.length;
@@ -64,11 +64,11 @@ export function* writeDocument(document: JSONObject): Pieces<Uint8Array> {
   return whole;
 }
 
-function bytesOf(each: Part | Uint8Array): Uint8Array {
+function toBytes(each: Part | Uint8Array): Uint8Array {
   return each instanceof Part ? each.text : each;
 }
 
-function* textsOf(value: unknown): Generator<Part | Uint8Array> {
+function* serializeParts(value: unknown): Generator<Part | Uint8Array> {
   if (value instanceof Part || !isObject(value)) {
     yield value instanceof Part ? value : Buffer.from(JSON.stringify(value));
     return;
@@ -77,7 +77,7 @@ function* textsOf(value: unknown): Generator<Part | Uint8Array> {
   for (const [name, each] of Object.entries(value)) {
     if (each === undefined) continue;
     yield Buffer.from(`${before}${JSON.stringify(name)}:`);
-    yield* textsOf(each);
+    yield* serializeParts(each);
     before = ",";
   }
   yield Buffer.from(before === "{" ? "{}" : "}");

@@ -18,7 +18,7 @@ export interface DeprecatedUses {
 export function countDeprecated(): DeprecatedUses {
   const uses = new Map<string, number>();
   const callers = new Set<number>();
-  const callerOf = (userId: number | null): string => {
+  const labelCaller = (userId: number | null): string => {
     if (userId === null) return "nobody";
     if (callers.size < MAX_CALLERS) callers.add(userId);
     return callers.has(userId) ? String(userId) : "others";
@@ -26,7 +26,7 @@ export function countDeprecated(): DeprecatedUses {
   return {
     uses,
     take({ route, userId, deprecated }) {
-      const caller = callerOf(userId);
+      const caller = labelCaller(userId);
       for (const what of deprecated) {
         const series = seriesOf("latchkey_deprecated_uses_total", { what, route: route ?? "none", caller });
         uses.set(series, (uses.get(series) ?? 0) + 1);

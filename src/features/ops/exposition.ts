@@ -15,14 +15,15 @@ export function formatFamilies(families: readonly MetricFamily[]): string {
 }
 
 /** Combines the metrics of several processes. */
-export function mergeFamilies(told: readonly (readonly MetricFamily[])[]): readonly MetricFamily[] {
+export function mergeFamilies(familyLists: readonly (readonly MetricFamily[])[]): readonly MetricFamily[] {
   const merged = new Map<string, { readonly family: MetricFamily; readonly samples: Map<string, number> }>();
-  for (const family of told.flat()) {
+  for (const family of familyLists.flat()) {
     let into = merged.get(family.name);
     if (into === undefined) merged.set(family.name, (into = { family, samples: new Map() }));
     for (const [series, value] of family.samples) {
-      const known = into.samples.get(series);
-      const both = known === undefined ? value : family.together === "max" ? Math.max(known, value) : known + value;
+      const existing = into.samples.get(series);
+      const both =
+        existing === undefined ? value : family.together === "max" ? Math.max(existing, value) : existing + value;
       into.samples.set(series, both);
     }
   }

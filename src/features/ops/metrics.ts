@@ -97,7 +97,7 @@ export function makeMetrics(): Metrics {
       }
     },
     read: () =>
-      familiesOf({
+      buildFamilies({
         series: [...routes.values()].flatMap((ofRoute) => [...ofRoute.values()]),
         problems,
         refusals,
@@ -120,7 +120,7 @@ interface Counted {
   readonly counts: typeof none;
 }
 
-function familiesOf({ series, problems, refusals, unserved, deprecated, counts }: Counted): readonly MetricFamily[] {
+function buildFamilies({ series, problems, refusals, unserved, deprecated, counts }: Counted): readonly MetricFamily[] {
   return [
     {
       name: "latchkey_requests_total",

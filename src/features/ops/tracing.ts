@@ -20,7 +20,7 @@ export async function openTelemetry(): Promise<Tracer | null> {
   if (api === null) return null;
   const provider = api.trace.getTracerProvider();
   const isNobodys = provider instanceof api.ProxyTracerProvider && provider.getDelegateTracer("latchkey") === undefined;
-  return isNobodys ? null : tracerOf(api, api.trace.getTracer("latchkey"));
+  return isNobodys ? null : createTracer(api, api.trace.getTracer("latchkey"));
 }
 
 async function loadAPI(): Promise<OpenTelemetry | null> {
@@ -32,7 +32,7 @@ async function loadAPI(): Promise<OpenTelemetry | null> {
   }
 }
 
-function tracerOf(api: OpenTelemetry, spans: Spans): Tracer {
+function createTracer(api: OpenTelemetry, spans: Spans): Tracer {
   /** Runs work as a part of a span. */
   const within = <T>(span: Span, around: Context, work: () => T): T =>
     api.context.with(api.trace.setSpan(around, span), work);
@@ -45,7 +45,7 @@ function tracerOf(api: OpenTelemetry, spans: Spans): Tracer {
 
   return made({
     request: ({ method, trace }, work) => {
-      const around = parentOf(api, trace);
+      const around = chooseParent(api, trace);
       return within(spans.startSpan(method, { kind: api.SpanKind.SERVER }, around), around, work);
     },
     part(name, attributes, work) {
@@ -75,7 +75,7 @@ function tracerOf(api: OpenTelemetry, spans: Spans): Tracer {
 }
 
 /** Returns the caller's span, unless code in this process, such as an instrumentation of `node:http`, has started a span under it. */
-function parentOf(api: OpenTelemetry, trace: TraceContext | null): Context {
+function chooseParent(api: OpenTelemetry, trace: TraceContext | null): Context {
   const active = api.context.active();
   if (trace === null || api.trace.getSpan(active) !== undefined) return active;
   return api.trace.setSpanContext(active, {

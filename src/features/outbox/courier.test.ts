@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Observation } from "../../core/observation.ts";
 import { sqliteStore } from "../../store/sqlite/sqlite.ts";
 import type { Store } from "../../store/store.ts";
-import { courierOf } from "./courier.ts";
+import { createCourier } from "./courier.ts";
 import { leases, mountedEvents } from "./events.ts";
 
 test("logs the reason of a failed round once until a round succeeds", async () => {
@@ -18,10 +18,11 @@ test("logs the reason of a failed round once until a round succeeds", async () =
       return store.find(collection, key);
     },
   };
-  const told: unknown[] = [];
-  const observe = (each: Observation): void => void told.push(each.kind === "notice" ? String(each.error) : each.kind);
+  const messages: unknown[] = [];
+  const observe = (each: Observation): void =>
+    void messages.push(each.kind === "notice" ? String(each.error) : each.kind);
   const most = { attempts: 12, timeoutSeconds: 30, random: Math.random };
-  const courier = courierOf({ store: away, subscribers: [], workers: [], observe, now: () => 0, ...most });
+  const courier = createCourier({ store: away, subscribers: [], workers: [], observe, now: () => 0, ...most });
 
   while (faults.length > 0) {
     courier.look();
@@ -30,5 +31,5 @@ test("logs the reason of a failed round once until a round succeeds", async () =
   await new Promise(setImmediate);
   await courier.stop();
 
-  assert.deepEqual(told, ["Error: away", "Error: full", "Error: full"]);
+  assert.deepEqual(messages, ["Error: away", "Error: full", "Error: full"]);
 });

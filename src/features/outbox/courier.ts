@@ -4,7 +4,7 @@ import { toldOnce } from "../../feature/observers.ts";
 import type { Row } from "../../store/store.ts";
 import { deliver, outcomes, TOGETHER, type Delivered, type DeliveryOptions } from "./delivery.ts";
 import { awaitedSubscribers, dueEvents } from "./due.ts";
-import { leaseOf } from "./lease.ts";
+import { createLease } from "./lease.ts";
 
 /** The delay after a write before its event is looked for. By then the write is usually on the disk. */
 const SOON_MS = 20;
@@ -26,11 +26,11 @@ interface Delivery {
   readonly done: Promise<void>;
 }
 
-export function courierOf(options: DeliveryOptions): Courier {
+export function createCourier(options: DeliveryOptions): Courier {
   const { store, observe, now, timeoutSeconds } = options;
-  const lease = leaseOf(store, randomUUID());
+  const lease = createLease(store, randomUUID());
   const stopped = new AbortController();
-  const deliveries = deliveriesOf(options, stopped.signal);
+  const deliveries = trackDeliveries(options, stopped.signal);
   let woken = Promise.withResolvers<void>();
   let round = Promise.resolve();
   let rounds = 0;
@@ -101,7 +101,7 @@ export function courierOf(options: DeliveryOptions): Courier {
 }
 
 /** Keeps track of the running deliveries, with a limit for each subscriber. */
-function deliveriesOf(
+function trackDeliveries(
   options: DeliveryOptions,
   stopped: AbortSignal,
 ): {

@@ -5,7 +5,7 @@ import type { Cause, Row, Store, WrittenValues } from "../../store/store.ts";
 import type { Delivery, RecordEvent, Subscriber, Worker } from "./contract.ts";
 import { LAST_RETRY_MS } from "./due.ts";
 import { mountedEvents } from "./events.ts";
-import { jobOf } from "./jobs.ts";
+import { readJob } from "./jobs.ts";
 
 export interface DeliveryOptions {
   readonly store: Store;
@@ -37,7 +37,7 @@ export async function deliver(row: Row, options: DeliveryOptions, stopped: Abort
   const { store, timeoutSeconds } = options;
   const signal = AbortSignal.any([stopped, AbortSignal.timeout(timeoutSeconds * 1000)]);
   try {
-    const receive = receiverOf(row, options);
+    const receive = requireReceiver(row, options);
     await inTime(async () => receive({ store, signal }), signal);
   } catch (error) {
     // The shutdown of the process interrupted it, which is not a failure of the subscriber.
@@ -53,16 +53,19 @@ export async function deliver(row: Row, options: DeliveryOptions, stopped: Abort
  * Finds the subscriber of an event or the worker of a job. Throws if it no longer exists. The row is then deleted when a program that knows
  * the name delivers it, or by an administrator.
  */
-function receiverOf(row: Row, { subscribers, workers }: DeliveryOptions): (delivery: Delivery) => Eventually<void> {
+function requireReceiver(
+  row: Row,
+  { subscribers, workers }: DeliveryOptions,
+): (delivery: Delivery) => Eventually<void> {
   const { subscriber: name, kind } = row.record;
   if (kind === "job") {
     const worker = workers.find((each) => each.name === name);
     if (worker === undefined) throw new Error("No worker of this name is there.");
-    return (delivery) => worker.run(jobOf(row), delivery);
+    return (delivery) => worker.run(readJob(row), delivery);
   }
   const subscriber = subscribers.find((each) => each.name === name);
   if (subscriber === undefined) throw new Error("No subscriber of this name is there.");
-  return (delivery) => subscriber.deliver(eventOf(row), delivery);
+  return (delivery) => subscriber.deliver(readEvent(row), delivery);
 }
 
 /** Stops waiting for a subscriber that ignores its signal. */
@@ -89,7 +92,7 @@ async function postpone({ record, revision }: Row, error: unknown, options: Deli
     failed,
     planned: false,
     due_at: new Date(now() + pauseMs(attempt, random())).toISOString(),
-    error: textOf(error),
+    error: describeError(error),
   };
   // If an administrator has deleted or retried the event in the meantime, that change wins.
   await store.write({ changes: [{ kind: "update", collection, key: id, values, revision }] });
@@ -110,7 +113,7 @@ function pauseMs(attempt: number, chance: number): number {
   return most / 2 + (most / 2) * chance;
 }
 
-function eventOf({ record }: Row): RecordEvent {
+function readEvent({ record }: Row): RecordEvent {
   return {
     id: record["id"] as number,
     resource: record["resource"] as string,
@@ -125,7 +128,7 @@ function eventOf({ record }: Row): RecordEvent {
 }
 
 /** Returns the useful part of an error's text, without characters that a text column refuses. */
-function textOf(error: unknown): string {
+function describeError(error: unknown): string {
   return lineOfThrown(error)
     .toWellFormed()
     .replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, " ")

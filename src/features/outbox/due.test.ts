@@ -34,28 +34,28 @@ async function storeWith(
   return store;
 }
 
-async function idsOf(
+async function loadIds(
   store: Store,
   to: string,
-  asked: { readonly but?: readonly number[]; readonly most?: number } = {},
+  options: { readonly but?: readonly number[]; readonly most?: number } = {},
 ) {
-  const { but = [], most = 16 } = asked;
+  const { but = [], most = 16 } = options;
   return (await dueEvents(store, { to, but, most, now })).map(({ record }) => record["id"]);
 }
 
 test("returns the due events of a subscriber, the longest due first", async () => {
   const store = await storeWith(["mail", 0], ["mail", minute], ["web", 5], ["mail", -1], ["mail", 9, true]);
 
-  assert.deepEqual(await idsOf(store, "mail"), [2, 1]);
-  assert.deepEqual(await idsOf(store, "mail", { but: [2] }), [1]);
-  assert.deepEqual(await idsOf(store, "mail", { most: 1 }), [2]);
+  assert.deepEqual(await loadIds(store, "mail"), [2, 1]);
+  assert.deepEqual(await loadIds(store, "mail", { but: [2] }), [1]);
+  assert.deepEqual(await loadIds(store, "mail", { most: 1 }), [2]);
   assert.deepEqual(await awaitedSubscribers(store), ["mail", "web"]);
 });
 
 test("treats an event that was written while the clock was hours ahead as due, but not one that is postponed for an hour", async () => {
   const store = await storeWith(["mail", -300 * minute], ["mail", -60 * minute], ["mail", 1]);
 
-  assert.deepEqual(await idsOf(store, "mail"), [3, 1]);
+  assert.deepEqual(await loadIds(store, "mail"), [3, 1]);
 });
 
 test("returns jobs for a chosen time when it has come, in order with other events, however far away it is", async () => {
@@ -67,19 +67,19 @@ test("returns jobs for a chosen time when it has come, in order with other event
     ["mail", -1, false, true],
   );
 
-  assert.deepEqual(await idsOf(store, "mail"), [2, 1, 4]);
-  assert.deepEqual(await idsOf(store, "mail", { most: 1 }), [2]);
+  assert.deepEqual(await loadIds(store, "mail"), [2, 1, 4]);
+  assert.deepEqual(await loadIds(store, "mail", { most: 1 }), [2]);
 });
 
 test("reads no events of other subscribers, however many there are", async () => {
   const store = await storeWith(["mail", 1], ["web", 1], ["web", 1]);
-  const asked: ListQuery[] = [];
-  const watched: Store = { ...store, list: (query) => (asked.push(query), store.list(query)) };
+  const queries: ListQuery[] = [];
+  const watched: Store = { ...store, list: (query) => (queries.push(query), store.list(query)) };
 
   await awaitedSubscribers(watched);
   await dueEvents(watched, { to: "mail", but: [7, 8], most: 16, now });
 
-  const plans = await Promise.all(asked.map(async (query) => (await store.plan!(query)).join()));
+  const plans = await Promise.all(queries.map(async (query) => (await store.plan!(query)).join()));
   assert.equal(plans.length, 6);
   for (const plan of plans.slice(0, 3)) assert.match(plan, /^SEARCH outbox USING INDEX .* \(subscriber>\?\)$/);
   for (const plan of plans.slice(3))

@@ -29,7 +29,7 @@ export function requireWorker(worker: unknown, others: readonly { readonly name:
 }
 
 /** Returns the function that queues jobs of a worker. It calls `soon` for jobs that are due at once. */
-export function queueOf(name: string, soon: () => void): Queue<JSONValue> {
+export function createQueue(name: string, soon: () => void): Queue<JSONValue> {
   return (about, { now, dueAt = now }) => {
     const planned = dueAt > now;
     if (!planned) soon();
@@ -55,7 +55,7 @@ export function queueOf(name: string, soon: () => void): Queue<JSONValue> {
 }
 
 /** Returns the job of a row. */
-export function jobOf({ record }: Row): Job {
+export function readJob({ record }: Row): Job {
   return {
     id: record["id"] as number,
     about: record["about"] ?? null,

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { sqliteStore } from "../../store/sqlite/sqlite.ts";
 import type { Store } from "../../store/store.ts";
 import { leases } from "./events.ts";
-import { leaseOf } from "./lease.ts";
+import { createLease } from "./lease.ts";
 
 const hour = 3_600_000;
 
@@ -15,7 +15,7 @@ async function opened(): Promise<Store> {
 
 test("gives the lease to one process for its time, and then to the next one", async () => {
   const store = await opened();
-  const [one, other] = [leaseOf(store, "one"), leaseOf(store, "other")];
+  const [one, other] = [createLease(store, "one"), createLease(store, "other")];
 
   assert.equal(await one.hold(0, 60), true);
   assert.equal(await other.hold(60_000 - 1, 60), false);
@@ -25,14 +25,14 @@ test("gives the lease to one process for its time, and then to the next one", as
 
 test("takes over a lease that was taken while the clock was hours ahead", async () => {
   const store = await opened();
-  await leaseOf(store, "gone").hold(5 * hour, 60);
+  await createLease(store, "gone").hold(5 * hour, 60);
 
-  assert.equal(await leaseOf(store, "other").hold(0, 60), true);
+  assert.equal(await createLease(store, "other").hold(0, 60), true);
 });
 
 test("renews a lease that its holder took while the clock was hours ahead, and keeps it from other processes", async () => {
   const store = await opened();
-  const [one, other] = [leaseOf(store, "one"), leaseOf(store, "other")];
+  const [one, other] = [createLease(store, "one"), createLease(store, "other")];
   await one.hold(5 * hour, 60);
 
   assert.equal(await one.hold(0, 60), true);
@@ -42,7 +42,7 @@ test("renews a lease that its holder took while the clock was hours ahead, and k
 
 test("leaves a lease of the longest possible time to its process", async () => {
   const store = await opened();
-  await leaseOf(store, "one").hold(0, 600);
+  await createLease(store, "one").hold(0, 600);
 
-  assert.equal(await leaseOf(store, "other").hold(0, 1), false);
+  assert.equal(await createLease(store, "other").hold(0, 1), false);
 });

@@ -21,7 +21,7 @@ export interface Lease {
 }
 
 /** Makes the lease of a process. `holder` is a name that no other process has. */
-export function leaseOf(store: Store, holder: string): Lease {
+export function createLease(store: Store, holder: string): Lease {
   type Row = { readonly holder: string; readonly until: number };
 
   async function take(until: number, enough: number, isFree: (row: Row) => boolean): Promise<boolean> {

@@ -18,10 +18,10 @@ import type { Alongside } from "../../http/alongside.ts";
 import { builtInEndpoint } from "../../http/endpoint/built-in.ts";
 import type { JSONValue, Store } from "../../store/store.ts";
 import type { Queue, Subscriber, Worker } from "./contract.ts";
-import { courierOf } from "./courier.ts";
+import { createCourier } from "./courier.ts";
 import type { DeliveryOptions } from "./delivery.ts";
 import { leases, mountedEvents } from "./events.ts";
-import { aName, queueOf, requireWorker } from "./jobs.ts";
+import { aName, createQueue, requireWorker } from "./jobs.ts";
 
 /** Options of `outbox()`: the subscribers and their records, and the number of tries. */
 export interface OutboxOptions {
@@ -90,20 +90,20 @@ export function outbox(options: OutboxOptions = {}): Feature<Outbox> {
       const workers: Worker[] = [];
       const shared = { observe, now, random, attempts, timeoutSeconds };
       const delivery: DeliveryOptions = { store, subscribers, workers, ...shared };
-      const courier = courierOf(delivery);
+      const courier = createCourier(delivery);
       const retry = (id: number): Promise<boolean> => retryEvent(store, id, now());
       let timer: NodeJS.Timeout | undefined;
       return {
         offer: {
           subscribe(subscriber: Subscriber): void {
-            const mistakes = mistakesOf(subscriber, [...subscribers, ...workers], "what subscribes");
+            const mistakes = collectMistakes(subscriber, [...subscribers, ...workers], "what subscribes");
             if (mistakes.length > 0) throw new DeclarationError(mistakes);
             subscribers.push(subscriber);
           },
           worker<A extends JSONValue>(worker: Worker<A>): Queue<A> {
             requireWorker(worker, [...subscribers, ...workers]);
             workers.push(worker as Worker);
-            return queueOf(worker.name, courier.soon) as Queue<A>;
+            return createQueue(worker.name, courier.soon) as Queue<A>;
           },
           deliverDue: courier.run,
           retry,
@@ -163,11 +163,11 @@ function mistakesOfAll(options: unknown): readonly string[] {
   const subscribers = isObject(options) ? options["subscribers"] : null;
   if (!Array.isArray(subscribers)) return [];
   return Array.from(subscribers, (each: unknown, at) =>
-    mistakesOf(each, subscribers.slice(0, at), `subscribers[${at}]`),
+    collectMistakes(each, subscribers.slice(0, at), `subscribers[${at}]`),
   ).flat();
 }
 
-function mistakesOf(subscriber: unknown, others: readonly unknown[], otherwise: string): readonly string[] {
+function collectMistakes(subscriber: unknown, others: readonly unknown[], otherwise: string): readonly string[] {
   if (!isObject(subscriber)) return [`${otherwise} is ${shown(subscriber)}, and no object`];
   const { name } = subscriber;
   const isTwice = others.some((other) => isObject(other) && other["name"] === name);
@@ -201,11 +201,11 @@ const checks: ChecksOf<OutboxOptions> = {
 /** Returns the events of a write: one for each subscriber, and none if no subscriber wants it. */
 function eventsFor(subscribers: readonly Subscriber[], now: () => number, soon: () => void): Alongside {
   return ({ resource, kind, action, id, deletedWith, cause }) => {
-    const told = subscribers.filter(({ to }) => to.includes(resource));
-    if (told.length === 0) return [];
+    const recipients = subscribers.filter(({ to }) => to.includes(resource));
+    if (recipients.length === 0) return [];
     const at = new Date(now()).toISOString();
     soon();
-    return told.map(({ name }) => ({
+    return recipients.map(({ name }) => ({
       kind: "insert",
       collection,
       values: {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { sqliteStore } from "../../store/sqlite/sqlite.ts";
 import { StoreUnavailable, type Store } from "../../store/store.ts";
 import { requestCounter, requestCountsCollection, type RequestCounter } from "./counter.ts";
-import { exchangeOf } from "./exchange.ts";
+import { createExchange } from "./exchange.ts";
 
 const start = Date.parse("2026-03-01T12:00:00Z");
 const perMinute = { name: "burst", limit: 10, windowSeconds: 60 };
@@ -21,9 +21,9 @@ async function letThrough(counter: RequestCounter, times: number, now: number, s
   return allowed;
 }
 
-function tellerOf(store: Store, counter: RequestCounter, told: string[] = []) {
-  const observe = (each: { readonly kind: string }): void => void told.push(each.kind);
-  return exchangeOf({ store, counters: [counter], observe, now: () => start });
+function createTeller(store: Store, counter: RequestCounter, kinds: string[] = []) {
+  const observe = (each: { readonly kind: string }): void => void kinds.push(each.kind);
+  return createExchange({ store, counters: [counter], observe, now: () => start });
 }
 
 test("lets through at most the limit in any window", async () => {
@@ -59,21 +59,21 @@ test("includes the counts of other processes after they were exchanged", async (
   assert.equal(await letThrough(here, 4, start), 4);
   assert.equal(await letThrough(there, 4, start), 4);
 
-  await tellerOf(store, here).tell();
-  await tellerOf(store, there).tell();
+  await createTeller(store, here).tell();
+  await createTeller(store, there).tell();
 
   // One process knows the counts from its exchange. The other must read a row before it starts.
   assert.equal(await letThrough(there, 9, start), 2);
   assert.equal(await letThrough(requestCounter(store, perMinute), 9, start), 2);
   assert.equal(await letThrough(here, 9, start), 6);
-  await tellerOf(store, here).tell();
+  await createTeller(store, here).tell();
   assert.equal(await letThrough(here, 9, start), 0);
 });
 
 test("writes a row for a subject after a twentieth of the limit", async () => {
   const store = await opened();
   const counter = requestCounter(store, { ...perMinute, limit: 100 });
-  const teller = tellerOf(store, counter);
+  const teller = createTeller(store, counter);
   for (let at = 0; at < 1000; at++) await counter.take(`address ${at}`, start);
   await letThrough(counter, 5, start, "often");
 
@@ -87,7 +87,7 @@ test("exchanges many subjects in portions, and keeps a limited number in memory"
   const counter = requestCounter(store, perMinute);
   const changes: number[] = [];
   const watched: Store = { ...store, write: (each) => (changes.push(each.changes.length), store.write(each)) };
-  const teller = tellerOf(watched, counter);
+  const teller = createTeller(watched, counter);
   for (let at = 0; at < 25_000; at++) await counter.take(`address ${at}`, start);
 
   await teller.tell();
@@ -103,15 +103,15 @@ test("counts in each process alone while the store does not answer, and logs it 
   };
   const down: Store = { ...store, find: fail, write: async () => fail() };
   const counter = requestCounter(down, perMinute);
-  const told: string[] = [];
-  const teller = tellerOf(down, counter, told);
+  const kinds: string[] = [];
+  const teller = createTeller(down, counter, kinds);
 
   assert.equal(await letThrough(counter, 12, start), 10);
   await teller.tell();
   await teller.tell();
 
-  assert.deepEqual(told, ["notice"]);
-  const back = tellerOf(store, counter);
+  assert.deepEqual(kinds, ["notice"]);
+  const back = createTeller(store, counter);
   await back.tellAll();
   assert.equal(await letThrough(requestCounter(store, perMinute), 12, start), 0);
 });

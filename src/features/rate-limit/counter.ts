@@ -55,7 +55,7 @@ interface Entry {
   /** The requests that all processes let through in the previous window. */
   before: number;
   /** The requests that all processes let through in this window, as far as the store has reported. */
-  known: number;
+  reported: number;
   /** The requests in this process since then. */
   own: number;
   /** The part of `own` that is being written to the store. */
@@ -80,14 +80,14 @@ export function requestCounter(store: Store, { name, limit, windowSeconds }: Cou
   let older = new Map<string, Entry>();
   const waiting = new Set<Entry>();
 
-  function entryOf(subject: string, now: number): Entry {
+  function ensureEntry(subject: string, now: number): Entry {
     const found = entries.get(subject) ?? older.get(subject);
     if (found !== undefined) {
       if (!entries.has(subject)) keep(found);
       roll(found, now);
       return found;
     }
-    const entry: Entry = { subject, window: windowAt(now), before: 0, known: 0, own: 0, telling: 0, loading: null };
+    const entry: Entry = { subject, window: windowAt(now), before: 0, reported: 0, own: 0, telling: 0, loading: null };
     keep(entry);
     const loaded = load(store, name, entry);
     if (loaded instanceof Promise) entry.loading = loaded.finally(() => void (entry.loading = null));
@@ -106,14 +106,14 @@ export function requestCounter(store: Store, { name, limit, windowSeconds }: Cou
     const window = windowAt(now);
     // After the clock was turned back, the entry stays in its window.
     if (window <= entry.window) return;
-    entry.before = window === entry.window + 1 ? entry.known + entry.own : 0;
+    entry.before = window === entry.window + 1 ? entry.reported + entry.own : 0;
     entry.window = window;
-    entry.known = entry.own = entry.telling = 0;
+    entry.reported = entry.own = entry.telling = 0;
     waiting.delete(entry);
   }
 
   function count(entry: Entry, now: number, by: number): Taken {
-    const used = entry.known + entry.own;
+    const used = entry.reported + entry.own;
     const leftMs = Math.min(windowMs, Math.max(0, (entry.window + 1) * windowMs - now));
     const sliding = used + entry.before * (leftMs / windowMs);
     const isAllowed = sliding + by <= limit;
@@ -133,7 +133,7 @@ export function requestCounter(store: Store, { name, limit, windowSeconds }: Cou
 
   return {
     take(subject, now, by = 1) {
-      const entry = entryOf(subject, now);
+      const entry = ensureEntry(subject, now);
       return entry.loading === null ? count(entry, now, by) : entry.loading.then(() => count(entry, now, by));
     },
     due(most) {
@@ -141,7 +141,7 @@ export function requestCounter(store: Store, { name, limit, windowSeconds }: Cou
       for (const entry of waiting) {
         if (due.length >= most) break;
         waiting.delete(entry);
-        if (entry.own > 0 && entry.telling === 0) due.push(dueOf({ name, windowMs, waiting }, entry));
+        if (entry.own > 0 && entry.telling === 0) due.push(takeDue({ name, windowMs, waiting }, entry));
       }
       return due;
     },
@@ -151,13 +151,13 @@ export function requestCounter(store: Store, { name, limit, windowSeconds }: Cou
 /** Reads the counts of other processes. If the store does not answer, this process counts alone. */
 function load(store: Store, name: string, entry: Entry): Eventually<void> {
   const { subject, window } = entry;
-  const countOf = (row: Row | null): number => (row === null ? 0 : Number(row.record["count"]));
+  const readCount = (row: Row | null): number => (row === null ? 0 : Number(row.record["count"]));
   try {
-    const loaded = after(store.find(requestCountsCollection, keyOf(name, subject, window)), (here) =>
-      after(store.find(requestCountsCollection, keyOf(name, subject, window - 1)), (before) => {
+    const loaded = after(store.find(requestCountsCollection, formatKey(name, subject, window)), (here) =>
+      after(store.find(requestCountsCollection, formatKey(name, subject, window - 1)), (before) => {
         if (entry.window !== window) return;
-        entry.known = countOf(here);
-        entry.before = countOf(before);
+        entry.reported = readCount(here);
+        entry.before = readCount(before);
       }),
     );
     return loaded instanceof Promise ? loaded.catch(() => undefined) : undefined;
@@ -184,19 +184,19 @@ interface Telling {
 }
 
 /** Returns the unwritten counts of a subject, and the functions that handle the result of the write. */
-function dueOf({ name, windowMs, waiting }: Telling, entry: Entry): Due {
+function takeDue({ name, windowMs, waiting }: Telling, entry: Entry): Due {
   const { subject, window, own } = entry;
   entry.telling = own;
-  const key = keyOf(name, subject, window);
+  const key = formatKey(name, subject, window);
   const values = { count: own, ends_at: (window + 2) * windowMs };
   return {
     key,
     change: { kind: "add", collection: requestCountsCollection, key, column: "count", by: own, values },
     done(row) {
-      const told = row === null ? own : Number(row.record["count"]);
-      if (entry.window === window + 1) entry.before = Math.max(entry.before, told);
+      const total = row === null ? own : Number(row.record["count"]);
+      if (entry.window === window + 1) entry.before = Math.max(entry.before, total);
       if (entry.window !== window) return;
-      entry.known = told;
+      entry.reported = total;
       entry.own -= own;
       entry.telling = 0;
     },
@@ -208,6 +208,6 @@ function dueOf({ name, windowMs, waiting }: Telling, entry: Entry): Due {
   };
 }
 
-function keyOf(name: string, subject: string, window: number): string {
+function formatKey(name: string, subject: string, window: number): string {
   return `${name} ${window} ${subject}`;
 }

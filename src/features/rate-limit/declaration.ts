@@ -7,11 +7,11 @@ import {
   isText,
   matching,
   membersMistakes,
-  oneOf,
+  buildChoiceCheck,
   optional,
   seen,
   shown,
-  someOf,
+  buildListCheck,
   wholeFrom,
 } from "../../core/checking/members.ts";
 import type { ChecksOf } from "../../core/checking/options.ts";
@@ -65,7 +65,7 @@ export const optionChecks: ChecksOf<RateLimitsOptions> = {
 const limitChecks: ChecksOf<RateLimit> = {
   name: matching(/^[a-z][a-z0-9-]{0,49}$/, "it has to be lower case with hyphens, like writes-of-a-day"),
   by: seen((value) =>
-    typeof value === "function" ? aFunction(value) : oneOf("address", "user", "credential", "caller")(value),
+    typeof value === "function" ? aFunction(value) : buildChoiceCheck("address", "user", "credential", "caller")(value),
   ),
   limit: wholeFrom(1, MAX_LIMIT),
   windowSeconds: wholeFrom(1, MAX_WINDOW_SECONDS),
@@ -76,7 +76,7 @@ const limitChecks: ChecksOf<RateLimit> = {
       ? null
       : 'it has to be a list of resources and endpoints, like [orders, "POST /api/token/"]; a resource as defineResource gives it',
   ),
-  actions: optional(someOf(...everyAction)),
+  actions: optional(buildListCheck(...everyAction)),
 };
 
 /** Returns the mistakes in the limits, each with its location. */

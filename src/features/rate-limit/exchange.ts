@@ -23,7 +23,7 @@ interface ExchangeOptions {
 }
 
 /** Exchanges one portion at a time. Counts that arrive in the meantime are in the next one. */
-export function exchangeOf({ store, counters, observe, now }: ExchangeOptions): Exchange {
+export function createExchange({ store, counters, observe, now }: ExchangeOptions): Exchange {
   let running: Promise<boolean> | null = null;
   let toldAt = -Infinity;
 

@@ -6,12 +6,12 @@ import { servedBy } from "../../http/mount/endpoints.ts";
 import type { RateLimit } from "./declaration.ts";
 
 /** Caches which endpoints a limit applies to. This never changes, and every request needs it. */
-const known = new WeakMap<RateLimit, WeakMap<LimitedEndpoint, boolean>>();
+const cache = new WeakMap<RateLimit, WeakMap<LimitedEndpoint, boolean>>();
 
 /** Returns true if a limit counts the requests of an endpoint. */
 export function appliesTo(limit: RateLimit, endpoint: LimitedEndpoint): boolean {
-  let ofLimit = known.get(limit);
-  if (ofLimit === undefined) known.set(limit, (ofLimit = new WeakMap<LimitedEndpoint, boolean>()));
+  let ofLimit = cache.get(limit);
+  if (ofLimit === undefined) cache.set(limit, (ofLimit = new WeakMap<LimitedEndpoint, boolean>()));
   let applies = ofLimit.get(endpoint);
   if (applies === undefined) ofLimit.set(endpoint, (applies = isFor(limit, endpoint)));
   return applies;
@@ -23,12 +23,12 @@ function isFor({ at, actions }: RateLimit, endpoint: LimitedEndpoint): boolean {
   if (at === undefined) return access !== "open" || logsIn === true;
   return at.some((place) =>
     typeof place === "string"
-      ? namesOf(endpoint).includes(pathShape(place))
+      ? listNames(endpoint).includes(pathShape(place))
       : mounted?.resource === place || mounted?.newer?.resource === place,
   );
 }
 
-function namesOf({ method, path }: Pick<LimitedEndpoint, "method" | "path">): readonly string[] {
+function listNames({ method, path }: Pick<LimitedEndpoint, "method" | "path">): readonly string[] {
   return [pathShape(path), pathShape(`${method} ${path}`)];
 }
 
@@ -41,12 +41,12 @@ export function unservedPlaces(limits: readonly RateLimit[], all: Assembled): re
     at.flatMap((place) => {
       const isThere =
         typeof place === "string"
-          ? served.some((each) => namesOf(each).includes(pathShape(place)))
+          ? served.some((each) => listNames(each).includes(pathShape(place)))
           : all.mounts.some(({ resource }) => resource === place);
       if (isThere) return [];
-      const told = typeof place === "string" ? place : place.path;
+      const placeName = typeof place === "string" ? place : place.path;
       return [
-        `the limit ${name} is for ${told}, which is not served${suggestion(told, told.includes(" ") ? names : paths)}`,
+        `the limit ${name} is for ${placeName}, which is not served${suggestion(placeName, placeName.includes(" ") ? names : paths)}`,
       ];
     }),
   );

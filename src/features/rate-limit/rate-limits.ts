@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { formatNetwork } from "../../core/call/trusted-proxies.ts";
 import { atOnce } from "../../core/checking/at-once.ts";
-import { isText, sortOf } from "../../core/checking/members.ts";
+import { isText, describeType } from "../../core/checking/members.ts";
 import { requireOptions } from "../../core/checking/options.ts";
 import { after, type Eventually } from "../../core/eventually.ts";
 import type { Identity } from "../../core/identity.ts";
@@ -11,7 +11,7 @@ import type { LimitedRequest, LimitFields, RequestLimiter } from "../../http/lim
 import { defineProblem } from "../../resource/define-problem.ts";
 import { requestCounter, requestCountsCollection, type RequestCounter, type Taken } from "./counter.ts";
 import { limitMistakes, optionChecks, type RateLimit, type RateLimitsOptions } from "./declaration.ts";
-import { exchangeOf } from "./exchange.ts";
+import { createExchange } from "./exchange.ts";
 import { appliesTo, unservedPlaces } from "./limited-endpoints.ts";
 
 export type { RateLimit, RateLimitsOptions } from "./declaration.ts";
@@ -53,13 +53,13 @@ export function rateLimits(options: RateLimitsOptions): Feature<null> {
       requireOptions(options, optionChecks, { more: limitMistakes(options) });
       const { limits, fields = false, exchangeMs = 200 } = options;
       const all = limits.map((limit): Limited => ({ limit, counter: requestCounter(store, limit) }));
-      const exchange = exchangeOf({ store, observe, now, counters: all.map(({ counter }) => counter) });
+      const exchange = createExchange({ store, observe, now, counters: all.map(({ counter }) => counter) });
       let timer: NodeJS.Timeout | undefined;
       return {
         offer: null,
         collections: [requestCountsCollection],
         problems: [tooManyRequests],
-        limiter: limiterOf(all, fields),
+        limiter: createLimiter(all, fields),
         mistakes: (assembled) => unservedPlaces(limits, assembled),
         upkeep: [
           {
@@ -82,7 +82,7 @@ export function rateLimits(options: RateLimitsOptions): Feature<null> {
   });
 }
 
-function limiterOf(all: readonly Limited[], tellsFields: boolean): RequestLimiter {
+function createLimiter(all: readonly Limited[], tellsFields: boolean): RequestLimiter {
   const early = all.filter(({ limit }) => limit.by === "address");
   const late = all.filter(({ limit }) => limit.by !== "address");
 
@@ -94,12 +94,12 @@ function limiterOf(all: readonly Limited[], tellsFields: boolean): RequestLimite
   ): Eventually<LimitFields> {
     const [first, ...others] = some;
     if (first === undefined) return fields;
-    const subject = appliesTo(first.limit, request.endpoint) ? subjectOf(first.limit, request) : null;
+    const subject = appliesTo(first.limit, request.endpoint) ? findSubject(first.limit, request) : null;
     if (subject === null) return others.length === 0 ? fields : takeAll(others, request, count, fields);
     return after(first.counter.take(subject, request.call.now, count), (taken) => {
-      const told = tellsFields ? [...fields, ...fieldsOf(first.limit, taken)] : fields;
-      if (taken.isAllowed) return takeAll(others, request, count, told);
-      throw count >= first.limit.limit ? tooLong(first.limit, count + 1) : refusal(first.limit, taken, told);
+      const allFields = tellsFields ? [...fields, ...formatFields(first.limit, taken)] : fields;
+      if (taken.isAllowed) return takeAll(others, request, count, allFields);
+      throw count >= first.limit.limit ? tooLong(first.limit, count + 1) : refusal(first.limit, taken, allFields);
     });
   }
 
@@ -110,7 +110,7 @@ function limiterOf(all: readonly Limited[], tellsFields: boolean): RequestLimite
   };
 }
 
-function subjectOf({ name, by }: RateLimit, request: LimitedRequest): string | null {
+function findSubject({ name, by }: RateLimit, request: LimitedRequest): string | null {
   const { call, identity } = request;
   const address = (): string => `address ${formatNetwork(call.client.address)}`;
   if (typeof by === "function") return ownSubject(name, by(request));
@@ -120,36 +120,36 @@ function subjectOf({ name, by }: RateLimit, request: LimitedRequest): string | n
     case "user":
       return identity === null ? null : `user ${identity.id}`;
     case "credential":
-      return identity === null ? null : credentialOf(identity);
+      return identity === null ? null : formatCredential(identity);
     case "caller":
       return identity === null ? address() : `user ${identity.id}`;
   }
 }
 
-function credentialOf({ id, scheme, keyId, sessionId, family }: Identity): string {
+function formatCredential({ id, scheme, keyId, sessionId, family }: Identity): string {
   return `user ${id} ${scheme} ${keyId ?? sessionId ?? family ?? ""}`;
 }
 
 /** Returns the subject of a custom function. A caller may control the text, so a long text is replaced by its digest. */
-function ownSubject(limit: string, given: unknown): string | null {
+function ownSubject(limit: string, value: unknown): string | null {
   const who = `by of the limit ${limit}`;
-  const subject = atOnce(given, who);
+  const subject = atOnce(value, who);
   if (subject === null) return null;
-  if (!isText(subject)) throw new TypeError(`${who} gave ${sortOf(subject)}; it has to give a text, or null`);
+  if (!isText(subject)) throw new TypeError(`${who} gave ${describeType(subject)}; it has to give a text, or null`);
   return subject.length <= 100 ? subject : hash("sha256", subject, "base64url");
 }
 
-function fieldsOf({ name, limit, windowSeconds }: RateLimit, { remaining, resetSeconds }: Taken): LimitFields {
+function formatFields({ name, limit, windowSeconds }: RateLimit, { remaining, resetSeconds }: Taken): LimitFields {
   return [
     ["RateLimit-Policy", `"${name}";q=${limit};w=${windowSeconds}`],
     ["RateLimit", `"${name}";r=${remaining};t=${resetSeconds}`],
   ];
 }
 
-function refusal({ name, limit, windowSeconds }: RateLimit, { retrySeconds }: Taken, told: LimitFields): Error {
+function refusal({ name, limit, windowSeconds }: RateLimit, { retrySeconds }: Taken, fields: LimitFields): Error {
   return problem(tooManyRequests, {
     detail: `The limit ${name} is used up: ${limit} requests in ${windowSeconds} seconds.`,
-    headers: [["Retry-After", String(retrySeconds)], ...told],
+    headers: [["Retry-After", String(retrySeconds)], ...fields],
   });
 }
 

@@ -45,10 +45,10 @@ export function codingFor(exchange: Exchange): Coding | null {
  */
 export function compress(content: string | Uint8Array, coding: Coding, isForEveryone: boolean): Promise<Uint8Array> {
   if (!isForEveryone) return inTurn(() => compressNow(content, coding));
-  const ofThis = typeof content === "string" ? remembered : rememberedOf(content);
+  const ofThis = typeof content === "string" ? remembered : resolveCache(content);
   const key = typeof content === "string" ? `${coding} ${content}` : coding;
-  const known = ofThis.get(key);
-  if (known !== undefined) return known;
+  const cached = ofThis.get(key);
+  if (cached !== undefined) return cached;
   const compressed = inTurn(() => compressNow(content, coding));
   if (ofThis.size >= MOST_REMEMBERED) ofThis.delete(ofThis.keys().next().value!);
   ofThis.set(key, compressed);
@@ -62,10 +62,10 @@ const remembered = new Map<string, Promise<Uint8Array>>();
 /** The compressed form of constant bytes, cached until the bytes are garbage collected. */
 const bytesRemembered = new WeakMap<Uint8Array, Map<string, Promise<Uint8Array>>>();
 
-function rememberedOf(bytes: Uint8Array): Map<string, Promise<Uint8Array>> {
-  const known = bytesRemembered.get(bytes) ?? new Map<string, Promise<Uint8Array>>();
-  bytesRemembered.set(bytes, known);
-  return known;
+function resolveCache(bytes: Uint8Array): Map<string, Promise<Uint8Array>> {
+  const cache = bytesRemembered.get(bytes) ?? new Map<string, Promise<Uint8Array>>();
+  bytesRemembered.set(bytes, cache);
+  return cache;
 }
 
 // Passwords are hashed in the same pool, which has four threads by default.

@@ -76,9 +76,9 @@ for (const headers of [
 test("accepts any of the current tags, and names the caller's tag in a 304", () => {
   const present = ['"1"', '"1-gzip"'];
 
-  const known = checkPreconditions(callWith("GET", "If-None-Match", 'W/"1-gzip", "0"'), present);
+  const outcome = checkPreconditions(callWith("GET", "If-None-Match", 'W/"1-gzip", "0"'), present);
 
-  assert.deepEqual(known, { kind: "not_modified", tag: '"1-gzip"' });
+  assert.deepEqual(outcome, { kind: "not_modified", tag: '"1-gzip"' });
   assert.equal(checkPreconditions(callWith("PUT", "If-Match", '"1-gzip"'), present).kind, "proceed");
   assert.equal(checkPreconditions(callWith("PUT", "If-None-Match", '"1-gzip"'), present).kind, "failed");
 });

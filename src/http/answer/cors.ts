@@ -39,8 +39,8 @@ export function answerOptions(service: ServiceCore, call: Call, route: Route): A
   const method = call.header("access-control-request-method");
   if (origin === undefined || method === undefined || !allowedOrigins.includes(origin)) return answer;
   answer.headers.push("Access-Control-Allow-Methods", route.allow, "Access-Control-Max-Age", String(PREFLIGHT_SECONDS));
-  const asked = call.header("access-control-request-headers");
-  if (asked !== undefined && /^[A-Za-z0-9-]+(\s*,\s*[A-Za-z0-9-]+)*$/.test(asked))
-    answer.headers.push("Access-Control-Allow-Headers", asked);
+  const requestedHeaders = call.header("access-control-request-headers");
+  if (requestedHeaders !== undefined && /^[A-Za-z0-9-]+(\s*,\s*[A-Za-z0-9-]+)*$/.test(requestedHeaders))
+    answer.headers.push("Access-Control-Allow-Headers", requestedHeaders);
   return answer;
 }

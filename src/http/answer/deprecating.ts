@@ -12,14 +12,14 @@ export function addDeprecations({ deprecations, service }: Exchange, { headers }
   const sunsets = deprecations.flatMap(({ sunset }) => sunset ?? []);
   headers.push("Deprecation", `@${Math.floor(since / 1000)}`);
   if (sunsets.length > 0) headers.push("Sunset", new Date(Math.min(...sunsets)).toUTCString());
-  const links = [...new Set(deprecations.flatMap((each) => linksOf(each, service.basePath)))].join(", ");
+  const links = [...new Set(deprecations.flatMap((each) => formatLinks(each, service.basePath)))].join(", ");
   if (links === "") return;
   const there = headers.indexOf("Link");
   if (there === -1) headers.push("Link", links);
   else headers[there + 1] += `, ${links}`;
 }
 
-function linksOf({ link, sunset }: Deprecated, basePath: string): readonly string[] {
+function formatLinks({ link, sunset }: Deprecated, basePath: string): readonly string[] {
   if (link === null) return [];
   const target = link.startsWith("/") ? basePath + link : link;
   return [formatLink(target, "deprecation"), ...(sunset === null ? [] : [formatLink(target, "sunset")])];

@@ -4,7 +4,7 @@ import { problem } from "../../core/problem/problem.ts";
 import type { Exchange } from "../exchange.ts";
 
 /** The preferences that some endpoint supports, with their possible values (RFC 7240 §4). */
-const known: Readonly<Record<string, readonly string[]>> = {
+const supported: Readonly<Record<string, readonly string[]>> = {
   handling: ["strict", "lenient"],
   return: ["minimal", "representation"],
   count: ["exact", "estimated"],
@@ -18,7 +18,7 @@ export function requireKnownPreferences(exchange: Exchange): void {
   if (handling === "lenient") exchange.follow("handling=lenient");
   if (handling !== "strict") return;
   const unknown = [...preferences].filter(
-    ([name, value]) => !Object.hasOwn(known, name) || !known[name]!.includes(value),
+    ([name, value]) => !Object.hasOwn(supported, name) || !supported[name]!.includes(value),
   );
   if (unknown.length > 0)
     throw problem("unknown_preference", {

@@ -18,22 +18,22 @@ export function stateTags(key: Uint8Array): StateTag {
   const macs = new WeakMap<Tagged, Chaskey>();
   return (placed, { record, revision }) => {
     let mac = macs.get(placed);
-    if (mac === undefined) macs.set(placed, (mac = new Chaskey(wordsOf(hmac(key, placed.collection.name)))));
-    return tagOf(mac, record["id"] as Key, revision);
+    if (mac === undefined) macs.set(placed, (mac = new Chaskey(readWords(hmac(key, placed.collection.name)))));
+    return buildTag(mac, record["id"] as Key, revision);
   };
 }
 
-function wordsOf(bytes: Buffer): Words {
+function readWords(bytes: Buffer): Words {
   return [bytes.readInt32LE(0), bytes.readInt32LE(4), bytes.readInt32LE(8), bytes.readInt32LE(12)];
 }
 
-function tagOf(mac: Chaskey, id: Key, revision: number): string {
+function buildTag(mac: Chaskey, id: Key, revision: number): string {
   mac.begin();
   const words =
     typeof id === "number"
       ? mac.end(id, upper(id), revision, upper(revision))
       : mac.end(addText(mac, id), NO_NUMBER, revision, upper(revision));
-  return textOf(words[0]!, words[1]!, words[2]!);
+  return formatBase64(words[0]!, words[1]!, words[2]!);
 }
 
 /** Returns the upper half of a whole number. Bitwise operators see only the lower half. */
@@ -65,7 +65,7 @@ const pairs = Array.from({ length: 4096 }, (_, at) => `${ALPHABET[at >>> 6]!}${A
 /**
  * Returns the first 72 bits in 12 characters of base64url. A table of pairs takes a tenth of the time of a `Buffer`.
  */
-function textOf(a: number, b: number, c: number): string {
+function formatBase64(a: number, b: number, c: number): string {
   return (
     pairs[a >>> 20]! +
     pairs[(a >>> 8) & 0xfff]! +

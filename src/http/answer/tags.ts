@@ -29,7 +29,7 @@ export function tagWithNoted(state: string, noted: string): string {
 }
 
 /**
- * Returns the tag of a state in one shape (`shapeDigestOf`). A reader must see another shape. A change depends on the
+ * Returns the tag of a state in one shape (`computeShapeDigest`). A reader must see another shape. A change depends on the
  * state alone.
  */
 export function tagWithShape(state: string, shape: string): string {

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Body, Call, Reply } from "../../core/call/call.ts";
 import { isUnsafe } from "../../core/call/cross-site.ts";
-import { sortOf } from "../../core/checking/members.ts";
+import { describeType } from "../../core/checking/members.ts";
 import { after, type Eventually } from "../../core/eventually.ts";
 import { valueOfJSON } from "../../core/exact-numbers.ts";
 import type { Coding } from "../../core/headers/accept-encoding.ts";
@@ -9,7 +9,7 @@ import { MAX_ISSUES, problem, type Problem } from "../../core/problem/problem.ts
 import type { ServiceCore } from "../core.ts";
 import { acceptFields } from "../endpoint/facts.ts";
 import type { Exchange } from "../exchange.ts";
-import { readAccept } from "../formats/asked.ts";
+import { readAccept } from "../formats/accept.ts";
 import type { Format } from "../formats/format.ts";
 import { negotiateProblem } from "../formats/negotiate.ts";
 import type { View } from "../formats/view.ts";
@@ -38,24 +38,24 @@ export const HSTS = "max-age=31536000";
 type ViewOf = (reply: Reply) => View;
 
 /** Writes a reply in the negotiated format and coding. Synchronous if nothing is compressed. */
-export function writeReply(exchange: Exchange, given: Reply, viewOf: ViewOf): Eventually<Answer> {
-  const reply = exchange.preferences === null ? given : inPreferredLength(exchange, given);
+export function writeReply(exchange: Exchange, original: Reply, createView: ViewOf): Eventually<Answer> {
+  const reply = exchange.preferences === null ? original : inPreferredLength(exchange, original);
   if (reply.body === undefined) return writeContent(exchange, reply, null);
   const { call, format } = exchange;
-  const content = contentOf(reply, reply.body, format, viewOf);
+  const content = writeBody(reply, reply.body, format, createView);
   const late = content instanceof Promise ? call.awaiting(`The format ${format.mediaType}`, content) : content;
   return after(late, (written) => writeContent(exchange, reply, requireContent(written, format)));
 }
 
-function writeContent(exchange: Exchange, given: Reply, content: string | Uint8Array | null): Eventually<Answer> {
+function writeContent(exchange: Exchange, original: Reply, content: string | Uint8Array | null): Eventually<Answer> {
   const { call, format } = exchange;
-  const reply = exchange.showsUnkept ? { ...given, cache: "no-store" as const } : given;
-  const type = reply.body?.kind === "raw" ? reply.body.type : typeOf(format.mediaType, format);
+  const reply = exchange.showsUnkept ? { ...original, cache: "no-store" as const } : original;
+  const type = reply.body?.kind === "raw" ? reply.body.type : formatContentType(format.mediaType, format);
   const bytes = content === null ? 0 : Buffer.byteLength(content);
   const variesByCoding = isCompressible(exchange, reply, bytes, type);
   const coding = variesByCoding ? codingFor(exchange) : null;
   const isShown = !isUnsafe(call.method) && reply.status === 200 && content !== null && reply.cache !== "no-store";
-  const state = stateOf(reply, format, content) ?? (isShown ? contentTag(content) : null);
+  const state = findStateTag(reply, format, content) ?? (isShown ? contentTag(content) : null);
   const tag = state === null ? null : tagIn(state, coding);
   if (isShown && hasPreconditions(call)) {
     const weighed = checkPreconditions(call, [tag!, ...tagsInCodings(state!)]);
@@ -91,11 +91,11 @@ function notModified(reply: Reply, tag: string, variesByCoding: boolean): Writte
 }
 
 function finished(exchange: Exchange, written: Written): Answer {
-  return compose(exchange.call, written.reply.status, written.content, headersOf(exchange, written));
+  return compose(exchange.call, written.reply.status, written.content, buildHeaders(exchange, written));
 }
 
 /** Returns the tag of the content in its format. Returns null if the reply has no tag. */
-function stateOf({ tag, body }: Reply, format: Format, content: string | Uint8Array | null): string | null {
+function findStateTag({ tag, body }: Reply, format: Format, content: string | Uint8Array | null): string | null {
   if (typeof tag !== "string") return null;
   if (body?.kind === "raw") return tag;
   return (format.tagged === undefined || content === null ? tag : contentTag(content)) + format.tagSuffix;
@@ -103,10 +103,10 @@ function stateOf({ tag, body }: Reply, format: Format, content: string | Uint8Ar
 
 /** Returns the reply with the same result, but without a body. */
 export function withoutBody({ body: _body, tag: _tag, status, headers = [], ...reply }: Reply): Reply {
-  const kept = headers.filter(([name]) =>
+  const retained = headers.filter(([name]) =>
     /^(?:location|set-cookie|idempotency-replayed|preference-applied)$/i.test(name),
   );
-  return { ...reply, status: status === 200 ? 204 : status, headers: kept };
+  return { ...reply, status: status === 200 ? 204 : status, headers: retained };
 }
 
 /**
@@ -117,28 +117,28 @@ export function contentTag(content: string | Uint8Array): string {
   return hash("sha1", content, "base64url").slice(0, 16);
 }
 
-function contentOf(reply: Reply, body: Body, format: Format, viewOf: ViewOf): Eventually<string | Uint8Array> {
+function writeBody(reply: Reply, body: Body, format: Format, createView: ViewOf): Eventually<string | Uint8Array> {
   if (body.kind === "raw") return body.content;
   if (body.kind === "json" && format.writeJSON !== undefined) return format.writeJSON(body.json);
-  if (body.kind === "data") return format.write(body, viewOf(reply));
+  if (body.kind === "data") return format.write(body, createView(reply));
   const { json } = body;
   return after(json.length > LARGE_BYTES ? takeTurn() : undefined, () =>
-    format.write({ ...body, value: valueOfJSON(json) }, viewOf(reply)),
+    format.write({ ...body, value: valueOfJSON(json) }, createView(reply)),
   );
 }
 
 /** Throws if a custom format returns a value that cannot be sent. */
 function requireContent(content: string | Uint8Array, { mediaType }: Format): string | Uint8Array {
   if (typeof content === "string" || content instanceof Uint8Array) return content;
-  throw new TypeError(`The format ${mediaType} wrote ${sortOf(content)}; it has to be a text or bytes`);
+  throw new TypeError(`The format ${mediaType} wrote ${describeType(content)}; it has to be a text or bytes`);
 }
 
-function typeOf(mediaType: string, { charset }: Format): string {
+function formatContentType(mediaType: string, { charset }: Format): string {
   // JSON and XML define their encoding themselves (RFC 8259 §8.1).
   return charset === undefined || !mediaType.startsWith("text/") ? mediaType : `${mediaType}; charset=${charset}`;
 }
 
-function headersOf(exchange: Exchange, written: Written): string[] {
+function buildHeaders(exchange: Exchange, written: Written): string[] {
   const { call } = exchange;
   const { reply, content, type, bytes, coding, tag } = written;
   const headers: string[] = [];
@@ -153,7 +153,7 @@ function headersOf(exchange: Exchange, written: Written): string[] {
       reply.maxAgeSeconds === undefined ? "public, no-cache" : `public, max-age=${reply.maxAgeSeconds}`,
     );
   else headers.push("Cache-Control", reply.cache === "no-store" ? "no-store" : "private, no-cache");
-  const vary = varyOf(exchange, written, isPublic);
+  const vary = formatVary(exchange, written, isPublic);
   if (vary !== "") headers.push("Vary", vary);
   if (tag !== null) headers.push("ETag", tag);
   // A response from a shared cache must not reveal anything about the caller that it was made for.
@@ -171,7 +171,7 @@ function headersOf(exchange: Exchange, written: Written): string[] {
  * Returns the request header fields that the response depends on: for the format and the coding if they were
  * negotiated, for the credentials if they mattered, and those of the reply.
  */
-function varyOf({ endpoint, service: { chain } }: Exchange, written: Written, isPublic: boolean): string {
+function formatVary({ endpoint, service: { chain } }: Exchange, written: Written, isPublic: boolean): string {
   const { vary: named = "" } = written.reply;
   const vary = !written.variesByCoding ? named : named === "" ? "Accept-Encoding" : `Accept-Encoding, ${named}`;
   const credentialsDecided = !isPublic && endpoint.access !== "open";
@@ -209,36 +209,36 @@ function compose(call: Call, status: number, content: string | Uint8Array | null
 export function writeProblem(
   service: ServiceCore,
   call: Call,
-  told: Problem,
-  viewOf: () => View,
+  reportedProblem: Problem,
+  createView: () => View,
   format = negotiateProblem(readAccept(call, service.formats), service.formats),
 ): Eventually<Answer> {
   const document = {
-    type: `${service.basePath}/problems/${told.code}`,
-    title: told.title,
-    status: told.status,
-    detail: told.detail,
-    code: told.code,
+    type: `${service.basePath}/problems/${reportedProblem.code}`,
+    title: reportedProblem.title,
+    status: reportedProblem.status,
+    detail: reportedProblem.detail,
+    code: reportedProblem.code,
     request_id: call.requestId,
-    ...(told.issues.length === 0 ? {} : { errors: told.issues.slice(0, MAX_ISSUES) }),
-    ...told.extensions,
+    ...(reportedProblem.issues.length === 0 ? {} : { errors: reportedProblem.issues.slice(0, MAX_ISSUES) }),
+    ...reportedProblem.extensions,
   };
-  const written = format.writeProblem(document, viewOf());
+  const written = format.writeProblem(document, createView());
   return after(
     call.awaiting(() => `The format ${format.mediaType}`, written),
-    (content) => sendProblem(service, call, told, { format, content: requireContent(content, format) }),
+    (content) => sendProblem(service, call, reportedProblem, { format, content: requireContent(content, format) }),
   );
 }
 
 function sendProblem(
   service: ServiceCore,
   call: Call,
-  told: Problem,
+  reportedProblem: Problem,
   { format, content }: { readonly format: Format; readonly content: string | Uint8Array },
 ): Answer {
   const headers = [
     "Content-Type",
-    typeOf(format.problemMediaType, format),
+    formatContentType(format.problemMediaType, format),
     "Content-Length",
     String(Buffer.byteLength(content)),
     "Cache-Control",
@@ -247,9 +247,9 @@ function sendProblem(
     service.chain.varyWithAccept,
   ];
   pushCommon(headers, call.requestId, strictTransport(service, call), format.contentSecurityPolicy);
-  for (const [name, value] of told.headers)
+  for (const [name, value] of reportedProblem.headers)
     if (name !== "WWW-Authenticate" || format.asksInPlaceOf?.(value) !== true) headers.push(name, value);
-  return compose(call, told.status, content, headers);
+  return compose(call, reportedProblem.status, content, headers);
 }
 
 /** Writes the response to OPTIONS with the methods of a path. It needs no credentials. */

@@ -1,6 +1,6 @@
 import { isUint8Array } from "node:util/types";
 import type { Weigh } from "../../core/call/call.ts";
-import { sortOf } from "../../core/checking/members.ts";
+import { describeType } from "../../core/checking/members.ts";
 import { problem } from "../../core/problem/problem.ts";
 
 /**
@@ -83,7 +83,7 @@ function tooLarge(maxBytes: number): Error {
 /** Returns the fault of code that had the body read as text, or replaced it with another value: the octets are lost. */
 function noOctets(chunk: unknown): Error {
   return new TypeError(
-    `The body of this request comes as ${sortOf(chunk)}, not as octets. Do not call request.setEncoding() before the service, and let the stream of a Request give Uint8Array.`,
+    `The body of this request comes as ${describeType(chunk)}, not as octets. Do not call request.setEncoding() before the service, and let the stream of a Request give Uint8Array.`,
   );
 }
 

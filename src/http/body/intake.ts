@@ -1,6 +1,6 @@
 import type { Call, Weigh } from "../../core/call/call.ts";
 import { formatNetwork } from "../../core/call/trusted-proxies.ts";
-import { isObject, sortOf } from "../../core/checking/members.ts";
+import { isObject, describeType } from "../../core/checking/members.ts";
 import { lineOfThrown } from "../../core/checking/thrown.ts";
 import { after, type Eventually } from "../../core/eventually.ts";
 import { parseMediaType } from "../../core/headers/media-type.ts";
@@ -12,7 +12,7 @@ import type { Format, ReadBody } from "../formats/format.ts";
 import { requireInTime } from "../limiting/in-time.ts";
 import { giveWay, giveWayFor } from "../scheduling/slices.ts";
 import type { Hold } from "./held-bodies.ts";
-import { readerOf } from "./readable.ts";
+import { findReader } from "./readable.ts";
 
 /** Returns the media type of the body. Default: JSON. Ends the request if the endpoint does not read it. */
 export function requireMediaType({ call, endpoint }: Exchange, listed: readonly string[]): string {
@@ -79,7 +79,7 @@ function describe(type: string | undefined, encoding: string | undefined): strin
 /** Reads the body in the format of its type. Synchronous if it has arrived and is small. */
 export function readBody(exchange: Exchange, mediaType: string, requireQuery: () => void): Eventually<void> {
   const { endpoint } = exchange;
-  return after(octetsOf(exchange), (bytes) => {
+  return after(readOctets(exchange), (bytes) => {
     requireQuery();
     if (bytes.length === 0 && endpoint.bodyOptional === true) return;
     if (bytes.length > 0) requireTypeOfBrowsers(exchange, endpoint.consumes ?? []);
@@ -98,36 +98,36 @@ export function readBody(exchange: Exchange, mediaType: string, requireQuery: ()
 function readAs(mediaType: string, { call, service }: Exchange, bytes: Uint8Array): Eventually<ReadBody> {
   if (mediaType === formType) return readForm(bytes);
   // Every type of an endpoint has a format that reads it.
-  const format = readerOf(mediaType, service.formats)!;
-  const given = call.awaiting(() => `The format ${format.mediaType}`, format.read!(bytes));
-  return after(given, (read) => requireRead(format, read));
+  const format = findReader(mediaType, service.formats)!;
+  const result = call.awaiting(() => `The format ${format.mediaType}`, format.read!(bytes));
+  return after(result, (read) => requireRead(format, read));
 }
 
 /** Throws if a custom format returns a value that is not a body. This is a fault of the format, not of the caller. */
 function requireRead(format: Format, read: unknown): ReadBody {
   if (isObject(read) && "value" in read && typeof read["typed"] === "boolean") return read as unknown as ReadBody;
-  throw new TypeError(`The format ${format.mediaType} read ${sortOf(read)}; it has to give { value, typed }`);
+  throw new TypeError(`The format ${format.mediaType} read ${describeType(read)}; it has to give { value, typed }`);
 }
 
 /** Returns the octets of the body, read once and within the limits. Returns none if the endpoint reads no body. */
-export function octetsOf(exchange: Exchange): Eventually<Uint8Array> {
+export function readOctets(exchange: Exchange): Eventually<Uint8Array> {
   const { endpoint } = exchange;
   if (endpoint.consumes === undefined) return NOTHING;
   if (exchange.octets !== null) return exchange.octets;
   requireInTime(exchange.context);
-  const octets = arrivedOf(exchange, holdOf(exchange).take);
+  const octets = readArrival(exchange, resolveHold(exchange).take);
   if (!(octets instanceof Promise)) return (exchange.octets = octets);
   exchange.phase = "arriving";
   return (exchange.octets = octets.finally(() => (exchange.phase = "going")));
 }
 
 /** Returns the count of the memory that the request holds until it is over. */
-export function holdOf(exchange: Exchange): Hold {
-  return (exchange.hold ??= exchange.service.heldBodies.hold(holderOf(exchange)));
+export function resolveHold(exchange: Exchange): Hold {
+  return (exchange.hold ??= exchange.service.heldBodies.hold(identifyHolder(exchange)));
 }
 
 /** Reads the octets. Returns a rejected promise for an error, so that every later call gets the same error. */
-function arrivedOf({ call, endpoint, service }: Exchange, weigh: Weigh): Eventually<Uint8Array> {
+function readArrival({ call, endpoint, service }: Exchange, weigh: Weigh): Eventually<Uint8Array> {
   try {
     return call.arrival.readBody(endpoint.maxBodyBytes ?? service.maxBodyBytes, weigh);
   } catch (error) {
@@ -138,6 +138,6 @@ function arrivedOf({ call, endpoint, service }: Exchange, weigh: Weigh): Eventua
 const NOTHING = new Uint8Array();
 
 /** Returns the holder of a body: a known user, from any address. For an unknown caller, the network of the address. */
-export function holderOf({ observedIdentity: identity, call }: Exchange): string {
+export function identifyHolder({ observedIdentity: identity, call }: Exchange): string {
   return identity === null ? formatNetwork(call.client.address) : `user ${identity.id}`;
 }

@@ -6,7 +6,7 @@ import type { Format } from "../formats/format.ts";
  * Returns the format that reads bodies of a type. The suffix counts: `application/merge-patch+json` is read like JSON
  * (RFC 6839).
  */
-export function readerOf(type: string, formats: readonly Format[]): Format | undefined {
+export function findReader(type: string, formats: readonly Format[]): Format | undefined {
   return (
     formats.find(({ read, mediaType }) => read !== undefined && mediaType === type) ??
     formats.find(
@@ -17,7 +17,7 @@ export function readerOf(type: string, formats: readonly Format[]): Format | und
 
 /** Returns a check for types that are read: by one of the formats, or as forms. */
 export function isReadBy(formats: readonly Format[]): (type: string) => boolean {
-  return (type) => type === formType || readerOf(type, formats) !== undefined;
+  return (type) => type === formType || findReader(type, formats) !== undefined;
 }
 
 /**

@@ -8,7 +8,7 @@ import type { FromSchema, JSONSchema } from "../../resource/json-schema/types.ts
 import {
   givesPromise,
   isStandardSchema,
-  jsonSchemaOf,
+  findJSONSchema,
   readBySchema,
   type StandardSchema,
 } from "../../resource/kinds/standard-result.ts";
@@ -30,14 +30,15 @@ export const aBodySchema: Check = (value) => {
   if (!isStandardSchema(value) && !isObject(value))
     return 'it has to be a Standard Schema, like z.object({ … }), or a JSON Schema, like { type: "object", properties: { … } }';
   try {
-    if (givesPromise(standardOf(value), undefined)) return "the schema gives a promise, and a body is read at once";
+    if (givesPromise(toStandardSchema(value), undefined))
+      return "the schema gives a promise, and a body is read at once";
     return null;
   } catch (error) {
     return error instanceof DeclarationError ? error.mistakes.join("; ") : `the schema throws: ${lineOfThrown(error)}`;
   }
 };
 
-function standardOf(schema: BodySchema): StandardSchema {
+function toStandardSchema(schema: BodySchema): StandardSchema {
   return isStandardSchema(schema) ? schema : jsonSchema(schema);
 }
 
@@ -45,8 +46,8 @@ function standardOf(schema: BodySchema): StandardSchema {
 export function bodyReading(declared: BodySchema): BodyReading {
   const wrong = aBodySchema(declared);
   if (wrong !== null) throw new DeclarationError([`body is ${shown(declared)}; ${wrong}`]);
-  const standard = standardOf(declared);
-  const own = isStandardSchema(declared) ? jsonSchemaOf(declared) : declared;
+  const standard = toStandardSchema(declared);
+  const own = isStandardSchema(declared) ? findJSONSchema(declared) : declared;
   const schema = own === "none" ? null : own;
   return {
     schema,

@@ -39,13 +39,13 @@ export function columnMistakes(
   { key, columns }: Pick<Collection, "key" | "columns">,
 ): readonly string[] {
   const types = new Map<string, string>([["id", key], ...columns.map(({ name, type }) => [name, type] as const)]);
-  const known = [...types.keys()];
+  const columnNames = [...types.keys()];
   return [...new Set(permissions)].flatMap(({ name, columns: needed = [], userIds = [] }) => [
     ...needed
       .filter((column) => !types.has(column))
       .map(
         (column) =>
-          `the permission ${name} narrows by the column ${column}, which does not exist${suggestion(column, known)}`,
+          `the permission ${name} narrows by the column ${column}, which does not exist${suggestion(column, columnNames)}`,
       ),
     ...needed
       .filter((column) => types.get(column) === "json")

@@ -12,7 +12,7 @@ import {
   matching,
   type Members,
   membersMistakes,
-  oneOf,
+  buildChoiceCheck,
   optional,
   seen,
   shownWithoutText,
@@ -59,18 +59,22 @@ export function declarationMistakes(declared: Declared): readonly string[] {
   ];
 }
 
-function each(list: string, values: unknown, mistakesOf: (value: Members) => readonly string[]): readonly string[] {
+function each(
+  list: string,
+  values: unknown,
+  collectMistakes: (value: Members) => readonly string[],
+): readonly string[] {
   if (values === undefined) return [];
   if (!Array.isArray(values)) return [`${list} is ${shownWithoutText(values)}; it has to be a list: ${list}: [ … ]`];
   return Array.from(values, (value: unknown, at) => {
     const place = `${list}[${at}]`;
     if (!isObject(value)) return [`${place} is ${shownWithoutText(value)}, and no object; write one${uncalled(value)}`];
     if (value instanceof Promise) return [`${place} is a promise; await it`];
-    return mistakesOf(value).map((mistake) => `${place}${titleOf(value)}: ${mistake}`);
+    return collectMistakes(value).map((mistake) => `${place}${formatTitle(value)}: ${mistake}`);
   }).flat();
 }
 
-function titleOf({ name, method, path, mediaType, resource }: Members): string {
+function formatTitle({ name, method, path, mediaType, resource }: Members): string {
   const title = isObject(resource) ? resource["path"] : (name ?? mediaType ?? [method, path].filter(isText).join(" "));
   return isText(title) && title !== "" ? ` (${title.slice(0, 80)})` : "";
 }
@@ -98,14 +102,14 @@ function endpointMistakes(endpoint: Members): readonly string[] {
 }
 
 const endpointMembers: Readonly<Record<keyof Endpoint, Check>> = {
-  method: oneOf("GET", "QUERY", "POST", "PUT", "PATCH", "DELETE"),
+  method: buildChoiceCheck("GET", "QUERY", "POST", "PUT", "PATCH", "DELETE"),
   path: seen((value) => pathMistake(value)),
-  action: optional(oneOf(...Object.keys(actions), "call")),
+  action: optional(buildChoiceCheck(...Object.keys(actions), "call")),
   access: (value) => {
     if (value === "open") return null;
     return isPermission(value) ? aPermission(value) : `${permissionForm}; "open" looks at no credentials`;
   },
-  query: optional(oneOf("read", "ignored")),
+  query: optional(buildChoiceCheck("read", "ignored")),
   consumes: optional(texts),
   refusesBrowserForms: optional(aBoolean),
   redirectsFor: optional(texts),
@@ -131,8 +135,8 @@ const endpointMembers: Readonly<Record<keyof Endpoint, Check>> = {
       ? together(membersMistakes(value, documentationMembers))
       : 'it has to be an object, like { summary: "Lend a book" }',
   ),
-  preconditions: optional(oneOf("handler")),
-  refusals: optional(oneOf("told")),
+  preconditions: optional(buildChoiceCheck("handler")),
+  refusals: optional(buildChoiceCheck("told")),
   guard: optional(aFunction),
   target: optional(aFunction),
   handle: aFunction,
@@ -196,10 +200,10 @@ const formatMembers: Readonly<Record<keyof Format, Check>> = {
   problemMediaType: mediaType,
   tagSuffix: (value) =>
     isText(value) && /^[\x21\x23-\x7e]{1,40}$/.test(value) ? null : "it has to be a short text, like -csv",
-  shows: optional(oneOf("lists")),
-  charset: optional(oneOf("utf-8")),
+  shows: optional(buildChoiceCheck("lists")),
+  charset: optional(buildChoiceCheck("utf-8")),
   contentSecurityPolicy: optional(aFieldValue),
-  tagged: optional(oneOf("by content")),
+  tagged: optional(buildChoiceCheck("by content")),
   asksInPlaceOf: optional(aFunction),
   write: aFunction,
   writeJSON: optional(aFunction),

@@ -14,7 +14,7 @@ export const PARAMETERS = /\{([a-z][a-z0-9_]*)(?::(text|uuid))?\}/g;
  * Returns the parameters of a path as endpoints declare it: `{id}`, `{id:uuid}`, `{name:text}`. In the paths of mounted
  * resources, the resource decides the type of an id.
  */
-export function parametersOf(path: string, mounted?: MountInPlace): readonly PathParameter[] {
+export function collectParameters(path: string, mounted?: MountInPlace): readonly PathParameter[] {
   return [...path.matchAll(PARAMETERS)].map(([, name = "", type]) => ({
     name,
     type: type === "text" || type === "uuid" ? type : idKindIn(mounted ?? null, name),

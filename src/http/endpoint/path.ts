@@ -28,14 +28,14 @@ export function pathMistake(path: unknown): string | null {
   if (wrong === undefined) return null;
   return wrong === ""
     ? "it has nothing between two slashes; leave one out"
-    : `${shownName(wrong)} ${/^[:*[<]|[{}]/.test(wrong) ? `is no parameter; ${formOf(wrong)}` : "has characters that paths do not have"}`;
+    : `${shownName(wrong)} ${/^[:*[<]|[{}]/.test(wrong) ? `is no parameter; ${describeSyntax(wrong)}` : "has characters that paths do not have"}`;
 }
 
 /** Matches a parameter that is a whole segment: `{id}`, `{id:uuid}`, `{name:text}`. */
 const PARAMETER = /^\{([a-z][a-z0-9_]*)(?::(?:text|uuid))?\}$/;
 
 /** Returns the correct syntax of a parameter. Other routers use `:id`, `[id]` or `<int:id>`. */
-function formOf(segment: string): string {
+function describeSyntax(segment: string): string {
   const name = /^(?::|\[|<(?:\w+:)?|.*\{)([a-z][a-z0-9_]*)/.exec(segment)?.[1] ?? "id";
   return `write a whole segment as {${name}} for a whole number, {${name}:uuid} for a UUID, or {${name}:text} for text`;
 }

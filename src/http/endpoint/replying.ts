@@ -5,10 +5,10 @@ import {
   isObject,
   isText,
   membersMistakes,
-  oneOf,
+  buildChoiceCheck,
   optional,
   sentence,
-  sortOf,
+  describeType,
   text,
   together,
   unseen,
@@ -37,20 +37,23 @@ export function served(endpoint: Endpoint): ServedEndpoint {
   const deprecations = readDeprecation(`endpoint ${endpoint.method} ${endpoint.path}`, endpoint.deprecated);
   const prototype: unknown = Object.getPrototypeOf(endpoint);
   const own = Object.create(prototype as object | null) as ServedEndpoint;
-  return Object.assign(own, endpoint, { handle, deprecations }, readingOf(endpoint));
+  return Object.assign(own, endpoint, { handle, deprecations }, buildReading(endpoint));
 }
 
-function readingOf({ body, consumes = ["application/json"] }: Endpoint): Pick<ServedEndpoint, "consumes" | "reading"> {
+function buildReading({
+  body,
+  consumes = ["application/json"],
+}: Endpoint): Pick<ServedEndpoint, "consumes" | "reading"> {
   return body === undefined ? {} : { consumes, reading: bodyReading(body) };
 }
 
 function requireReply({ method, path }: ServedEndpoint, reply: Reply): Reply {
-  const given: unknown = reply;
-  if (given instanceof Problem)
+  const result: unknown = reply;
+  if (result instanceof Problem)
     throw new TypeError(`The handler of ${method} ${path} returned a problem; throw it: throw problem(…).`);
-  const mistakes = isObject(given)
-    ? [...membersMistakes(given, replyMembers), ...bodyless(given)]
-    : [`it is ${sortOf(given)}; a handler gives { status, body }`];
+  const mistakes = isObject(result)
+    ? [...membersMistakes(result, replyMembers), ...bodyless(result)]
+    : [`it is ${describeType(result)}; a handler gives { status, body }`];
   if (mistakes.length === 0) return reply;
   throw new TypeError(`The handler of ${method} ${path} gave an invalid reply: ${sentence(mistakes)}`);
 }
@@ -58,7 +61,7 @@ function requireReply({ method, path }: ServedEndpoint, reply: Reply): Reply {
 /** Returns a mistake if a status without content has a body (RFC 9110 §15.3.5 and the following). */
 function bodyless({ status, body }: Members): readonly string[] {
   const hasNone = status === 204 || status === 205 || status === 304;
-  return hasNone && body !== undefined ? [`body is ${sortOf(body)}; ${status} has none`] : [];
+  return hasNone && body !== undefined ? [`body is ${describeType(body)}; ${status} has none`] : [];
 }
 
 const bodyMembers: Readonly<Record<NonNullable<Reply["body"]>["kind"], Checks>> = {
@@ -81,13 +84,13 @@ function shownMembers(): Checks {
   };
 }
 
-const aKind = oneOf(...Object.keys(bodyMembers));
+const aKind = buildChoiceCheck(...Object.keys(bodyMembers));
 
 const aBody: Check = (value) => {
   const like = 'like { kind: "data", value, element: "greeting" }';
   if (!isObject(value)) return `it has to be an object, ${like}`;
   const wrong = aKind(value["kind"]);
-  if (wrong !== null) return `its kind is ${sortOf(value["kind"])}; ${wrong}, ${like}`;
+  if (wrong !== null) return `its kind is ${describeType(value["kind"])}; ${wrong}, ${like}`;
   const mistakes = membersMistakes(value, bodyMembers[value["kind"] as keyof typeof bodyMembers]);
   return together(mistakes);
 };
@@ -103,7 +106,7 @@ const replyMembers: Readonly<Record<keyof Reply, Check>> = {
         : "it has to be a text without spaces and quotation marks, or null",
     ),
   ),
-  cache: unseen(optional(oneOf("public", "private", "no-store"))),
+  cache: unseen(optional(buildChoiceCheck("public", "private", "no-store"))),
   vary: unseen(optional(aFieldValue)),
   maxAgeSeconds: optional(wholeFrom(0)),
   contentSecurityPolicy: unseen(optional(aFieldValue)),

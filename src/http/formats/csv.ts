@@ -1,4 +1,4 @@
-import { isObject, oneOf, optional } from "../../core/checking/members.ts";
+import { isObject, buildChoiceCheck, optional } from "../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
 import { made } from "../../core/copy.ts";
 import { parseQuery } from "../../core/headers/query.ts";
@@ -17,7 +17,7 @@ export interface CSVOptions {
   readonly formulas?: "exact";
 }
 
-const checks: ChecksOf<CSVOptions> = { formulas: optional(oneOf("exact")) };
+const checks: ChecksOf<CSVOptions> = { formulas: optional(buildChoiceCheck("exact")) };
 
 /**
  * Writes lists as CSV (RFC 4180): a header line, then a line for each record. A missing value is an empty cell, an
@@ -26,7 +26,7 @@ const checks: ChecksOf<CSVOptions> = { formulas: optional(oneOf("exact")) };
 export function csv(options: CSVOptions = {}): Format {
   requireOptions(options, checks, { of: "csv" });
   const { formulas } = options;
-  const cellOf = formulas === "exact" ? exactCell : safeCell;
+  const formatCell = formulas === "exact" ? exactCell : safeCell;
   return made({
     mediaType: "text/csv",
     charset: "utf-8",
@@ -35,22 +35,22 @@ export function csv(options: CSVOptions = {}): Format {
     shows: "lists",
     write(body, view) {
       const records = body.value as readonly Readonly<Record<string, unknown>>[];
-      const names = columnsOf(records, view);
-      const lines = records.map((record) => lineOf(names.map((name) => cellOf(valueIn(record, name, body)))));
-      return lineOf(names.map(exactCell)) + lines.join("");
+      const names = chooseColumns(records, view);
+      const lines = records.map((record) => formatLine(names.map((name) => formatCell(valueIn(record, name, body)))));
+      return formatLine(names.map(exactCell)) + lines.join("");
     },
     writeProblem: (document) => JSON.stringify(document),
   });
 }
 
 /** Returns the columns of the first record. If there are no records, returns the requested or the declared fields. */
-function columnsOf([first]: readonly object[], { place, call, sent }: View): readonly string[] {
-  const asked = isObject(sent) ? sent : Object.fromEntries(parseQuery(call.query));
-  if (asked["expand"] !== undefined)
+function chooseColumns([first]: readonly object[], { place, call, sent }: View): readonly string[] {
+  const parameters = isObject(sent) ? sent : Object.fromEntries(parseQuery(call.query));
+  if (parameters["expand"] !== undefined)
     throw problem("not_acceptable", { detail: "CSV cannot contain expanded records. Leave expand out." });
   if (first !== undefined) return Object.keys(first);
   const resource = place?.resource ?? null;
-  const wanted = asked["fields"] === undefined ? null : String(asked["fields"]).split(",");
+  const wanted = parameters["fields"] === undefined ? null : String(parameters["fields"]).split(",");
   return resource === null ? [] : shownFields(resource).filter((name) => wanted?.includes(name) ?? true);
 }
 
@@ -94,9 +94,9 @@ function runs(text: string): boolean {
  * `""`.
  */
 export function formatCSVLine(values: readonly unknown[]): string {
-  return lineOf(values.map(exactCell));
+  return formatLine(values.map(exactCell));
 }
 
-function lineOf(cells: readonly string[]): string {
+function formatLine(cells: readonly string[]): string {
   return `${cells.join(",")}\r\n`;
 }

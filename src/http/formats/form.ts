@@ -17,10 +17,10 @@ export function readForm(bytes: Uint8Array): ReadBody {
   const value: Record<string, unknown> = {};
   let count = 0;
   for (let at = 0; at <= text.length;) {
-    const end = endOf(text, "&", at, text.length);
+    const end = findEnd(text, "&", at, text.length);
     if (end > at) {
       if (++count > MAX_FIELDS) throw malformedAt(text, at, `There are more than ${MAX_FIELDS} fields`);
-      const equals = endOf(text, "=", at, end);
+      const equals = findEnd(text, "=", at, end);
       const name = decode(text, at, equals);
       if (Object.hasOwn(value, name)) throw malformedAt(text, at, `The field ${quoted(name)} is given twice`);
       setMember(value, name, decode(text, Math.min(equals + 1, end), end));
@@ -30,7 +30,7 @@ export function readForm(bytes: Uint8Array): ReadBody {
   return { value, typed: false };
 }
 
-function endOf(text: string, mark: string, from: number, end: number): number {
+function findEnd(text: string, mark: string, from: number, end: number): number {
   const at = text.indexOf(mark, from);
   return at === -1 || at > end ? end : at;
 }

@@ -62,11 +62,11 @@ interface Match extends Range {
   readonly specificity: number;
 }
 
-function best(accept: string, formats: readonly Format[], typesOf: (format: Format) => string[]): Format | null {
+function best(accept: string, formats: readonly Format[], listTypes: (format: Format) => string[]): Format | null {
   const ranges = parseAccept(accept);
   if (ranges === "empty") return formats[0] ?? null;
   const shown = asksForPages(ranges, formats) ? formats.filter(({ mediaType }) => mediaType !== XML) : formats;
-  return bestOf(ranges, shown, typesOf) ?? bestOf(ranges, formats, typesOf);
+  return chooseBest(ranges, shown, listTypes) ?? chooseBest(ranges, formats, listTypes);
 }
 
 const XML = "application/xml";
@@ -81,15 +81,15 @@ function asksForPages(ranges: readonly Range[], formats: readonly Format[]): boo
   return isAsked && !formats.some(({ mediaType }) => mediaType === HTML);
 }
 
-function bestOf(
+function chooseBest(
   ranges: readonly Range[],
   formats: readonly Format[],
-  typesOf: (format: Format) => string[],
+  listTypes: (format: Format) => string[],
 ): Format | null {
   let winner: Format | null = null;
   let most: Match | null = null;
   for (const format of formats) {
-    for (const type of typesOf(format)) {
+    for (const type of listTypes(format)) {
       const match = mostSpecific(type, ranges);
       if (match === null || match.quality === 0) continue;
       if (most !== null && !isPreferred(match, most)) continue;
@@ -107,7 +107,7 @@ function isPreferred(one: Match, other: Match): boolean {
 function mostSpecific(type: string, ranges: readonly Range[]): Match | null {
   let found: Match | null = null;
   for (const range of ranges) {
-    const specificity = specificityOf(range.type, type);
+    const specificity = measureSpecificity(range.type, type);
     if (specificity === -1) continue;
     if (found === null || (specificity - found.specificity || range.quality - found.quality) > 0)
       found = { ...range, specificity };
@@ -115,7 +115,7 @@ function mostSpecific(type: string, ranges: readonly Range[]): Match | null {
   return found;
 }
 
-function specificityOf(range: string, type: string): number {
+function measureSpecificity(range: string, type: string): number {
   if (range === type) return 2;
   if (range === "*/*") return 0;
   return range.endsWith("/*") && type.startsWith(range.slice(0, -1)) ? 1 : -1;
@@ -127,7 +127,7 @@ function parseAccept(accept: string): Range[] | "empty" {
   let empty = true;
   for (let at = 0; at < accept.length;) {
     const { type, parameters, index } = parse(accept, { comma: true, start: at });
-    const quality = qualityOf(parameters["q"]);
+    const quality = parseQuality(parameters["q"]);
     if (type !== "") empty = false;
     if (quality !== null && type.includes("/")) ranges.push({ type, quality, order: ranges.length });
     at = index + 1;
@@ -135,7 +135,7 @@ function parseAccept(accept: string): Range[] | "empty" {
   return empty ? "empty" : ranges;
 }
 
-function qualityOf(text: string | undefined): number | null {
+function parseQuality(text: string | undefined): number | null {
   if (text === undefined) return 1;
   return /^(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/.test(text) ? Number(text) : null;
 }

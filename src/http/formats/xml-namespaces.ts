@@ -35,9 +35,9 @@ export class XMLScope {
       const prefix = name.slice(DECLARES.length);
       if (value === "" || value === XMLNS || prefix === "xmlns" || (prefix === "xml") !== (value === XML))
         return { wrong: "A prefix cannot be bound to this namespace", at };
-      const known = this.#bound.get(prefix);
-      if (known === undefined) this.#bound.set(prefix, [value]);
-      else known.push(value);
+      const bindings = this.#bound.get(prefix);
+      if (bindings === undefined) this.#bound.set(prefix, [value]);
+      else bindings.push(value);
     }
     return this.#isNil(attributes);
   }

@@ -23,7 +23,7 @@ export function unescapeXML(text: string, wrong: (at: number, what: string) => P
   for (let at = text.indexOf("&"); at !== -1; at = text.indexOf("&", from)) {
     const end = text.indexOf(";", at);
     const isNear = end !== -1 && end - at <= LONGEST_REFERENCE;
-    const character = isNear ? characterOf(text.slice(at + 1, end)) : undefined;
+    const character = isNear ? findCharacter(text.slice(at + 1, end)) : undefined;
     if (character === undefined) {
       const shown = quoted(isNear ? text.slice(at, end + 1) : "&");
       throw wrong(at, `${shown} is no reference to a character; a plain '&' is written '&amp;'`);
@@ -36,7 +36,7 @@ export function unescapeXML(text: string, wrong: (at: number, what: string) => P
 }
 
 /** Returns the character of a reference, given the text between `&` and `;`. */
-function characterOf(reference: string): string | undefined {
+function findCharacter(reference: string): string | undefined {
   if (!reference.startsWith("#")) return ENTITIES.get(reference);
   if (!DIGITS.test(reference)) return undefined;
   const code = reference.startsWith("#x") ? Number.parseInt(reference.slice(2), 16) : Number(reference.slice(1));

@@ -12,7 +12,7 @@ export interface ElementNames {
 export function writeElement(name: string, value: unknown, names: ElementNames = {}): string {
   const shown = asJSON(value);
   if (shown === undefined) return "";
-  const { name: opening, start, end } = tagsOf(name);
+  const { name: opening, start, end } = buildTags(name);
   if (shown === null) return `<${opening} nil="true"/>`;
   if (typeof shown !== "object") return start + escape(String(shown)) + end;
   const { items = "i", related } = names;
@@ -23,7 +23,7 @@ export function writeElement(name: string, value: unknown, names: ElementNames =
 }
 
 /** Returns the tags of an element. */
-export function tagsOf(name: string): { readonly name: string; readonly start: string; readonly end: string } {
+export function buildTags(name: string): { readonly name: string; readonly start: string; readonly end: string } {
   if (NAME.test(name)) return { name, start: `<${name}>`, end: `</${name}>` };
   // A name that XML does not allow is kept in an attribute, and cannot break out of the tag.
   const opening = `member name="${escape(name).replace(QUOTED, quote)}"`;

@@ -2,7 +2,7 @@ import type { Eventually } from "../../core/eventually.ts";
 import { inPieces, writeEach } from "../scheduling/slices.ts";
 import type { DataBody, Format } from "./format.ts";
 import { readXML } from "./xml-reader.ts";
-import { tagsOf, writeElement } from "./xml-writer.ts";
+import { buildTags, writeElement } from "./xml-writer.ts";
 
 /**
  * Reads and writes XML: `<user><id>1</id></user>`, and lists as `<users><user>…</user></users>`. Refuses DTDs and
@@ -28,7 +28,7 @@ function writeList(
   list: readonly unknown[],
 ): Eventually<string | Uint8Array> {
   const names = shape.related === undefined ? {} : { related: shape.related };
-  const { start, end } = tagsOf(element);
+  const { start, end } = buildTags(element);
   const write = (each: unknown): string => writeElement(items, withJSONText(each, shape) ?? null, names);
   return inPieces(writeEach(list, write, [DECLARATION + start, "", end]));
 }

@@ -2,7 +2,7 @@ import type { Identified } from "../../access/scheme/chain.ts";
 import type { Witness } from "../../access/scheme/explanation.ts";
 import { isUnsafe, requireSameSite } from "../../core/call/cross-site.ts";
 import { after, type Eventually } from "../../core/eventually.ts";
-import { exchangeOf, type Context, type Exchange } from "../exchange.ts";
+import { getExchange, type Context, type Exchange } from "../exchange.ts";
 import { requirePermission } from "../permitting.ts";
 import { identifyOrTell } from "./tolerating.ts";
 
@@ -60,6 +60,6 @@ async function lookAgain(exchange: Exchange): Promise<void> {
  * in the meantime must not get it.
  */
 export async function requireStillKnown(context: Context): Promise<void> {
-  const exchange = exchangeOf(context);
+  const exchange = getExchange(context);
   if (exchange.wasIdentified) await lookAgain(exchange);
 }

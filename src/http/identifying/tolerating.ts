@@ -5,9 +5,9 @@ import { Problem } from "../../core/problem/problem.ts";
 import type { Exchange } from "../exchange.ts";
 
 /** Identifies the caller, and reports a rejected credential to the handler instead of ending the request. */
-export function identifyOrTell(exchange: Exchange, asked: Witness | null): Eventually<Identified> {
+export function identifyOrTell(exchange: Exchange, existing: Witness | null): Eventually<Identified> {
   const { service, call } = exchange;
-  const witness = asked ?? new Witness();
+  const witness = existing ?? new Witness();
   const tell = (error: unknown): Identified => {
     if (!(error instanceof Problem)) throw error;
     exchange.refusal = { problem: error, cookies: refusedCookies(witness) };

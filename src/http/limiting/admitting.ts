@@ -13,8 +13,8 @@ export function askLimiters(
   const [first, ...others] = limiters;
   if (first === undefined) return undefined;
   const { call, params, observedIdentity: identity } = exchange;
-  const asked = first[stage]({ call, endpoint, params, identity });
-  return after(call.awaiting("A limiter of requests", asked), (fields) => {
+  const answer = first[stage]({ call, endpoint, params, identity });
+  return after(call.awaiting("A limiter of requests", answer), (fields) => {
     if (fields.length > 0) exchange.limits = [...exchange.limits, ...fields];
     return askLimiters(others, stage, exchange, endpoint);
   });
@@ -25,18 +25,18 @@ export async function askLimitersOfArray(exchange: Exchange, records: number): P
   const { call, params, endpoint, observedIdentity: identity, service } = exchange;
   if (records < 2) return;
   for (const limiter of service.limiters) {
-    const asked = limiter.records?.({ call, endpoint, params, identity }, records - 1);
+    const answer = limiter.records?.({ call, endpoint, params, identity }, records - 1);
     const before = exchange.limits;
     // The problem of a refusal has its own fields.
     exchange.limits = [];
-    const fields = (await call.awaiting("A limiter of requests", asked)) ?? [];
-    const policies = new Set(fields.map(policyOf));
-    exchange.limits = [...before.filter((each) => !policies.has(policyOf(each))), ...fields];
+    const fields = (await call.awaiting("A limiter of requests", answer)) ?? [];
+    const policies = new Set(fields.map(formatPolicy));
+    exchange.limits = [...before.filter((each) => !policies.has(formatPolicy(each))), ...fields];
   }
 }
 
 /** The field, and the name of its policy: `RateLimit "burst"`. */
-function policyOf([name, value]: LimitFields[number]): string {
+function formatPolicy([name, value]: LimitFields[number]): string {
   return `${name} ${value.split(";", 1)[0]!}`;
 }
 

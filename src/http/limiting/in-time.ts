@@ -1,21 +1,21 @@
 import type { Eventually } from "../../core/eventually.ts";
-import { exchangeOf, type Context } from "../exchange.ts";
+import { getExchange, type Context } from "../exchange.ts";
 import { tooLate } from "./in-flight.ts";
 
-/** The time limit of `soonOf`, in milliseconds. */
+/** The time limit of `awaitSoon`, in milliseconds. */
 const SOON_MS = 500;
 
 /** Ends a request if its caller already got the response that it took too long. */
 export function requireInTime(context: Context): void {
-  if (exchangeOf(context).phase === "over") throw tooLate();
+  if (getExchange(context).phase === "over") throw tooLate();
 }
 
 /** Returns a value if it is available soon. Returns null otherwise. */
-export async function soonOf<T>(given: Eventually<T>): Promise<T | null> {
+export async function awaitSoon<T>(pending: Eventually<T>): Promise<T | null> {
   const { promise: late, resolve } = Promise.withResolvers<null>();
   const timer = setTimeout(resolve, SOON_MS, null);
   try {
-    return await Promise.race([given, late]);
+    return await Promise.race([pending, late]);
   } finally {
     clearTimeout(timer);
   }

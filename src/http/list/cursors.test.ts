@@ -21,14 +21,14 @@ test("accepts a cursor only with its own query", () => {
 
 test("keeps the memory small for many different long queries", () => {
   const cursors = makeCursors([key]);
-  const heapOf = (): number => {
+  const measureHeap = (): number => {
     collectGarbage();
     return process.memoryUsage().heapUsed;
   };
-  const before = heapOf();
+  const before = measureHeap();
   for (let at = 0; at < 500; at++)
     cursors.format({ direction: "after", values: [1] }, `${at} ${"x".repeat(100 * 1024)}`);
-  const grownBytes = heapOf() - before;
+  const grownBytes = measureHeap() - before;
 
   assert.ok(grownBytes < 10 * 2 ** 20, `${grownBytes}`);
 });

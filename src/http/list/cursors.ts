@@ -27,7 +27,7 @@ export function makeCursors(keys: readonly Uint8Array[]): Cursors {
 
   return {
     format({ direction, values }, query) {
-      const payload = payloadOf(direction, values);
+      const payload = formatPayload(direction, values);
       const bytes = Buffer.allocUnsafe(SIGNATURE_BYTES + 3 * payload.length);
       bytes.write(sign!(signed(payload, query)), 0, SIGNATURE_BYTES, "latin1");
       return bytes.toString("base64url", 0, SIGNATURE_BYTES + bytes.write(payload, SIGNATURE_BYTES));
@@ -56,7 +56,7 @@ export function makeCursors(keys: readonly Uint8Array[]): Cursors {
 }
 
 /** Returns a list in JSON. Most positions are a single id. */
-function payloadOf(direction: Cursor["direction"], values: readonly Value[]): string {
+function formatPayload(direction: Cursor["direction"], values: readonly Value[]): string {
   const forward = direction === "after" ? 1 : 0;
   const [first] = values;
   return values.length === 1 && Number.isSafeInteger(first)

@@ -2,7 +2,7 @@ import { formatLink } from "../../core/headers/link.ts";
 import { isIssues } from "../../core/problem/problem.ts";
 import { readPageRequest } from "../../resource/query.ts";
 import type { Value } from "../../store/store.ts";
-import { exchangeOf, invalid, type Context } from "../exchange.ts";
+import { getExchange, invalid, type Context } from "../exchange.ts";
 
 /** A requested part of a list. */
 export interface PageQuery {
@@ -30,7 +30,7 @@ export interface ReadPage<T> {
  * and previous pages.
  */
 export async function readPage<T>(context: Context, { read, placeOf }: Listing<T>): Promise<ReadPage<T>> {
-  const exchange = exchangeOf(context);
+  const exchange = getExchange(context);
   const { call, service } = exchange;
   const request = readPageRequest(exchange.parameters());
   if (isIssues(request)) throw invalid(request);

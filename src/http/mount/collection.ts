@@ -1,22 +1,25 @@
 import { Flaw, isStored, isWritable, type Field, type Kind } from "../../resource/kinds/field.ts";
-import { membersOf } from "../../resource/kinds/lists.ts";
+import { findMemberField } from "../../resource/kinds/lists.ts";
 import type { ExistingTable, Fields, Resource, StoredOf } from "../../resource/resource.ts";
-import { tableNameOf, tableOf } from "../../resource/tables/table.ts";
+import { formatTableName, buildTableName } from "../../resource/tables/table.ts";
 import type { Collection, Column, ComputedColumn, JSONValue, Origin } from "../../store/store.ts";
-import { indexesOf } from "./indexes.ts";
+import { chooseIndexes } from "./indexes.ts";
 
 /**
  * Returns the table of a resource: its fields as columns, and the indexes for its filters and sorts. `narrowedBy` are
  * the columns by which permissions narrow lists.
  */
-export function collectionOf(resource: Resource, narrowedBy: readonly string[] = []): Collection<StoredOf<Resource>> {
+export function buildCollection(
+  resource: Resource,
+  narrowedBy: readonly string[] = [],
+): Collection<StoredOf<Resource>> {
   const { parentColumn, within } = resource;
   const columns: Column[] = [];
   if (parentColumn !== null)
     columns.push({
       name: parentColumn,
-      type: columnTypeOf(within!),
-      references: { collection: tableOf(within!), onDelete: "cascade" },
+      type: chooseKeyType(within!),
+      references: { collection: buildTableName(within!), onDelete: "cascade" },
     });
   for (const [name, field] of Object.entries(resource.fields)) {
     if (!isStored(field)) continue;
@@ -39,24 +42,24 @@ export function collectionOf(resource: Resource, narrowedBy: readonly string[] =
         ? {}
         : {
             references: {
-              collection: tableNameOf(kind.references.resource),
+              collection: formatTableName(kind.references.resource),
               onDelete: kind.references.onDelete,
             },
           }),
-      ...ruleOf(field),
-      ...originOf(field),
+      ...buildRule(field),
+      ...buildOrigin(field),
     });
   }
   const computed = computedColumns(resource);
   for (const column of columns) Object.freeze(column);
   // Frozen, because all code that handles a record receives it.
   return Object.freeze({
-    name: tableOf(resource),
-    key: columnTypeOf(resource),
+    name: buildTableName(resource),
+    key: chooseKeyType(resource),
     columns: Object.freeze(columns),
-    indexes: Object.freeze(resource.table === null ? indexesOf(resource, columns, narrowedBy) : []),
+    indexes: Object.freeze(resource.table === null ? chooseIndexes(resource, columns, narrowedBy) : []),
     ...(computed.length === 0 ? {} : { computed }),
-    ...(resource.table === null ? {} : { existing: existingOf(resource.table, resource.fields) }),
+    ...(resource.table === null ? {} : { existing: buildExisting(resource.table, resource.fields) }),
     ...(Object.keys(resource.removed).length === 0 ? {} : { removed: resource.removed }),
   });
 }
@@ -79,7 +82,7 @@ function computedColumns({ fields }: Resource): readonly ComputedColumn[] {
 }
 
 /** Returns the existing table in the form of the store. */
-function existingOf(
+function buildExisting(
   { name, columns, writes, revision }: ExistingTable,
   fields: Fields,
 ): NonNullable<Collection["existing"]> {
@@ -107,10 +110,10 @@ const looked = new Set([
 ]);
 
 /** Returns the rule for the values, beyond their type. */
-function ruleOf(field: Field): Pick<Column, "rule" | "fits"> {
+function buildRule(field: Field): Pick<Column, "rule" | "fits"> {
   const { kind } = field;
   const rule = ruleWords(field);
-  const members = membersOf(kind);
+  const members = findMemberField(kind);
   if (!looked.has(kind.name)) return { rule };
   if (members !== undefined && !looked.has(members.kind.name))
     return { rule, fits: (value) => isOfLength(value, kind.schema) };
@@ -137,7 +140,7 @@ function ruleWords({ kind, options }: Field): JSONValue {
     readonly minimum?: string;
     readonly maximum?: string;
   };
-  const members = membersOf(kind);
+  const members = findMemberField(kind);
   // For a kind that is not checked, the name is enough. If its kind changes, its values are checked.
   if (!looked.has(kind.name)) return { kind: kind.name };
   return {
@@ -151,7 +154,7 @@ function ruleWords({ kind, options }: Field): JSONValue {
   };
 }
 
-function originOf({ options }: Field): Pick<Column, "origin"> {
+function buildOrigin({ options }: Field): Pick<Column, "origin"> {
   const { renamedFrom, convert, backfill } = options as Origin;
   const origin = {
     ...(renamedFrom === undefined ? {} : { renamedFrom }),
@@ -162,7 +165,7 @@ function originOf({ options }: Field): Pick<Column, "origin"> {
 }
 
 /** Returns the type of the ids in the store. */
-function columnTypeOf({ id }: Resource): Collection["key"] {
+function chooseKeyType({ id }: Resource): Collection["key"] {
   return id === "integer" ? "integer" : "text";
 }
 

@@ -9,7 +9,7 @@ type Values = Readonly<Record<string, unknown>>;
  * Returns a function that computes the computed fields of a record. Returns null if there are none. The function throws
  * a fault if a field cannot be computed.
  */
-export function computerOf({ path, fields }: Resource): ((record: Values) => Values) | null {
+export function compileComputer({ path, fields }: Resource): ((record: Values) => Values) | null {
   const computed = Object.entries(fields).flatMap(([name, field]) =>
     typeof field.computed !== "function"
       ? []

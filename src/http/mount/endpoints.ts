@@ -4,7 +4,7 @@ import { isRequired } from "../../resource/kinds/field.ts";
 import type { StoredRecord } from "../../store/store.ts";
 import { requireMediaType } from "../body/intake.ts";
 import type { Endpoint, ServedEndpoint } from "../endpoint/endpoint.ts";
-import { exchangeOf, type Context, type Exchange } from "../exchange.ts";
+import { getExchange, type Context, type Exchange } from "../exchange.ts";
 import { formType } from "../formats/form.ts";
 import { act } from "./actions/acting.ts";
 import type { ServedAction } from "./actions/action.ts";
@@ -35,13 +35,13 @@ export function servedBy({
   return [
     ...endpoints,
     ...mounts.flatMap((each) =>
-      endpointsOf({ ...each, parent: null, newer: null, relations: [], listedBy: [], referrers: [] }),
+      buildEndpoints({ ...each, parent: null, newer: null, relations: [], listedBy: [], referrers: [] }),
     ),
   ];
 }
 
 /** Returns the endpoints of a mounted resource. */
-export function endpointsOf(placed: MountInPlace): readonly ServedEndpoint[] {
+export function buildEndpoints(placed: MountInPlace): readonly ServedEndpoint[] {
   const { path } = placed.resource;
   const one = `${path}/{id}`;
   const { permissions, deprecations } = placed;
@@ -54,24 +54,31 @@ export function endpointsOf(placed: MountInPlace): readonly ServedEndpoint[] {
     const access = permissions[action];
     if (access === undefined) return;
     const common = { action, access, deprecations, rows: placed.collection, mounted: placed };
-    endpoints.push({ ...endpoint, ...common, handle: (context) => handle(placed, exchangeOf(context)) });
+    endpoints.push({ ...endpoint, ...common, handle: (context) => handle(placed, getExchange(context)) });
   };
   offer("list", list, { method: "GET", path, query: "read" });
   offer("list", query, { method: "QUERY", path, query: "read", consumes: ["application/json"] });
   const weighed = { preconditions: "handler" } as const;
-  const kept = { ...weighed, repeatable: true } as const;
-  if (placed.deferral === null) offer("create", create, { ...kept, method: "POST", path, consumes: MEDIA_TYPES });
-  else offer("create", createOrDefer(placed.deferral), { ...kept, method: "POST", path, ...deferred(placed.deferral) });
+  const repeatableWrite = { ...weighed, repeatable: true } as const;
+  if (placed.deferral === null)
+    offer("create", create, { ...repeatableWrite, method: "POST", path, consumes: MEDIA_TYPES });
+  else
+    offer("create", createOrDefer(placed.deferral), {
+      ...repeatableWrite,
+      method: "POST",
+      path,
+      ...deferred(placed.deferral),
+    });
   if (placed.arrays)
     offer("update", updateAll, {
-      ...kept,
+      ...repeatableWrite,
       method: "PATCH",
       path,
       consumes: ["application/merge-patch+json", "application/json"],
     });
   offer("read", read, { method: "GET", path: one, query: "read" });
   offer("replace", replace, { ...weighed, method: "PUT", path: one, consumes: MEDIA_TYPES });
-  offer("update", update, { ...kept, method: "PATCH", path: one, consumes: PATCH_TYPES });
+  offer("update", update, { ...repeatableWrite, method: "PATCH", path: one, consumes: PATCH_TYPES });
   offer("delete", remove, { ...weighed, method: "DELETE", path: one });
   for (const action of placed.actions) endpoints.push(endpointOfAction(placed, action));
   return endpoints;
@@ -88,7 +95,7 @@ function deferred({ guard }: Deferral): Pick<ServedEndpoint, "consumes" | "guard
     guard(context) {
       if (context.identity === null) guard(context);
       // A caller with a credential uses the mount, which takes no forms.
-      else requireMediaType(exchangeOf(context), MEDIA_TYPES);
+      else requireMediaType(getExchange(context), MEDIA_TYPES);
     },
   };
 }
@@ -116,8 +123,8 @@ function endpointOfAction(placed: MountInPlace, action: ServedAction): ServedEnd
 /** Runs an action of the newer shape. If it answers with the record, shows it in the requested shape. */
 async function actInShape(placed: MountInPlace, action: ServedAction, context: Context): Promise<Reply> {
   const { newer, resource, show, jsonMembers } = placed;
-  if (newer === null) return act(placed, action, exchangeOf(context));
-  const reply = await act(newer, action, exchangeOf(context));
+  if (newer === null) return act(placed, action, getExchange(context));
+  const reply = await act(newer, action, getExchange(context));
   if (action.answer !== "record" || reply.body?.kind !== "data") return reply;
   const value = show(reply.body.value as StoredRecord);
   return { ...reply, body: { kind: "data", value, element: resource.name, jsonMembers } };
@@ -128,7 +135,7 @@ async function actInShape(placed: MountInPlace, action: ServedAction, context: C
  * does not show the record.
  */
 export function readRecord(placed: MountInPlace, context: Context): Eventually<Reply> {
-  return read(placed, exchangeOf(context));
+  return read(placed, getExchange(context));
 }
 
 /**
@@ -136,5 +143,5 @@ export function readRecord(placed: MountInPlace, context: Context): Eventually<R
  * those of the mount.
  */
 export function updateRecord(placed: MountInPlace, context: Context): Promise<Reply> {
-  return update(placed, exchangeOf(context));
+  return update(placed, getExchange(context));
 }

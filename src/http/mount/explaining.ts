@@ -1,8 +1,8 @@
-import { wordsOf } from "../../core/words/words.ts";
+import { splitWords } from "../../core/words/words.ts";
 import { StoreTimeout, type Collection, type ListQuery, type Store, type StoredRecord } from "../../store/store.ts";
 import type { MountInPlace } from "./mount.ts";
-import { conditionsOf, type WordCondition } from "./reads/searching.ts";
-import { shapesOf } from "./shapes.ts";
+import { buildConditions, type WordCondition } from "./reads/searching.ts";
+import { collectShapes } from "./shapes.ts";
 
 /** A list that a declaration permits, with its current cost. */
 export interface ExplainedList {
@@ -30,7 +30,7 @@ export async function* explainLists(
     const sample = await findSample(store, mount.collection);
     const explained: ExplainedList[] = [];
     const word = await findWord(store, mount, sample);
-    for (const { title, query, isServed } of shapesOf(mount, sample, word)) {
+    for (const { title, query, isServed } of collectShapes(mount, sample, word)) {
       const plan = (await store.plan?.(query)) ?? [];
       const ms = await measure(store, { ...query, long: !isServed });
       explained.push({ list: `${mount.resource.path} ${title}`, served: isServed, ms, plan: plan.join("; ") });
@@ -65,9 +65,9 @@ async function findWord(
   { resource, collection }: Pick<MountInPlace, "resource" | "collection">,
   sample: StoredRecord | null,
 ): Promise<WordCondition | null> {
-  const words = resource.search.flatMap((field) => wordsOf(String(sample?.[field] ?? "")));
+  const words = resource.search.flatMap((field) => splitWords(String(sample?.[field] ?? "")));
   if (words.length === 0) return null;
-  const conditions = (await conditionsOf(store, collection, words)) ?? [];
+  const conditions = (await buildConditions(store, collection, words)) ?? [];
   return conditions.find(({ few }) => few === true) ?? conditions[0] ?? null;
 }
 

@@ -9,7 +9,7 @@ const EQUALITIES = new Set<Operator>(["eq", "in", "null"]);
  * filter for equality. All of these again after every column by which a permission narrows lists. Three filters with an
  * order get no index, because each write would have to update it.
  */
-export function indexesOf(
+export function chooseIndexes(
   resource: Resource,
   columns: readonly Column[],
   narrowedBy: readonly string[],

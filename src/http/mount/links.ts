@@ -1,5 +1,5 @@
 import type { Resource } from "../../resource/resource.ts";
-import { tableNameOf, tableOf } from "../../resource/tables/table.ts";
+import { formatTableName, buildTableName } from "../../resource/tables/table.ts";
 import {
   isKeyOf,
   keyOf,
@@ -26,7 +26,7 @@ export interface Link {
 const RECORD = "record_id";
 
 /** Returns the tables for the relations of a resource. A record that they refer to cannot be deleted. */
-export function linksOf(resource: Resource, { name, key }: Pick<Collection, "name" | "key">): readonly Link[] {
+export function buildLinks(resource: Resource, { name, key }: Pick<Collection, "name" | "key">): readonly Link[] {
   return Object.entries(resource.fields).flatMap(
     ([
       field,
@@ -41,23 +41,29 @@ export function linksOf(resource: Resource, { name, key }: Pick<Collection, "nam
         {
           name: field,
           type: members.id === "uuid" ? "text" : "integer",
-          references: { collection: tableNameOf(members.resource), onDelete: "restrict" },
+          references: { collection: formatTableName(members.resource), onDelete: "restrict" },
         },
       ] as const;
       const collection: Collection = {
-        name: `${tableOf(resource)}_${field}`,
+        name: `${buildTableName(resource)}_${field}`,
         key: "integer",
         columns,
         indexes: [[field, RECORD], [RECORD]],
         links: {
           collection: name,
           column: field,
-          ...(renamedFrom === undefined ? {} : { was: `${tableOf(resource)}_${renamedFrom}` }),
+          ...(renamedFrom === undefined ? {} : { was: `${buildTableName(resource)}_${renamedFrom}` }),
         },
       };
       const { onDelete = "restrict" } = members;
       return [
-        { field, collection, to: tableNameOf(members.resource), onDelete, minItems: Number(schema["minItems"] ?? 0) },
+        {
+          field,
+          collection,
+          to: formatTableName(members.resource),
+          onDelete,
+          minItems: Number(schema["minItems"] ?? 0),
+        },
       ];
     },
   );
@@ -90,7 +96,7 @@ interface Linking {
 export function linkChanges(links: readonly Link[], { id, before, values }: Linking): readonly Change[] {
   return links.flatMap(({ field, collection }): Change[] => {
     if (!Array.isArray(values[field])) return values[field] === null ? unlinked(collection, id) : [];
-    const { added, removed } = differenceOf(idsIn(before, field), idsIn(values, field));
+    const { added, removed } = compareKeys(idsIn(before, field), idsIn(values, field));
     return [
       ...(removed.length === 0 ? [] : [unlinking(collection, [RECORD, id!], [field, removed])]),
       ...(added.length === 0 ? [] : [{ kind: "link", collection, record: id ?? keyOf(0), ids: added } as const]),
@@ -102,7 +108,7 @@ export function linkChanges(links: readonly Link[], { id, before, values }: Link
 export function countLinkRows(links: readonly Link[], { before, values }: Omit<Linking, "id">): number {
   return links.reduce((sum, { field }) => {
     if (values[field] === undefined) return sum;
-    const { added, removed } = differenceOf(idsIn(before, field), idsIn(values, field));
+    const { added, removed } = compareKeys(idsIn(before, field), idsIn(values, field));
     return sum + added.length + removed.length;
   }, 0);
 }
@@ -112,7 +118,7 @@ function idsIn(record: Readonly<Record<string, unknown>> | null, field: string):
   return Array.isArray(ids) ? (ids as readonly Key[]) : [];
 }
 
-function differenceOf(
+function compareKeys(
   before: readonly Key[],
   now: readonly Key[],
 ): { readonly added: readonly Key[]; readonly removed: readonly Key[] } {

@@ -8,7 +8,7 @@ import {
   isText,
   membersMistakes,
   namedMembers,
-  oneOf,
+  buildChoiceCheck,
   optional,
   seen,
   shownWithoutText,
@@ -24,14 +24,14 @@ import type { Offering } from "../core.ts";
 import { aFeatureList, columnMistakes, permissionsMistakes } from "../endpoint/checking.ts";
 import { readActions, type Actions, type ServedAction } from "./actions/action.ts";
 import type { ActionAnswers, ActionsGive } from "./actions/given.ts";
-import { collectionOf } from "./collection.ts";
-import { computerOf } from "./computing.ts";
+import { buildCollection } from "./collection.ts";
+import { compileComputer } from "./computing.ts";
 import type { Deferral } from "./deferral.ts";
-import { linksOf, type Link } from "./links.ts";
+import { buildLinks, type Link } from "./links.ts";
 import type { Older } from "./older/older-shape.ts";
 import { arraysMistakes, problemsMistake, writersMistakes } from "./option-mistakes.ts";
 import {
-  permissionsOf,
+  resolvePermissions,
   writesMistakes,
   type AnyPermissions,
   type FittingPermissions,
@@ -126,7 +126,7 @@ export interface Mount<R extends Resource = Resource> {
   /** The tables of its relations to several records. */
   readonly links: readonly Link[];
   /** The columns of a record that are stored for repeats of a write. */
-  readonly kept: readonly string[];
+  readonly repeatColumns: readonly string[];
   /** The shown fields that can hold any JSON value. */
   readonly jsonMembers: readonly string[];
 }
@@ -156,8 +156,8 @@ export function mount(resource: Resource, options: MountOptions): Mount {
   const mistakes = mountingMistakes(resource, options);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
   const served = requireActions(resource, options.actions);
-  const permissions = permissionsOf(options.permission, resource);
-  const collection = collectionOf(resource, permissions.list?.columns);
+  const permissions = resolvePermissions(options.permission, resource);
+  const collection = buildCollection(resource, permissions.list?.columns);
   const missing = columnMistakes(
     [...Object.values(permissions), ...served.map(({ permission }) => permission)],
     collection,
@@ -194,8 +194,8 @@ export function mount(resource: Resource, options: MountOptions): Mount {
       shown,
       sources,
       computed,
-      links: linksOf(resource, collection),
-      kept: resource.parentColumn === null ? sources : [...sources, resource.parentColumn],
+      links: buildLinks(resource, collection),
+      repeatColumns: resource.parentColumn === null ? sources : [...sources, resource.parentColumn],
       jsonMembers: shown.filter((name) => resource.fields[name]?.kind.column.type === "json"),
       show: makeShow(resource, collection, sources),
     }),
@@ -217,8 +217,8 @@ const mountMembers: Readonly<Record<keyof MountOptions, Check>> = {
   requireIfMatch: optional(aBoolean),
   personal: optional(aBoolean),
   arrays: optional(aBoolean),
-  writers: optional(oneOf("editors", "readers")),
-  cache: optional(oneOf("public")),
+  writers: optional(buildChoiceCheck("editors", "readers")),
+  cache: optional(buildChoiceCheck("public")),
   needs: optional(aFeatureList),
   deprecated: optional(aDeprecation),
   problems: optional(problemsMistake),
@@ -260,7 +260,7 @@ function mountingMistakes(resource: unknown, options: unknown): readonly string[
 /** Returns the function that shows records. A record of the store has `id` first, so the shown one has too. */
 function makeShow(resource: Resource, collection: Collection, names: readonly string[]): Mount["show"] {
   const show = showStored(collection, names);
-  const compute = computerOf(resource);
+  const compute = compileComputer(resource);
   return compute === null ? show : (record) => ({ ...show(record), ...compute(show(record)) });
 }
 

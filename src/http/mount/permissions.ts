@@ -46,17 +46,17 @@ type Fits<R extends Resource, Q> = [Q] extends [PermissionFor<R> | undefined]
     : unknown;
 
 /** Returns the permissions by action. A single permission covers only the actions that the table supports. */
-export function permissionsOf(
+export function resolvePermissions(
   permission: PermissionsOf<Resource>,
   resource: Resource,
 ): Readonly<Partial<Record<ResourceAction, Permission<string>>>> {
   if (!isPermission(permission)) return Object.freeze({ ...permission });
-  const offered = Object.keys(writeOf).filter((action) => isWritten(resource, action as ResourceAction));
+  const offered = Object.keys(tableWrites).filter((action) => isWritten(resource, action as ResourceAction));
   return Object.freeze(Object.fromEntries(offered.map((action) => [action, permission])));
 }
 
 /** The write that each action does on a row of an existing table. */
-const writeOf: Readonly<Record<ResourceAction, TableWrite | null>> = {
+const tableWrites: Readonly<Record<ResourceAction, TableWrite | null>> = {
   list: null,
   create: "create",
   read: null,
@@ -66,16 +66,16 @@ const writeOf: Readonly<Record<ResourceAction, TableWrite | null>> = {
 };
 
 function isWritten({ table }: Resource, action: ResourceAction): boolean {
-  const write = writeOf[action];
+  const write = tableWrites[action];
   return table === null || write === null || table.writes.includes(write);
 }
 
 /** Returns the mistakes about actions that an existing table is not declared to support. */
 export function writesMistakes(resource: Resource, permission: Members): readonly string[] {
-  return Object.keys(writeOf)
+  return Object.keys(tableWrites)
     .filter((action) => permission[action] !== undefined && !isWritten(resource, action as ResourceAction))
     .map(
       (action) =>
-        `permission.${action}: the resource does not allow this kind of write to the table ${resource.table!.name}; declare writes: ["${writeOf[action as ResourceAction]!}"] there, or leave ${action} out`,
+        `permission.${action}: the resource does not allow this kind of write to the table ${resource.table!.name}; declare writes: ["${tableWrites[action as ResourceAction]!}"] there, or leave ${action} out`,
     );
 }

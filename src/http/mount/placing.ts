@@ -1,6 +1,6 @@
 import { DeclarationError } from "../../core/checking/declaration-error.ts";
 import type { Resource } from "../../resource/resource.ts";
-import { tableOf } from "../../resource/tables/table.ts";
+import { buildTableName } from "../../resource/tables/table.ts";
 import type { Collection } from "../../store/store.ts";
 import type { Listing, Mount, MountInPlace } from "./mount.ts";
 import { misleadingRelations, placeRelation, type Relation } from "./relations.ts";
@@ -33,7 +33,7 @@ function withoutNewer({ resource: { path }, older }: Mount, mounts: readonly Mou
 }
 
 /** Returns the tables of mounts. An older shape has the table of the newer one. */
-export function collectionsOf(mounts: readonly Mount[]): readonly Collection[] {
+export function collectCollections(mounts: readonly Mount[]): readonly Collection[] {
   return mounts
     .filter(({ older }) => older === null)
     .flatMap(({ collection, links }) => [collection, ...links.map((each) => each.collection)]);
@@ -48,8 +48,8 @@ export function placeMounts(mounts: readonly Mount[]): readonly MountInPlace[] {
   const listedBy = new Map<Resource, Listing[]>();
   const referrers = new Map<Resource, MountInPlace[]>();
   const place = (each: Mount): MountInPlace => {
-    const known = placed.get(each.resource);
-    if (known !== undefined) return known;
+    const existing = placed.get(each.resource);
+    if (existing !== undefined) return existing;
     const { within } = each.resource;
     const outer = within === null ? null : mounts.find((other) => other.resource === within)!;
     const newer = each.older === null ? null : mounts.find((other) => other === each.older!.newer)!;
@@ -84,11 +84,11 @@ export function placeMounts(mounts: readonly Mount[]): readonly MountInPlace[] {
     }
   }
   for (const of of newest)
-    for (const { resource } of all.filter((to) => refersTo(of, tableOf(to.resource))))
+    for (const { resource } of all.filter((to) => refersTo(of, buildTableName(to.resource))))
       referrers.get(resource)!.push(of);
   for (const of of newest)
     for (const link of of.links.filter(({ onDelete }) => onDelete === "remove"))
-      for (const { resource } of all.filter((to) => tableOf(to.resource) === link.to))
+      for (const { resource } of all.filter((to) => buildTableName(to.resource) === link.to))
         listedBy.get(resource)!.push({ of, link });
   return all;
 }

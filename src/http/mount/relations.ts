@@ -2,7 +2,7 @@ import { isObject, isSnakeCase, isText, shown, type Members, type Mistake } from
 import { suggestion } from "../../core/checking/nearest.ts";
 import { isShown } from "../../resource/kinds/field.ts";
 import type { ReferenceOf, Resource } from "../../resource/resource.ts";
-import { tableNameOf, tableOf } from "../../resource/tables/table.ts";
+import { formatTableName, buildTableName } from "../../resource/tables/table.ts";
 import type { Collection } from "../../store/store.ts";
 
 /** The part of a mount that relations need. */
@@ -70,12 +70,12 @@ function columnMistake(resource: Resource, column: string): string | null {
   return isShown(resource.fields[column]!) ? null : `${column} is never shown, but the expanded record would reveal it`;
 }
 
-function mountMistake(resource: Resource, given: unknown): string | null {
-  const inner = isObject(given) ? given["resource"] : undefined;
-  if (!isObject(given) || !isObject(inner))
-    return `it is ${shown(given)}; it has to be a column that refers to a record, or a mount of a resource that is nested in ${resource.path}`;
+function mountMistake(resource: Resource, input: unknown): string | null {
+  const inner = isObject(input) ? input["resource"] : undefined;
+  if (!isObject(input) || !isObject(inner))
+    return `it is ${shown(input)}; it has to be a column that refers to a record, or a mount of a resource that is nested in ${resource.path}`;
   if (inner["within"] !== resource) return `${String(inner["path"])} is not nested in ${resource.path}`;
-  const { permissions } = given;
+  const { permissions } = input;
   return isObject(permissions) && permissions["list"] === undefined
     ? `${String(inner["path"])} has no permission for list; add one`
     : null;
@@ -93,7 +93,7 @@ export function misleadingRelations(
 }
 
 function misleading(from: Mounted, leads: string | Mounted, mounts: readonly Mounted[]): string | null {
-  const to = targetOf(from, leads, mounts);
+  const to = findTarget(from, leads, mounts);
   if (typeof leads !== "string")
     return to === undefined ? `${leads.resource.path} is not mounted; mount ${leads.resource.plural} too` : null;
   if (to === undefined) return `${tableOfReference(from, leads)}, which ${leads} refers to, is not mounted`;
@@ -108,21 +108,21 @@ export function placeRelation<To extends Mounted>(
   [name, leads]: readonly [name: string, leads: string | Mounted],
   placed: readonly To[],
 ): Relation<To> {
-  const to = targetOf(from, leads, placed)!;
+  const to = findTarget(from, leads, placed)!;
   return typeof leads === "string"
     ? { name, kind: from.resource.fields[leads]?.kind.members === undefined ? "one" : "several", column: leads, to }
     : { name, kind: "many", column: leads.resource.parentColumn!, to };
 }
 
-function targetOf<To extends Mounted>(from: Mounted, leads: string | Mounted, among: readonly To[]): To | undefined {
+function findTarget<To extends Mounted>(from: Mounted, leads: string | Mounted, among: readonly To[]): To | undefined {
   if (typeof leads !== "string") return among.find(({ resource }) => resource === leads.resource);
   const table = tableOfReference(from, leads);
-  return among.find(({ resource }) => tableOf(resource) === table);
+  return among.find(({ resource }) => buildTableName(resource) === table);
 }
 
 function tableOfReference({ collection, resource }: Mounted, column: string): string {
   const members = resource.fields[column]?.kind.members;
-  if (members !== undefined) return tableNameOf(members.resource);
+  if (members !== undefined) return formatTableName(members.resource);
   return collection.columns.find(({ name }) => name === column)!.references!.collection;
 }
 

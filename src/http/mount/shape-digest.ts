@@ -13,13 +13,13 @@ const digests = new WeakMap<Shown, string>();
  * names. A changed declaration can change the output of a record without a write, so the tag must change with it (RFC
  * 9110 §8.8.1).
  */
-export function shapeDigestOf(placed: Shown): string {
+export function computeShapeDigest(placed: Shown): string {
   let digest = digests.get(placed);
-  if (digest === undefined) digests.set(placed, (digest = hash("sha1", factsOf(placed), "base64url").slice(0, 6)));
+  if (digest === undefined) digests.set(placed, (digest = hash("sha1", formatFacts(placed), "base64url").slice(0, 6)));
   return digest;
 }
 
-function factsOf({ resource: { name: element, fields }, shown, older }: Shown): string {
+function formatFacts({ resource: { name: element, fields }, shown, older }: Shown): string {
   const facts = shown.map((name) => {
     const { from = name, shownBy = null } = older?.members.get(name) ?? {};
     return [

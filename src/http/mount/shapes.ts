@@ -34,15 +34,15 @@ type Shaped = Pick<MountInPlace, "resource" | "collection" | "permissions" | "li
  * kind comes in each order, for all rows and for those that the permission allows. The values are from `sample`, an
  * existing row. `word` is one of its words; if it is left out, a rare word is assumed.
  */
-export function shapesOf(
+export function collectShapes(
   mount: Shaped,
   sample: StoredRecord | null,
   word: WordCondition | null = null,
 ): readonly Shape[] {
   const { resource, collection, permissions } = mount;
   const { parentColumn } = resource;
-  const valueOf = (name: string): Value => sample?.[name] ?? standIn(collection, name);
-  const only = (name: string): Where => ({ column: name, operator: "eq", value: valueOf(name) });
+  const readSample = (name: string): Value => sample?.[name] ?? standIn(collection, name);
+  const only = (name: string): Where => ({ column: name, operator: "eq", value: readSample(name) });
   const whose: Asked[] =
     parentColumn === null
       ? [
@@ -52,8 +52,8 @@ export function shapesOf(
       : [{ title: `, below ${parentColumn}`, where: [only(parentColumn)] }];
   const shapes: Shape[] = [];
   for (const { title: suffix, where: narrowed } of whose)
-    for (const { title, where } of filtersOf(mount, valueOf, word))
-      for (const sort of ordersOf(resource)) {
+    for (const { title, where } of buildFilters(mount, readSample, word))
+      for (const sort of collectOrders(resource)) {
         const all = [...where, ...narrowed];
         const query = { collection, where: all.length === 0 ? null : { all }, sort, limit: 100 };
         const order = sort.slice(0, 1).map(({ column, descending }) => `${descending === true ? "-" : ""}${column}`);
@@ -62,33 +62,33 @@ export function shapesOf(
   return shapes;
 }
 
-function filtersOf(
+function buildFilters(
   { resource, collection, links }: Shaped,
-  valueOf: (name: string) => Value,
+  readSample: (name: string) => Value,
   word: WordCondition | null,
 ): readonly Asked[] {
   const ones = [...resource.filters].flatMap(([column, operators]) => {
     const link = links.find(({ field }) => field === column);
     return operators.map((operator): One => {
-      const value = valueOf(column);
+      const value = readSample(column);
       const where =
         link === undefined
-          ? { column, operator, value: operandOf(operator, value) }
+          ? { column, operator, value: chooseOperand(operator, value) }
           : selectedBy(link, linkedTo(link, operator, value));
       return { column, operator, where };
     });
   });
-  const asked: Asked[] = [{ title: "", where: [] }];
-  if (resource.search.length > 0) asked.push({ title: "search ", where: [word ?? { word: "abc", few: true }] });
+  const combinations: Asked[] = [{ title: "", where: [] }];
+  if (resource.search.length > 0) combinations.push({ title: "search ", where: [word ?? { word: "abc", few: true }] });
   for (const one of ones) {
-    asked.push({ title: `${titleOf(one)} `, where: [one.where] });
+    combinations.push({ title: `${formatTitle(one)} `, where: [one.where] });
     // A unique value matches only one row.
     if (one.operator !== "eq" || isUnique(collection, one.column)) continue;
     for (const other of ones)
       if (other.column !== one.column && (other.operator !== "eq" || other.column > one.column))
-        asked.push({ title: `${titleOf(one)} ${titleOf(other)} `, where: [one.where, other.where] });
+        combinations.push({ title: `${formatTitle(one)} ${formatTitle(other)} `, where: [one.where, other.where] });
   }
-  return asked;
+  return combinations;
 }
 
 /** Returns the first id of a record. Adds another one if the operator accepts several. */
@@ -98,11 +98,11 @@ function linkedTo({ collection, field }: Link, operator: Operator, value: Value)
   return (operator === "in" ? [id, type === "integer" ? Number(id) + 1 : "abd"] : [id]) as Key[];
 }
 
-function titleOf({ column, operator }: One): string {
+function formatTitle({ column, operator }: One): string {
   return `${column}[${operator}]`;
 }
 
-function ordersOf({ sorts }: Resource): readonly (readonly Sort[])[] {
+function collectOrders({ sorts }: Resource): readonly (readonly Sort[])[] {
   return sorts.flatMap((column) =>
     [false, true].map((descending) =>
       column === "id" ? [{ column, descending }] : [{ column, descending }, { column: "id" }],
@@ -110,7 +110,7 @@ function ordersOf({ sorts }: Resource): readonly (readonly Sort[])[] {
   );
 }
 
-function operandOf(operator: Operator, value: Value): Value {
+function chooseOperand(operator: Operator, value: Value): Value {
   if (operator === "in") return [value];
   if (operator === "null") return true;
   return textOperators.has(operator) ? String(value).slice(0, 3) : value;
@@ -135,7 +135,7 @@ function standIn({ key, columns }: Collection, name: string): Value {
 export function unservedLists(mount: Shaped): readonly string[] {
   const { resource, permissions } = mount;
   if (resource.scans || permissions.list === undefined) return [];
-  return shapesOf(mount, null).flatMap(({ title, isServed }) => (isServed ? [] : [title]));
+  return collectShapes(mount, null).flatMap(({ title, isServed }) => (isServed ? [] : [title]));
 }
 
 /**

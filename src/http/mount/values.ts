@@ -5,7 +5,7 @@ import type { Exchange } from "../exchange.ts";
 import type { MountInPlace } from "./mount.ts";
 import { askForRelated } from "./reads/asking.ts";
 import { MAX_EXPANDED_CHARACTERS } from "./reads/expand/expanded.ts";
-import { askedOf, type Decided } from "./reads/expand/verdicts.ts";
+import { combineVerdicts, type Decided } from "./reads/expand/verdicts.ts";
 
 /**
  * Reads the values of one field of some records, by id, with one query. Includes only those that the verdicts allow.
@@ -17,7 +17,7 @@ export async function readValues(
   field: string,
   verdicts: ReadonlyMap<Key, Decided>,
 ): Promise<ReadonlyMap<Key, unknown> | null> {
-  const { keys, where } = askedOf("id", verdicts);
+  const { keys, where } = combineVerdicts("id", verdicts);
   if (keys.length === 0) return new Map();
   const isComputed = placed.computed.includes(field);
   const columns = isComputed ? placed.sources : ["id", field];
@@ -36,7 +36,7 @@ export async function readValues(
     const records = found.flatMap(({ json }) => valueOfJSON(json) as readonly StoredRecord[]);
     return new Map(
       records.flatMap((record) => {
-        const shown = isComputed ? shownOf(placed, record) : record;
+        const shown = isComputed ? findShown(placed, record) : record;
         return shown === null ? [] : [[record["id"] as Key, shown[field]] as const];
       }),
     );
@@ -50,7 +50,7 @@ export async function readValues(
  * Returns null if a computed field fails. A request for the record itself reports the error. Here, the value is only
  * missing.
  */
-function shownOf({ show }: MountInPlace, record: StoredRecord): Readonly<Record<string, unknown>> | null {
+function findShown({ show }: MountInPlace, record: StoredRecord): Readonly<Record<string, unknown>> | null {
   try {
     return show(record);
   } catch {

@@ -143,7 +143,7 @@ for (const [title, document, operations, result] of [
   });
 }
 
-for (const [title, document, operations, told] of [
+for (const [title, document, operations, expected] of [
   [
     "A.9 testing a value: error",
     { baz: "qux" },
@@ -345,7 +345,7 @@ for (const [title, document, operations, told] of [
   test(`refuses ${title} and changes nothing`, async () => {
     const before = structuredClone(document);
 
-    assert.equal(await refusal(document, operations), told);
+    assert.equal(await refusal(document, operations), expected);
     assert.deepEqual(document, before);
   });
 }

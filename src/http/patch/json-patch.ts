@@ -6,7 +6,7 @@ import { setMember } from "../formats/member.ts";
 import { MAX_LEVELS } from "../formats/text.ts";
 import { takeTurnAgain } from "../scheduling/slices.ts";
 import { invalidOperation, type Operation } from "./operation.ts";
-import { findValue, indexOf, type Pointer } from "./pointer.ts";
+import { findValue, parseIndex, type Pointer } from "./pointer.ts";
 
 export { parseJSONPatch, type Operation } from "./operation.ts";
 
@@ -82,7 +82,7 @@ class Patching {
         return this.#add(operation.path, this.#copyOf(this.#require(operation.from, "from"), operation.path.length));
       case "test": {
         const value = this.#require(operation.path, "path");
-        this.#work += 10 * sizeOf(value);
+        this.#work += 10 * measureSize(value);
         if (!isDeepStrictEqual(value, operation.value)) throw this.#conflict("the value differs");
       }
     }
@@ -97,7 +97,7 @@ class Patching {
     const parent = this.#parentOf(path);
     if (isObject(parent)) return setMember(parent, last, value);
     if (!Array.isArray(parent)) throw this.#conflict("the parent of its path does not exist");
-    const at = last === "-" ? parent.length : indexOf(last, parent.length + 1);
+    const at = last === "-" ? parent.length : parseIndex(last, parent.length + 1);
     if (at === null) throw this.#conflict("its path is not an index of the array");
     parent.splice(at, 0, value);
   }
@@ -141,7 +141,7 @@ class Patching {
   #owned(value: unknown): unknown {
     if (typeof value !== "object" || value === null || isExactNumber(value) || this.#own.has(value)) return value;
     const copy: object = Array.isArray(value) ? [...(value as unknown[])] : { ...value };
-    this.#work += 10 * sizeOf(copy);
+    this.#work += 10 * measureSize(copy);
     this.#own.add(copy);
     return copy;
   }
@@ -174,7 +174,7 @@ class Patching {
   }
 }
 
-function sizeOf(value: unknown): number {
+function measureSize(value: unknown): number {
   if (typeof value !== "object" || value === null) return 1;
   return Array.isArray(value) ? value.length : Object.keys(value).length;
 }

@@ -25,7 +25,7 @@ function unescape(token: string): string {
 export function findValue(document: unknown, pointer: Pointer): unknown {
   let value = document;
   for (const token of pointer) {
-    if (Array.isArray(value)) value = value[indexOf(token, value.length) ?? -1];
+    if (Array.isArray(value)) value = value[parseIndex(token, value.length) ?? -1];
     else if (isObject(value) && Object.hasOwn(value, token)) value = value[token];
     else return undefined;
     if (value === undefined) return undefined;
@@ -36,6 +36,6 @@ export function findValue(document: unknown, pointer: Pointer): unknown {
 /**
  * Returns the index below `length` that a token names. Returns null for leading zeros, signs, `-` and larger numbers.
  */
-export function indexOf(token: string, length: number): number | null {
+export function parseIndex(token: string, length: number): number | null {
   return /^(?:0|[1-9][0-9]{0,9})$/.test(token) && Number(token) < length ? Number(token) : null;
 }

@@ -12,7 +12,7 @@ test("runs two reads of a caller, queues eight, and refuses the next", async () 
       started.push(at);
       return new Promise<number>((resolve) => ends.push(() => resolve(at)));
     });
-  const asked = Array.from({ length: 10 }, (_, at) => read("user 1", at));
+  const pending = Array.from({ length: 10 }, (_, at) => read("user 1", at));
 
   await assert.rejects(read("user 1", 10), (error) => error instanceof Problem && error.code === "unavailable");
 
@@ -23,7 +23,7 @@ test("runs two reads of a caller, queues eight, and refuses the next", async () 
     ends[at]!();
     await new Promise(setImmediate);
   }
-  assert.deepEqual(await Promise.all([...asked, other]), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 20]);
+  assert.deepEqual(await Promise.all([...pending, other]), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 20]);
   assert.deepEqual(started, [0, 1, 20, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 

@@ -19,7 +19,7 @@ interface Caller {
 export function makeLongReads(mostRunning = 2, mostWaiting = 8): LongReads {
   const callers = new Map<string, Caller>();
 
-  function callerOf(name: string): Caller {
+  function resolveCaller(name: string): Caller {
     let caller = callers.get(name);
     if (caller === undefined) callers.set(name, (caller = { running: 0, waiting: [] }));
     return caller;
@@ -27,7 +27,7 @@ export function makeLongReads(mostRunning = 2, mostWaiting = 8): LongReads {
 
   return {
     async run(name, read) {
-      const caller = callerOf(name);
+      const caller = resolveCaller(name);
       if (caller.running < mostRunning) caller.running++;
       else if (caller.waiting.length >= mostWaiting) throw tooMany();
       // A waiting read takes the place of the one that ends.

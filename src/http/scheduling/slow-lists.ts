@@ -43,7 +43,7 @@ export class SlowLists {
   has(query: AskedList): boolean {
     const lists = this.#watched.get(query.collection);
     if (lists === undefined) return false;
-    const name = sizedNameOf(query);
+    const name = formatSizedName(query);
     const list = lists.get(name);
     if (list === undefined || list.besideUntil === 0) return false;
     if (performance.now() < list.besideUntil) return true;
@@ -57,7 +57,7 @@ export class SlowLists {
    */
   suspects(query: AskedList): boolean {
     const lists = this.#watched.get(query.collection);
-    return lists !== undefined && lists.has(sizedNameOf(query));
+    return lists !== undefined && lists.has(formatSizedName(query));
   }
 
   /** Notes the duration of a read in the event loop. Returns true if the list is read outside of it from now on. */
@@ -78,7 +78,7 @@ export class SlowLists {
 }
 
 function noteSlow(lists: Map<string, Watched>, query: AskedList): boolean {
-  const name = sizedNameOf(query);
+  const name = formatSizedName(query);
   if (!lists.has(name) && lists.size >= MOST_LISTS) lists.clear();
   const list = lists.get(name) ?? { slowness: 0, besideUntil: 0 };
   lists.set(name, list);
@@ -89,7 +89,7 @@ function noteSlow(lists: Map<string, Watched>, query: AskedList): boolean {
 }
 
 function noteFast(lists: Map<string, Watched>, query: AskedList): void {
-  const name = sizedNameOf(query);
+  const name = formatSizedName(query);
   const list = lists.get(name);
   if (list === undefined || list.besideUntil !== 0) return;
   if (--list.slowness <= 0) lists.delete(name);
@@ -98,16 +98,16 @@ function noteFast(lists: Map<string, Watched>, query: AskedList): void {
 /**
  * Returns the name with the size of the page. A slow page of a thousand large records says nothing about pages of ten.
  */
-function sizedNameOf(query: AskedList): string {
+function formatSizedName(query: AskedList): string {
   const size = query.limit > DEFAULT_LIMIT ? "long" : query.limit > SHORT_PAGE ? "usual" : "short";
-  return `${size} ${nameOf(query)}`;
+  return `${size} ${formatListName(query)}`;
 }
 
 /** Returns the name of a list. It contains columns but no values, which may be personal. */
-export function nameOf({ where, sort }: Pick<AskedList, "where" | "sort">): string {
-  const asked = where === null ? [] : conditionsIn(where).toSorted();
+export function formatListName({ where, sort }: Pick<AskedList, "where" | "sort">): string {
+  const conditions = where === null ? [] : conditionsIn(where).toSorted();
   const order = sort.map(({ column, descending }) => (descending === true ? `-${column}` : column));
-  return `${asked.length === 0 ? "" : `the filters ${asked.join(", ")} with `}the order ${order.join(", ")}`;
+  return `${conditions.length === 0 ? "" : `the filters ${conditions.join(", ")} with `}the order ${order.join(", ")}`;
 }
 
 function conditionsIn(where: Where): readonly string[] {

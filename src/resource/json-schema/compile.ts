@@ -2,7 +2,7 @@ import { isObject, shown, type Check } from "../../core/checking/members.ts";
 import { shownName, suggestion } from "../../core/checking/nearest.ts";
 import { MAX_ISSUES } from "../../core/problem/problem.ts";
 import { pointerTo } from "../pointer.ts";
-import { addFound, allOf, found, NONE, type Checker, type Found } from "./found.ts";
+import { addFound, combineCheckers, found, NONE, type Checker, type Found } from "./found.ts";
 import { aNameList, annotations, keywords } from "./keywords.ts";
 import type { JSONSchema } from "./types.ts";
 
@@ -17,11 +17,11 @@ export function compile(schema: unknown, mistakes: string[], place = ""): Checke
     );
     return () => NONE;
   }
-  const known = [...Object.keys(keywords), ...structural.keys(), "type", "required", "additionalProperties"];
+  const knownKeywords = [...Object.keys(keywords), ...structural.keys(), "type", "required", "additionalProperties"];
   for (const name of Object.keys(schema))
-    if (!known.includes(name) && !annotations.has(name))
+    if (!knownKeywords.includes(name) && !annotations.has(name))
       mistakes.push(
-        `${at(place)}${shownName(name)} is not checked${suggestion(name, known)}; leave it out, or use a Standard Schema`,
+        `${at(place)}${shownName(name)} is not checked${suggestion(name, knownKeywords)}; leave it out, or use a Standard Schema`,
       );
   const checkers = [
     ...Object.entries(keywords).flatMap(([name, { operand, make }]) => {
@@ -36,7 +36,7 @@ export function compile(schema: unknown, mistakes: string[], place = ""): Checke
       return wanted.some((each) => schema[each] !== undefined) ? [make(schema, mistakes, place)] : [];
     }),
   ];
-  return ofType(schema["type"], allOf(checkers), mistakes, place);
+  return ofType(schema["type"], combineCheckers(checkers), mistakes, place);
 }
 
 function at(place: string): string {
@@ -54,8 +54,8 @@ const types: Readonly<Record<string, readonly [is: (value: unknown) => boolean, 
 };
 
 const aType: Check = (value) => {
-  const given: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return given.length > 0 && given.every((each) => typeof each === "string" && Object.hasOwn(types, each))
+  const typeNames: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return typeNames.length > 0 && typeNames.every((each) => typeof each === "string" && Object.hasOwn(types, each))
     ? null
     : `it has to be one of ${Object.keys(types).join(", ")}, or a list of them`;
 };
@@ -80,7 +80,7 @@ type Make = (schema: JSONSchema, mistakes: string[], place: string) => Checker;
 const structural: ReadonlyMap<string, Make> = new Map<string, Make>([
   ["properties", ofMembers],
   ["items", ofItems],
-  ["allOf", (schema, mistakes, place) => allOf(alternatives(schema, "allOf", mistakes, place))],
+  ["allOf", (schema, mistakes, place) => combineCheckers(alternatives(schema, "allOf", mistakes, place))],
   ["anyOf", (schema, mistakes, place) => ofAlternatives(schema, "anyOf", mistakes, place)],
   ["oneOf", (schema, mistakes, place) => ofAlternatives(schema, "oneOf", mistakes, place)],
 ]);
@@ -127,17 +127,17 @@ function ofItems({ items }: JSONSchema, mistakes: string[], place: string): Chec
 }
 
 function alternatives(schema: JSONSchema, name: string, mistakes: string[], place: string): readonly Checker[] {
-  const given = schema[name];
-  if (Array.isArray(given) && given.length > 0)
-    return given.map((each, index) => compile(each, mistakes, `${place}/${name}/${index}`));
-  mistakes.push(`${at(place)}${name} is ${shown(given)}; it has to be a list of one or more schemas`);
+  const schemas = schema[name];
+  if (Array.isArray(schemas) && schemas.length > 0)
+    return schemas.map((each, index) => compile(each, mistakes, `${place}/${name}/${index}`));
+  mistakes.push(`${at(place)}${name} is ${shown(schemas)}; it has to be a list of one or more schemas`);
   return [() => NONE];
 }
 
 /** If the constants of one alternative show that it is meant, reports the mistakes of that alternative. */
 function ofAlternatives(schema: JSONSchema, name: "anyOf" | "oneOf", mistakes: string[], place: string): Checker {
   const checkers = alternatives(schema, name, mistakes, place);
-  const meant = ((schema[name] ?? []) as readonly unknown[]).map((each) => constantsOf(each));
+  const meant = ((schema[name] ?? []) as readonly unknown[]).map((each) => collectConstants(each));
   return (value) => {
     const results = checkers.map((check) => check(value));
     const matching = results.filter((each) => each.length === 0).length;
@@ -150,7 +150,7 @@ function ofAlternatives(schema: JSONSchema, name: "anyOf" | "oneOf", mistakes: s
 
 type Constant = readonly [name: string, check: Checker];
 
-function constantsOf(schema: unknown): readonly Constant[] {
+function collectConstants(schema: unknown): readonly Constant[] {
   const properties = isObject(schema) && isObject(schema["properties"]) ? schema["properties"] : {};
   return Object.entries(properties).flatMap(([name, each]) =>
     isObject(each) && (each["const"] !== undefined || Array.isArray(each["enum"]))

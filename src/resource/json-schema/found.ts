@@ -25,7 +25,7 @@ export function addFound(all: Found[], part: string | number, more: readonly Fou
 }
 
 /** Combines several checks. Stops when there are `MAX_ISSUES` mistakes. */
-export function allOf(checkers: readonly Checker[]): Checker {
+export function combineCheckers(checkers: readonly Checker[]): Checker {
   if (checkers.length === 1) return checkers[0]!;
   return (value) => {
     let all: readonly Found[] = NONE;

@@ -37,7 +37,7 @@ const login = {
   additionalProperties: false,
 } as const satisfies JSONSchema;
 
-function issuesOf(schema: JSONSchema, value: unknown): readonly string[] {
+function collectIssues(schema: JSONSchema, value: unknown): readonly string[] {
   const read = readBySchema(jsonSchema(schema), value);
   return "parts" in read ? read.parts.map(({ pointer, code }) => `${pointer} ${code}`) : [];
 }
@@ -106,11 +106,11 @@ const rows: readonly (readonly [schema: JSONSchema, value: unknown, issues: read
 
 for (const [schema, value, issues] of rows)
   test(`checks ${JSON.stringify(value)} against ${JSON.stringify(schema).slice(0, 80)}`, () => {
-    assert.deepEqual(issuesOf(schema, value), issues);
+    assert.deepEqual(collectIssues(schema, value), issues);
   });
 
 test("reports at most a hundred mistakes", () => {
-  assert.equal(issuesOf({ type: "array", items: { type: "integer" } }, Array<string>(1000).fill("a")).length, 100);
+  assert.equal(collectIssues({ type: "array", items: { type: "integer" } }, Array<string>(1000).fill("a")).length, 100);
 });
 
 const mistaken: readonly (readonly [schema: unknown, said: RegExp])[] = [
@@ -171,7 +171,7 @@ test("reads the text of XML and forms by the types of a schema", () => {
 
 test("derives types from the schema", () => {
   type Login = FromSchema<typeof login>;
-  const given: Login = {
+  const sample: Login = {
     needs: "factor",
     pending: "a",
     tries: null,
@@ -180,7 +180,7 @@ test("derives types from the schema", () => {
       { kind: "passkey", ask: { rpId: "a" } },
     ],
   };
-  const digits = given.factors?.map((each) => (each.kind === "totp" ? each.digits : 0));
+  const digits = sample.factors?.map((each) => (each.kind === "totp" ? each.digits : 0));
   const wrong: readonly Login[] = [
     // @ts-expect-error -- there is no such need
     { needs: "other" },

@@ -57,8 +57,8 @@ const formats: Readonly<Record<string, (value: unknown) => unknown>> = {
 
 /** The supported keywords of JSON Schema (2020-12), except `type` and the keywords that contain schemas. */
 export const keywords: Readonly<Record<string, Keyword>> = {
-  const: { operand: () => null, make: (operand) => oneOf([operand]) },
-  enum: { operand: aFullList, make: (operand) => oneOf(operand) },
+  const: { operand: () => null, make: (operand) => compileChoice([operand]) },
+  enum: { operand: aFullList, make: (operand) => compileChoice(operand) },
   minLength: {
     operand: aCount,
     make: (least: number) =>
@@ -167,7 +167,7 @@ export const annotations: ReadonlySet<string> = new Set([
   "xml",
 ]);
 
-function oneOf(allowed: readonly unknown[]): Checker {
+function compileChoice(allowed: readonly unknown[]): Checker {
   const shown = allowed.map((each) => JSON.stringify(each)).join(", ");
   const message = allowed.length === 1 ? `The only value is ${shown}.` : `It has to be one of ${shown}.`;
   const plain = new Set(allowed);

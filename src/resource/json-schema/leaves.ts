@@ -12,9 +12,10 @@ export function typedLeaves(value: unknown, schema: unknown): unknown {
   if (Array.isArray(value)) return value.map((each: unknown) => typedLeaves(each, schema["items"]));
   if (!isObject(value)) return value;
   const { properties, additionalProperties } = schema;
-  const known = isObject(properties) ? properties : {};
-  const schemaOf = (name: string): unknown => (Object.hasOwn(known, name) ? known[name] : additionalProperties);
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, typedLeaves(each, schemaOf(name))]));
+  const declared = isObject(properties) ? properties : {};
+  const chooseSchema = (name: string): unknown =>
+    Object.hasOwn(declared, name) ? declared[name] : additionalProperties;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, typedLeaves(each, chooseSchema(name))]));
 }
 
 function typedLeaf(text: string, types: readonly unknown[]): unknown {

@@ -4,7 +4,7 @@ import {
   isObject,
   isText,
   membersMistakes,
-  oneOf,
+  buildChoiceCheck,
   optional,
   shown,
   together,
@@ -51,9 +51,9 @@ function wordsField(values: readonly string[], options: EnumerationOptions): Fie
       `enumeration: ${mistake}`,
       ...optionMistakes("enumeration", { ...options }, { tones: anything }),
     ]);
-  const known = new Map<unknown, string>(values.map((each) => [each, each]));
+  const allowed = new Map<unknown, string>(values.map((each) => [each, each]));
   const flaw = new Flaw("invalid", `One of ${values.join(", ")} is required.`);
-  const parse = (value: unknown): string | Flaw => known.get(value) ?? flaw;
+  const parse = (value: unknown): string | Flaw => allowed.get(value) ?? flaw;
   return defineField(
     {
       name: "enumeration",
@@ -68,7 +68,7 @@ function wordsField(values: readonly string[], options: EnumerationOptions): Fie
 }
 
 function checksFor(values: readonly string[]): OwnChecks<EnumerationOptions> {
-  const members = Object.fromEntries(values.map((value) => [value, optional(oneOf(...tones))]));
+  const members = Object.fromEntries(values.map((value) => [value, optional(buildChoiceCheck(...tones))]));
   return {
     tones: optional((value) =>
       isObject(value)
@@ -79,7 +79,7 @@ function checksFor(values: readonly string[]): OwnChecks<EnumerationOptions> {
 }
 
 /** Returns the tone of a word. Returns null if it is plain. */
-export function toneOf({ options }: Field, value: unknown): Tone | null {
+export function findTone({ options }: Field, value: unknown): Tone | null {
   const { tones: declared = {} } = options as EnumerationOptions;
   return typeof value === "string" && Object.hasOwn(declared, value) ? (declared[value] ?? null) : null;
 }

@@ -9,12 +9,12 @@ import {
   isText,
   matching,
   membersMistakes,
-  oneOf,
+  buildChoiceCheck,
   optional,
   seen,
   shown,
   shownWithoutText,
-  sortOf,
+  describeType,
   text,
   together,
   wholeFrom,
@@ -68,7 +68,7 @@ const kindMembers: Readonly<Record<keyof Kind<unknown>, Checks[string]>> = {
   options: optional(anObject),
 };
 const columnMembers: Readonly<Record<keyof Kind<unknown>["column"], Checks[string]>> = {
-  type: oneOf("text", "integer", "decimal", "double", "boolean", "date", "date-time", "json"),
+  type: buildChoiceCheck("text", "integer", "decimal", "double", "boolean", "date", "date-time", "json"),
   number: optional((value) => (value === true ? null : "it has to be true, or left out")),
   scale: optional((value) =>
     Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 6 ? null : "it has to be a number from 0 to 6",
@@ -111,8 +111,8 @@ export function shapeMistakes(field: unknown): readonly string[] {
   const name = isText(kind["name"]) ? kind["name"] : "its kind";
   if (!isObject(options))
     return [`${name}: its options are ${shownWithoutText(options)}; they have to be an object, like {}`];
-  const known = mistaken.get(field);
-  if (known !== undefined) return known;
+  const storedMistakes = mistaken.get(field);
+  if (storedMistakes !== undefined) return storedMistakes;
   const own = areChecks(kind["options"]) ? kind["options"] : {};
   return [
     ...membersMistakes(kind, kindMembers).map((mistake) => `its kind: ${mistake}`),
@@ -141,20 +141,20 @@ export function ownValueMistakes(
 ): readonly string[] {
   if (value === undefined) return [];
   const why = whyNot(kind, value) ?? whyNotKept(kind, value);
-  const given = options.writeOnly === true ? sortOf(value) : shown(value);
-  return why === null ? [] : [`its own ${option} is ${given}, and that is not valid: ${why}`];
+  const shownValue = options.writeOnly === true ? describeType(value) : shown(value);
+  return why === null ? [] : [`its own ${option} is ${shownValue}, and that is not valid: ${why}`];
 }
 
 function whyNot(kind: Kind<unknown>, value: unknown): string | null {
   try {
     const read = kind.parse(value);
-    return read instanceof Flaw ? [read.detail, ...read.parts.slice(0, 1).map(told)].join(" ") : null;
+    return read instanceof Flaw ? [read.detail, ...read.parts.slice(0, 1).map(describePart)].join(" ") : null;
   } catch (error) {
     return `${kind.name} cannot read it. ${lineOfThrown(error)}`;
   }
 }
 
-function told({ pointer, detail }: { readonly pointer: string; readonly detail: string }): string {
+function describePart({ pointer, detail }: { readonly pointer: string; readonly detail: string }): string {
   return `${pointer}: ${detail}`;
 }
 

@@ -77,8 +77,8 @@ export interface FieldOptions<T> {
  * ```
  */
 export function caller(context: Pick<DraftContext, "requireIdentity">): number {
-  const given: unknown = context;
-  if (isObject(given) && typeof given["requireIdentity"] === "function") return context.requireIdentity().id;
+  const input: unknown = context;
+  if (isObject(input) && typeof input["requireIdentity"] === "function") return context.requireIdentity().id;
   throw new DeclarationError(["caller: it is called for each record; write default: caller, without calling it"]);
 }
 
@@ -195,12 +195,12 @@ export function defineField<T, const O extends FieldOptions<T>>(kind: Kind<T>, o
  */
 function asRead<T, O extends FieldOptions<T>>(kind: Kind<T>, options: O): O {
   if (typeof options !== "object" || options === null) return options;
-  const given = (["default", "backfill"] as const).filter(
+  const valueNames = (["default", "backfill"] as const).filter(
     (name) => options[name] !== undefined && options[name] !== null && typeof options[name] !== "function",
   );
-  return given.length === 0
+  return valueNames.length === 0
     ? options
-    : { ...options, ...Object.fromEntries(given.map((name) => [name, readBy(kind, options[name])])) };
+    : { ...options, ...Object.fromEntries(valueNames.map((name) => [name, readBy(kind, options[name])])) };
 }
 
 function readBy(kind: Kind<unknown>, value: unknown): unknown {

@@ -57,17 +57,17 @@ export function text(options: TextOptions = {}): Field<string> {
     if (control.test(value)) return new Flaw("invalid", "Control characters are not allowed.");
     if (NOT_IN_XML.test(value)) return notInXML;
     const lines = multiline ? value.replaceAll(/\r\n?/g, "\n") : value;
-    const kept = trim ? lines.trim() : lines;
-    if (!kept.isWellFormed()) return new Flaw("invalid", "The text is not well-formed Unicode.");
-    const length = lengthOf(kept, maxLength);
+    const trimmed = trim ? lines.trim() : lines;
+    if (!trimmed.isWellFormed()) return new Flaw("invalid", "The text is not well-formed Unicode.");
+    const length = countCharacters(trimmed, maxLength);
     if (length < minLength)
       return new Flaw(
         "too_short",
         minLength === 1 ? "The text must not be empty." : `At least ${minLength} characters are required.`,
       );
     if (length > maxLength) return new Flaw("too_long", `At most ${maxLength} characters are allowed.`);
-    if (pattern !== undefined && !pattern.matches.test(kept)) return new Flaw("invalid", pattern.detail);
-    return kept;
+    if (pattern !== undefined && !pattern.matches.test(trimmed)) return new Flaw("invalid", pattern.detail);
+    return trimmed;
   };
   const schema = { type: "string", minLength, maxLength };
   const kind = {
@@ -94,7 +94,7 @@ const textOptions: OwnChecks<TextOptions> = {
 };
 
 /** Counts characters as code points. Does not count a text that cannot be longer than `max`. */
-function lengthOf(value: string, max: number): number {
+function countCharacters(value: string, max: number): number {
   if (value.length === 0) return 0;
   if (value.length <= max && value.length < 2) return value.length;
   let length = 0;
@@ -148,7 +148,7 @@ export function dateTime<const O extends FieldOptions<string> = {}>(
 ): Field<string, Told<O>["names"]>;
 export function dateTime(options: FieldOptions<string> = {}): Field<string> {
   const parse = (value: unknown): string | Flaw =>
-    (typeof value === "string" ? instantOf(value) : null) ??
+    (typeof value === "string" ? parseInstant(value) : null) ??
     new Flaw("invalid", "A date-time is required, like 2026-01-31T09:30:00Z (RFC 3339).");
   return defineField(
     {
@@ -162,7 +162,7 @@ export function dateTime(options: FieldOptions<string> = {}): Field<string> {
   );
 }
 
-function instantOf(value: string): string | null {
+function parseInstant(value: string): string | null {
   const match = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/.exec(value);
   if (match === null || Number(match[4]) > 23) return null;
   const lastDay = new Date(Date.UTC(Number(match[1]), Number(match[2]), 0)).getUTCDate();

@@ -63,7 +63,7 @@ function arrayField(of: Field, options: ArrayOptions<unknown>): Field<readonly u
 const members = new WeakMap<Kind<unknown>, Field>();
 
 /** Returns the field of each member of an array. Returns undefined if the kind is not an array. */
-export function membersOf(kind: Kind<unknown>): Field | undefined {
+export function findMemberField(kind: Kind<unknown>): Field | undefined {
   return members.get(kind);
 }
 

@@ -3,7 +3,7 @@ import {
   aWholeNumber,
   matching,
   notBelow,
-  oneOf,
+  buildChoiceCheck,
   type Only,
   optional,
   seen,
@@ -168,8 +168,8 @@ function decimalField(options: DecimalOptions<string | number>): Field {
   const mistakes = optionMistakes("decimal", { ...options }, decimalOptions);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
   const { scale, minimum = "0", maximum } = options;
-  const smallest = scaledOf(minimum, scale);
-  const largest = scaledOf(maximum, scale);
+  const smallest = parseScaled(minimum, scale);
+  const largest = parseScaled(maximum, scale);
   if (smallest === null || largest === null || !Number.isSafeInteger(largest) || !Number.isSafeInteger(smallest))
     throw new DeclarationError([
       `decimal: minimum ${minimum}, maximum ${maximum} and scale ${scale} do not fit fifteen digits; write them like { scale: 2, minimum: "0", maximum: "9999.99" }`,
@@ -182,7 +182,7 @@ function decimalField(options: DecimalOptions<string | number>): Field {
     ]);
   const parse = (value: unknown): string | Flaw => {
     if (typeof value !== "string") return new Flaw("invalid", 'A decimal number as text is required, like "12.50".');
-    const scaled = scaledOf(value, scale);
+    const scaled = parseScaled(value, scale);
     if (scaled === null)
       return new Flaw("invalid", `A decimal number with at most ${scale} digits after the point is required.`);
     if (scaled < smallest) return new Flaw("too_small", `The amount must be ${minimum} or more.`);
@@ -227,13 +227,13 @@ function numberDecimal(parse: (text: unknown) => string | Flaw, options: Decimal
 }
 
 const decimalOptions: OwnChecks<DecimalOptions> = {
-  json: optional(oneOf("number")),
+  json: optional(buildChoiceCheck("number")),
   scale: wholeFrom(0, 6),
   minimum: optional(text),
   maximum: matching(/./, 'it has to be a text, like "9999.99"'),
 };
 
-function scaledOf(value: string, scale: number): number | null {
+function parseScaled(value: string, scale: number): number | null {
   const match = /^(-?)(0|[1-9]\d{0,15})(?:\.(\d{1,6}))?$/.exec(value);
   if (match === null) return null;
   const fraction = match[3] ?? "";

@@ -1,8 +1,16 @@
 import { DeclarationError } from "../../core/checking/declaration-error.ts";
-import { isObject, isText, oneOf, optional, shown, type Only, anObject } from "../../core/checking/members.ts";
+import {
+  isObject,
+  isText,
+  buildChoiceCheck,
+  optional,
+  shown,
+  type Only,
+  anObject,
+} from "../../core/checking/members.ts";
 import { requireArguments } from "../../core/checking/options.ts";
 import type { Resource } from "../declaration.ts";
-import { tableOf } from "../tables/table.ts";
+import { buildTableName } from "../tables/table.ts";
 import { optionMistakes, toldByResource } from "./field-mistakes.ts";
 import { defineField, type Field, type FieldOptions, type OwnChecks, type Told } from "./field.ts";
 import { keyKind } from "./key.ts";
@@ -64,15 +72,18 @@ function referenceField(resource: string | Resource, options: NamedReferenceOpti
       ...optionMistakes("reference", { ...options }, namedOptions),
     ]);
   const isNamed = typeof resource === "string";
-  const references = { resource: isNamed ? resource : tableOf(resource), onDelete: options.onDelete ?? "restrict" };
+  const references = {
+    resource: isNamed ? resource : buildTableName(resource),
+    onDelete: options.onDelete ?? "restrict",
+  };
   const id = isNamed ? options.id : resource.id;
   const kind = id === "uuid" ? uuidKind : id === "text" ? keyKind : integerKind(1);
   const own: OwnChecks<ReferenceOptions> = isNamed ? namedOptions : referenceOptions;
   return defineField<unknown, FieldOptions<unknown>>({ ...kind, name: "reference", references, options: own }, options);
 }
 
-const referenceOptions: OwnChecks<ReferenceOptions> = { onDelete: optional(oneOf("cascade", "restrict")) };
+const referenceOptions: OwnChecks<ReferenceOptions> = { onDelete: optional(buildChoiceCheck("cascade", "restrict")) };
 const namedOptions: OwnChecks<NamedReferenceOptions> = {
   ...referenceOptions,
-  id: optional(oneOf("integer", "uuid", "text")),
+  id: optional(buildChoiceCheck("integer", "uuid", "text")),
 };

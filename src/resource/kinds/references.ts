@@ -4,7 +4,7 @@ import {
   isObject,
   isText,
   notBelow,
-  oneOf,
+  buildChoiceCheck,
   optional,
   shown,
   wholeFrom,
@@ -13,7 +13,7 @@ import {
 } from "../../core/checking/members.ts";
 import { requireArguments } from "../../core/checking/options.ts";
 import type { Resource } from "../declaration.ts";
-import { tableOf } from "../tables/table.ts";
+import { buildTableName } from "../tables/table.ts";
 import { optionMistakes, toldByResource } from "./field-mistakes.ts";
 import {
   defineField,
@@ -122,8 +122,15 @@ function referencesField(resource: string | Resource, options: NamedReferencesOp
       parseText: (text) => parse(parseJSON(text)),
       schema: { type: "array", items: kind.schema, minItems, maxItems, uniqueItems: true },
       column: { type: "json" },
-      members: { resource: isNamed ? resource : tableOf(resource), id, kind, onDelete: options.onDelete ?? "restrict" },
-      options: isNamed ? { ...ownOptions(options), id: optional(oneOf("integer", "uuid")) } : ownOptions(options),
+      members: {
+        resource: isNamed ? resource : buildTableName(resource),
+        id,
+        kind,
+        onDelete: options.onDelete ?? "restrict",
+      },
+      options: isNamed
+        ? { ...ownOptions(options), id: optional(buildChoiceCheck("integer", "uuid")) }
+        : ownOptions(options),
     },
     options,
   );
@@ -132,7 +139,7 @@ function referencesField(resource: string | Resource, options: NamedReferencesOp
 function ownOptions({ minItems = 0 }: ReferencesOptions): OwnChecks<ReferencesOptions> {
   return {
     minItems: optional(wholeFrom(0, 1000)),
-    onDelete: optional(oneOf("restrict", "remove")),
+    onDelete: optional(buildChoiceCheck("restrict", "remove")),
     maxItems: optional((value) => notBelow("minItems", minItems)(value) ?? wholeFrom(1, 1000)(value)),
   };
 }

@@ -35,7 +35,7 @@ export function isStandardSchema(schema: unknown): schema is StandardSchema {
 }
 
 /** Returns the schema's own JSON Schema. Returns null if its library gives none, and `none` if the API's description cannot contain it. */
-export function jsonSchemaOf(schema: StandardSchema): Readonly<Record<string, unknown>> | "none" | null {
+export function findJSONSchema(schema: StandardSchema): Readonly<Record<string, unknown>> | "none" | null {
   const { jsonSchema } = schema["~standard"];
   if (jsonSchema === undefined) return null;
   try {
@@ -61,17 +61,18 @@ export function readBySchema(
   // Some schemas modify their input, so they get a copy.
   const result = schema["~standard"].validate(copyOfJSON(value));
   if (isPromise(result))
-    throw new TypeError(`A schema of ${vendorOf(schema)} gave a promise; values are read at once.`);
-  if (!isResult(result)) throw new TypeError(`A schema of ${vendorOf(schema)} gave no result.`);
+    throw new TypeError(`A schema of ${describeVendor(schema)} gave a promise; values are read at once.`);
+  if (!isResult(result)) throw new TypeError(`A schema of ${describeVendor(schema)} gave no result.`);
   const { issues } = result;
   if (issues === undefined) return { value: result.value };
-  if (!Array.isArray(issues)) throw new TypeError(`A schema of ${vendorOf(schema)} gave issues that are no list.`);
+  if (!Array.isArray(issues))
+    throw new TypeError(`A schema of ${describeVendor(schema)} gave issues that are no list.`);
   const hasCodes = schema["~standard"].vendor === OUR_VENDOR;
   // Copied, because the lists of some libraries have a custom class whose slices have another type.
   return {
     parts: Array.from<unknown>(issues)
       .slice(0, MAX_ISSUES)
-      .map((issue) => partOf(issue, hasCodes)),
+      .map((issue) => readPart(issue, hasCodes)),
   };
 }
 
@@ -87,23 +88,23 @@ function isPromise(value: unknown): boolean {
   return true;
 }
 
-export function vendorOf(schema: StandardSchema): string {
+export function describeVendor(schema: StandardSchema): string {
   return String(schema["~standard"].vendor).slice(0, 80);
 }
 
-function partOf(issue: unknown, hasCodes: boolean): FlawPart {
+function readPart(issue: unknown, hasCodes: boolean): FlawPart {
   const { message, path, code } = isObject(issue) ? issue : {};
   const steps: readonly unknown[] = Array.isArray(path) ? Array.from<unknown>(path).slice(0, MAX_STEPS) : [];
   const pointer = steps.map((step) => pointerTo(String(isObject(step) ? step["key"] : step))).join("");
   return {
     pointer,
     code: hasCodes && isText(code) ? code : "invalid",
-    detail: isText(message) ? told(message) : "The value is not valid.",
+    detail: isText(message) ? cleanMessage(message) : "The value is not valid.",
   };
 }
 
 /** Shortens and cleans a message. It may repeat the sent value, which may be long or contain characters that some formats cannot carry. */
-function told(message: string): string {
+function cleanMessage(message: string): string {
   const short = message.length > MAX_DETAIL ? `${message.slice(0, MAX_DETAIL)}…` : message;
   return short.toWellFormed().replaceAll(/[\u0000-\u001f\u007f-\u009f\ufffe\uffff]/g, " ");
 }

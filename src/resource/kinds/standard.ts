@@ -1,6 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import { DeclarationError } from "../../core/checking/declaration-error.ts";
-import { isObject, isText, oneOf, optional, wholeFrom, type Only, anObject } from "../../core/checking/members.ts";
+import {
+  isObject,
+  isText,
+  buildChoiceCheck,
+  optional,
+  wholeFrom,
+  type Only,
+  anObject,
+} from "../../core/checking/members.ts";
 import { requireArguments } from "../../core/checking/options.ts";
 import { isExactNumber } from "../../core/exact-numbers.ts";
 import { optionMistakes, ownValueMistakes, toldByResource } from "./field-mistakes.ts";
@@ -9,9 +17,9 @@ import { dateTime, json, text } from "./fields.ts";
 import {
   givesPromise,
   isStandardSchema,
-  jsonSchemaOf,
+  findJSONSchema,
   readBySchema,
-  vendorOf,
+  describeVendor,
   type StandardSchema,
 } from "./standard-result.ts";
 
@@ -71,7 +79,7 @@ function standardField(schema: StandardSchema, options: StandardOptions<unknown>
   const kind: Kind<unknown> = {
     name: "standard",
     parse,
-    parseText: (sent) => parse(leafOf(sent, type)),
+    parseText: (sent) => parse(convertLeaf(sent, type)),
     schema: options.jsonSchema ?? ownSchema(schema) ?? columnSchemas[type],
     column: { type },
     ...(options.maxLength === undefined ? {} : { maxLength: options.maxLength }),
@@ -83,7 +91,7 @@ function standardField(schema: StandardSchema, options: StandardOptions<unknown>
 }
 
 const standardOptions: OwnChecks<StandardOptions<unknown>> = {
-  column: optional(oneOf("text", "integer", "boolean", "date-time", "json")),
+  column: optional(buildChoiceCheck("text", "integer", "boolean", "date-time", "json")),
   jsonSchema: optional((value) => (isObject(value) ? null : "it has to be a JSON Schema")),
   maxLength: optional(wholeFrom(1)),
 };
@@ -122,7 +130,7 @@ function trialMistakes(schema: StandardSchema, kind: Kind<unknown>, options: Sta
 }
 
 function ownSchema(schema: StandardSchema): Readonly<Record<string, unknown>> | null {
-  const own = jsonSchemaOf(schema);
+  const own = findJSONSchema(schema);
   if (own !== "none") return own;
   throw new DeclarationError([
     "standard: the schema has no JSON Schema that the API's description can hold; give jsonSchema",
@@ -130,7 +138,7 @@ function ownSchema(schema: StandardSchema): Readonly<Record<string, unknown>> | 
 }
 
 /** Converts the text of XML or a query to the type of the column. */
-function leafOf(sent: string, type: ColumnType): unknown {
+function convertLeaf(sent: string, type: ColumnType): unknown {
   if (type === "integer" && /^-?(0|[1-9]\d{0,15})$/.test(sent)) return Number(sent);
   if (type === "boolean" && (sent === "true" || sent === "false")) return sent === "true";
   return sent;
@@ -150,7 +158,7 @@ const anyJSON = json().kind;
 function heldBy(type: ColumnType, value: unknown, schema: StandardSchema): unknown {
   const held = readAs(type, value);
   if (held !== undefined) return held;
-  throw new TypeError(`A schema of ${vendorOf(schema)} gave what a column of type ${type} cannot hold.`);
+  throw new TypeError(`A schema of ${describeVendor(schema)} gave what a column of type ${type} cannot hold.`);
 }
 
 function readAs(type: ColumnType, value: unknown): unknown {

@@ -58,10 +58,10 @@ export function updatedAt(options: UpdatedAtOptions = {}): Field<string> {
 function updatedAtField(options: UpdatedAtOptions): Field<string> {
   requireOptions(options, updatedAtOptions, { of: "updatedAt" });
   const { kind } = dateTime();
-  return defineField(kind, { ...options, generated: instantOf, regenerated: true });
+  return defineField(kind, { ...options, generated: formatInstant, regenerated: true });
 }
 
 /** Returns the current time in the form of stored date-times. */
-export function instantOf({ now }: { readonly now: number }): string {
+export function formatInstant({ now }: { readonly now: number }): string {
   return new Date(now).toISOString();
 }

@@ -8,7 +8,7 @@ export function tableMistakes(declaration: ResourceDeclaration<Fields>): readonl
   const { table, id = "integer" } = declaration;
   if (table !== undefined) return mistakesOver(declaration, table);
   const options = (["columns", "writes", "revision"] as const).filter((name) => declaration[name] !== undefined);
-  const filled = Object.entries(declaration.fields).filter(([, field]) => optionsOf(field)["filled"] === true);
+  const filled = Object.entries(declaration.fields).filter(([, field]) => readOptions(field)["filled"] === true);
   return [
     ...options.map((name) => `${name} is for existing tables; name the table (table: "…"), or leave ${name} out`),
     ...filled.map(([name]) => `field ${name}: filled is for existing tables; use default instead`),
@@ -27,17 +27,17 @@ function mistakesOver(declaration: ResourceDeclaration<Fields>, table: string): 
     if (!isText(column) || column === "")
       mistakes.push(`columns.${field}: it has to be the name of a column of ${table}`);
   }
-  const kept = named.map((name) => (columns as Readonly<Record<string, string>>)[name] ?? name);
-  for (const [at, column] of kept.entries())
-    if (kept.indexOf(column) < at)
+  const columnNames = named.map((name) => (columns as Readonly<Record<string, string>>)[name] ?? name);
+  for (const [at, column] of columnNames.entries())
+    if (columnNames.indexOf(column) < at)
       mistakes.push(
-        `columns.${named[at]!}: the column ${shownName(column)} is that of ${named[kept.indexOf(column)]!} already`,
+        `columns.${named[at]!}: the column ${shownName(column)} is that of ${named[columnNames.indexOf(column)]!} already`,
       );
   if (search.length > 0)
     mistakes.push(`search needs columns that Latchkey adds, and ${table} is never changed; leave it out`);
   if (Object.keys(removed).length > 0) mistakes.push(`removed: columns of ${table} are never removed; leave it out`);
   for (const [field, declared] of Object.entries(filters))
-    if (operatorsOf(declared).some((operator) => operator === "icontains" || operator === "istarts"))
+    if (readOperators(declared).some((operator) => operator === "icontains" || operator === "istarts"))
       mistakes.push(
         `filter ${field}: a case-insensitive comparison needs a column that Latchkey adds, and ${table} is never changed; use contains or starts`,
       );
@@ -47,7 +47,7 @@ function mistakesOver(declaration: ResourceDeclaration<Fields>, table: string): 
 }
 
 function fieldMistakes(name: string, field: Field, writes: readonly string[], table: string): readonly string[] {
-  const { unique, renamedFrom, convert, backfill } = optionsOf(field);
+  const { unique, renamedFrom, convert, backfill } = readOptions(field);
   return [
     ...(unique === "case-insensitive"
       ? [
@@ -67,7 +67,7 @@ function fieldMistakes(name: string, field: Field, writes: readonly string[], ta
           `field ${name}: its ids need a column and a table that Latchkey adds, and ${table} is never changed; leave it out`,
         ]
       : []),
-    ...(writes.length === 0 && optionsOf(field)["transient"] === true
+    ...(writes.length === 0 && readOptions(field)["transient"] === true
       ? [`field ${name}: ${table} is read-only here, so the option has no effect; leave it out`]
       : []),
   ];
@@ -77,18 +77,18 @@ function revisionMistakes(name: string, fields: Fields): readonly string[] {
   const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
   if (field === undefined) return [`revision: there is no field ${name}${suggestion(name, Object.keys(fields))}`];
   const isCounter = isObject(field) && isObject(field.kind) && field.kind.column?.type === "integer";
-  return isCounter && optionsOf(field)["readOnly"] === true && optionsOf(field)["optional"] !== true
+  return isCounter && readOptions(field)["readOnly"] === true && readOptions(field)["optional"] !== true
     ? []
     : [`revision: ${name} has to count the changes of a row; declare it integer({ readOnly: true, filled: true })`];
 }
 
 /** Returns the operators. A value that is not a list is reported elsewhere. */
-function operatorsOf(declared: unknown): readonly unknown[] {
+function readOperators(declared: unknown): readonly unknown[] {
   const operators: unknown = isObject(declared) ? declared["operators"] : declared;
   return Array.isArray(operators) ? operators : [];
 }
 
 /** Returns the options of a field. A value that is not a field is reported elsewhere. */
-function optionsOf(field: unknown): Readonly<Record<string, unknown>> {
+function readOptions(field: unknown): Readonly<Record<string, unknown>> {
   return isObject(field) && isObject(field["options"]) ? field["options"] : {};
 }

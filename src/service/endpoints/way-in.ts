@@ -38,9 +38,9 @@ export function wayIn(people: AccountsFeature, title: string, cookies: readonly 
             path: "/",
             access: anyone,
             refusals: "told",
-            documentation: documentationOf(parts.people),
+            documentation: buildDocumentation(parts.people),
             async handle(context) {
-              const ways = (found ??= waysOf(host.service()));
+              const ways = (found ??= collectWays(host.service()));
               const below = (links: Links): Links =>
                 Object.fromEntries(Object.entries(links).map(([name, path]) => [name, context.at(path)]));
               const links = { resources: below(ways.resources), logins: below(ways.logins), ...below(ways.documents) };
@@ -55,7 +55,7 @@ export function wayIn(people: AccountsFeature, title: string, cookies: readonly 
 
 type Ways = Readonly<Record<"resources" | "logins" | "documents" | "descriptions", Links>>;
 
-function waysOf({ mounts, endpoints }: ServiceFacts): Ways {
+function collectWays({ mounts, endpoints }: ServiceFacts): Ways {
   const served = new Set(endpoints.map(({ path }) => path));
   const resources = Object.fromEntries(
     mounts
@@ -80,7 +80,7 @@ function amongServed(links: Links, served: ReadonlySet<string>): Links {
 }
 
 const addresses = { type: "object", additionalProperties: { type: "string", format: "uri-reference" } };
-const documentationOf = ({ roles }: People) => ({
+const buildDocumentation = ({ roles }: People) => ({
   summary: "The entry points, and the caller",
   tag: "system",
   parameters: [ifNoneMatch],
@@ -130,7 +130,7 @@ interface Caller {
 }
 
 async function whoCalls(parts: WayInParts, { identity, refusal }: Context): Promise<Caller> {
-  const problem = refusal === null ? null : problemOf(refusal.problem);
+  const problem = refusal === null ? null : summarizeProblem(refusal.problem);
   if (identity === null) return { caller: null, problem };
   const { id, role, scheme } = identity;
   const { store } = parts;
@@ -141,7 +141,7 @@ async function whoCalls(parts: WayInParts, { identity, refusal }: Context): Prom
   return { caller: { user, username: account.username, role, scheme }, problem };
 }
 
-function problemOf({ status, code, detail }: Problem): object {
+function summarizeProblem({ status, code, detail }: Problem): object {
   return { status, code, detail };
 }
 

@@ -1,8 +1,8 @@
 import { reservedNames } from "../../door/resources.ts";
 import type { FoundExisting, FoundExistingColumn } from "../../door/stores.ts";
 import { kindFor, type Declared } from "./kinds.ts";
-import { isInOrderOfKey, listsOf } from "./lists.ts";
-import { constantFrom, freeName, inComment, memberName, nameFrom, pluralOf, singularOf, textLiteral } from "./names.ts";
+import { isInOrderOfKey, chooseLists } from "./lists.ts";
+import { constantFrom, freeName, inComment, memberName, nameFrom, toPlural, toSingular, textLiteral } from "./names.ts";
 
 /** A table with the names of its declaration. `why` is the reason if it cannot be declared. */
 interface Named {
@@ -43,8 +43,8 @@ const reserved = new Set(
  * Returns TypeScript that declares the tables of a database: a config file that serves each table to administrators, read-only. `own` has
  * the names of the service's tables.
  */
-export function declarationsOf(tables: ReadonlyMap<string, FoundExisting>, own: readonly string[] = []): string {
-  const named = namesOf(tables);
+export function formatDeclarations(tables: ReadonlyMap<string, FoundExisting>, own: readonly string[] = []): string {
+  const named = chooseNames(tables);
   const parts = named.map((each) => declare(each, named));
   const text = parts.join("\n");
   const code = text.replaceAll(/^ *\/\/.*$/gm, "");
@@ -94,17 +94,17 @@ function prefixBeside(tables: readonly string[], own: readonly string[]): string
   }
 }
 
-function namesOf(tables: ReadonlyMap<string, FoundExisting>): readonly Named[] {
-  const names = new Set(builtIn.map(singularOf));
+function chooseNames(tables: ReadonlyMap<string, FoundExisting>): readonly Named[] {
+  const names = new Set(builtIn.map(toSingular));
   const plurals = new Set(builtIn);
   const constants = new Set(reserved).add("permission");
   return [...tables].map(([table, found]) => {
-    const base = singularOf(nameFrom(table));
+    const base = toSingular(nameFrom(table));
     const name = freeName(base, names);
-    const plural = freeName(pluralOf(base), plurals);
+    const plural = freeName(toPlural(base), plurals);
     const constant = freeName(constantFrom(plural), constants);
-    const key = keyOf(found);
-    const id = key === null ? null : idOf(key);
+    const key = findKey(found);
+    const id = key === null ? null : findIdKind(key);
     const why =
       found.unserved ??
       (key === null ? whyNoKey(found) : id === null ? `its key ${key.name} is of type ${key.storage}` : null);
@@ -122,7 +122,7 @@ function fieldName(raw: string): string {
 }
 
 /** Returns the single column that identifies the rows. */
-function keyOf({ key, columns, uniques, isTable }: FoundExisting): FoundExistingColumn | null {
+function findKey({ key, columns, uniques, isTable }: FoundExisting): FoundExistingColumn | null {
   if (!isTable) return null;
   if (key.length === 1) return columns.find(({ name }) => name === key[0]) ?? null;
   const unique = [...uniques.values()].filter((each) => each.length === 1).map(([name]) => name);
@@ -136,7 +136,7 @@ function whyNoKey({ isTable, key }: FoundExisting): string {
   return "it has no key";
 }
 
-function idOf(column: FoundExistingColumn): Named["id"] | null {
+function findIdKind(column: FoundExistingColumn): Named["id"] | null {
   const kind = kindFor({ ...column, words: [], checks: [] });
   if ("why" in kind) return null;
   const { factory } = kind;
@@ -159,7 +159,7 @@ function declare(named: Named, all: readonly Named[]): string {
     if ("why" in kind) lines.push(`    // ${inComment(column.name)} is not declared: ${inComment(kind.why)}.`);
     else {
       shown.push(column);
-      lines.push(`    ${memberName(field)}: ${callOf(kind)},`);
+      lines.push(`    ${memberName(field)}: ${formatCall(kind)},`);
     }
   }
   const declared = new Set(shown.map((column) => fields.get(column.name)!)).add("id");
@@ -191,13 +191,13 @@ function givesIds({ columns, isFilledByTrigger }: FoundExisting, key: string): b
   return isFilledByTrigger || columns.some(({ name, filled, generated }) => name === key && (filled || generated));
 }
 
-function callOf({ factory, first, options }: Extract<Declared, { factory: string }>): string {
+function formatCall({ factory, first, options }: Extract<Declared, { factory: string }>): string {
   const members = Object.entries(options).map(([name, value]) => `${name}: ${value}`);
-  const given = [
+  const parameters = [
     ...(first === undefined ? [] : [first]),
     ...(members.length === 0 ? [] : [`{ ${members.join(", ")} }`]),
   ];
-  return `${factory}(${given.join(", ")})`;
+  return `${factory}(${parameters.join(", ")})`;
 }
 
 /** Returns a field, and the remarks about it. */
@@ -250,7 +250,7 @@ function referenceFor(
 
 /** Returns the lines that declare the filters and sort orders of lists. */
 function listLines({ found, fields, key }: Named, shown: readonly FoundExistingColumn[]): readonly string[] {
-  const { filters, sorts, unserved } = listsOf(found, key!, shown);
+  const { filters, sorts, unserved } = chooseLists(found, key!, shown);
   const lines = (filtered: readonly string[], sorted: readonly string[]): readonly string[] => {
     const names = filtered.map((name) => fields.get(name)!).filter((field) => !parameters.has(field));
     const orders = sorted.map((name) => textLiteral(fields.get(name)!));

@@ -50,9 +50,9 @@ function boundsFor(type: string): Readonly<Record<string, string>> {
 function decimalFor(storage: string): Declared {
   const found = /\(\s*(\d+)\s*(?:,\s*(-?\d+)\s*)?\)/.exec(storage);
   if (found === null) return { why: `${storage} has no number of digits; write decimal({ scale: …, maximum: "…" })` };
-  const [digits, kept] = [Number(found[1]), Number(found[2] ?? 0)];
-  const scale = Math.max(kept, 0);
-  const all = ("9".repeat(digits) + "0".repeat(scale - kept)).padStart(scale + 1, "0");
+  const [digits, decimals] = [Number(found[1]), Number(found[2] ?? 0)];
+  const scale = Math.max(decimals, 0);
+  const all = ("9".repeat(digits) + "0".repeat(scale - decimals)).padStart(scale + 1, "0");
   if (scale > 6 || all.length > 15)
     return {
       why: `${storage} has more digits than a decimal (15, of which 6 behind the point); write decimal({ scale: …, maximum: "…" })`,

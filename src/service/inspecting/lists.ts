@@ -10,7 +10,7 @@ export interface FoundLists {
 }
 
 /** Returns the filters and sort orders that an index serves, alone and together. The startup then warns about none. */
-export function listsOf(found: FoundExisting, key: string, shown: readonly FoundExistingColumn[]): FoundLists {
+export function chooseLists(found: FoundExisting, key: string, shown: readonly FoundExistingColumn[]): FoundLists {
   const lead = new Set(found.indexes.map(([first]) => first));
   const candidates = shown.filter((column) => lead.has(column.name) && column.name !== key && isCompared(column));
   const unique = candidates.filter(({ name }) => isUnique(found, name));
@@ -59,8 +59,12 @@ function areAllServed(
   shown: readonly FoundExistingColumn[],
   { filters, sorts }: Pick<FoundLists, "filters" | "sorts">,
 ): boolean {
-  const asked = [[], ...filters.map((one) => [one]), ...filters.flatMap((one) => filters.map((other) => [one, other]))];
-  return asked.every((equal) =>
+  const combinations = [
+    [],
+    ...filters.map((one) => [one]),
+    ...filters.flatMap((one) => filters.map((other) => [one, other])),
+  ];
+  return combinations.every((equal) =>
     [key, ...sorts].every(
       (order) => equal.some((name) => isUnique(found, name)) || isServed(found, key, shown, new Set(equal), order),
     ),

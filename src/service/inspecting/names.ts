@@ -14,14 +14,14 @@ export function nameFrom(raw: string): string {
 }
 
 /** Returns the singular: `category` for `categories`. Returns a name that is not a plural unchanged. */
-export function singularOf(name: string): string {
+export function toSingular(name: string): string {
   if (/(?:ss|us|is|news|series)$/.test(name)) return name;
   if (name.endsWith("ies")) return `${name.slice(0, -3)}y`;
   if (/(?:ss|x|ch|sh|z)es$/.test(name)) return name.slice(0, -2);
   return name.endsWith("s") && name.length > 2 ? name.slice(0, -1) : name;
 }
 
-export function pluralOf(name: string): string {
+export function toPlural(name: string): string {
   if (/(?:s|x|ch|sh|z)$/.test(name)) return `${name}es`;
   return /[^aeiou]y$/.test(name) ? `${name.slice(0, -1)}ies` : `${name}s`;
 }

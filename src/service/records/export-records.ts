@@ -1,7 +1,7 @@
 import type { MountInPlace } from "../../door/resources.ts";
 import type { Key, Store, StoredRecord } from "../../door/stores.ts";
-import { pagesOf } from "./pages.ts";
-import { placesOf } from "./records-of.ts";
+import { loadPages } from "./pages.ts";
+import { listPathParameters } from "./resource-names.ts";
 
 const PAGE = 1000;
 
@@ -11,13 +11,13 @@ export type ExportedRecord = Readonly<Record<string, unknown>>;
 /** Returns the columns of an export, in order. */
 export function exportedColumns(placed: MountInPlace): readonly string[] {
   const [id, ...others] = placed.shown;
-  return [id!, ...placesOf(placed), ...others];
+  return [id!, ...listPathParameters(placed), ...others];
 }
 
 /** Returns all records of a resource by their ids, a page at a time. Fields that are never shown are left out. */
 export async function* exportRecords(store: Store, placed: MountInPlace): AsyncGenerator<readonly ExportedRecord[]> {
   const columns = exportedColumns(placed);
-  for await (const rows of pagesOf(store, placed.collection, PAGE)) {
+  for await (const rows of loadPages(store, placed.collection, PAGE)) {
     const places = await placesOfEach(
       store,
       placed,

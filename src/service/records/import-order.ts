@@ -1,7 +1,7 @@
 import { Flaw, type MountInPlace } from "../../door/resources.ts";
 import type { Key } from "../../door/stores.ts";
 import type { ImportLine } from "../users/import-users.ts";
-import { idOf, valueOf, type RecordReading } from "./read-record.ts";
+import { parseId, parseValue, type RecordReading } from "./read-record.ts";
 
 /** A line and its place in the order of the import, which is its number unless it waits. */
 export interface OrderedLine extends ImportLine {
@@ -21,7 +21,7 @@ export interface LateReference extends OrderedLine {
  */
 export interface ImportOrder {
   /** Gives the lines in their order. A line without a record is passed on in its place. */
-  linesOf<L extends { readonly line: number }>(lines: AsyncIterable<ImportLine | L>): AsyncIterable<OrderedLine | L>;
+  orderLines<L extends { readonly line: number }>(lines: AsyncIterable<ImportLine | L>): AsyncIterable<OrderedLine | L>;
   /** The references that are left when all lines are given. */
   lateReferences(): readonly LateReference[];
   /** The optional references of a record that lead to records which are given. */
@@ -36,7 +36,7 @@ interface OwnReference {
 }
 
 /** The references of a resource to itself: those that are columns, and lists. */
-function ownReferencesOf({ collection, links }: MountInPlace): readonly OwnReference[] {
+function collectOwnReferences({ collection, links }: MountInPlace): readonly OwnReference[] {
   const columns = collection.columns.filter(({ references }) => references?.collection === collection.name);
   const lists = links.filter(({ to }) => to === collection.name);
   return [
@@ -52,29 +52,29 @@ export function importOrder(
 ): ImportOrder {
   const { resource } = placed;
   // Newly assigned ids are not those of the file.
-  const own = withIds ? ownReferencesOf(placed) : [];
-  const given = new Set<Key>();
+  const own = withIds ? collectOwnReferences(placed) : [];
+  const orderedKeys = new Set<Key>();
   const waiting: Waiting[] = [];
   const late: LateReference[] = [];
   let last = 0;
 
   /** The other records that each field refers to. A value that is wrong refers to none, and is refused in its place. */
-  function targetsOf({ record, id }: Pick<Waiting, "record" | "id">): readonly Target[] {
+  function collectTargets({ record, id }: Pick<Waiting, "record" | "id">): readonly Target[] {
     return own.flatMap((field) => {
       const value = record[field.name] ?? null;
-      const read = value === null ? null : valueOf(resource.fields[field.name]!, value, isText);
+      const read = value === null ? null : parseValue(resource.fields[field.name]!, value, isText);
       if (read === null || read instanceof Flaw) return [];
       const ids = (Array.isArray(read) ? read : [read]) as readonly Key[];
       return ids.filter((each) => each !== id).map((to) => ({ field, to }));
     });
   }
 
-  function keyOf(record: ImportLine["record"]): Key | null {
-    const id = own.length === 0 ? null : idOf(record["id"], resource.id);
+  function parseKey(record: ImportLine["record"]): Key | null {
+    const id = own.length === 0 ? null : parseId(record["id"], resource.id);
     return id instanceof Flaw ? null : id;
   }
 
-  async function* linesOf<L extends { readonly line: number }>(
+  async function* orderLines<L extends { readonly line: number }>(
     lines: AsyncIterable<ImportLine | L>,
   ): AsyncGenerator<OrderedLine | L> {
     for await (const read of lines) {
@@ -84,16 +84,16 @@ export function importOrder(
         continue;
       }
       const { line, record } = read;
-      const each = { line, record, id: keyOf(record) };
-      const targets = targetsOf(each);
-      if (targets.every(({ to }) => given.has(to))) {
-        if (each.id !== null) given.add(each.id);
+      const each = { line, record, id: parseKey(record) };
+      const targets = collectTargets(each);
+      if (targets.every(({ to }) => orderedKeys.has(to))) {
+        if (each.id !== null) orderedKeys.add(each.id);
         yield { line, record, place: line, late: [] };
       } else waiting.push({ ...each, targets });
     }
     for (const [each, fields] of inOrder(waiting)) {
       const { line, record, id } = each;
-      if (id !== null) given.add(id);
+      if (id !== null) orderedKeys.add(id);
       const ordered = { line, record, place: ++last, late: fields };
       if (fields.length > 0 && id !== null) late.push({ ...ordered, id });
       yield ordered;
@@ -101,12 +101,12 @@ export function importOrder(
   }
 
   return {
-    linesOf,
+    orderLines,
     lateReferences: () => late.map((each, at) => ({ ...each, place: last + 1 + at })),
     givenReferences(record) {
-      const targets = targetsOf({ record, id: null });
+      const targets = collectTargets({ record, id: null });
       const isGiven = ({ name }: OwnReference): boolean =>
-        targets.every(({ field, to }) => field.name !== name || given.has(to));
+        targets.every(({ field, to }) => field.name !== name || orderedKeys.has(to));
       return own.filter((field) => field.isOptional && isGiven(field)).map(({ name }) => name);
     },
   };

@@ -5,8 +5,8 @@ import type { Change, Collection, Key, Store, Transaction, Value, WrittenValues 
 import type { ImportLine, RefusedLine } from "../users/import-users.ts";
 import type { GatheringStore, Task } from "./gathering-store.ts";
 import { importOrder, type ImportOrder, type LateReference, type OrderedLine } from "./import-order.ts";
-import { fieldsOfCaller, readRecord, valueOf, type ReadRecord, type RecordReading } from "./read-record.ts";
-import { nameOf, placesOf } from "./records-of.ts";
+import { fieldsOfCaller, readRecord, parseValue, type ReadRecord, type RecordReading } from "./read-record.ts";
+import { formatResourceName, listPathParameters } from "./resource-names.ts";
 
 /** The progress of unfinished imports. It is written together with the records, so that both are stored or neither. */
 export const importsCollection: Collection = {
@@ -32,7 +32,7 @@ export interface RecordImport {
    * Returns the remaining lines, each after the records of the file that it refers to. A line without a record is passed on in its
    * position.
    */
-  linesOf<L extends { readonly line: number }>(lines: AsyncIterable<ImportLine | L>): AsyncIterable<OrderedLine | L>;
+  orderLines<L extends { readonly line: number }>(lines: AsyncIterable<ImportLine | L>): AsyncIterable<OrderedLine | L>;
   /**
    * Writes the accepted lines, in one transaction if possible, and returns the refused ones with their reasons. Reports a line that a rule
    * refuses before anything is written, so that an import that is killed resumes after it. Throws if the service cannot continue.
@@ -69,7 +69,7 @@ export async function importRecords(
   options: RecordImportOptions,
 ): Promise<RecordImport> {
   const { file, dryRun } = options;
-  const key = file === null || dryRun ? null : keyOf(placed, file, options);
+  const key = file === null || dryRun ? null : createImportKey(placed, file, options);
   const row = key === null ? null : await store.find(importsCollection, key);
   const reading = { ...options, missing: options.as === null ? fieldsOfCaller(placed.resource) : [] };
 
@@ -88,28 +88,28 @@ export async function importRecords(
 
   return {
     doneBefore,
-    async *linesOf(lines) {
-      for await (const each of order.linesOf(lines)) if (placeOf(each) > doneBefore) yield each;
+    async *orderLines(lines) {
+      for await (const each of order.orderLines(lines)) if (choosePlace(each) > doneBefore) yield each;
     },
     async add(lines, tell = () => undefined) {
       const tasks = lines.map((line) => {
         const late = lateFields(order, line, dryRun);
-        return telling(taskOf(placed, line, late, reading, send), tell);
+        return telling(createTask(placed, line, late, reading, send), tell);
       });
-      const told = await together(tasks);
-      for (const { line } of told) refused.add(line);
-      return told;
+      const refusedLines = await together(tasks);
+      for (const { line } of refusedLines) refused.add(line);
+      return refusedLines;
     },
     async end() {
-      const told: RefusedLine[] = [];
+      const refusedLines: RefusedLine[] = [];
       const isLeft = ({ place, line }: OrderedLine): boolean => place > doneBefore && !refused.has(line);
       const late = dryRun ? [] : order.lateReferences().filter(isLeft);
       for (let at = 0; at < late.length; at += LATE_AT_ONCE)
-        told.push(
+        refusedLines.push(
           ...(await together(late.slice(at, at + LATE_AT_ONCE).map((each) => lateTask(placed, each, options, store)))),
         );
       if (key !== null) await store.write({ changes: [forget(key)] });
-      return told;
+      return refusedLines;
     },
   };
 }
@@ -117,7 +117,7 @@ export async function importRecords(
 /** The number of references that are set in one transaction. */
 const LATE_AT_ONCE = 200;
 
-function placeOf(read: { readonly line: number } | OrderedLine): number {
+function choosePlace(read: { readonly line: number } | OrderedLine): number {
   return "place" in read ? read.place : read.line;
 }
 
@@ -133,8 +133,8 @@ function forget(key: string): Change {
   return { kind: "deleteAll", collection: importsCollection, where: { column: "id", operator: "eq", value: key } };
 }
 
-function keyOf(placed: MountInPlace, file: string, { isText, withIds, as }: RecordImportOptions): string {
-  const what = JSON.stringify([nameOf(placed), file, isText, withIds, ...(as === null ? [] : [as.id])]);
+function createImportKey(placed: MountInPlace, file: string, { isText, withIds, as }: RecordImportOptions): string {
+  const what = JSON.stringify([formatResourceName(placed), file, isText, withIds, ...(as === null ? [] : [as.id])]);
   return createHash("sha256").update(what).digest("base64url");
 }
 
@@ -151,7 +151,7 @@ function telling(task: Task<RefusedLine | null>, tell: (refused: RefusedLine) =>
 type Send = (path: string, body: unknown) => Promise<Answered>;
 
 /** Makes the task of one line. It sends a request, so that every rule of the resource applies. */
-function taskOf(
+function createTask(
   placed: MountInPlace,
   each: ImportLine | OrderedLine,
   late: readonly string[],
@@ -162,7 +162,7 @@ function taskOf(
   const read = readRecord(placed, record, reading);
   let [isTried, isBroken] = [false, false];
   return {
-    place: placeOf(each),
+    place: choosePlace(each),
     uuid: "id" in read && typeof read.id === "string" ? read.id : null,
     adjust: (transaction) => ("reasons" in read ? transaction : withGiven(placed, transaction, read, late)),
     tried: () => void (isTried = true),
@@ -174,7 +174,7 @@ function taskOf(
       const { detail, errors = [] } = value as ProblemShown;
       // An error in one record is the result of its line. An error that affects several lines (a full disk) ends the import.
       if (status > 500 || (status === 500 && isBroken)) throw new Error(detail);
-      const within = placesOf(placed).at(-1);
+      const within = listPathParameters(placed).at(-1);
       if (status === 404 && within !== undefined)
         return { line, reasons: [`${within}: There is no record with this id.`] };
       return {
@@ -194,7 +194,7 @@ interface ProblemShown {
 function withGiven(
   { collection, links }: MountInPlace,
   transaction: Transaction,
-  { id, given }: ReadRecord,
+  { id, serverValues }: ReadRecord,
   late: readonly string[],
 ): Transaction {
   const [first, ...others] = transaction.changes;
@@ -202,7 +202,7 @@ function withGiven(
   const lists = links.filter(({ field }) => late.includes(field));
   const columns = late.filter((name) => !lists.some(({ field }) => field === name));
   const empty = Object.fromEntries(columns.map((name) => [name, null]));
-  const values = { ...first.values, ...given, ...empty } as WrittenValues;
+  const values = { ...first.values, ...serverValues, ...empty } as WrittenValues;
   // A list loses its rows but keeps its position, because other changes count the changes before them.
   const left = others.map((change) =>
     change.kind === "link" && lists.some((each) => each.collection === change.collection)
@@ -245,7 +245,7 @@ function lateChanges(
   const values: Record<string, Value> = {};
   const changes: Change[] = [];
   for (const name of late) {
-    const value = valueOf(resource.fields[name]!, record[name], isText) as Value;
+    const value = parseValue(resource.fields[name]!, record[name], isText) as Value;
     const list = links.find(({ field }) => field === name);
     if (list === undefined) values[name] = value;
     else changes.push({ kind: "link", collection: list.collection, record: id, ids: value as readonly Key[] });

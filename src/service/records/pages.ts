@@ -1,7 +1,7 @@
 import type { Collection, Key, Row, Store, Where } from "../../door/stores.ts";
 
 /** Returns all rows, or those of a condition, in the order of their keys, a page at a time. */
-export async function* pagesOf(
+export async function* loadPages(
   store: Store,
   collection: Collection,
   limit: number,

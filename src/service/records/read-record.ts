@@ -1,7 +1,7 @@
 import { Problem, readJSON } from "../../door/http.ts";
 import { integer, text } from "../../door/index.ts";
 import { Flaw, uuid, type Field, type MountInPlace, type Resource } from "../../door/resources.ts";
-import { placesOf } from "./records-of.ts";
+import { listPathParameters } from "./resource-names.ts";
 
 /** How the records of a file are read. */
 export interface RecordReading {
@@ -41,7 +41,7 @@ export interface ReadRecord {
   /** The id that the record must have. Null if the service assigns one. */
   readonly id: number | string | null;
   /** Further values of the record, by column, which no caller may send. */
-  readonly given: Readonly<Record<string, unknown>>;
+  readonly serverValues: Readonly<Record<string, unknown>>;
 }
 
 /** Reads one record. Reports values that its fields refuse, with their names. */
@@ -54,10 +54,12 @@ export function readRecord(
   const reasons: string[] = [];
   // Has no prototype, so that a member "__proto__" is an unknown member like others.
   const body = Object.create(null) as Record<string, unknown>;
-  const given: Record<string, unknown> = {};
-  const above = aboveOf(placed);
-  const places = new Map(placesOf(placed).map((name, at) => [name, idOf(record[name], above[at]!.resource.id)]));
-  const id = withIds ? idOf(record["id"], idKind) : null;
+  const serverValues: Record<string, unknown> = {};
+  const above = collectParents(placed);
+  const places = new Map(
+    listPathParameters(placed).map((name, at) => [name, parseId(record[name], above[at]!.resource.id)]),
+  );
+  const id = withIds ? parseId(record["id"], idKind) : null;
   for (const [name, found] of [...places, ["id", id] as const])
     if (found instanceof Flaw) reasons.push(`${name}: ${found.detail}`);
   for (const [name, sent] of Object.entries(record)) {
@@ -67,19 +69,19 @@ export function readRecord(
     if (field?.computed !== undefined) continue;
     const isGiven = field !== null && (field.options.readOnly === true || field.options.generated !== undefined);
     if (isGiven && !withIds) continue;
-    const value = field === null || !(isText || isGiven) ? sent : valueOf(field, sent, isText);
+    const value = field === null || !(isText || isGiven) ? sent : parseValue(field, sent, isText);
     if (value instanceof Flaw) reasons.push(`${name}: ${value.detail}`);
-    else (isGiven ? given : body)[name] = value;
+    else (isGiven ? serverValues : body)[name] = value;
   }
   for (const name of missing)
-    if ((body[name] ?? given[name] ?? null) === null && !reasons.some((each) => each.startsWith(`${name}:`)))
+    if ((body[name] ?? serverValues[name] ?? null) === null && !reasons.some((each) => each.startsWith(`${name}:`)))
       reasons.push(`${name}: ${CALLER_REQUIRED}`);
   if (reasons.length > 0 || id instanceof Flaw) return { reasons };
   return {
     path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(places.get(name)))),
     body,
     id,
-    given,
+    serverValues,
   };
 }
 
@@ -87,21 +89,21 @@ const CALLER_REQUIRED =
   "This field holds the user who sends the record, and an import has none. Add a column for it to the file, or name the user: --as USERNAME.";
 
 /** Returns the parents, outermost first. */
-function aboveOf({ parent }: MountInPlace): readonly MountInPlace[] {
-  return parent === null ? [] : [...aboveOf(parent), parent];
+function collectParents({ parent }: MountInPlace): readonly MountInPlace[] {
+  return parent === null ? [] : [...collectParents(parent), parent];
 }
 
 const idKinds = { integer: integer({ minimum: 1 }).kind, uuid: uuid().kind, text: text().kind };
 
 /** Reads an id in a file. In CSV each id is a text. */
-export function idOf(value: unknown, kind: Resource["id"]): number | string | Flaw {
+export function parseId(value: unknown, kind: Resource["id"]): number | string | Flaw {
   const { parse, parseText } = idKinds[kind];
   const id = typeof value === "string" ? parseText(value) : parse(value);
   return id instanceof Flaw && kind === "integer" ? new Flaw("invalid", "A whole number from 1 is required.") : id;
 }
 
 /** Reads the value of a field in a file. */
-export function valueOf({ kind, options }: Field, sent: unknown, isText: boolean): unknown {
+export function parseValue({ kind, options }: Field, sent: unknown, isText: boolean): unknown {
   if (sent === null && options.optional === true) return null;
   if (!isText || typeof sent !== "string") return kind.parse(sent);
   if (kind.column.type !== "json") return kind.parseText(sent);

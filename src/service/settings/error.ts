@@ -10,6 +10,6 @@ export class ConfigError extends Error {
 }
 
 /** Returns the system's error code: `ENOENT`, `EACCES`. */
-export function codeOf(error: unknown): string {
+export function readErrorCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "unknown error";
 }

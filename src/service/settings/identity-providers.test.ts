@@ -19,7 +19,7 @@ const declared = {
 const LATCHKEY_PUBLIC_URL = "https://shop.example";
 
 let files = 0;
-function fileOf(content: unknown, mode = 0o600): string {
+function createFile(content: unknown, mode = 0o600): string {
   const file = path.join(folder, `${files++}.json`);
   writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content));
   chmodSync(file, mode);
@@ -27,7 +27,7 @@ function fileOf(content: unknown, mode = 0o600): string {
 }
 
 function read(content: unknown, more: Readonly<Record<string, string>> = {}) {
-  const LATCHKEY_IDENTITY_PROVIDERS = typeof content === "string" ? content : fileOf(content);
+  const LATCHKEY_IDENTITY_PROVIDERS = typeof content === "string" ? content : createFile(content);
   return readSettings({
     LATCHKEY_DATABASE: "sqlite::memory:",
     LATCHKEY_PUBLIC_URL,
@@ -36,7 +36,7 @@ function read(content: unknown, more: Readonly<Record<string, string>> = {}) {
   });
 }
 
-function problemsOf(content: unknown, more?: Readonly<Record<string, string>>): readonly string[] {
+function collectProblems(content: unknown, more?: Readonly<Record<string, string>>): readonly string[] {
   try {
     read(content, more);
     return [];
@@ -47,7 +47,7 @@ function problemsOf(content: unknown, more?: Readonly<Record<string, string>>): 
 }
 
 test("reads identity providers with their secrets from files", () => {
-  const secretFile = fileOf("the secret of the other provider\n");
+  const secretFile = createFile("the secret of the other provider\n");
   const other = { id: "other", title: "Other", issuer: "http://127.0.0.1:9000", client_id: "b" };
   const level = { acr: ["mfa"] };
   const providers = read([
@@ -103,41 +103,41 @@ test("names every mistake in the file with a pointer and a fix", () => {
     [{ ...declared, client_secret_file: none }, /^\/0 has client_secret and client_secret_file\. Keep one/],
     [withoutSecret, /^\/0 has no client_secret_file\. Write the secret/],
     [{ ...withoutSecret, client_secret_file: none }, /^\/0\/client_secret_file: .*none cannot be read \(ENOENT\)\./],
-    [{ ...withoutSecret, client_secret_file: fileOf("") }, /^\/0\/client_secret_file: .* holds no secret/],
+    [{ ...withoutSecret, client_secret_file: createFile("") }, /^\/0\/client_secret_file: .* holds no secret/],
     [
-      { ...withoutSecret, client_secret_file: fileOf("a", 0o644) },
+      { ...withoutSecret, client_secret_file: createFile("a", 0o644) },
       /^\/0\/client_secret_file: .* is open to everyone \(mode 0644\)/,
     ],
     ["company", /^\/0 is a text; write/],
   ] as const) {
-    const problems = problemsOf([entry]);
+    const problems = collectProblems([entry]);
     assert.equal(problems.length, 1, problems.join("\n"));
     assert.match(problems[0]!, said);
   }
 });
 
 test("refuses a file with secrets that everyone can read", () => {
-  const [problem = "", ...more] = problemsOf(fileOf([declared], 0o604));
+  const [problem = "", ...more] = collectProblems(createFile([declared], 0o604));
 
   assert.match(problem, /\.json is open to everyone \(mode 0604\)\. Close it with: chmod o= /);
   assert.deepEqual(more, []);
   const { client_secret: _, ...rest } = declared;
-  assert.deepEqual(problemsOf(fileOf([{ ...rest, client_secret_file: fileOf("secret") }], 0o644)), []);
+  assert.deepEqual(collectProblems(createFile([{ ...rest, client_secret_file: createFile("secret") }], 0o644)), []);
 });
 
 test("refuses a file that is missing or no array, and shows nothing of it", () => {
   const missing = path.join(folder, "missing.json");
-  assert.deepEqual(problemsOf(missing), [
+  assert.deepEqual(collectProblems(missing), [
     `LATCHKEY_IDENTITY_PROVIDERS names ${missing}, which cannot be read (ENOENT). Name a JSON file that this process may read.`,
   ]);
   for (const content of ["{", "{}", "null"]) {
-    const [problem = ""] = problemsOf(fileOf(content));
+    const [problem = ""] = collectProblems(createFile(content));
     assert.match(
       problem,
       /which is not a JSON array\. Write \[\{"id", "title", "issuer", "client_id", "client_secret_file"\}\] in it\.$/,
     );
   }
-  assert.deepEqual(problemsOf([]), [
+  assert.deepEqual(collectProblems([]), [
     "providers has to be a list of at least one { id, title, issuer, client_id, client_secret }.",
   ]);
 });
@@ -149,14 +149,14 @@ test("reads every file that docs/guides/company-login.md shows", () => {
     writeFileSync(path.join(folder, name), "secret", { mode: 0o600 });
 
   assert.equal(shown.length, 4);
-  for (const text of shown) assert.equal(read(fileOf(text)).identityProviders.length, 1);
+  for (const text of shown) assert.equal(read(createFile(text)).identityProviders.length, 1);
 });
 
 test("needs the public address and the sessions", () => {
-  assert.deepEqual(problemsOf([declared], { LATCHKEY_PUBLIC_URL: "" }), [
+  assert.deepEqual(collectProblems([declared], { LATCHKEY_PUBLIC_URL: "" }), [
     "LATCHKEY_PUBLIC_URL is missing. Give the public address of the service, because LATCHKEY_IDENTITY_PROVIDERS is given.",
   ]);
-  assert.deepEqual(problemsOf([declared], { LATCHKEY_SCHEMES: "bearer" }), [
+  assert.deepEqual(collectProblems([declared], { LATCHKEY_SCHEMES: "bearer" }), [
     "LATCHKEY_IDENTITY_PROVIDERS is given and LATCHKEY_SCHEMES does not name session. Add session there, or take this setting out.",
   ]);
 });

@@ -3,7 +3,7 @@ import path from "node:path";
 import { providersMistakes, type IdentityProviderDeclaration } from "../../door/auth.ts";
 import { Secret } from "../../door/index.ts";
 import { isObject } from "../objects.ts";
-import { codeOf } from "./error.ts";
+import { readErrorCode } from "./error.ts";
 import { checkKeyIsClosed } from "./open-key.ts";
 import type { Readings } from "./reading.ts";
 
@@ -43,7 +43,9 @@ export function readIdentityProviders(
   const reading: ReadingFile = { file, label, problems };
   const isOpenSecret = read.entries.some((entry) => isObject(entry) && entry["client_secret"] !== undefined);
   if (isOpenSecret) problems.push(...checkKeyIsClosed(identityProviders));
-  const declared = read.entries.map((entry, at) => (isObject(entry) ? declarationOf(entry, `/${at}`, reading) : entry));
+  const declared = read.entries.map((entry, at) =>
+    isObject(entry) ? readDeclaration(entry, `/${at}`, reading) : entry,
+  );
   const mistakes = providersMistakes(declared);
   problems.push(...mistakes.map((mistake) => `${label}: ${withPointer(mistake)}${mistake.endsWith("?") ? "" : "."}`));
   return mistakes.length > 0 ? [] : (declared as readonly IdentityProviderDeclaration[]);
@@ -60,7 +62,7 @@ function readEntries(file: string): { readonly entries: readonly unknown[] } | {
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    return { wrong: `which cannot be read (${codeOf(error)}). Name a JSON file that this process may read.` };
+    return { wrong: `which cannot be read (${readErrorCode(error)}). Name a JSON file that this process may read.` };
   }
   try {
     const entries: unknown = JSON.parse(text);
@@ -72,7 +74,7 @@ function readEntries(file: string): { readonly entries: readonly unknown[] } | {
 }
 
 /** Returns the declaration of an entry. Its values are checked afterwards. */
-function declarationOf(
+function readDeclaration(
   entry: Readonly<Record<string, unknown>>,
   pointer: string,
   reading: ReadingFile,
@@ -86,31 +88,31 @@ function declarationOf(
   const { scopes } = declared;
   // The form of the parameter `scope` is accepted, too.
   const split = typeof scopes === "string" ? { scopes: scopes.split(" ") } : {};
-  return { ...declared, ...split, ...secretOf(declared["clientSecret"], secretFile, pointer, reading) };
+  return { ...declared, ...split, ...readSecret(declared["clientSecret"], secretFile, pointer, reading) };
 }
 
-function secretOf(
-  given: unknown,
+function readSecret(
+  inlineSecret: unknown,
   file: unknown,
   pointer: string,
   { file: ofEntry, label, problems }: ReadingFile,
 ): { readonly clientSecret?: Secret } {
   // Another mistake about the secret must not follow from this one.
   const some = new Secret("none");
-  if (given !== undefined && file !== undefined) {
+  if (inlineSecret !== undefined && file !== undefined) {
     problems.push(
       `${label}: ${pointer} has client_secret and client_secret_file. Keep one, so that it is clear which counts.`,
     );
     return { clientSecret: some };
   }
-  if (given === undefined && file === undefined) {
+  if (inlineSecret === undefined && file === undefined) {
     problems.push(
       `${label}: ${pointer} has no client_secret_file. Write the secret of the provider into a file and name it.`,
     );
     return { clientSecret: some };
   }
   if (file === undefined) {
-    if (isSecretText(given)) return { clientSecret: new Secret(given) };
+    if (isSecretText(inlineSecret)) return { clientSecret: new Secret(inlineSecret) };
     problems.push(
       `${label}: ${pointer}/client_secret is no text of 1 to 4096 characters. Write the secret of the provider.`,
     );
@@ -120,19 +122,21 @@ function secretOf(
 }
 
 /** A relative path starts at the folder of the JSON file. */
-function readSecretFile(given: unknown, label: string, beside: string, problems: string[]): Secret | null {
-  if (typeof given !== "string" || given === "") {
+function readSecretFile(fileName: unknown, label: string, beside: string, problems: string[]): Secret | null {
+  if (typeof fileName !== "string" || fileName === "") {
     problems.push(`${label} is no path. Name the file with the secret.`);
     return null;
   }
-  const file = path.resolve(path.dirname(beside), given);
+  const file = path.resolve(path.dirname(beside), fileName);
   problems.push(...checkKeyIsClosed({ value: file, label }));
   try {
     const secret = readFileSync(file, "utf8").trim();
     if (isSecretText(secret)) return new Secret(secret);
     problems.push(`${label}: ${file} holds no secret: one line of 1 to 4096 characters.`);
   } catch (error) {
-    problems.push(`${label}: ${file} cannot be read (${codeOf(error)}). Name a file that this process may read.`);
+    problems.push(
+      `${label}: ${file} cannot be read (${readErrorCode(error)}). Name a file that this process may read.`,
+    );
   }
   return null;
 }

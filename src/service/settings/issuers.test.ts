@@ -19,7 +19,7 @@ const declared: IssuerDeclaration = {
 
 let files = 0;
 
-function fileOf(content: unknown): string {
+function createFile(content: unknown): string {
   const file = path.join(folder, `${++files}.json`);
   writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content));
   return file;
@@ -29,7 +29,7 @@ function read(environment: Record<string, string>, config?: ConfigFile): Setting
   return readSettings({ LATCHKEY_DATABASE: "sqlite::memory:", ...environment }, config);
 }
 
-function problemsOf(environment: Record<string, string>, config?: ConfigFile): readonly string[] {
+function collectProblems(environment: Record<string, string>, config?: ConfigFile): readonly string[] {
   try {
     read(environment, config);
     return [];
@@ -40,7 +40,7 @@ function problemsOf(environment: Record<string, string>, config?: ConfigFile): r
 }
 
 test("reads issuers from their file or from the config file, and prefers the environment", () => {
-  const LATCHKEY_ISSUERS = fileOf([{ ...declared, usernameClaim: "email" }]);
+  const LATCHKEY_ISSUERS = createFile([{ ...declared, usernameClaim: "email" }]);
   const inFile = [{ ...declared, usernameClaim: "email" }];
   const inConfig = [{ ...declared, usernameClaim: "sub" }];
 
@@ -53,26 +53,26 @@ test("reads issuers from their file or from the config file, and prefers the env
 
 test("reports a file that cannot be used, with its fix", () => {
   const missing = path.join(folder, "missing.json");
-  const broken = fileOf("[{");
+  const broken = createFile("[{");
 
-  assert.deepEqual(problemsOf({ LATCHKEY_ISSUERS: missing }), [
+  assert.deepEqual(collectProblems({ LATCHKEY_ISSUERS: missing }), [
     `LATCHKEY_ISSUERS names ${missing}, which cannot be read (ENOENT). Name a JSON file that this process may read.`,
   ]);
-  assert.deepEqual(problemsOf({ LATCHKEY_ISSUERS: broken }), [
+  assert.deepEqual(collectProblems({ LATCHKEY_ISSUERS: broken }), [
     `LATCHKEY_ISSUERS names ${broken}, which is not JSON. Write [{"issuer", "audience", "jwksURL", "algorithms"}] in it.`,
   ]);
-  assert.deepEqual(problemsOf({ LATCHKEY_ISSUERS: fileOf({ issuers: [] }) }), [
+  assert.deepEqual(collectProblems({ LATCHKEY_ISSUERS: createFile({ issuers: [] }) }), [
     "LATCHKEY_ISSUERS: issuers is not a list. Write [ { issuer, audience, jwksURL, algorithms } ].",
   ]);
 });
 
 test("reports every wrong field together with every other wrong setting", () => {
-  const LATCHKEY_ISSUERS = fileOf([
+  const LATCHKEY_ISSUERS = createFile([
     { ...declared, algorithms: ["HS256"], jwksURL: "http://login.example/keys", jwks_uri: "x" },
     { ...declared, audience: 5 },
   ]);
 
-  const problems = problemsOf({ LATCHKEY_ISSUERS, LATCHKEY_PORT: "80a" });
+  const problems = collectProblems({ LATCHKEY_ISSUERS, LATCHKEY_PORT: "80a" });
 
   assert.equal(problems.length, 6, problems.join("\n"));
   for (const field of ["[0] has", "[0].algorithms", "[0].jwksURL", "[1].audience", "[1].issuer"])
@@ -83,23 +83,26 @@ test("refuses an issuer with the name of this service", () => {
   const own = (issuer: string) => ({ issuers: [{ ...declared, issuer }] });
   const problem = /^issuers in the config file: issuers\[0\]\.issuer is ".*", which is this service itself\./;
 
-  assert.match(problemsOf({}, own("latchkey")).join(), problem);
-  assert.match(problemsOf({ LATCHKEY_ISSUER: "https://a.example" }, own("https://a.example")).join(), problem);
-  assert.match(problemsOf({ LATCHKEY_PUBLIC_URL: "https://a.example/" }, own("https://a.example")).join(), problem);
-  assert.deepEqual(problemsOf({ LATCHKEY_ISSUER: "https://a.example" }, own("latchkey")), []);
+  assert.match(collectProblems({}, own("latchkey")).join(), problem);
+  assert.match(collectProblems({ LATCHKEY_ISSUER: "https://a.example" }, own("https://a.example")).join(), problem);
+  assert.match(
+    collectProblems({ LATCHKEY_PUBLIC_URL: "https://a.example/" }, own("https://a.example")).join(),
+    problem,
+  );
+  assert.deepEqual(collectProblems({ LATCHKEY_ISSUER: "https://a.example" }, own("latchkey")), []);
 });
 
 test("refuses to start with issuers that are unused or given twice", () => {
-  const LATCHKEY_ISSUERS = fileOf([declared]);
+  const LATCHKEY_ISSUERS = createFile([declared]);
   const withoutBearer = { LATCHKEY_SCHEMES: "basic" };
 
-  assert.deepEqual(problemsOf({ ...withoutBearer, LATCHKEY_ISSUERS }), [
+  assert.deepEqual(collectProblems({ ...withoutBearer, LATCHKEY_ISSUERS }), [
     "LATCHKEY_ISSUERS is set, but LATCHKEY_SCHEMES does not contain bearer. Add bearer there, or remove this setting.",
   ]);
-  assert.deepEqual(problemsOf(withoutBearer, { issuers: [declared] }), [
+  assert.deepEqual(collectProblems(withoutBearer, { issuers: [declared] }), [
     "issuers in the config file is set, but LATCHKEY_SCHEMES does not contain bearer. Add bearer there, or remove this setting.",
   ]);
-  assert.deepEqual(problemsOf({}, { settings: { issuers: LATCHKEY_ISSUERS }, issuers: [declared] }), [
+  assert.deepEqual(collectProblems({}, { settings: { issuers: LATCHKEY_ISSUERS }, issuers: [declared] }), [
     "settings.issuers in the config file and issuers in the config file are both set. Keep one of them.",
   ]);
 });
@@ -114,5 +117,5 @@ test("reports the wrong type of a value that is not a list of issuers", () => {
     { issuers: [{ issuer: "a", jwksURL: "https://a.example", algorithms: ["RS256"] }] },
   ];
 
-  for (const config of wrong) assert.equal(problemsOf({}, config).length, 1);
+  for (const config of wrong) assert.equal(collectProblems({}, config).length, 1);
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { defineIssuers, IssuersError, type TrustedIssuer } from "../../door/auth.ts";
 import type { ConfigFile } from "../system/config-file.ts";
-import { codeOf } from "./error.ts";
+import { readErrorCode } from "./error.ts";
 import type { Readings } from "./reading.ts";
 
 /** Reads the outside issuers whose tokens are accepted, from the named file or from the config file. Adds every mistake to `problems`. */
@@ -45,7 +45,7 @@ function readDeclarations(file: string): { readonly value: unknown } | { readonl
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    return { wrong: `which cannot be read (${codeOf(error)}). Name a JSON file that this process may read.` };
+    return { wrong: `which cannot be read (${readErrorCode(error)}). Name a JSON file that this process may read.` };
   }
   try {
     return { value: JSON.parse(text) };

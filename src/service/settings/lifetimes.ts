@@ -1,4 +1,4 @@
-import { oneOf, seconds } from "./values.ts";
+import { choice, seconds } from "./values.ts";
 
 const day = 86_400;
 
@@ -34,7 +34,7 @@ export const lifetimeSettings = {
   refreshRotation: {
     name: "LATCHKEY_REFRESH_ROTATION",
     default: "on",
-    parse: oneOf("on", "off"),
+    parse: choice("on", "off"),
     meaning: "`off`: a refresh token stays valid until it expires, for clients that keep their first one.",
   },
   sessionIdleSeconds: {

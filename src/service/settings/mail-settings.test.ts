@@ -19,7 +19,7 @@ function read(environment: Environment): MailSettings | null {
   return readSettings({ LATCHKEY_DATABASE: "sqlite::memory:", ...environment }).mail;
 }
 
-function problemsOf(environment: Environment): string {
+function describeProblems(environment: Environment): string {
   try {
     read(environment);
   } catch (error) {
@@ -100,7 +100,7 @@ for (const [what, environment, problem] of [
   ],
 ] as const)
   test(`refuses ${what}, without showing a password`, () => {
-    const said = problemsOf(environment);
+    const said = describeProblems(environment);
 
     assert.match(said, problem);
     assert.doesNotMatch(said, /hidden/);

@@ -1,6 +1,6 @@
 import { readSender, type SendMail } from "../../door/features.ts";
 import { Secret } from "../../door/index.ts";
-import { filePath, oneOf, right, shown, wrong, type Parsed } from "./values.ts";
+import { filePath, choice, right, shown, wrong, type Parsed } from "./values.ts";
 
 /** The destination of mails: a mail server, a folder, or a function of the config file. */
 export type MailTarget =
@@ -42,14 +42,14 @@ export const mailSettings = {
   registration: {
     name: "LATCHKEY_REGISTRATION",
     default: "closed",
-    parse: oneOf("closed", "open", "verified"),
+    parse: choice("closed", "open", "verified"),
     meaning:
       "`closed`: administrators create users. `open`: `POST /users` without credentials creates a user at once. `verified`: it sends a mail, and the user is created when the address is confirmed. Needs `LATCHKEY_MAIL_URL`.",
   },
   loginCodes: {
     name: "LATCHKEY_LOGIN_CODES",
     default: "off",
-    parse: oneOf("on", "off"),
+    parse: choice("on", "off"),
     meaning: "`on`: users may log in with a code or a link sent by mail, if mail is on.",
   },
 } as const;

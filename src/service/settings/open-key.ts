@@ -8,14 +8,14 @@ import type { Reading } from "./reading.ts";
 export function checkKeyIsClosed({ value: file, label }: Pick<Reading<string | null>, "value" | "label">): string[] {
   // Windows has no such modes, and Node invents some there.
   if (file === null || process.platform === "win32") return [];
-  const mode = modeOf(file);
+  const mode = readMode(file);
   return (mode & 0o007) === 0
     ? []
     : [`${label}: ${file} is open to everyone (mode 0${mode.toString(8)}). Close it with: chmod o= ${file}`];
 }
 
 /** Returns 0 if the mode cannot be read. The code that reads the file reports why. */
-function modeOf(file: string): number {
+function readMode(file: string): number {
   try {
     return statSync(file).mode & 0o777;
   } catch {

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { readSMTPURL } from "../../door/features.ts";
 import { Secret } from "../../door/index.ts";
 import type { MailConfig } from "../system/mail-config.ts";
-import { codeOf } from "./error.ts";
+import { readErrorCode } from "./error.ts";
 import type { MailSettings, MailTarget } from "./mail-settings.ts";
 import { checkKeyIsClosed } from "./open-key.ts";
 import type { Readings } from "./reading.ts";
@@ -29,12 +29,12 @@ export function readMail(readings: Readings, { send }: MailConfig, problems: str
     );
     return null;
   }
-  const given = send === undefined ? mailURL.label : "mail.send in the config file";
+  const mailLabel = send === undefined ? mailURL.label : "mail.send in the config file";
   if (mailFrom.value === null && !mailFrom.isWrong)
-    problems.push(`${mailFrom.label} is missing. Set it to the sender of mails, because ${given} is set.`);
+    problems.push(`${mailFrom.label} is missing. Set it to the sender of mails, because ${mailLabel} is set.`);
   if (target.kind !== "file" && publicURL.value === null && !publicURL.isWrong)
     problems.push(
-      `${publicURL.label} is missing. Set it to the public address of the service, for the links in mails, because ${given} is set.`,
+      `${publicURL.label} is missing. Set it to the public address of the service, for the links in mails, because ${mailLabel} is set.`,
     );
   const password = readPassword(readings, target, problems);
   if (target.kind === "smtp") {
@@ -58,7 +58,9 @@ function readPassword({ mailURL, mailPasswordFile }: Readings, target: MailTarge
     if (password !== "" && password.length <= 4096 && !/[\p{Cc}]/u.test(password)) return new Secret(password);
     problems.push(`${label}: ${file} is not a password: it has to be one line of 1 to 4096 characters.`);
   } catch (error) {
-    problems.push(`${label}: ${file} cannot be read (${codeOf(error)}). Give this process permission to read it.`);
+    problems.push(
+      `${label}: ${file} cannot be read (${readErrorCode(error)}). Give this process permission to read it.`,
+    );
   }
   return null;
 }

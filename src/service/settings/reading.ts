@@ -35,7 +35,7 @@ interface Found {
   /** Null if the value in the config file is not a text, number, boolean or list. */
   readonly text: string | null;
   /** The value in the config file, unchanged. */
-  readonly given: unknown;
+  readonly rawValue: unknown;
 }
 
 const prefix = "LATCHKEY_";
@@ -76,12 +76,12 @@ function read(
   problems: string[],
 ): Reading<unknown> {
   const found = findInEnvironment(setting, environment) ?? findInConfig(key, config);
-  const standard = { value: defaultOf(setting), from: null, label: setting.name, isWrong: false };
+  const standard = { value: parseDefault(setting), from: null, label: setting.name, isWrong: false };
   if (found === null) return standard;
-  const { from, label, text, given } = found;
+  const { from, label, text, rawValue } = found;
   const parsed =
     text === null ? { wrong: ["is not a text, a number, true, false or a list of texts."] } : setting.parse(text);
-  const written = "value" in parsed && from === "config" ? writtenOtherwise(given, parsed.value) : null;
+  const written = "value" in parsed && from === "config" ? writtenOtherwise(rawValue, parsed.value) : null;
   if (written !== null) problems.push(`${label} ${written}`);
   if ("value" in parsed) return { value: parsed.value, from, label, isWrong: written !== null };
   const hint = isFromKubernetes(label, text ?? "") ? ` ${kubernetesCure}` : "";
@@ -90,7 +90,7 @@ function read(
   return { value, from, label, isWrong: true };
 }
 
-function defaultOf(setting: Setting): unknown {
+function parseDefault(setting: Setting): unknown {
   if (setting.default === null) return null;
   const parsed = setting.parse(setting.default);
   return "value" in parsed ? parsed.value : null;
@@ -100,7 +100,7 @@ function findInEnvironment({ name, alias = name }: Setting, environment: Environ
   const label = [name, alias].find((each) => (environment[each] ?? "") !== "");
   return label === undefined
     ? null
-    : { from: "environment", label, text: environment[label]!, given: environment[label] };
+    : { from: "environment", label, text: environment[label]!, rawValue: environment[label] };
 }
 
 function findInConfig(key: string, config: ConfigFile): Found | null {
@@ -111,24 +111,24 @@ function findInConfig(key: string, config: ConfigFile): Found | null {
   return foundIn(`settings.${key}`, settings[key]);
 }
 
-function foundIn(place: string, given: unknown): Found | null {
+function foundIn(place: string, rawValue: unknown): Found | null {
   // An empty list is a value: `schemes: []` must not enable the default schemes.
-  if (given === undefined || given === "") return null;
-  return { from: "config", label: `${place} in the config file`, text: writePlain(given), given };
+  if (rawValue === undefined || rawValue === "") return null;
+  return { from: "config", label: `${place} in the config file`, text: writePlain(rawValue), rawValue };
 }
 
 /**
  * Returns the mistake if the config file uses another type: a number must not be a text there, as the compiler requires too
  * (`PlainSetting`).
  */
-function writtenOtherwise(given: unknown, value: unknown): string | null {
-  const kind = kindOf(value);
-  const found = kindOf(given);
+function writtenOtherwise(rawValue: unknown, value: unknown): string | null {
+  const kind = describeKind(value);
+  const found = describeKind(rawValue);
   return found === kind ? null : `is ${found}. Write ${kind}${kind === "a text" ? "" : `: ${JSON.stringify(value)}`}.`;
 }
 
 /** Returns the type of a value in the config file. A value without a separate type there is a text, as in the environment. */
-function kindOf(value: unknown): string {
+function describeKind(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (typeof value === "number") return "a number";
   return typeof value === "boolean" ? "true or false" : "a text";
@@ -141,11 +141,11 @@ function writePlain(value: unknown): string | null {
 }
 
 function unknownNames(environment: Environment): readonly string[] {
-  const known = Object.values<Setting>(settingsTable).map(({ name }) => name);
+  const settingNames = Object.values<Setting>(settingsTable).map(({ name }) => name);
   return Object.keys(environment)
-    .filter((name) => name.startsWith(prefix) && environment[name] !== undefined && !known.includes(name))
+    .filter((name) => name.startsWith(prefix) && environment[name] !== undefined && !settingNames.includes(name))
     .map((name) => {
-      const cure = isFromKubernetes(name, "") ? kubernetesCure : `The nearest is ${nearest(name, known)}.`;
+      const cure = isFromKubernetes(name, "") ? kubernetesCure : `The nearest is ${nearest(name, settingNames)}.`;
       return `${shownName(name)} is not a setting. ${cure}`;
     });
 }
@@ -163,12 +163,12 @@ export function problemsOfConfig(config: ConfigFile): readonly string[] {
   if (settings !== undefined && !isObject(settings)) {
     problems.push("settings in the config file is not an object. Write settings: { port: 8080 }.");
   } else {
-    const known = Object.keys(settingsTable);
-    const unknown = Object.keys(settings ?? {}).filter((name) => !known.includes(name));
+    const settingKeys = Object.keys(settingsTable);
+    const unknown = Object.keys(settings ?? {}).filter((name) => !settingKeys.includes(name));
     problems.push(
       ...unknown.map(
         (name) =>
-          `settings.${shownName(name)} in the config file is not a setting. The nearest is ${nearest(name, known)}.`,
+          `settings.${shownName(name)} in the config file is not a setting. The nearest is ${nearest(name, settingKeys)}.`,
       ),
     );
   }

@@ -148,10 +148,10 @@ function checkDatabase({ database, workers, secret, secretFile }: Readings): rea
 
 function checkAdministrator({ adminUsername, adminPassword, issuer, publicURL }: Readings): readonly string[] {
   if (adminPassword.value === null) return [];
-  const given = adminPassword.value.reveal().toString("utf8");
+  const password = adminPassword.value.reveal().toString("utf8");
   const hostname = publicURL.value === null ? [] : [new URL(publicURL.value).hostname];
   const names = [serviceName, ...(issuer.value === null ? [] : [issuer.value]), ...hostname];
-  const issue = checkNewPassword(given, { username: adminUsername.value, email: firstEmail }, names);
+  const issue = checkNewPassword(password, { username: adminUsername.value, email: firstEmail }, names);
   if (issue === null) return [];
   return [
     `${adminPassword.label} cannot be used. ${issue.detail} Choose another, or leave it out to get a random one.`,

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import path from "node:path";
 import type { Secret } from "../../door/index.ts";
-import { codeOf } from "./error.ts";
+import { readErrorCode } from "./error.ts";
 import { serverSecret, wrong, type Parsed } from "./values.ts";
 
 const maxFileBytes = 4096;
@@ -36,8 +36,8 @@ export function readSecretFile(file: string): Parsed<Secret> | null {
     }
     return parseSecret(readFileSync(file), file);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
-    return wrong(`${file} cannot be read (${codeOf(error)}). Give this process permission to read it.`);
+    if (readErrorCode(error) === "ENOENT") return null;
+    return wrong(`${file} cannot be read (${readErrorCode(error)}). Give this process permission to read it.`);
   }
 }
 
@@ -53,16 +53,16 @@ export function makeSecretFile(file: string): Parsed<Secret> {
       rmSync(draft, { force: true });
     }
   } catch (error) {
-    if (codeOf(error) !== "EEXIST") {
+    if (readErrorCode(error) !== "EEXIST") {
       const cure =
-        codeOf(error) === "ENOSPC" ? "Free space on its disk" : "Give this process permission to write there";
-      return wrong(`${file} cannot be created (${codeOf(error)}). ${cure}, or set LATCHKEY_SECRET.`);
+        readErrorCode(error) === "ENOSPC" ? "Free space on its disk" : "Give this process permission to write there";
+      return wrong(`${file} cannot be created (${readErrorCode(error)}). ${cure}, or set LATCHKEY_SECRET.`);
     }
   }
   const made = readSecretFile(file);
-  if (made === null && existsSync(turnOf(file)))
+  if (made === null && existsSync(resolveTurnFile(file)))
     return wrong(
-      `${file} is being created by another process. If no other process starts, remove ${turnOf(file)} and start again.`,
+      `${file} is being created by another process. If no other process starts, remove ${resolveTurnFile(file)} and start again.`,
     );
   return (
     made ??
@@ -75,7 +75,7 @@ function putInPlace(draft: string, file: string): void {
   try {
     linkSync(draft, file);
   } catch (error) {
-    if (codeOf(error) === "EEXIST") throw error;
+    if (readErrorCode(error) === "EEXIST") throw error;
     // A disk without links, such as FAT, causes a different error on each system.
     putInTurn(draft, file);
   }
@@ -83,11 +83,11 @@ function putInPlace(draft: string, file: string): void {
 
 /** Renames the file under a lock, because a rename would replace an existing file. */
 function putInTurn(draft: string, file: string): void {
-  takeTurn(turnOf(file));
+  takeTurn(resolveTurnFile(file));
   try {
     if (!existsSync(file)) renameSync(draft, file);
   } finally {
-    rmSync(turnOf(file), { force: true });
+    rmSync(resolveTurnFile(file), { force: true });
   }
 }
 
@@ -97,12 +97,12 @@ function takeTurn(turn: string): void {
       closeSync(openSync(turn, "wx", 0o600));
       return;
     } catch (error) {
-      if (codeOf(error) !== "EEXIST" || tries === mostTries) throw error;
+      if (readErrorCode(error) !== "EEXIST" || tries === mostTries) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
     }
 }
 
-function turnOf(file: string): string {
+function resolveTurnFile(file: string): string {
   return `${file}.turn`;
 }
 

@@ -45,7 +45,7 @@ function inMemory(environment: Environment = {}, config?: ConfigFile): Settings 
   return readSettings({ LATCHKEY_DATABASE: "sqlite::memory:", ...environment }, config);
 }
 
-function problemsOf(environment: Environment, config?: ConfigFile): readonly string[] {
+function collectProblems(environment: Environment, config?: ConfigFile): readonly string[] {
   try {
     inMemory(environment, config);
   } catch (error) {
@@ -57,8 +57,8 @@ function problemsOf(environment: Environment, config?: ConfigFile): readonly str
   return [];
 }
 
-function onlyProblemOf(environment: Environment, config?: ConfigFile): string {
-  const problems = problemsOf(environment, config);
+function requireOnlyProblem(environment: Environment, config?: ConfigFile): string {
+  const problems = collectProblems(environment, config);
   assert.equal(problems.length, 1, problems.join("\n"));
   return problems[0]!;
 }
@@ -292,7 +292,7 @@ const refused: readonly (readonly [name: string, ...values: readonly string[]])[
 for (const [name, ...values] of refused) {
   for (const value of values) {
     test(`${name} refuses ${JSON.stringify(value.slice(0, 40))}`, () => {
-      const problem = onlyProblemOf({ [name]: value });
+      const problem = requireOnlyProblem({ [name]: value });
 
       assert.ok(problem.startsWith(name), problem);
       assert.ok(problem.length < 600, problem);
@@ -302,15 +302,15 @@ for (const [name, ...values] of refused) {
 
 test("reports how browsers write an origin with another spelling", () => {
   assert.match(
-    onlyProblemOf({ LATCHKEY_ALLOWED_ORIGINS: "https://App.example:443/" }),
+    requireOnlyProblem({ LATCHKEY_ALLOWED_ORIGINS: "https://App.example:443/" }),
     /Write https:\/\/app\.example\.$/,
   );
 });
 
 test("reports each wrong entry of a list", () => {
-  assert.equal(problemsOf({ LATCHKEY_ALLOWED_ORIGINS: "*,https://app.example,null" }).length, 2);
-  assert.equal(problemsOf({ LATCHKEY_TRUSTED_PROXIES: "x,10.0.0.1,y" }).length, 2);
-  assert.equal(problemsOf({ LATCHKEY_SCHEMES: "jwt,basic,basic" }).length, 2);
+  assert.equal(collectProblems({ LATCHKEY_ALLOWED_ORIGINS: "*,https://app.example,null" }).length, 2);
+  assert.equal(collectProblems({ LATCHKEY_TRUSTED_PROXIES: "x,10.0.0.1,y" }).length, 2);
+  assert.equal(collectProblems({ LATCHKEY_SCHEMES: "jwt,basic,basic" }).length, 2);
 });
 
 test("reports all mistakes together", () => {
@@ -323,7 +323,7 @@ test("reports all mistakes together", () => {
 });
 
 test("reports the mistakes of other settings next to an unknown scheme", () => {
-  const problems = problemsOf({ LATCHKEY_SCHEMES: "basik,custom-header,remote-user" });
+  const problems = collectProblems({ LATCHKEY_SCHEMES: "basik,custom-header,remote-user" });
 
   const [wrong, ...missing] = problems;
   assert.match(wrong!, /"basik", which is not a scheme/);
@@ -332,7 +332,10 @@ test("reports the mistakes of other settings next to an unknown scheme", () => {
     ["LATCHKEY_TRUSTED_PROXIES", "LATCHKEY_CUSTOM_TOKEN", "LATCHKEY_CUSTOM_TOKEN_USERNAME"],
   );
   // A setting that fits no named scheme may belong to the misspelled one.
-  assert.match(onlyProblemOf({ LATCHKEY_SCHEMES: "remote-usr", LATCHKEY_REMOTE_USER_CREATE: "true" }), /remote-usr/);
+  assert.match(
+    requireOnlyProblem({ LATCHKEY_SCHEMES: "remote-usr", LATCHKEY_REMOTE_USER_CREATE: "true" }),
+    /remote-usr/,
+  );
 });
 
 test("treats an empty variable as not set", () => {
@@ -349,7 +352,7 @@ test("reads PORT if LATCHKEY_PORT is not set", () => {
   assert.equal(inMemory({ PORT: "8080", LATCHKEY_PORT: "9090" }).port, 9090);
   assert.equal(inMemory({ PORT: "8080", LATCHKEY_PORT: "" }).port, 8080);
   assert.equal(inMemory({ PORT: "8080" }, { settings: { port: 9090 } }).port, 8080);
-  assert.match(onlyProblemOf({ PORT: "x" }), /^PORT is "x"/);
+  assert.match(requireOnlyProblem({ PORT: "x" }), /^PORT is "x"/);
 });
 
 test("refuses an unknown name and suggests the nearest one", () => {
@@ -361,10 +364,13 @@ test("refuses an unknown name and suggests the nearest one", () => {
     ["LATCHKEY_DATABASE_", "LATCHKEY_DATABASE"],
   ] as const;
 
-  for (const [name, known] of nearest) {
-    assert.equal(onlyProblemOf({ [name]: "secret-value" }), `${name} is not a setting. The nearest is ${known}.`);
+  for (const [name, expected] of nearest) {
+    assert.equal(
+      requireOnlyProblem({ [name]: "secret-value" }),
+      `${name} is not a setting. The nearest is ${expected}.`,
+    );
   }
-  assert.equal(problemsOf({ LATCHKEY_: "", latchkey_port: "1", MY_LATCHKEY_PORT: "1" }).length, 1);
+  assert.equal(collectProblems({ LATCHKEY_: "", latchkey_port: "1", MY_LATCHKEY_PORT: "1" }).length, 1);
 });
 
 test("refuses names of any length and spelling without an error", () => {
@@ -372,15 +378,15 @@ test("refuses names of any length and spelling without an error", () => {
     fc.property(fc.string({ unit: "binary", maxLength: 200 }), (rest) => {
       const name = `LATCHKEY_${rest}`;
       fc.pre(!Object.values<Setting>(settingsTable).some((setting) => setting.name === name));
-      assert.equal(problemsOf({ [name]: "x" }).length, 1);
+      assert.equal(collectProblems({ [name]: "x" }).length, 1);
     }),
     { numRuns: 200 },
   );
-  assert.ok(onlyProblemOf({ [`LATCHKEY_${"A".repeat(100_000)}`]: "x" }).length < 300);
+  assert.ok(requireOnlyProblem({ [`LATCHKEY_${"A".repeat(100_000)}`]: "x" }).length < 300);
 });
 
 test("distinguishes variables of Kubernetes from misspelled settings", () => {
-  const problems = problemsOf({
+  const problems = collectProblems({
     LATCHKEY_SERVICE_HOST: "10.0.0.1",
     LATCHKEY_SERVICE_PORT_HTTP: "8000",
     LATCHKEY_PORT: "tcp://10.0.0.1:8000",
@@ -400,7 +406,7 @@ test("accepts or refuses any value of a setting without an error", () => {
 
   fc.assert(
     fc.property(fc.constantFrom(...names), values, (name, value) => {
-      problemsOf({ [name]: value });
+      collectProblems({ [name]: value });
     }),
     { numRuns: 500 },
   );
@@ -408,8 +414,8 @@ test("accepts or refuses any value of a setting without an error", () => {
 
 test("reads host names in time that their length limits", () => {
   const ms = leastCPUms(500, () => {
-    onlyProblemOf({ LATCHKEY_HOST: `${"a-".repeat(126)}!` });
-    onlyProblemOf({ LATCHKEY_HOST: `${"a.".repeat(125)}!` });
+    requireOnlyProblem({ LATCHKEY_HOST: `${"a-".repeat(126)}!` });
+    requireOnlyProblem({ LATCHKEY_HOST: `${"a.".repeat(125)}!` });
   });
 
   assert.ok(ms < 500, `${ms} ms`);
@@ -418,16 +424,16 @@ test("reads host names in time that their length limits", () => {
 test("shows no secret in a message", () => {
   const hidden = "hide-and-seek";
   const said = [
-    problemsOf({ LATCHKEY_SECRET: hidden }),
-    problemsOf({ LATCHKEY_DATABASE: `mysql://ann:${hidden}@db/x` }),
-    problemsOf({ LATCHKEY_DATABASE: `postgres://ann:${hidden}@db:99999/x`, LATCHKEY_SECRET: longSecret }),
-    problemsOf({ LATCHKEY_ADMIN_PASSWORD: hidden, LATCHKEY_ADMIN_USERNAME: hidden }),
-    problemsOf({ LATCHKEY_CUSTOM_TOKEN: hidden, LATCHKEY_SCHEMES: "custom-header" }),
-    problemsOf({ LATCHKEY_REMOTE_USER_SECRET: `${hidden} ${hidden}` }),
-    problemsOf({ LATCHKEY_PUBLIC_URL: `https://ann:${hidden}@api.example` }),
-    problemsOf({ LATCHKEY_ALLOWED_ORIGINS: `https://ann:${hidden.repeat(20)}@api.example` }),
-    problemsOf({ LATCHKEY_HIDDEN: hidden }),
-    problemsOf({ LATCHKEY_SECRET_FILE: inFolder("short", hidden) }),
+    collectProblems({ LATCHKEY_SECRET: hidden }),
+    collectProblems({ LATCHKEY_DATABASE: `mysql://ann:${hidden}@db/x` }),
+    collectProblems({ LATCHKEY_DATABASE: `postgres://ann:${hidden}@db:99999/x`, LATCHKEY_SECRET: longSecret }),
+    collectProblems({ LATCHKEY_ADMIN_PASSWORD: hidden, LATCHKEY_ADMIN_USERNAME: hidden }),
+    collectProblems({ LATCHKEY_CUSTOM_TOKEN: hidden, LATCHKEY_SCHEMES: "custom-header" }),
+    collectProblems({ LATCHKEY_REMOTE_USER_SECRET: `${hidden} ${hidden}` }),
+    collectProblems({ LATCHKEY_PUBLIC_URL: `https://ann:${hidden}@api.example` }),
+    collectProblems({ LATCHKEY_ALLOWED_ORIGINS: `https://ann:${hidden.repeat(20)}@api.example` }),
+    collectProblems({ LATCHKEY_HIDDEN: hidden }),
+    collectProblems({ LATCHKEY_SECRET_FILE: inFolder("short", hidden) }),
   ];
 
   for (const problems of said) {
@@ -442,13 +448,13 @@ test("refuses a first administrator's password that is a name of the service", (
   const named = { LATCHKEY_PUBLIC_URL: "https://api.example", LATCHKEY_ISSUER: "the shop's logins" };
 
   for (const password of ["api.example", "The Shop's Logins"])
-    assert.match(onlyProblemOf({ ...named, LATCHKEY_ADMIN_PASSWORD: password }), /must not be the service's name/);
+    assert.match(requireOnlyProblem({ ...named, LATCHKEY_ADMIN_PASSWORD: password }), /must not be the service's name/);
 });
 
 test("requires trusted proxies for remote-user", () => {
-  assert.match(onlyProblemOf({ LATCHKEY_SCHEMES: "remote-user" }), /LATCHKEY_TRUSTED_PROXIES/);
+  assert.match(requireOnlyProblem({ LATCHKEY_SCHEMES: "remote-user" }), /LATCHKEY_TRUSTED_PROXIES/);
   assert.match(
-    onlyProblemOf({ LATCHKEY_SCHEMES: "remote-user", LATCHKEY_TRUSTED_PROXIES: "," }),
+    requireOnlyProblem({ LATCHKEY_SCHEMES: "remote-user", LATCHKEY_TRUSTED_PROXIES: "," }),
     /LATCHKEY_TRUSTED_PROXIES/,
   );
   assert.deepEqual(inMemory({ LATCHKEY_SCHEMES: "remote-user", LATCHKEY_TRUSTED_PROXIES: "unix" }).schemes, [
@@ -464,30 +470,36 @@ test("requires a secret for remote-user beyond loopback, or the word that the ne
   }
   for (const host of ["0.0.0.0", "::", "10.0.0.5", "127.example", "localhost.example", "::ffff:10.0.0.1"]) {
     const environment = { ...proxied, LATCHKEY_HOST: host };
-    assert.match(onlyProblemOf(environment), /LATCHKEY_REMOTE_USER_SECRET.*LATCHKEY_REMOTE_USER_TRUST=network/);
+    assert.match(requireOnlyProblem(environment), /LATCHKEY_REMOTE_USER_SECRET.*LATCHKEY_REMOTE_USER_TRUST=network/);
     assert.equal(inMemory({ ...environment, LATCHKEY_REMOTE_USER_TRUST: "network" }).remoteUser.secret, null);
     assert.ok(inMemory({ ...environment, LATCHKEY_REMOTE_USER_SECRET: "12345678" }).remoteUser.secret);
   }
-  assert.match(onlyProblemOf({ ...proxied, LATCHKEY_REMOTE_USER_TRUST: "yes" }), /Write network/);
-  assert.match(onlyProblemOf({ ...proxied, LATCHKEY_REMOTE_USER_CREATE: "1" }), /true or false/);
+  assert.match(requireOnlyProblem({ ...proxied, LATCHKEY_REMOTE_USER_TRUST: "yes" }), /Write network/);
+  assert.match(requireOnlyProblem({ ...proxied, LATCHKEY_REMOTE_USER_CREATE: "1" }), /true or false/);
 });
 
 test("refuses a remote user's header that is invalid or has another meaning", () => {
   const proxied = { LATCHKEY_SCHEMES: "remote-user", LATCHKEY_TRUSTED_PROXIES: "10.0.0.1" };
 
   for (const header of ["X User", "X-User:", "Ü", "Authorization", "COOKIE", "x-remote-user-secret", "x".repeat(101)]) {
-    assert.match(onlyProblemOf({ ...proxied, LATCHKEY_REMOTE_USER_HEADER: header }), /^LATCHKEY_REMOTE_USER_HEADER/);
+    assert.match(
+      requireOnlyProblem({ ...proxied, LATCHKEY_REMOTE_USER_HEADER: header }),
+      /^LATCHKEY_REMOTE_USER_HEADER/,
+    );
   }
 });
 
 test("requires the token and the user of custom-header", () => {
   const token = "of 32 visible characters or more.".replaceAll(" ", "-");
 
-  assert.equal(problemsOf({ LATCHKEY_SCHEMES: "custom-header" }).length, 2);
-  assert.match(onlyProblemOf({ LATCHKEY_SCHEMES: "custom-header", LATCHKEY_CUSTOM_TOKEN: token }), /_USERNAME/);
+  assert.equal(collectProblems({ LATCHKEY_SCHEMES: "custom-header" }).length, 2);
+  assert.match(requireOnlyProblem({ LATCHKEY_SCHEMES: "custom-header", LATCHKEY_CUSTOM_TOKEN: token }), /_USERNAME/);
   for (const bad of ["t".repeat(31), `${token} t`, `${token}ü`, "t".repeat(4097)]) {
     const environment = { LATCHKEY_SCHEMES: "custom-header", LATCHKEY_CUSTOM_TOKEN_USERNAME: "machine" };
-    assert.match(onlyProblemOf({ ...environment, LATCHKEY_CUSTOM_TOKEN: bad }), /^LATCHKEY_CUSTOM_TOKEN cannot travel/);
+    assert.match(
+      requireOnlyProblem({ ...environment, LATCHKEY_CUSTOM_TOKEN: bad }),
+      /^LATCHKEY_CUSTOM_TOKEN cannot travel/,
+    );
   }
 });
 
@@ -503,7 +515,7 @@ test("refuses settings of a scheme that is not accepted", () => {
 
   for (const [name, value] of Object.entries(own)) {
     assert.match(
-      onlyProblemOf({ [name]: value }),
+      requireOnlyProblem({ [name]: value }),
       new RegExp(`^${name} is set, but LATCHKEY_SCHEMES does not contain`),
     );
   }
@@ -511,11 +523,11 @@ test("refuses settings of a scheme that is not accepted", () => {
 
 test("refuses a lifetime that is longer than the one that limits it", () => {
   assert.match(
-    onlyProblemOf({ LATCHKEY_ACCESS_SECONDS: "61", LATCHKEY_REFRESH_SECONDS: "60" }),
+    requireOnlyProblem({ LATCHKEY_ACCESS_SECONDS: "61", LATCHKEY_REFRESH_SECONDS: "60" }),
     /LATCHKEY_REFRESH_SECONDS/,
   );
-  assert.match(onlyProblemOf({ LATCHKEY_REFRESH_SECONDS: "2592001" }), /LATCHKEY_REFRESH_FAMILY_SECONDS/);
-  assert.match(onlyProblemOf({ LATCHKEY_SESSION_IDLE_SECONDS: "1209601" }), /LATCHKEY_SESSION_SECONDS/);
+  assert.match(requireOnlyProblem({ LATCHKEY_REFRESH_SECONDS: "2592001" }), /LATCHKEY_REFRESH_FAMILY_SECONDS/);
+  assert.match(requireOnlyProblem({ LATCHKEY_SESSION_IDLE_SECONDS: "1209601" }), /LATCHKEY_SESSION_SECONDS/);
 });
 
 test("allows a limit below the default lifetimes under it", () => {
@@ -528,9 +540,9 @@ test("requires a configured secret for PostgreSQL", () => {
   const postgres = { LATCHKEY_DATABASE: "postgresql://db.example/latchkey?sslmode=require" };
   const missing = path.join(folder, "latchkey.secret");
 
-  assert.match(onlyProblemOf(postgres), /LATCHKEY_SECRET.*LATCHKEY_SECRET_FILE/);
+  assert.match(requireOnlyProblem(postgres), /LATCHKEY_SECRET.*LATCHKEY_SECRET_FILE/);
   assert.match(
-    onlyProblemOf({ ...postgres, LATCHKEY_SECRET_FILE: missing }),
+    requireOnlyProblem({ ...postgres, LATCHKEY_SECRET_FILE: missing }),
     /^LATCHKEY_SECRET_FILE: .* does not exist/,
   );
   assert.ok(!existsSync(missing));
@@ -539,13 +551,13 @@ test("requires a configured secret for PostgreSQL", () => {
 });
 
 test("refuses several processes with a database in memory", () => {
-  assert.match(onlyProblemOf({ LATCHKEY_WORKERS: "2" }), /LATCHKEY_DATABASE/);
+  assert.match(requireOnlyProblem({ LATCHKEY_WORKERS: "2" }), /LATCHKEY_DATABASE/);
   assert.equal(inMemory({ LATCHKEY_WORKERS: "2", LATCHKEY_DATABASE: `sqlite:${folder}/x.db` }).workers, 2);
 });
 
 test("requires an existing directory for the SQLite file", () => {
-  assert.match(onlyProblemOf({ LATCHKEY_DATABASE: `sqlite:${folder}/no/x.db` }), /no directory/);
-  assert.match(onlyProblemOf({ LATCHKEY_DATABASE: `sqlite:${folder}` }), /is a directory/);
+  assert.match(requireOnlyProblem({ LATCHKEY_DATABASE: `sqlite:${folder}/no/x.db` }), /no directory/);
+  assert.match(requireOnlyProblem({ LATCHKEY_DATABASE: `sqlite:${folder}` }), /is a directory/);
 });
 
 test("makes the secret next to the SQLite file, for its owner only, and reads it the next time", () => {
@@ -620,12 +632,12 @@ test("refuses a secret that others may read, with the command that fixes it", ()
   for (const mode of [0o640, 0o604, 0o620, 0o660, 0o666, 0o777]) {
     const file = inFolder("open", longSecret, mode);
     assert.match(
-      onlyProblemOf({ LATCHKEY_SECRET_FILE: file }),
+      requireOnlyProblem({ LATCHKEY_SECRET_FILE: file }),
       new RegExp(`^LATCHKEY_SECRET_FILE: .*mode 0${mode.toString(8)}.*chmod 600 ${file}$`),
     );
   }
   const spaced = inFolder("it's open", longSecret, 0o644);
-  assert.ok(onlyProblemOf({ LATCHKEY_SECRET_FILE: spaced }).endsWith(`chmod 600 '${folder}/it'\\''s open'`));
+  assert.ok(requireOnlyProblem({ LATCHKEY_SECRET_FILE: spaced }).endsWith(`chmod 600 '${folder}/it'\\''s open'`));
   assert.ok(inMemory({ LATCHKEY_SECRET_FILE: inFolder("closed", longSecret, 0o400) }).secret.equals(longSecret));
 });
 
@@ -646,13 +658,13 @@ test("refuses a secret file without a secret", () => {
   ];
 
   for (const file of files)
-    assert.ok(onlyProblemOf({ LATCHKEY_SECRET_FILE: file }).startsWith(`LATCHKEY_SECRET_FILE: ${file} `), file);
+    assert.ok(requireOnlyProblem({ LATCHKEY_SECRET_FILE: file }).startsWith(`LATCHKEY_SECRET_FILE: ${file} `), file);
 });
 
 test("accepts the secret either directly or in a file", () => {
   const file = inFolder("file.secret", longSecret);
 
-  assert.match(onlyProblemOf({ LATCHKEY_SECRET: longSecret, LATCHKEY_SECRET_FILE: file }), /both set/);
+  assert.match(requireOnlyProblem({ LATCHKEY_SECRET: longSecret, LATCHKEY_SECRET_FILE: file }), /both set/);
   const fromEnvironment = inMemory({ LATCHKEY_SECRET: "environment".repeat(3) }, { settings: { secretFile: file } });
   assert.ok(fromEnvironment.secret.equals("environment".repeat(3)));
   const fromFile = inMemory({ LATCHKEY_SECRET_FILE: file }, { settings: { secret: "configuration".repeat(3) } });
@@ -674,14 +686,14 @@ test("requires a certificate and its key for HTTPS", () => {
     key: selfSigned.key,
     files: { cert, key },
   });
-  assert.match(onlyProblemOf({ LATCHKEY_TLS_CERT: cert }), /without LATCHKEY_TLS_KEY/);
-  assert.match(onlyProblemOf({ LATCHKEY_TLS_KEY: key }), /without LATCHKEY_TLS_CERT/);
-  assert.match(onlyProblemOf({ LATCHKEY_TLS_CERT: cert, LATCHKEY_TLS_KEY: stranger }), /not the certificate's/);
-  assert.match(onlyProblemOf({ LATCHKEY_TLS_CERT: cert, LATCHKEY_TLS_KEY: locked }), /passphrase/);
-  assert.match(onlyProblemOf({ LATCHKEY_TLS_CERT: cert, LATCHKEY_TLS_KEY: cert }), /^LATCHKEY_TLS_KEY/);
-  assert.match(onlyProblemOf({ LATCHKEY_TLS_CERT: key, LATCHKEY_TLS_KEY: key }), /^LATCHKEY_TLS_CERT/);
-  assert.match(onlyProblemOf({ LATCHKEY_TLS_CERT: folder, LATCHKEY_TLS_KEY: key }), /EISDIR/);
-  assert.equal(problemsOf({ LATCHKEY_TLS_CERT: "no.pem", LATCHKEY_TLS_KEY: "none.pem" }).length, 2);
+  assert.match(requireOnlyProblem({ LATCHKEY_TLS_CERT: cert }), /without LATCHKEY_TLS_KEY/);
+  assert.match(requireOnlyProblem({ LATCHKEY_TLS_KEY: key }), /without LATCHKEY_TLS_CERT/);
+  assert.match(requireOnlyProblem({ LATCHKEY_TLS_CERT: cert, LATCHKEY_TLS_KEY: stranger }), /not the certificate's/);
+  assert.match(requireOnlyProblem({ LATCHKEY_TLS_CERT: cert, LATCHKEY_TLS_KEY: locked }), /passphrase/);
+  assert.match(requireOnlyProblem({ LATCHKEY_TLS_CERT: cert, LATCHKEY_TLS_KEY: cert }), /^LATCHKEY_TLS_KEY/);
+  assert.match(requireOnlyProblem({ LATCHKEY_TLS_CERT: key, LATCHKEY_TLS_KEY: key }), /^LATCHKEY_TLS_CERT/);
+  assert.match(requireOnlyProblem({ LATCHKEY_TLS_CERT: folder, LATCHKEY_TLS_KEY: key }), /EISDIR/);
+  assert.equal(collectProblems({ LATCHKEY_TLS_CERT: "no.pem", LATCHKEY_TLS_KEY: "none.pem" }).length, 2);
 });
 
 test("checks the signing keys before the start", () => {
@@ -690,7 +702,7 @@ test("checks the signing keys before the start", () => {
   const bad = inFolder("bad.json", JSON.stringify({ keys: [{ kty: "oct", k: "AAAA" }, 7] }));
 
   assert.equal(inMemory({ LATCHKEY_SIGNING_KEYS: good }).signingKeysFile, good);
-  assert.equal(problemsOf({ LATCHKEY_SIGNING_KEYS: bad }).length, 2);
+  assert.equal(collectProblems({ LATCHKEY_SIGNING_KEYS: bad }).length, 2);
 });
 
 test("refuses a remote database in plain text unless a setting allows it", () => {
@@ -704,7 +716,7 @@ test("refuses a remote database in plain text unless a setting allows it", () =>
     "postgres:///x?host=db.example",
     "postgres://u:p@localhost.example/x",
   ])
-    assert.match(onlyProblemOf(at(url)), /add sslmode=verify-full/, url);
+    assert.match(requireOnlyProblem(at(url)), /add sslmode=verify-full/, url);
   for (const url of [
     "postgres://u:p@127.0.0.1/x",
     "postgres://u:p@[::1]/x",
@@ -713,7 +725,7 @@ test("refuses a remote database in plain text unless a setting allows it", () =>
     "postgres://u:p@db.example/x?sslmode=disable",
     "postgres://u:p@one.example,two.example/x?sslmode=verify-full",
   ])
-    assert.deepEqual(problemsOf(at(url)), [], url);
+    assert.deepEqual(collectProblems(at(url)), [], url);
 });
 
 test("refuses to start with a private key file that every user may read", () => {
@@ -724,10 +736,10 @@ test("refuses to start with a private key file that every user may read", () => 
   const shared = inFolder("shared-key.pem", selfSigned.key, 0o640);
 
   assert.match(
-    onlyProblemOf({ LATCHKEY_SIGNING_KEYS: keys }),
+    requireOnlyProblem({ LATCHKEY_SIGNING_KEYS: keys }),
     /open to everyone \(mode 0644\)\. Close it with: chmod o= /,
   );
-  assert.match(onlyProblemOf({ LATCHKEY_TLS_CERT: cert, LATCHKEY_TLS_KEY: key }), /mode 0604/);
+  assert.match(requireOnlyProblem({ LATCHKEY_TLS_CERT: cert, LATCHKEY_TLS_KEY: key }), /mode 0604/);
   assert.ok(inMemory({ LATCHKEY_TLS_CERT: cert, LATCHKEY_TLS_KEY: shared }).tls !== null);
 });
 
@@ -759,7 +771,7 @@ test("reports mistakes in the config file by the names there", () => {
     formats: [undefined],
   };
 
-  const problems = problemsOf({}, config as ConfigFile);
+  const problems = collectProblems({}, config as ConfigFile);
 
   assert.deepEqual(
     problems.map((problem) => problem.split(" in the config file")[0]!).toSorted((a, b) => a.localeCompare(b)),
@@ -776,11 +788,11 @@ test("reports mistakes in the config file by the names there", () => {
     ],
   );
   assert.match(problems.join("\n"), /settings\.prot in the config file is not a setting\. The nearest is port\./);
-  assert.match(onlyProblemOf({}, { settings: 7 } as unknown as ConfigFile), /^settings in the config file/);
+  assert.match(requireOnlyProblem({}, { settings: 7 } as unknown as ConfigFile), /^settings in the config file/);
 });
 
 test("enables no default scheme for an empty list of schemes", () => {
-  assert.match(onlyProblemOf({}, { settings: { schemes: [] } }), /schemes in the config file is empty/);
+  assert.match(requireOnlyProblem({}, { settings: { schemes: [] } }), /schemes in the config file is empty/);
 });
 
 test("gives the settings in the config file their types", () => {
@@ -793,7 +805,7 @@ test("gives the settings in the config file their types", () => {
     { settings: { prot: 1 } },
   ];
 
-  for (const config of wrong) assert.equal(problemsOf({}, config).length, 1);
+  for (const config of wrong) assert.equal(collectProblems({}, config).length, 1);
 });
 
 test("uses one name for a setting in the environment and in the config file", () => {
@@ -809,7 +821,7 @@ test("lists every setting in docs/settings.md", () => {
 
   assert.deepEqual(
     rows,
-    Object.entries<Setting>(settingsTable).map(([key, setting]) => rowOf(key, setting)),
+    Object.entries<Setting>(settingsTable).map(([key, setting]) => formatRow(key, setting)),
   );
 });
 
@@ -819,10 +831,10 @@ test("shows in docs/settings.md the messages that the service reports", () => {
 
   const shown = /^```\n([^]*?)\n```$/m.exec(page)![1]!.split("\n");
 
-  assert.deepEqual(shown.toSorted(), problemsOf(environment).toSorted());
+  assert.deepEqual(shown.toSorted(), collectProblems(environment).toSorted());
 });
 
-function rowOf(key: string, { name, default: standard, otherwise, meaning }: Setting): string {
+function formatRow(key: string, { name, default: standard, otherwise, meaning }: Setting): string {
   const shown = standard === null ? (otherwise ?? "–") : `\`${standard}\``;
   return `| \`${name}\` | \`${key}\` | ${shown} | ${meaning} |`;
 }

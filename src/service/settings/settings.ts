@@ -135,7 +135,7 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
       create: readings.remoteUserCreate.value,
       level: readings.remoteUserLevel.value,
     },
-    passkeyRpId: relyingPartyOf(readings),
+    passkeyRpId: resolveRelyingParty(readings),
     secondFactor: readings.secondFactor.value,
     outsideCredentialsSeconds: readings.outsideCredentialsSeconds.value,
     accessSeconds: readings.accessSeconds.value,
@@ -167,14 +167,14 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
   });
 }
 
-function relyingPartyOf({ passkeyRpId, publicURL }: Readings): string | null {
+function resolveRelyingParty({ passkeyRpId, publicURL }: Readings): string | null {
   if (passkeyRpId.value !== null) return passkeyRpId.value;
   const hostname = publicURL.value === null ? "localhost" : new URL(publicURL.value).hostname;
   return isIP(hostname.replaceAll(/[[\]]/g, "")) === 0 ? hostname : null;
 }
 
 /** Throws for values that are not objects. They have no members and would look like an empty configuration. */
-function requireObjects(given: Readonly<Record<string, unknown>>): void {
-  const wrong = Object.entries(given).filter(([, value]) => !isObject(value));
+function requireObjects(inputs: Readonly<Record<string, unknown>>): void {
+  const wrong = Object.entries(inputs).filter(([, value]) => !isObject(value));
   if (wrong.length > 0) throw new ConfigError(wrong.map(([name]) => `readSettings: ${name} has to be an object.`));
 }

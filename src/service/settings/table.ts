@@ -9,7 +9,7 @@ import {
   headerName,
   headerSecret,
   hostName,
-  oneOf,
+  choice,
   originList,
   password,
   passwordCost,
@@ -130,7 +130,7 @@ export const settingsTable = {
   hsts: {
     name: "LATCHKEY_HSTS",
     default: "host",
-    parse: oneOf("host", "subdomains"),
+    parse: choice("host", "subdomains"),
     meaning:
       "Over TLS, answers tell browsers to use only TLS (`Strict-Transport-Security`): for this `host`, or for its `subdomains` too.",
   },
@@ -149,7 +149,7 @@ export const settingsTable = {
   remoteUserTrust: {
     name: "LATCHKEY_REMOTE_USER_TRUST",
     default: null,
-    parse: oneOf("network"),
+    parse: choice("network"),
     meaning: "`network`: trust the network, without a shared secret and with a listener that is not on loopback.",
   },
   remoteUserCreate: {
@@ -167,7 +167,7 @@ export const settingsTable = {
   secondFactor: {
     name: "LATCHKEY_SECOND_FACTOR",
     default: "optional",
-    parse: oneOf("optional", "admins", "everyone"),
+    parse: choice("optional", "admins", "everyone"),
     meaning:
       "`optional`: users may add a second factor. `admins` or `everyone`: these users must have one. At the next start, their live logins without one end.",
   },
@@ -227,7 +227,7 @@ export const settingsTable = {
   cleartextLogins: {
     name: "LATCHKEY_CLEARTEXT_LOGINS",
     default: "refuse",
-    parse: oneOf("refuse", "allow"),
+    parse: choice("refuse", "allow"),
     meaning:
       "`allow`: logins from other hosts without TLS too, for a private network; Basic stays refused. Every start logs it.",
   },
@@ -236,7 +236,7 @@ export const settingsTable = {
   compression: {
     name: "LATCHKEY_COMPRESSION",
     default: "on",
-    parse: oneOf("on", "off"),
+    parse: choice("on", "off"),
     meaning: "`off` if a proxy compresses, and clients need no `If-Match`.",
   },
   handlerTimeoutSeconds: {
@@ -270,7 +270,7 @@ export const settingsTable = {
   log: {
     name: "LATCHKEY_LOG",
     default: "info",
-    parse: oneOf("silent", "error", "info", "debug"),
+    parse: choice("silent", "error", "info", "debug"),
     meaning: "`silent`, `error`, `info` or `debug`: one JSON line a request on standard output; never a credential.",
   },
 } as const satisfies Readonly<Record<string, Setting>>;

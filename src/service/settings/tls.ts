@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
-import { codeOf, ConfigError } from "./error.ts";
+import { readErrorCode, ConfigError } from "./error.ts";
 import { checkKeyIsClosed } from "./open-key.ts";
 import type { Readings } from "./reading.ts";
 
@@ -20,9 +20,10 @@ export interface TLS {
 
 /** Reads the certificate and the key for HTTPS, as PEM. Returns null if HTTPS is not wanted. Adds every mistake to `problems`. */
 export function readTLS({ tlsCert, tlsKey }: Pick<Readings, "tlsCert" | "tlsKey">, problems: string[]): TLS | null {
-  const [given, missing] = tlsCert.from === null ? [tlsKey, tlsCert] : [tlsCert, tlsKey];
-  if (given.from === null) return null;
-  if (missing.from === null) problems.push(`${given.label} is set without ${missing.label}. Set both, or neither.`);
+  const [presentSetting, missing] = tlsCert.from === null ? [tlsKey, tlsCert] : [tlsCert, tlsKey];
+  if (presentSetting.from === null) return null;
+  if (missing.from === null)
+    problems.push(`${presentSetting.label} is set without ${missing.label}. Set both, or neither.`);
   const cert = readPEM(tlsCert, requireCertificate, problems);
   problems.push(...checkKeyIsClosed(tlsKey));
   const key = readPEM(tlsKey, createPrivateKey, problems);
@@ -51,7 +52,7 @@ function readPEM(file: Readings["tlsCert"], check: (text: string) => unknown, pr
     text = readFileSync(file.value, "utf8");
   } catch (error) {
     problems.push(
-      `${file.label}: ${file.value} cannot be read (${codeOf(error)}). Name a file that this process may read.`,
+      `${file.label}: ${file.value} cannot be read (${readErrorCode(error)}). Name a file that this process may read.`,
     );
     return null;
   }
@@ -82,6 +83,6 @@ function findMismatch(cert: string, key: string): string | null {
     createSecureContext({ cert, key });
     return null;
   } catch (error) {
-    return `OpenSSL refuses them (${codeOf(error)}). Check the chain, and that the key is long enough.`;
+    return `OpenSSL refuses them (${readErrorCode(error)}). Check the chain, and that the key is long enough.`;
   }
 }

@@ -79,7 +79,7 @@ export function seconds(from: number, to: number): Parse<number> {
 }
 
 /** Parses one of a few words. */
-export function oneOf<const T extends string>(...words: readonly T[]): Parse<T> {
+export function choice<const T extends string>(...words: readonly T[]): Parse<T> {
   return (text) => {
     const word = words.find((each) => each === text);
     return word === undefined ? wrong(`is ${shown(text)}. Write ${words.join(" or ")}.`) : right(word);
@@ -198,7 +198,7 @@ export function username(text: string): Parsed<string> {
 /** Parses a comma-separated list of schemes. */
 export function schemeList(text: string): Parsed<readonly SchemeName[]> {
   const all = schemeNames.join(", ");
-  const names = entriesOf(text);
+  const names = splitEntries(text);
   if (names.length === 0) return wrong(`is empty. Name one or more of ${all}.`);
   const problems = names.flatMap((name, at) => {
     if (!isSchemeName(name))
@@ -207,13 +207,13 @@ export function schemeList(text: string): Parsed<readonly SchemeName[]> {
       ];
     return names.indexOf(name) < at ? [`names ${name} twice. Name it once.`] : [];
   });
-  const known = names.filter(isSchemeName);
-  return problems.length > 0 ? { ...wrong(...problems), besides: known } : right(known);
+  const validNames = names.filter(isSchemeName);
+  return problems.length > 0 ? { ...wrong(...problems), besides: validNames } : right(validNames);
 }
 
 /** Parses origins exactly as browsers send them (RFC 6454 §6.2), comma-separated. */
 export function originList(text: string): Parsed<readonly string[]> {
-  const origins = entriesOf(text);
+  const origins = splitEntries(text);
   const problems = origins.flatMap((origin) => {
     const exact = parseOrigin(origin);
     if (exact === origin) return [];
@@ -279,7 +279,7 @@ function isPlainText(text: string): boolean {
   return text !== "" && text === text.trim() && !controlCharacter.test(text) && text.isWellFormed();
 }
 
-function entriesOf(text: string): readonly string[] {
+function splitEntries(text: string): readonly string[] {
   return text
     .split(",")
     .map((entry) => entry.trim())

@@ -52,7 +52,7 @@ export function watchCertificate({ tls, use, observe, now = Date.now }: Certific
   }
 
   return () => {
-    const found = [files.cert, files.key].map(stampOf).join(" ");
+    const found = [files.cert, files.key].map(readStamp).join(" ");
     if (found !== stamp) {
       stamp = found;
       renew();
@@ -62,7 +62,7 @@ export function watchCertificate({ tls, use, observe, now = Date.now }: Certific
 }
 
 /** Returns a stamp that differs after every change, also of the target of a link and of the permissions. */
-function stampOf(file: string): string {
+function readStamp(file: string): string {
   try {
     const { ino, size, ctimeNs } = statSync(file, { bigint: true });
     return `${ino}:${size}:${ctimeNs}`;

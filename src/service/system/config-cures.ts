@@ -3,19 +3,19 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** Returns an explanation of an error in a config file that cannot be run: the location of the mistake and its fix, if known. */
-export async function cureOf(cause: unknown, file: string): Promise<string> {
+export async function describeCure(cause: unknown, file: string): Promise<string> {
   if (!(cause instanceof Error)) return "";
-  const known = takenForCommonJS(cause, file) ?? notRun(cause) ?? notInstalled(cause) ?? wrongEnd(cause);
-  const cure = known ?? (await wrongDoor(cause)) ?? "";
-  return `${placeOf(cause)}${cure === "" ? "" : `. ${cure}`}`;
+  const foundCure = takenForCommonJS(cause, file) ?? notRun(cause) ?? notInstalled(cause) ?? wrongEnd(cause);
+  const cure = foundCure ?? (await wrongDoor(cause)) ?? "";
+  return `${describePlace(cause)}${cure === "" ? "" : `. ${cure}`}`;
 }
 
 /** Node writes the place before the message of a syntax error. It names only the file of an import that is not found. */
-function placeOf({ name, stack = "", message }: Error): string {
+function describePlace({ name, stack = "", message }: Error): string {
   const found = /^(.+):(\d+)\n/.exec(stack);
   if (name === "SyntaxError" && found !== null) return `, in ${path.basename(found[1]!)}, line ${found[2]}`;
-  const [, asked, by] = /^Cannot find (?:module|package) '(.+)' imported from (.+)$/.exec(message) ?? [];
-  const line = asked === undefined ? null : lineOfImport(path.basename(asked), by!);
+  const [, moduleName, by] = /^Cannot find (?:module|package) '(.+)' imported from (.+)$/.exec(message) ?? [];
+  const line = moduleName === undefined ? null : lineOfImport(path.basename(moduleName), by!);
   return line === null ? "" : `, line ${line}`;
 }
 
@@ -57,9 +57,9 @@ function notInstalled({ message }: Error): string | null {
 /** Explains a wrong extension in an import. Compiled TypeScript imports `./shop.js` or `./shop`, but here the source is run directly. */
 function wrongEnd(cause: Error & { readonly code?: unknown; readonly url?: unknown }): string | null {
   if (cause.code !== "ERR_MODULE_NOT_FOUND" || typeof cause.url !== "string") return null;
-  const asked = fileURLToPath(cause.url);
-  const meant = [asked.replace(/js$/, "ts"), `${asked}.ts`, path.join(asked, "index.ts")].find(
-    (each) => each !== asked && existsSync(each),
+  const importedFile = fileURLToPath(cause.url);
+  const meant = [importedFile.replace(/js$/, "ts"), `${importedFile}.ts`, path.join(importedFile, "index.ts")].find(
+    (each) => each !== importedFile && existsSync(each),
   );
   if (meant === undefined) return null;
   return `Node runs TypeScript without renaming files: import ${path.basename(meant)}.`;
@@ -67,15 +67,15 @@ function wrongEnd(cause: Error & { readonly code?: unknown; readonly url?: unkno
 
 /** Explains an import of a name that another module of Latchkey exports, or that is a type. */
 async function wrongDoor({ message }: Error): Promise<string | null> {
-  const [, asked, name] =
+  const [, moduleName, name] =
     /requested module '(latchkey(?:\/\w+)?)' does not provide an export named '(\w+)'/.exec(message) ?? [];
-  if (asked === undefined || name === undefined) return null;
+  if (moduleName === undefined || name === undefined) return null;
   const doors = await Promise.all(
     Object.entries(everyDoor).map(async ([door, load]) => ({ door, has: Object.hasOwn(await load(), name) })),
   );
   const found = doors.find(({ has }) => has)?.door ?? (ofService.includes(name) ? "latchkey/service" : null);
   return found === null
-    ? `If it is a type, say so: import { type ${name} } from "${asked}".`
+    ? `If it is a type, say so: import { type ${name} } from "${moduleName}".`
     : `It is in another module: import { ${name} } from "${found}".`;
 }
 

@@ -22,7 +22,7 @@ function folderWith(files: Readonly<Record<string, string>>): string {
   return folder;
 }
 
-async function problemOf(files: Readonly<Record<string, string>>): Promise<ConfigError> {
+async function requireConfigError(files: Readonly<Record<string, string>>): Promise<ConfigError> {
   const error: unknown = await loadConfigFile(folderWith(files)).catch((thrown: unknown) => thrown);
   assert.ok(error instanceof ConfigError, inspect(error));
   assert.equal(error.problems.length, 1);
@@ -50,7 +50,7 @@ test("resolves a relative directory against the working directory of the process
 });
 
 test("refuses two config files, because only one could be used", async () => {
-  const { message } = await problemOf({
+  const { message } = await requireConfigError({
     "latchkey.config.ts": "export default {};",
     "latchkey.config.mjs": "export default {};",
   });
@@ -59,11 +59,11 @@ test("refuses two config files, because only one could be used", async () => {
 });
 
 test("names a config file that throws, with its message", async () => {
-  const error = await problemOf({ "latchkey.config.mjs": `throw new RangeError("no luck");` });
+  const error = await requireConfigError({ "latchkey.config.mjs": `throw new RangeError("no luck");` });
 
   assert.match(error.message, /^latchkey\.config\.mjs cannot be run\. RangeError: no luck/);
   assert.ok(error.cause instanceof RangeError);
-  assert.match((await problemOf({ "latchkey.config.mjs": `throw null;` })).message, /cannot be run\. null/);
+  assert.match((await requireConfigError({ "latchkey.config.mjs": `throw null;` })).message, /cannot be run\. null/);
 });
 
 test("accepts a promise of a configuration", async () => {
@@ -71,7 +71,7 @@ test("accepts a promise of a configuration", async () => {
 
   assert.deepEqual(await loadConfigFile(folderWith(late)), { settings: { port: 1 } });
   const never = { "latchkey.config.mjs": `export default Promise.reject(new Error("no luck"));` };
-  assert.match((await problemOf(never)).message, /no luck/);
+  assert.match((await requireConfigError(never)).message, /no luck/);
 });
 
 test("names a config file with a syntax error", async () => {
@@ -82,7 +82,7 @@ test("names a config file with a syntax error", async () => {
   };
 
   for (const [name, text] of Object.entries(broken)) {
-    const { message } = await problemOf({ [name]: text });
+    const { message } = await requireConfigError({ [name]: text });
     assert.ok(message.startsWith(`${name} cannot be run.`), message);
   }
 });
@@ -105,16 +105,17 @@ test("names the line and the fix of a config file that cannot be run", async () 
     ],
   ];
 
-  for (const [text, message] of rows) assert.match((await problemOf({ "latchkey.config.ts": text })).message, message);
+  for (const [text, message] of rows)
+    assert.match((await requireConfigError({ "latchkey.config.ts": text })).message, message);
 });
 
 test("explains the fix for a config file that Node treats as CommonJS", async () => {
   const commonJS = `{ "type": "commonjs" }`;
   const text = `import path from "node:path"; export default { settings: { issuer: path.sep } };`;
 
-  const { message } = await problemOf({ "package.json": commonJS, "latchkey.config.ts": text });
+  const { message } = await requireConfigError({ "package.json": commonJS, "latchkey.config.ts": text });
   assert.match(message, /write "type": "module" there, or rename the file to latchkey\.config\.mts\.$/);
-  const exported = await problemOf({ "package.json": commonJS, "latchkey.config.js": "export default {};" });
+  const exported = await requireConfigError({ "package.json": commonJS, "latchkey.config.js": "export default {};" });
   assert.match(exported.message, /rename the file to latchkey\.config\.mjs\.$/);
   const config = await loadConfigFile(folderWith({ "package.json": commonJS, "latchkey.config.mts": text }));
   assert.deepEqual(config, { settings: { issuer: path.sep } });
@@ -131,7 +132,7 @@ test("refuses a config file without a configuration", async () => {
   ];
 
   for (const text of texts) {
-    assert.match((await problemOf({ "latchkey.config.mjs": text })).message, /gives no configuration/);
+    assert.match((await requireConfigError({ "latchkey.config.mjs": text })).message, /gives no configuration/);
   }
 });
 
@@ -140,10 +141,10 @@ test("suggests the right extension of an imported file", async () => {
   const config = (end: string): string => `import { mounts } from "./shop${end}"; export default { mounts };`;
 
   for (const end of [".js", ""]) {
-    const { message } = await problemOf({ "shop.ts": shop, "latchkey.config.mts": config(end) });
+    const { message } = await requireConfigError({ "shop.ts": shop, "latchkey.config.mts": config(end) });
     assert.match(message, /Node runs TypeScript without renaming files: import shop\.ts\.$/);
   }
-  assert.doesNotMatch((await problemOf({ "latchkey.config.mts": config(".js") })).message, /shop\.ts/);
+  assert.doesNotMatch((await requireConfigError({ "latchkey.config.mts": config(".js") })).message, /shop\.ts/);
 });
 
 test("explains the fix for an import from the wrong module of Latchkey, or of a type", async () => {
@@ -167,7 +168,7 @@ test("explains the fix for an import from the wrong module of Latchkey, or of a 
 });
 
 test("names a line that cannot be parsed", async () => {
-  const { message } = await problemOf({ "latchkey.config.ts": "export default {\n  mounts: [\n};\n" });
+  const { message } = await requireConfigError({ "latchkey.config.ts": "export default {\n  mounts: [\n};\n" });
 
   assert.match(message, /SyntaxError: .*, in latchkey\.config\.ts, line 3/);
 });

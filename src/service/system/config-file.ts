@@ -10,7 +10,7 @@ import type { BuiltIn, OptionalFeature } from "../built-in.ts";
 import { isObject } from "../objects.ts";
 import { ConfigError } from "../settings/error.ts";
 import type { PlainSetting, SettingName, SettingValue } from "../settings/table.ts";
-import { cureOf } from "./config-cures.ts";
+import { describeCure } from "./config-cures.ts";
 import type { MailConfig } from "./mail-config.ts";
 
 /** The settings by name, as plain values. */
@@ -83,8 +83,8 @@ export function defineConfig(config: ConfigFile): ConfigFile {
 
 /** Runs the config file of a directory. Returns undefined if there is none. Throws `ConfigError` if it cannot be used. */
 export async function loadConfigFile(directory: string): Promise<ConfigFile | undefined> {
-  const given: unknown = directory;
-  if (typeof given !== "string") throw new ConfigError(["loadConfigFile: name the directory of the config file."]);
+  const input: unknown = directory;
+  if (typeof input !== "string") throw new ConfigError(["loadConfigFile: name the directory of the config file."]);
   const [file, ...more] = configFileNames.filter((name) => existsSync(path.join(directory, name)));
   if (file === undefined) return undefined;
   if (more.length > 0) {
@@ -105,6 +105,6 @@ async function run(location: string, file: string): Promise<unknown> {
   } catch (cause) {
     if (cause instanceof DeclarationError) throw new ConfigError(cause.mistakes, { cause });
     const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
-    throw new ConfigError([`${file} cannot be run. ${reason}${await cureOf(cause, file)}`], { cause });
+    throw new ConfigError([`${file} cannot be run. ${reason}${await describeCure(cause, file)}`], { cause });
   }
 }

@@ -99,15 +99,15 @@ export async function migrateDatabase(
           : migratePostgres(database.url, collections, migrating));
   await start();
   const after = (await collectionsIn(database)) ?? [];
-  const known = new Map((before ?? []).map((collection) => [collection.name, collection]));
-  const there = after.filter(({ name }) => known.has(name));
+  const previousTables = new Map((before ?? []).map((collection) => [collection.name, collection]));
+  const there = after.filter(({ name }) => previousTables.has(name));
   return {
-    made: after.filter(({ name }) => !known.has(name)).map(({ name }) => name),
+    made: after.filter(({ name }) => !previousTables.has(name)).map(({ name }) => name),
     changed: there
-      .filter((collection) => JSON.stringify(collection) !== JSON.stringify(known.get(collection.name)))
+      .filter((collection) => JSON.stringify(collection) !== JSON.stringify(previousTables.get(collection.name)))
       .map((collection) => ({
         table: collection.name,
-        columns: changedColumns(known.get(collection.name)!, collection),
+        columns: changedColumns(previousTables.get(collection.name)!, collection),
       })),
     tables,
   };

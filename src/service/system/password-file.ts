@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { lstatSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { ConfigError, codeOf } from "../settings/error.ts";
+import { ConfigError, readErrorCode } from "../settings/error.ts";
 import type { Settings } from "../settings/settings.ts";
 
 /** A password in a draft next to its file. The file itself is unchanged. */
@@ -12,7 +12,7 @@ export interface PasswordDraft {
 }
 
 /** Returns the file with the first administrator's password for the operator. */
-export function passwordFileOf({ database }: Pick<Settings, "database">): string {
+export function resolvePasswordFile({ database }: Pick<Settings, "database">): string {
   const isFile = database.kind === "sqlite" && database.path !== ":memory:";
   return path.resolve(isFile ? path.dirname(database.path) : ".", "latchkey.password");
 }
@@ -25,7 +25,7 @@ export function draftPasswordFile(file: string, password: string): PasswordDraft
     writeFileSync(draft, `${password}\n`, { flag: "wx", mode: 0o600, flush: true });
   } catch (error) {
     rmSync(draft, { force: true });
-    throw error instanceof ConfigError ? error : cannotBeMade(file, codeOf(error));
+    throw error instanceof ConfigError ? error : cannotBeMade(file, readErrorCode(error));
   }
   return {
     keep() {

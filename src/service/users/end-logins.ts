@@ -7,7 +7,7 @@ import {
   type Revocations,
 } from "../../door/auth.ts";
 import type { Change, Collection, Content, Store } from "../../door/stores.ts";
-import { pagesOf } from "../records/pages.ts";
+import { loadPages } from "../records/pages.ts";
 
 /** The credentials to end: none, those of logins (sessions, refresh and access tokens), or also API tokens and named keys. */
 export type Ending = "nothing" | "logins" | "everything";
@@ -52,7 +52,7 @@ export async function endLogins(store: Store, options: EndLoginsOptions): Promis
 /** Ends the logins of all accounts. Raises generations to the present time, above every earlier value, in this state or after it. */
 async function endAccounts(store: Store, revocations: Revocations, now: number): Promise<number> {
   let count = 0;
-  for await (const page of pagesOf(store, accountsCollection, PAGE)) {
+  for await (const page of loadPages(store, accountsCollection, PAGE)) {
     const changes = page.flatMap(({ record }): Change[] => {
       const [id, was] = [record["id"] as number, record["generation"] as number];
       const generation = Math.max(was + 1, now);

@@ -48,8 +48,8 @@ export async function makeFirstAdministrator(
   if (await hasAdministrator(store)) return null;
   const username = settings.adminUsername;
   if (settings.adminPassword !== null) {
-    const given = await passwords.hash(null, settings.adminPassword.reveal().toString("utf8"));
-    return (await insertAdministrator(parts, now, given)) ? { username, drawn: null } : null;
+    const configuredHash = await passwords.hash(null, settings.adminPassword.reveal().toString("utf8"));
+    return (await insertAdministrator(parts, now, configuredHash)) ? { username, drawn: null } : null;
   }
   const password = randomBytes(15).toString("base64url");
   const passwordHash = await passwords.hash(null, password);

@@ -42,7 +42,7 @@ export function readImportedUser(
   { staffIsAdmin = false, now }: ImportOptions,
 ): NewUser | Refusal {
   const reasons: string[] = [];
-  const given = (...columns: readonly Column[]): unknown =>
+  const findValue = (...columns: readonly Column[]): unknown =>
     columns.map((column) => record[column]).find((value) => value !== undefined && value !== null && value !== "");
 
   const read = (column: "email" | "name" | "username", value: unknown): string => {
@@ -53,22 +53,22 @@ export function readImportedUser(
     return "";
   };
   const flag = (column: Column, otherwise: boolean): boolean => {
-    const value = given(column);
+    const value = findValue(column);
     const parsed = value === undefined ? otherwise : parseFlag(value);
     if (parsed === null) reasons.push(`${column}: It is not true or false.`);
     return parsed ?? otherwise;
   };
   const time = (...columns: readonly [Column, Column]): string | null => {
-    const value = given(...columns);
+    const value = findValue(...columns);
     const parsed = value === undefined ? null : parseTime(value);
     if (value !== undefined && parsed === null)
       reasons.push(
-        `${columns.find((column) => given(column) !== undefined)}: It is not a date and time like 2026-01-31T09:30:00Z.`,
+        `${columns.find((column) => findValue(column) !== undefined)}: It is not a date and time like 2026-01-31T09:30:00Z.`,
       );
     return parsed;
   };
   const role = (): Role => {
-    const value = given("role");
+    const value = findValue("role");
     if (typeof value === "string" && roles.includes(value)) return value;
     if (value !== undefined) reasons.push(`role: It is not one of ${roles.join(", ")}.`);
     const isSuperuser = flag("is_superuser", false);
@@ -76,7 +76,7 @@ export function readImportedUser(
     return isSuperuser || (staffIsAdmin && isStaff) ? "admin" : "user";
   };
   const passwordHash = (): string | null => {
-    const value = given("password_hash", "password");
+    const value = findValue("password_hash", "password");
     // Django writes `!` before a hash that matches no password.
     if (value === undefined || (typeof value === "string" && value.startsWith("!"))) return null;
     if (typeof value === "string" && isKnownFormat(value)) return value;
@@ -84,13 +84,13 @@ export function readImportedUser(
     return null;
   };
 
-  const email = read("email", given("email"));
-  const username = given("username");
+  const email = read("email", findValue("email"));
+  const username = findValue("username");
   const user: NewUser = {
     name: read(
       "name",
-      given("name") ??
-        fullName(given("first_name"), given("last_name")) ??
+      findValue("name") ??
+        fullName(findValue("first_name"), findValue("last_name")) ??
         username ??
         (email === "" ? undefined : email),
     ),
@@ -98,7 +98,7 @@ export function readImportedUser(
     username: username === undefined ? email : read("username", username),
     role: role(),
     passwordHash: passwordHash(),
-    active: given("active") === undefined ? flag("is_active", true) : flag("active", true),
+    active: findValue("active") === undefined ? flag("is_active", true) : flag("active", true),
     lastLoginAt: time("last_login_at", "last_login"),
     now,
     ...whenKnown(time("created_at", "date_joined")),

@@ -16,10 +16,10 @@ import { parseExactly } from "../../door/resources.ts";
 import { sqliteFileProblems, type Store, type Where } from "../../door/stores.ts";
 import { openLatchkey } from "../latchkey.ts";
 import { gatheringStore, type GatheringStore } from "../records/gathering-store.ts";
-import { pagesOf } from "../records/pages.ts";
+import { loadPages } from "../records/pages.ts";
 import { ConfigError, type Settings } from "../settings/settings.ts";
 import type { ConfigFile } from "../system/config-file.ts";
-import { passwordFileOf } from "../system/password-file.ts";
+import { resolvePasswordFile } from "../system/password-file.ts";
 import { makeFirstAdministrator, type FirstAdministrator } from "./first-administrator.ts";
 import { importUsers, type ImportedBatch, type ImportLine, type ImportOptions } from "./import-users.ts";
 
@@ -131,7 +131,7 @@ export async function openOperator({
     unlock: (username) => people.throttle.unlock(username, service.now()),
     listUsers: (where) => listUsers(store, users, where),
     makeFirstAdministrator: () => {
-      const passwordFile = process.stdout.isTTY ? null : passwordFileOf(settings);
+      const passwordFile = process.stdout.isTTY ? null : resolvePasswordFile(settings);
       return makeFirstAdministrator({ settings, store, people }, service.now(), passwordFile);
     },
     importUsers: (lines, options) => importUsers({ store, people }, lines, options),
@@ -156,7 +156,7 @@ async function* listUsers(
   users: People["users"],
   where: Where | null,
 ): AsyncGenerator<readonly ListedUser[]> {
-  for await (const page of pagesOf(store, accountsCollection, PAGE, where)) {
+  for await (const page of loadPages(store, accountsCollection, PAGE, where)) {
     const ids = page.map(({ record }) => record["id"]!);
     const named = await store.list({
       collection: users.collection,
@@ -210,8 +210,8 @@ function operatorScheme(password: Secret, vouched: ReadonlyMap<string, Account>)
     carriers: [{ in: "header", name: HEADER }],
     proves: ["operator"],
     authenticate(credential, { now: authTime }) {
-      const [known = "", user = null] = credential.split(":");
-      if (!password.equals(known)) return rejected("forged");
+      const [sentPassword = "", user = null] = credential.split(":");
+      if (!password.equals(sentPassword)) return rejected("forged");
       if (user === null) return accepted({ ...identity, authTime });
       const account = vouched.get(user);
       return account === undefined ? rejected("forged") : accepted(identityOf(account, SCHEME, { authTime }));

@@ -5,7 +5,7 @@ import {
   isParameter,
   parameterMistakes,
   parametersForPg,
-  timeoutsOf,
+  readTimeouts,
   type Timeouts,
 } from "./network/url-parameters.ts";
 
@@ -35,7 +35,7 @@ export interface Address {
  */
 export function isPostgresURL(text: string): boolean {
   if (!/^postgres(?:ql)?:\/\/[^\s]+$/.test(text)) return false;
-  return endsTooEarly(text) || urlsOf(text).every((each) => URL.canParse(each));
+  return endsTooEarly(text) || splitHosts(text).every((each) => URL.canParse(each));
 }
 
 /**
@@ -48,7 +48,7 @@ function endsTooEarly(text: string): boolean {
   if (path.includes("@") || behind.includes("#")) return true;
   if (!behind.includes("@")) return false;
   const names = [...new URLSearchParams(behind).keys()];
-  return !names.every(isParameter) || !urlsOf(text).every((each) => URL.canParse(each));
+  return !names.every(isParameter) || !splitHosts(text).every((each) => URL.canParse(each));
 }
 
 const tooEarly =
@@ -67,7 +67,7 @@ export function aPostgresURL(value: unknown): string | null {
 export function postgresURLMistakes(url: Secret): readonly string[] {
   requireArguments("postgresURLMistakes", arguments, { url: aPostgresURL });
   if (endsTooEarly(url.reveal().toString())) return [tooEarly];
-  const [first] = serversOf(url);
+  const [first] = collectServers(url);
   return parameterMistakes(first!.searchParams);
 }
 
@@ -75,7 +75,7 @@ export function postgresURLMistakes(url: Secret): readonly string[] {
 export function readAddress(url: Secret): Address {
   const mistakes = postgresURLMistakes(url);
   if (mistakes.length > 0) throw new StoreSetupError(mistakes.map((each) => `The PostgreSQL URL: ${each}.`));
-  const servers = serversOf(url);
+  const servers = collectServers(url);
   const [first] = servers as [URL];
   const parameters = new URLSearchParams(first.searchParams);
   const wanted = parameters.get("target_session_attrs") ?? "any";
@@ -85,13 +85,13 @@ export function readAddress(url: Secret): Address {
     servers: servers.map(({ href }) => href),
     writable: servers.length > 1 || wanted !== "any",
     pooled: parameters.get("pgbouncer") === "true",
-    timeouts: timeoutsOf(parameters),
+    timeouts: readTimeouts(parameters),
     shown: `database ${first.pathname.slice(1)} at ${hosts} as ${first.username || first.searchParams.get("user") || "the default user"}`,
   };
 }
 
-function serversOf(url: Secret): readonly URL[] {
-  return urlsOf(url.reveal().toString()).flatMap((each) => listedServers(new URL(each)));
+function collectServers(url: Secret): readonly URL[] {
+  return splitHosts(url.reveal().toString()).flatMap((each) => listedServers(new URL(each)));
 }
 
 /**
@@ -101,7 +101,7 @@ function serversOf(url: Secret): readonly URL[] {
 export function serversInPlainText(url: Secret): readonly string[] {
   requireArguments("serversInPlainText", arguments, { url: aPostgresURL });
   if (endsTooEarly(url.reveal().toString())) return [];
-  return serversOf(url)
+  return collectServers(url)
     .filter(({ searchParams }) => !searchParams.has("sslmode") && searchParams.get("ssl") !== "true")
     .map(({ hostname, searchParams }) => searchParams.get("host") ?? decodeURIComponent(hostname))
     .filter((host) => !isThisMachine(host));
@@ -113,7 +113,7 @@ function isThisMachine(host: string): boolean {
 }
 
 /** Returns one URL for each host, because a standard URL can have only one. */
-function urlsOf(text: string): readonly string[] {
+function splitHosts(text: string): readonly string[] {
   const parts = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#]*)(.*)$/s.exec(text);
   if (parts === null) return [text];
   const [, scheme = "", user = "", hosts = "", behind = ""] = parts;

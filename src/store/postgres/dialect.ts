@@ -1,8 +1,8 @@
 import type { Dialect } from "../sql/dialect.ts";
 import { fitting, quote } from "../sql/names.ts";
-import { tablesOf } from "../sql/schema/table.ts";
+import { createTableLookup } from "../sql/schema/table.ts";
 import type { Collection, Column } from "../store.ts";
-import { formOf } from "./existing/forms.ts";
+import { chooseForm } from "./existing/forms.ts";
 
 /** The SQL dialect of PostgreSQL. */
 export const postgres: Dialect = {
@@ -20,10 +20,10 @@ export const postgres: Dialect = {
     const plain = text.replaceAll("'", "''");
     return text.includes("\\") ? ` E'${plain.replaceAll("\\", "\\\\")}'` : `'${plain}'`;
   },
-  storageOf,
+  compileStorage,
   defineKey(collection) {
     const type = collection.key === "integer" ? "bigint" : `text COLLATE "C"`;
-    return { key: `${type} CONSTRAINT ${quote(keyConstraintOf(collection))} PRIMARY KEY`, options: "" };
+    return { key: `${type} CONSTRAINT ${quote(formatKeyConstraint(collection))} PRIMARY KEY`, options: "" };
   },
   // JSON has no equality operator, but its text has.
   comparable: ({ type }, name) => (type === "json" ? `${name}::text` : name),
@@ -36,16 +36,17 @@ export const postgres: Dialect = {
   isSomeOf: (compared, select) => `${compared} = ANY(ARRAY(${select} FOR UPDATE SKIP LOCKED))`,
   isLocked: (compared, select) => `${compared} = ANY(ARRAY(${select} FOR UPDATE))`,
   contains: (text, part) => `strpos(${text}, ${part}) > 0`,
-  formOf,
+  chooseForm,
   made(column, expression) {
-    const storage = storageOf(column);
+    const storage = compileStorage(column);
     return { sql: `(${expression})::${storage}`, storage: storage.replace(/\(.*/, "") };
   },
-  typeOf: (expression, table) => `SELECT pg_typeof((SELECT (${expression}) FROM ${table} LIMIT 1))::text AS type`,
+  compileTypeQuery: (expression, table) =>
+    `SELECT pg_typeof((SELECT (${expression}) FROM ${table} LIMIT 1))::text AS type`,
   // A name with a point belongs to another schema.
   quoteTable: (table) => namesIn(table).map(quote).join("."),
-  fail: (said, column) => `latchkey_refuse(${said})::text::${storageOf(column)}`,
-  revisionOf: {
+  fail: (said, column) => `latchkey_refuse(${said})::text::${compileStorage(column)}`,
+  revisionSQL: {
     database: "xmin::text::bigint",
     digest: (columns) =>
       `('x' || substr(encode(sha256(convert_to(row_to_json(ROW(${columns.join(", ")}))::text, 'UTF8')), 'hex'), 1, 13))::bit(52)::bigint`,
@@ -70,25 +71,25 @@ export function toldTableSQL(oid: string, name: string, schema: string): string 
 }
 
 /** Returns the table of a collection. */
-export const tableOf = tablesOf(postgres);
+export const getTable = createTableLookup(postgres);
 
 /** Returns the name of the sequence that issues the keys of a collection. */
-export function sequenceOf({ name }: Collection): string {
+export function formatSequenceName({ name }: Collection): string {
   return fitting(postgres, `${name}(id) next`);
 }
 
 /** Returns the name of the primary key constraint. */
-export function keyConstraintOf({ name }: Collection): string {
+export function formatKeyConstraint({ name }: Collection): string {
   return fitting(postgres, `key ${name}`);
 }
 
 /** Returns the name of the constraint of a reference. */
-export function referenceConstraintOf({ name }: Collection, column: Column): string {
+export function formatReferenceName({ name }: Collection, column: Column): string {
   return fitting(postgres, `reference ${name}(${column.name})`);
 }
 
 /** Returns the SQL type of a column. Date-times are text, which keeps and sorts them as they were written. */
-function storageOf({ type, scale }: Column): string {
+function compileStorage({ type, scale }: Column): string {
   switch (type) {
     case "integer":
       return "bigint";

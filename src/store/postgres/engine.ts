@@ -1,5 +1,5 @@
 import type { Observer } from "../../core/observation.ts";
-import { searchedOf } from "../searched.ts";
+import { pickSearched } from "../searched.ts";
 import { encodeCompared } from "../sql/codec.ts";
 import type { Read } from "../sql/dialect.ts";
 import { asSettled } from "../sql/existing/settle.ts";
@@ -13,14 +13,14 @@ import type { Engine } from "../sql/store.ts";
 import { readWordCounts, takeFirstWords, takeSomeWords } from "../sql/word-index.ts";
 import { MigrationNeeded, StoreSetupError, type Collection } from "../store.ts";
 import type { Address } from "./address.ts";
-import { postgres, tableOf } from "./dialect.ts";
+import { postgres, getTable } from "./dialect.ts";
 import { postgresSchema } from "./migration.ts";
 import { connectPatiently, makeClient } from "./network/clients.ts";
 import { connectionsTo, type Connections } from "./network/connections.ts";
 import { feedsOver, markFollowed } from "./network/feeds.ts";
-import { primaryOf } from "./network/primary.ts";
+import { createPrimary } from "./network/primary.ts";
 import { openingError, requireServer } from "./network/server.ts";
-import { sessionOf, type Session } from "./network/session.ts";
+import { createSession, type Session } from "./network/session.ts";
 import { makeSockets } from "./network/sockets.ts";
 import { prepared, unprepared } from "./parameters.ts";
 import { canBeJoined, compileJoined, readJoined } from "./reads/lateral-join.ts";
@@ -29,7 +29,7 @@ import { compileRelated, readRelated } from "./reads/related.ts";
 import { prepareSchema, requireSchema, shapesIn } from "./schema.ts";
 import { semaphore, type Semaphore } from "./semaphore.ts";
 import { explainOutdated } from "./writes/outdated.ts";
-import { recall, writerOf } from "./writes/transactions.ts";
+import { recall, createWriter } from "./writes/transactions.ts";
 import { writingWith } from "./writes/writing.ts";
 
 export interface EngineOptions {
@@ -49,7 +49,7 @@ export async function openEngine({
   collections,
 }: EngineOptions): Promise<Engine & Required<Pick<Engine, "connections" | "now">>> {
   const { settled, shapes } = await prepare(address, collections);
-  const primary = primaryOf(address);
+  const primary = createPrimary(address);
   const sockets = makeSockets();
   const refusing = refusalsTold(observe);
   let retyped: ReadonlySet<string> = new Set();
@@ -81,7 +81,7 @@ export async function openEngine({
   const longWork = semaphore(poolSize >> 1);
 
   const writing = writingWith({
-    write: writerOf(connections, asSettled(collections, settled), { shapes, refusing, pooled: address.pooled }),
+    write: createWriter(connections, asSettled(collections, settled), { shapes, refusing, pooled: address.pooled }),
     longWork,
     lookForTypes,
     async written(added) {
@@ -117,8 +117,8 @@ export async function openEngine({
 
 /** Returns the indexing that runs beside the writes, or null if there is none. */
 function indexingOver(connections: Connections, collections: readonly Collection[]): Indexing | null {
-  const searched = searchedOf(collections).map(tableOf);
-  const comparing = comparingFolded(postgresSchema, collections, { tableOf, now: () => performance.now() });
+  const searched = pickSearched(collections).map(getTable);
+  const comparing = comparingFolded(postgresSchema, collections, { getTable, now: () => performance.now() });
   if (searched.length === 0 && comparing === null) return null;
 
   async function takeSome(session: Session): Promise<boolean> {
@@ -161,23 +161,23 @@ function readsOver(
   return {
     async find(collection, key) {
       if (collection.key === "integer" ? !Number.isSafeInteger(key) : String(key).includes("\0")) return null;
-      const table = tableOf(collection);
+      const table = getTable(collection);
       const cells = await connections.find(table.name, prepared(selectBy(table, table.id), [key]));
       requireSame(collection);
-      return cells === undefined ? null : table.rowOf(cells);
+      return cells === undefined ? null : table.readRow(cells);
     },
     async findBy(collection, name, value) {
-      const table = tableOf(collection);
+      const table = getTable(collection);
       const column = requireColumn(table, name);
       const cells = await connections.find(
         table.name,
         prepared(selectBy(table, column), [encodeCompared(postgres, column, value)]),
       );
       requireSame(collection);
-      return cells === undefined ? null : table.rowOf(cells);
+      return cells === undefined ? null : table.readRow(cells);
     },
     async list(query) {
-      const { text, values, of } = readList(tableOf(query.collection), query);
+      const { text, values, of } = readList(getTable(query.collection), query);
       const sent = query.long === true ? unprepared(text, values) : prepared(text, values);
       const rows = await inTurn(query.long, () => connections.sendForCells(sent));
       requireSame(query.collection);
@@ -191,14 +191,14 @@ function readsOver(
       const page = readListJSON(row!);
       return isJoined ? { ...page, beside: readJoined(row!, beside) } : page;
     },
-    countWords: async (collection, words, atMost) => ask(readWordCounts(tableOf(collection), words, atMost), prepared),
+    countWords: async (collection, words, atMost) => ask(readWordCounts(getTable(collection), words, atMost), prepared),
     async listRelated(query) {
       const [row] = await inTurn(query.long, () => connections.send(compileRelated(query)));
       requireSame(query.collection);
       return readRelated(row!, query);
     },
     count: async (collection, where, isLong) =>
-      inTurn(isLong, () => ask(readCount(tableOf(collection), where), unprepared)),
+      inTurn(isLong, () => ask(readCount(getTable(collection), where), unprepared)),
     async estimate({ name, existing }) {
       // A table of others has its own estimate.
       if (existing !== undefined) return null;
@@ -207,11 +207,11 @@ function readsOver(
       );
       const counted = few!["counted"] as number;
       if (counted <= 10_000) return counted;
-      const [known] = await connections.send(prepared(estimateSQL, [quote(name)]));
-      return (known?.["estimated"] ?? null) as number | null;
+      const [estimateRow] = await connections.send(prepared(estimateSQL, [quote(name)]));
+      return (estimateRow?.["estimated"] ?? null) as number | null;
     },
     async plan(query) {
-      const { text, values } = readList(tableOf(query.collection), query);
+      const { text, values } = readList(getTable(query.collection), query);
       const steps = await connections.send({ text: `EXPLAIN (COSTS OFF) ${text}`, values });
       return steps.map((step) => String(step["QUERY PLAN"]).trim());
     },
@@ -230,11 +230,11 @@ async function prepare(
   try {
     const client = await connectPatiently(address);
     try {
-      const session = sessionOf(client, false);
+      const session = createSession(client, false);
       await requireServer(session);
       const settled = await prepareSchema(session, address, collections);
       const shapes = await shapesIn(session, address, collections);
-      await session.play(takeFirstWords(postgresSchema, searchedOf(collections).map(tableOf)));
+      await session.play(takeFirstWords(postgresSchema, pickSearched(collections).map(getTable)));
       return { settled, shapes };
     } finally {
       await client.end();

@@ -56,7 +56,7 @@ export function isServerError(error: unknown): error is ServerError {
 }
 
 /** Returns the SQLSTATE of an error, or null if it is not from the server. */
-export function stateOf(error: unknown): string | null {
+export function findSQLState(error: unknown): string | null {
   return isServerError(error) ? error.code : null;
 }
 
@@ -65,7 +65,7 @@ export function stateOf(error: unknown): string | null {
  * here.)
  */
 export function isPassing(error: unknown): boolean {
-  const found = stateOf(error);
+  const found = findSQLState(error);
   return (
     found === state.serialization || found === state.deadlock || found === state.unsupported || found === state.unique
   );
@@ -81,13 +81,13 @@ export class ReadOnly extends StoreUnavailable {
 /** No connection was made, so nothing was done. */
 export class NotConnected extends StoreUnavailable {
   constructor(cause: unknown) {
-    super(`PostgreSQL: ${reasonOf(cause)}`, { cause });
+    super(`PostgreSQL: ${describeReason(cause)}`, { cause });
   }
 }
 
 /** True if the server refuses more connections. */
 export function isCrowded(error: unknown): boolean {
-  return stateOf(error instanceof NotConnected ? error.cause : error) === state.tooManyClients;
+  return findSQLState(error instanceof NotConnected ? error.cause : error) === state.tooManyClients;
 }
 
 /** True if this process stopped waiting. */
@@ -96,7 +96,7 @@ export function isTimeout(error: unknown): boolean {
 }
 
 export function isReadOnly(error: unknown): boolean {
-  return error instanceof ReadOnly || stateOf(error) === state.readOnly;
+  return error instanceof ReadOnly || findSQLState(error) === state.readOnly;
 }
 
 /**
@@ -105,7 +105,7 @@ export function isReadOnly(error: unknown): boolean {
  */
 export function spoilsConnection(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof StoreOutdated) return false;
-  const found = stateOf(error);
+  const found = findSQLState(error);
   if (found === null) return true;
   return /^(08|25|26|57P|58|XX|0A)/.test(found);
 }
@@ -127,7 +127,7 @@ export function storeError(error: unknown): unknown {
   if (isServerError(error)) for (const name of withValues) delete error[name];
   if (error instanceof TypeError || error instanceof MigrationNeeded || error instanceof StoreSetupError) return error;
   if (error instanceof StoreUnavailable) return error;
-  const found = stateOf(error);
+  const found = findSQLState(error);
   // A value does not fit, or a required value is missing.
   if (found === state.notNull || found === state.check || found === state.tooLargeForIndex)
     return new TypeError((error as Error).message, { cause: error });
@@ -138,19 +138,19 @@ export function storeError(error: unknown): unknown {
   if (found === state.refused) return new TypeError((error as Error).message, { cause: error });
   if (found?.startsWith("42") && found !== state.privilege && (found !== state.noTable || isWithin)) return error;
   if (isWithin && !ofTheServer.test(found!)) return error;
-  if (found === state.canceled) return new StoreTimeout(`PostgreSQL: ${reasonOf(error)}`, { cause: error });
+  if (found === state.canceled) return new StoreTimeout(`PostgreSQL: ${describeReason(error)}`, { cause: error });
   return found === state.diskFull
-    ? new StoreFull(`PostgreSQL: ${reasonOf(error)}`, { cause: error })
+    ? new StoreFull(`PostgreSQL: ${describeReason(error)}`, { cause: error })
     : unavailable(error);
 }
 
 /** Creates the error for a store that does not answer, with the reason. */
 export function unavailable(cause: unknown): StoreUnavailable {
-  return new StoreUnavailable(`PostgreSQL: ${reasonOf(cause)}`, { cause });
+  return new StoreUnavailable(`PostgreSQL: ${describeReason(cause)}`, { cause });
 }
 
 /** Returns the reason why there was no answer. A host with several addresses gives one error for each. */
-export function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(", ");
+export function describeReason(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(describeReason).join(", ");
   return error instanceof Error ? error.message : String(error);
 }

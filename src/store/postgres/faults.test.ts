@@ -429,7 +429,7 @@ async function until(done: () => Promise<boolean>): Promise<void> {
 }
 
 test("hides the refused value in the server's error message, in any language", () => {
-  for (const [message, told] of [
+  for (const [message, expected] of [
     [
       'invalid input syntax for type integer: "hunter"2"',
       'invalid input syntax for type integer: "…" (SQLSTATE 22P02)',
@@ -453,7 +453,7 @@ test("hides the refused value in the server's error message, in any language", (
     const error = storeError(sent);
 
     assert.ok(error instanceof TypeError);
-    assert.equal(error.message, told);
+    assert.equal(error.message, expected);
     assert.equal(error.cause, undefined);
   }
 });

@@ -2,8 +2,8 @@ import { keyType } from "../sql/changes/rows-before.ts";
 import { encodeRow, foldCell } from "../sql/codec.ts";
 import { tablesToCopy } from "../sql/content.ts";
 import type { Cell } from "../sql/dialect.ts";
-import { quote, shadowOf } from "../sql/names.ts";
-import { defaultLiteral, defineColumn, defineReference, shadowsOf } from "../sql/schema/definition.ts";
+import { quote, formatShadowName } from "../sql/names.ts";
+import { defaultLiteral, defineColumn, defineReference, collectShadows } from "../sql/schema/definition.ts";
 import { requiredLeftOvers } from "../sql/schema/found-table.ts";
 import { selectLinks } from "../sql/schema/links.ts";
 import type { Found, Schema } from "../sql/schema/schema.ts";
@@ -11,7 +11,7 @@ import { ask, run, statement, type NamedRow, type Script } from "../sql/schema/s
 import type { Collection, Column } from "../store.ts";
 import { findBound } from "./bound.ts";
 import { convert, convertOrFail } from "./changes/conversions.ts";
-import { postgres, referenceConstraintOf, sequenceOf } from "./dialect.ts";
+import { postgres, formatReferenceName, formatSequenceName } from "./dialect.ts";
 import { findExisting } from "./existing/existing.ts";
 import { findUnwritable } from "./existing/writable.ts";
 import { migrationLock, ownTables, schemaVersion } from "./own-tables.ts";
@@ -97,7 +97,8 @@ export const postgresSchema: Schema = {
   },
   *complete(collection) {
     // The sequence outlives its table, so that no key is used twice.
-    if (collection.key === "integer") yield* run(`CREATE SEQUENCE IF NOT EXISTS ${quote(sequenceOf(collection))}`);
+    if (collection.key === "integer")
+      yield* run(`CREATE SEQUENCE IF NOT EXISTS ${quote(formatSequenceName(collection))}`);
   },
   findBound: (collection, _, going) => findBound(collection, going ?? new Set()),
   findTriggers: (table) =>
@@ -111,7 +112,7 @@ export const postgresSchema: Schema = {
   skipLocked: (table) => ` FOR NO KEY UPDATE OF ${table} SKIP LOCKED`,
   elements: (place) => `json_array_elements(${place}::json)`,
   *alter(collection, found) {
-    for (const sql of alterationsOf(collection, found)) yield* run(sql);
+    for (const sql of compileAlterations(collection, found)) yield* run(sql);
   },
   changeReference(collection, column, before) {
     const table = `ALTER TABLE ${quote(collection.name)}`;
@@ -122,7 +123,10 @@ export const postgresSchema: Schema = {
   },
   insertLinks(collection, links) {
     const columns = collection.columns.map(({ name }) => quote(name)).join(", ");
-    const [next, type] = [postgres.literal(quote(sequenceOf(collection))), postgres.storageOf(collection.columns[1]!)];
+    const [next, type] = [
+      postgres.literal(quote(formatSequenceName(collection))),
+      postgres.compileStorage(collection.columns[1]!),
+    ];
     const rows = selectLinks(postgresSchema, links, `(each.value #>> '{}')::${type}`);
     return [
       `INSERT INTO ${quote(collection.name)} ("id", "_revision", ${columns}) SELECT nextval(${next}), nextval('latchkey_revision'), record, linked FROM (${rows}) AS t`,
@@ -133,13 +137,13 @@ export const postgresSchema: Schema = {
   *readCounters(collections) {
     const nextKeys: Record<string, number> = {};
     for (const collection of collections)
-      if (collection.key === "integer") nextKeys[collection.name] = yield* nextOf(sequenceOf(collection));
-    return { revision: (yield* nextOf("latchkey_revision")) - 1, nextKeys };
+      if (collection.key === "integer") nextKeys[collection.name] = yield* loadNextKey(formatSequenceName(collection));
+    return { revision: (yield* loadNextKey("latchkey_revision")) - 1, nextKeys };
   },
   *setCounters(collections, { revision, nextKeys }) {
     yield* setNext("latchkey_revision", revision + 1);
     for (const collection of collections)
-      if (collection.key === "integer") yield* setNext(sequenceOf(collection), nextKeys[collection.name]!);
+      if (collection.key === "integer") yield* setNext(formatSequenceName(collection), nextKeys[collection.name]!);
     // The planner has no statistics of the new rows yet.
     yield* run(`ANALYZE ${[...tablesToCopy(postgres, collections).keys()].map(quote).join(", ")}`);
   },
@@ -147,7 +151,7 @@ export const postgresSchema: Schema = {
   insertRows(table, rows) {
     const { name, columns } = table;
     const names = columns.map((column) => quote(column.name)).join(", ");
-    const places = columns.map((column, at) => `$${at + 1}::${postgres.storageOf(column)}[]`).join(", ");
+    const places = columns.map((column, at) => `$${at + 1}::${postgres.compileStorage(column)}[]`).join(", ");
     const encoded = rows.map((row) => encodeRow(postgres, table, row));
     const values: Cell[] = columns.map((_, at) => encoded.map((cells) => cells[at]!));
     return [statement(`INSERT INTO ${quote(name)} (${names}) SELECT * FROM unnest(${places})`, values)];
@@ -160,9 +164,9 @@ export function lockTable(name: string): string {
 }
 
 /** Returns the SQL that adapts a table with rows to its declaration, in at most one statement. */
-export function alterationsOf(collection: Collection, found: Found): readonly string[] {
+export function compileAlterations(collection: Collection, found: Found): readonly string[] {
   const steps = collection.columns.flatMap((column) => alterations(column, found));
-  for (const shadow of shadowsOf(postgres, collection))
+  for (const shadow of collectShadows(postgres, collection))
     if (!found.columns.has(shadow.name)) steps.push(`ADD COLUMN ${defineColumn(postgres, shadow)}`);
   for (const { name } of requiredLeftOvers(collection, found)) steps.push(`ALTER COLUMN ${quote(name)} DROP NOT NULL`);
   return steps.length === 0 ? [] : [`ALTER TABLE ${quote(collection.name)} ${steps.join(", ")}`];
@@ -181,7 +185,7 @@ function alterations(column: Column, found: Found): string[] {
 }
 
 function addReference(collection: Collection, column: Column): string {
-  const constraint = quote(referenceConstraintOf(collection, column));
+  const constraint = quote(formatReferenceName(collection, column));
   return `ADD CONSTRAINT ${constraint} FOREIGN KEY (${quote(column.name)}) ${defineReference(column.references!)}`;
 }
 
@@ -210,7 +214,7 @@ function* referencesTo({
  * everywhere.
  */
 function* fillShadow(collection: Collection, column: Column): Script<void> {
-  const [table, name, shadow] = [collection.name, column.name, shadowOf(postgres, column)].map(quote);
+  const [table, name, shadow] = [collection.name, column.name, formatShadowName(postgres, column)].map(quote);
   const key = keyType(postgres, collection.key);
   let last: Cell = null;
   for (;;) {
@@ -235,7 +239,7 @@ function* setNext(sequence: string, next: number): Script<void> {
   yield* ask(statement(`SELECT setval(${postgres.literal(quote(sequence))}::regclass, $1, FALSE)`, [next]));
 }
 
-function* nextOf(sequence: string): Script<number> {
+function* loadNextKey(sequence: string): Script<number> {
   const [row] = yield* ask(
     statement(`SELECT CASE WHEN is_called THEN last_value + 1 ELSE last_value END AS next FROM ${quote(sequence)}`),
   );

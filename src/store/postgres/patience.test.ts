@@ -148,9 +148,9 @@ test("finds an idempotency key by its index when all other keys have expired", a
     "INSERT INTO latchkey_idempotency SELECT '7 ' || n, 'a', '[]', n FROM generate_series(1, 5000) AS n; ANALYZE latchkey_idempotency",
   );
   const [now, expiresAt] = ["2026-01-31T09:30:00.000Z", "2026-02-01T09:30:00.000Z"];
-  const asked = { key: "7 5", columns: ["id"], erasable: false, fingerprint: "a", expiresAt, now };
+  const idempotency = { key: "7 5", columns: ["id"], erasable: false, fingerprint: "a", expiresAt, now };
 
-  assert.equal(await store.recall(asked), null);
+  assert.equal(await store.recall(idempotency), null);
   await store.close();
 
   // The server counts the reads of a connection when it closes.

@@ -9,7 +9,7 @@ import { Secret } from "../../core/crypto/secret.ts";
 import { library, people, pets } from "../../testing/store-contract/library.ts";
 import { readWordCounts } from "../sql/word-index.ts";
 import { keyOf, type Change, type Collection } from "../store.ts";
-import { tableOf } from "./dialect.ts";
+import { getTable } from "./dialect.ts";
 import { postgresStore, type PostgresStoreOptions } from "./postgres.ts";
 
 // `npm run verify -- failover` runs the same suite with every transaction SERIALIZABLE.
@@ -91,7 +91,7 @@ test("counts the rows with a word by the index, in any part of the table", async
     url,
     `INSERT INTO "_searched_words" SELECT CASE WHEN n <= 50000 THEN 'before' ELSE 'person' END, n FROM generate_series(1, 100000) AS n; ANALYZE`,
   );
-  const { text, values } = readWordCounts(tableOf(searched), ["person"], 1000);
+  const { text, values } = readWordCounts(getTable(searched), ["person"], 1000);
 
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { valueOfJSON } from "../../core/exact-numbers.ts";
-import { ownOf, requireSoundDeclarations } from "../declarations.ts";
+import { pickOwnCollections, requireSoundDeclarations } from "../declarations.ts";
 import { isFoldedAnew } from "../sql/changes/changes.ts";
 import type { TablePlan } from "../sql/changes/plan-table.ts";
 import { encode } from "../sql/codec.ts";
@@ -22,7 +22,7 @@ import type { Address } from "./address.ts";
 import { fitBeside } from "./changes/additions.ts";
 import { passing, whoHolds } from "./changes/lock-retry.ts";
 import { takeMigrationLock } from "./changes/migration-lock.ts";
-import { isPassing, ReadOnly, state, stateOf } from "./errors.ts";
+import { isPassing, ReadOnly, state, findSQLState } from "./errors.ts";
 import { postgresSchema } from "./migration.ts";
 import type { Session } from "./network/session.ts";
 
@@ -58,9 +58,9 @@ export async function prepareSchema(
       return settled;
     } catch (error) {
       await session.run("ROLLBACK").catch(() => undefined);
-      const isHeld = passing.has(stateOf(error));
+      const isHeld = passing.has(findSQLState(error));
       if (isHeld && performance.now() > due) throw await whoHolds(session, collections, error);
-      if (!isHeld && (tries >= maxTries || !(isPassing(error) || againstRules.has(stateOf(error))))) throw error;
+      if (!isHeld && (tries >= maxTries || !(isPassing(error) || againstRules.has(findSQLState(error))))) throw error;
     }
     await sleep(Math.random() * Math.min(2 ** tries, 100));
   }
@@ -138,7 +138,7 @@ export async function shapesIn(
 
 /** Rejects if a table is missing or cannot be written. */
 export async function requireSchema(session: Session, collections: readonly Collection[]): Promise<void> {
-  const names = ownOf(collections).map(({ name }) => name);
+  const names = pickOwnCollections(collections).map(({ name }) => name);
   const [found] = await session.send({
     name: "latchkey_check",
     text:

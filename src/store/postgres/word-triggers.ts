@@ -1,5 +1,5 @@
 import { isSearched } from "../searched.ts";
-import { fitting, quote, wordsColumnOf, wordsTableOf } from "../sql/names.ts";
+import { fitting, quote, formatWordsColumn, formatWordsTable } from "../sql/names.ts";
 import { PENDING, triggerPrefix, watchedColumns } from "../sql/word-index.ts";
 import type { Collection } from "../store.ts";
 import { postgres } from "./dialect.ts";
@@ -11,10 +11,10 @@ import { postgres } from "./dialect.ts";
 export function watchWords(collection: Collection): ReadonlyMap<string, string> {
   const searched = collection.columns.filter(isSearched);
   if (searched.length === 0) return new Map();
-  const [table, words] = [collection.name, wordsTableOf(postgres, collection)].map(quote);
+  const [table, words] = [collection.name, formatWordsTable(postgres, collection)].map(quote);
   const watched = watchedColumns(postgres, collection);
   const old = searched.map(
-    (column) => `UNION ALL SELECT json_array_elements_text(OLD.${quote(wordsColumnOf(postgres, column))}::json)`,
+    (column) => `UNION ALL SELECT json_array_elements_text(OLD.${quote(formatWordsColumn(postgres, column))}::json)`,
   );
   const call = quote(fitting(postgres, `${triggerPrefix}${collection.name}`));
   const define = `

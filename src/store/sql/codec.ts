@@ -1,6 +1,6 @@
-import { sortOf } from "../../core/checking/members.ts";
+import { describeType } from "../../core/checking/members.ts";
 import { valueOfJSON } from "../../core/exact-numbers.ts";
-import { wordsOf } from "../../core/words/words.ts";
+import { splitWords } from "../../core/words/words.ts";
 import type { Cells, CopiedTable } from "../copy.ts";
 import { formatDecimal, readDecimal } from "../decimal.ts";
 import { fold } from "../fold.ts";
@@ -70,8 +70,8 @@ function whatIs(value: unknown, { type, scale = 0 }: Column): string {
   if (typeof value === "string" && value.includes("\0")) return "a text with U+0000";
   if (type === "integer" && Number.isFinite(value)) return "a number that is not whole, or too large";
   if (type === "decimal" && (typeof value === "string" || Number.isFinite(value)))
-    return `${sortOf(value)} that is not a decimal with ${scale} digits after the point`;
-  return sortOf(value);
+    return `${describeType(value)} that is not a decimal with ${scale} digits after the point`;
+  return describeType(value);
 }
 
 /** Returns a value to compare with the values of a column. */
@@ -95,7 +95,7 @@ export function foldCell(cell: Cell): string | null {
 
 /** Returns the words for a value of a searched column. */
 export function wordsCell(cell: Cell): string {
-  return wordsAsCell(typeof cell === "string" ? wordsOf(cell) : []);
+  return wordsAsCell(typeof cell === "string" ? splitWords(cell) : []);
 }
 
 /** Returns words in their stored form: a JSON array, each word after a quotation mark. */
@@ -106,11 +106,11 @@ export function wordsAsCell(words: readonly string[]): string {
 /**
  * Returns the function that turns a cell of the database into a value. Returns null if the cell is the value already.
  */
-export function decoderOf({ ownTypes }: Dialect, column: Column): ((cell: unknown) => Value) | null {
+export function findDecoder({ ownTypes }: Dialect, column: Column): ((cell: unknown) => Value) | null {
   if (column.number === true) {
     const scale = column.scale ?? 0;
-    const textOf = ownTypes.has("decimal") ? String : (cell: unknown) => formatDecimal(String(cell), scale);
-    return (cell) => (cell === null ? null : Number(textOf(cell)));
+    const formatNumber = ownTypes.has("decimal") ? String : (cell: unknown) => formatDecimal(String(cell), scale);
+    return (cell) => (cell === null ? null : Number(formatNumber(cell)));
   }
   if (ownTypes.has(column.type)) return null;
   switch (column.type) {

@@ -10,10 +10,10 @@ import {
   type CopiedTable,
 } from "../copy.ts";
 import type { Collection, Value } from "../store.ts";
-import { decoderOf } from "./codec.ts";
+import { findDecoder } from "./codec.ts";
 import type { Cell, Dialect } from "./dialect.ts";
 import { quote } from "./names.ts";
-import { shadowsOf } from "./schema/definition.ts";
+import { collectShadows } from "./schema/definition.ts";
 import { findTable, readTypes } from "./schema/found-table.ts";
 import type { Schema } from "./schema/schema.ts";
 import {
@@ -31,11 +31,11 @@ import { selectedAs } from "./schema/table.ts";
 
 /** Returns the tables of the collections, and those next to them, in the form for a copy, by name. */
 export function tablesToCopy(dialect: Dialect, collections: readonly Collection[]): ReadonlyMap<string, CopiedTable> {
-  return copiedTables(collections, (collection) => shadowsOf(dialect, collection));
+  return copiedTables(collections, (collection) => collectShadows(dialect, collection));
 }
 
 /** Returns the whole content of a database, over a connection that sees one state of it. */
-export function contentOf(
+export function createContent(
   schema: Schema,
   collections: readonly Collection[],
   send: (step: Step) => Promise<Rows>,
@@ -73,9 +73,9 @@ export function* rememberedCollections(schema: Schema, declaredAlone = false): S
     const declared = valueOfJSON(declaration as string) as Collection;
     const found = yield* findTable(schema, declared);
     if (found === null) throw new CopyError("schema", `The table ${declared.name} does not exist any more.`);
-    const known = readTypes(types);
-    const there = [...found.columns.keys()].filter((name) => !declaredAlone || known[name] !== undefined);
-    collections.push(readDeclaration(declaration as string, known, there));
+    const knownTypes = readTypes(types);
+    const there = [...found.columns.keys()].filter((name) => !declaredAlone || knownTypes[name] !== undefined);
+    collections.push(readDeclaration(declaration as string, knownTypes, there));
   }
   return collections;
 }
@@ -91,10 +91,10 @@ async function* readPages(
   const all = `SELECT ${selected} FROM ${quote(name)}`;
   const end = `ORDER BY ${order} LIMIT ${copiedAtOnce}`;
   const behind = `${all} WHERE (${order}) > (${places}) ${end}`;
-  const decoders = columns.map((column) => decoderOf(schema, column));
+  const decoders = columns.map((column) => findDecoder(schema, column));
   const decode = (cells: readonly unknown[]): Cells =>
     cells.map((cell, at) => (decoders[at] === null ? (cell as Value) : decoders[at]!(cell)));
-  const read = (asked: Statement): Promise<readonly CellRow[]> => playAsync(askCells(asked), send);
+  const read = (query: Statement): Promise<readonly CellRow[]> => playAsync(askCells(query), send);
   let rows = await read(statement(`${all} ${end}`));
   while (rows.length > 0) {
     yield rows.map(decode);

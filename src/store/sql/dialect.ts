@@ -51,7 +51,7 @@ export interface Dialect {
   /** Returns a text as SQL. */
   literal(text: string): string;
   /** Returns the type of a column, spelled as the database reports it. */
-  storageOf(column: Column): string;
+  compileStorage(column: Column): string;
   /** Returns the definition of the key in a new table, and the options after the closing parenthesis. */
   defineKey(collection: Collection): { readonly key: string; readonly options: string };
   /** Returns a column in a form that can be compared for equality. */
@@ -76,13 +76,13 @@ export interface Dialect {
    * Returns the form in which a column of an existing table holds values of the declared kind. Returns a sentence if
    * that is not possible.
    */
-  formOf(column: Column, found: FoundColumnForm): Form | string;
+  chooseForm(column: Column, found: FoundColumnForm): Form | string;
   /** Returns the value of an expression as a column of an existing table would hold it: its SQL and its type. */
   made(column: Column, expression: string): { readonly sql: string; readonly storage: string };
   /**
    * Returns a query for the type of an expression over a table, in one row. Returns null if expressions have no type.
    */
-  typeOf(expression: string, table: string): string | null;
+  compileTypeQuery(expression: string, table: string): string | null;
   /** Returns the quoted name of an existing table. */
   quoteTable(table: string): string;
   /** Returns SQL of the type of the column that ends a statement as a fault. `said` gives the message. */
@@ -91,12 +91,12 @@ export interface Dialect {
    * The revision of a row in an existing table: the number that the database has for it (null if it has none), or a
    * digest of some columns.
    */
-  readonly revisionOf: { readonly database: string | null; digest(columns: readonly string[]): string };
+  readonly revisionSQL: { readonly database: string | null; digest(columns: readonly string[]): string };
   /** Returns SQL that joins some texts. Other values are converted to text. */
   joined(...parts: readonly string[]): string;
 }
 
-export function parametersOf(dialect: Dialect): Parameters {
+export function createParameters(dialect: Dialect): Parameters {
   const values: Cell[] = [];
   return { values, place: (value) => dialect.place(values.push(value)) };
 }
@@ -117,6 +117,6 @@ export function reading<Given>(
   write: (values: Parameters) => string,
   of: Read<Given>["of"],
 ): Read<Given> {
-  const values = parametersOf(dialect);
+  const values = createParameters(dialect);
   return { text: write(values), values: values.values, of };
 }

@@ -1,7 +1,7 @@
 import { isFolded } from "../fold.ts";
 import type { Collection } from "../store.ts";
 import { foldCell } from "./codec.ts";
-import { parametersOf, type Cell } from "./dialect.ts";
+import { createParameters, type Cell } from "./dialect.ts";
 import type { Schema } from "./schema/schema.ts";
 import { ask, orUndone, run, statement, type Script, type Statement } from "./schema/script.ts";
 import type { Table, TableColumn } from "./schema/table.ts";
@@ -29,11 +29,11 @@ interface Compared {
 /** The tables with folded columns. Excludes unique ones: every version writes them, and the corrected value could be taken. */
 function comparedIn(
   collections: readonly Collection[],
-  tableOf: (collection: Collection) => Table,
+  getTable: (collection: Collection) => Table,
 ): readonly Compared[] {
   return collections.flatMap((collection) => {
     if (collection.existing !== undefined) return [];
-    const table = tableOf(collection);
+    const table = getTable(collection);
     const columns = [...table.columns.values()].filter((column) => isFolded(column) && column.unique !== "folded");
     return columns.length === 0 ? [] : [{ table, columns }];
   });
@@ -51,9 +51,9 @@ export interface ComparingFolded {
 export function comparingFolded(
   schema: Schema,
   collections: readonly Collection[],
-  { tableOf, now }: { readonly tableOf: (collection: Collection) => Table; readonly now: () => number },
+  { getTable, now }: { readonly getTable: (collection: Collection) => Table; readonly now: () => number },
 ): ComparingFolded | null {
-  const compared = comparedIn(collections, tableOf);
+  const compared = comparedIn(collections, getTable);
   if (compared.length === 0) return null;
   let [at, from, hasFound] = [0, null as Cell, false];
   let [due, began, pauseMs] = [-Infinity, 0, firstPauseMs];
@@ -134,7 +134,7 @@ function correction(
   { name }: Table,
   { column: { sql, shadow }, id, value }: { readonly column: TableColumn; readonly id: Cell; readonly value: Cell },
 ): Statement {
-  const values = parametersOf(schema);
+  const values = createParameters(schema);
   const set = `UPDATE ${name} SET ${shadow!} = ${values.place(foldCell(value))}`;
   const same = `SELECT "id" FROM ${name} WHERE "id" = ${values.place(id)} AND ${sql} IS NOT DISTINCT FROM ${values.place(value)}`;
   return statement(`${set} WHERE ${schema.isSomeOf(`"id"`, same)}`, values.values);

@@ -14,9 +14,9 @@ export interface Indexing {
 
 /**
  * Indexes the waiting rows, one portion at a time. Runs without a pause if there are no writes. Otherwise it pauses
- * after each portion. `pauseOf` receives the duration of the portion and returns the pause, both in milliseconds.
+ * after each portion. `choosePause` receives the duration of the portion and returns the pause, both in milliseconds.
  */
-export function indexBeside(take: () => Eventually<boolean>, pauseOf: (tookMs: number) => number): Indexing {
+export function indexBeside(take: () => Eventually<boolean>, choosePause: (tookMs: number) => number): Indexing {
   let timer: NodeJS.Timeout | null = null;
   let wasWritten = false;
   let isIdle = false;
@@ -40,7 +40,7 @@ export function indexBeside(take: () => Eventually<boolean>, pauseOf: (tookMs: n
     }
     const took = performance.now() - start;
     isIdle = !hasTaken && !wasWritten;
-    wait(isIdle ? idleMs : !hasTaken ? busyMs : isBusy ? pauseOf(took) : 0);
+    wait(isIdle ? idleMs : !hasTaken ? busyMs : isBusy ? choosePause(took) : 0);
   }
 
   return {

@@ -1,20 +1,20 @@
 import { linkAlone } from "../served.ts";
 import type { ListQuery, Row, Sort, Value, Where } from "../store.ts";
 import { encodeOperand } from "./codec.ts";
-import { parametersOf, reading, type CellsRead, type Parameters, type Read } from "./dialect.ts";
+import { createParameters, reading, type CellsRead, type Parameters, type Read } from "./dialect.ts";
 import { quote } from "./names.ts";
 import { requireColumn, shownAmong, type Table, type TableColumn } from "./schema/table.ts";
 import { compileWhere } from "./where.ts";
 
 /** Returns a read of the rows of a query. */
 export function readList(table: Table, query: ListQuery): CellsRead<readonly Row[]> {
-  const { selection, rowOf } = table.showing(query.columns);
-  const values = parametersOf(table.dialect);
+  const { selection, readRow } = table.showing(query.columns);
+  const values = createParameters(table.dialect);
   const text = `SELECT ${selection} ${compileRest(table, query, values)}`;
-  return { text, values: values.values, of: (rows) => rows.map(rowOf) };
+  return { text, values: values.values, of: (rows) => rows.map(readRow) };
 }
 
-/** Returns the SQL for the row with a value in a column, for `rowOf`. `id` is such a column. */
+/** Returns the SQL for the row with a value in a column, for `readRow`. `id` is such a column. */
 export function selectBy(table: Table, { compared, operand }: TableColumn, selection = table.selection): string {
   return `SELECT ${selection} FROM ${table.name} WHERE ${compared} = ${operand(table.dialect.place(1))}`;
 }
@@ -24,7 +24,7 @@ export function readCount(table: Table, where: Where | null): Read<number> {
   const write = (values: Parameters): string => {
     const conditions = where === null ? [] : [...watched(table), compileWhere(table, where, values)];
     const condition = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
-    return `SELECT count(*) AS counted FROM ${fromOf(table, where, table.name)}${condition}`;
+    return `SELECT count(*) AS counted FROM ${chooseSource(table, where, table.name)}${condition}`;
   };
   return reading(table.dialect, write, ([row]) => row!["counted"] as number);
 }
@@ -34,7 +34,7 @@ export function readCount(table: Table, where: Where | null): Read<number> {
  * SQL already.
  */
 export function compileRest(table: Table, query: ListQuery, values: Parameters, also: readonly string[] = []): string {
-  let rest = `FROM ${fromOf(table, query.where, table.source)}`;
+  let rest = `FROM ${chooseSource(table, query.where, table.source)}`;
   let word = " WHERE ";
   const narrow = (condition: string): void => {
     rest += word + condition;
@@ -50,10 +50,10 @@ export function compileRest(table: Table, query: ListQuery, values: Parameters, 
     rest += word + compileOrder(requireColumn(table, each.column), each);
     word = ", ";
   }
-  return `${rest} LIMIT ${limitOf(table, query, values)}`;
+  return `${rest} LIMIT ${compileLimit(table, query, values)}`;
 }
 
-function fromOf({ byKey }: Table, where: Where | null, otherwise: string): string {
+function chooseSource({ byKey }: Table, where: Where | null, otherwise: string): string {
   return where !== null && namesKeys(where) ? byKey : otherwise;
 }
 
@@ -80,7 +80,7 @@ function compileLinked(
       ? ""
       : ` AND ${quote(record)} ${descending ? "<" : ">"} ${values.place(encodeOperand(dialect, id, after))}`;
   const rows = `SELECT DISTINCT ${quote(record)} FROM ${quote(link.name)} WHERE ${isValue}${isBehind}`;
-  const first = `${rows} ORDER BY ${quote(record)}${descending ? " DESC" : ""} LIMIT ${limitOf(table, query, values)}`;
+  const first = `${rows} ORDER BY ${quote(record)}${descending ? " DESC" : ""} LIMIT ${compileLimit(table, query, values)}`;
   return dialect.isAmong(id.sql, first);
 }
 
@@ -108,7 +108,7 @@ export function namesOfPage({ existing, computed, id }: Table, shown: readonly T
   ).join(", ");
 }
 
-function limitOf({ dialect }: Table, { limit }: ListQuery, values: Parameters): string {
+function compileLimit({ dialect }: Table, { limit }: ListQuery, values: Parameters): string {
   if (!Number.isSafeInteger(limit) || limit < 0) throw new TypeError(`A limit of ${limit} is no number of rows`);
   return dialect.limitInText ? String(limit) : values.place(limit);
 }
@@ -129,7 +129,7 @@ function compileAfter(table: Table, { sort }: ListQuery, after: readonly Value[]
       direction: descending === true ? "<" : ">",
       nulls: column.nullable !== true ? null : nullsFirst === true ? "first" : "last",
       isNull: cell === null,
-      place: () => column.bound(values.place(column.form?.cellOf?.(cell) ?? cell)),
+      place: () => column.bound(values.place(column.form?.convertCell?.(cell) ?? cell)),
     };
   });
   const { direction } = steps[0]!;

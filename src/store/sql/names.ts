@@ -10,22 +10,22 @@ export function quote(name: string): string {
  * Returns the name of the column with the folded value of a `folded` column. Declared names begin with a letter, so it
  * is free.
  */
-export function shadowOf(dialect: Dialect, column: Column): string {
+export function formatShadowName(dialect: Dialect, column: Column): string {
   return fitting(dialect, `_${column.name}_folded`);
 }
 
 /** Returns the name of the column with the words of a searched column. */
-export function wordsColumnOf(dialect: Dialect, column: Column): string {
+export function formatWordsColumn(dialect: Dialect, column: Column): string {
   return fitting(dialect, `_${column.name}_words`);
 }
 
 /** Returns the name of the table of the words of a collection. */
-export function wordsTableOf(dialect: Dialect, { name }: Collection): string {
+export function formatWordsTable(dialect: Dialect, { name }: Collection): string {
   return fitting(dialect, `_${name}_words`);
 }
 
 /** Returns the name of an index over columns. */
-export function indexNameOf(
+export function formatIndexName(
   dialect: Dialect,
   collection: Collection,
   columns: readonly string[],

@@ -52,46 +52,46 @@ function renamed(collection: Collection, rename: (name: string) => string): Coll
 
 /** Creates the translation for a prefix. `find` returns a collection over an existing table as the check found it. */
 export function prefixing(prefix: string, find: (collection: Collection) => Collection | undefined): Prefixing {
-  const known = new WeakMap<Collection, Collection>();
+  const prefixedCollections = new WeakMap<Collection, Collection>();
   const repeated = new WeakMap<object, object>();
 
-  function collection(given: Collection): Collection {
-    if (given.existing !== undefined) return find(given) ?? given;
-    if (prefix === "") return given;
-    let named = known.get(given);
-    if (named === undefined) known.set(given, (named = prefixed(given, prefix)));
+  function collection(declared: Collection): Collection {
+    if (declared.existing !== undefined) return find(declared) ?? declared;
+    if (prefix === "") return declared;
+    let named = prefixedCollections.get(declared);
+    if (named === undefined) prefixedCollections.set(declared, (named = prefixed(declared, prefix)));
     return named;
   }
 
-  function where(given: Where): Where {
-    if (prefix === "") return given;
-    if ("all" in given) return { all: given.all.map(where) };
-    if ("any" in given) return { any: given.any.map(where) };
-    if ("not" in given) return { not: where(given.not) };
-    return "link" in given ? { ...given, link: collection(given.link) } : given;
+  function where(condition: Where): Where {
+    if (prefix === "") return condition;
+    if ("all" in condition) return { all: condition.all.map(where) };
+    if ("any" in condition) return { any: condition.any.map(where) };
+    if ("not" in condition) return { not: where(condition.not) };
+    return "link" in condition ? { ...condition, link: collection(condition.link) } : condition;
   }
 
   return {
     collection,
     where,
     query<Q extends { readonly collection: Collection; readonly where: Where | null; readonly repeated?: boolean }>(
-      given: Q,
+      query: Q,
     ): Q {
       // A page of a table that others write to is never cached: its query is a new object each time.
-      const isOurs = given.collection.existing === undefined;
-      if (isOurs && prefix === "") return given;
-      const found = repeated.get(given);
+      const isOurs = query.collection.existing === undefined;
+      if (isOurs && prefix === "") return query;
+      const found = repeated.get(query);
       if (found !== undefined) return found as Q;
       const named = {
-        ...given,
-        collection: collection(given.collection),
-        where: given.where === null ? null : where(given.where),
+        ...query,
+        collection: collection(query.collection),
+        where: query.where === null ? null : where(query.where),
       };
-      if (isOurs && given.repeated === true) repeated.set(given, named);
+      if (isOurs && query.repeated === true) repeated.set(query, named);
       return named;
     },
-    change(given) {
-      const named = { ...given, collection: collection(given.collection) };
+    change(change) {
+      const named = { ...change, collection: collection(change.collection) };
       return "where" in named ? { ...named, where: where(named.where) } : named;
     },
   };

@@ -4,10 +4,10 @@ import fc from "fast-check";
 import { postgres } from "../postgres/dialect.ts";
 import { sqlite } from "../sqlite/dialect.ts";
 import type { Collection, ListQuery, Operator, Where } from "../store.ts";
-import { parametersOf, type Dialect } from "./dialect.ts";
+import { createParameters, type Dialect } from "./dialect.ts";
 import { readList } from "./list.ts";
 import { ask, play, playAsync, statement, type Rows, type Script, type Step } from "./schema/script.ts";
-import { tablesOf } from "./schema/table.ts";
+import { createTableLookup } from "./schema/table.ts";
 import { assign } from "./writes/writes.ts";
 
 const notes: Collection = {
@@ -26,7 +26,7 @@ const dialects: readonly (readonly [name: string, dialect: Dialect])[] = [
 ];
 
 for (const [name, dialect] of dialects) {
-  const table = tablesOf(dialect)(notes);
+  const table = createTableLookup(dialect)(notes);
   const compile = (where: Where, after: string): string => {
     const sort = [{ column: "text", descending: true }, { column: "id" }];
     const query: ListQuery = { collection: notes, where, sort, after: [after, 1], limit: 10 };
@@ -52,7 +52,7 @@ for (const [name, dialect] of dialects) {
       }),
     );
     const set = (value: string): string =>
-      assign(table, { text: value, email: value, data: { keyOf: value } }, parametersOf(dialect), () => null)
+      assign(table, { text: value, email: value, data: { keyOf: value } }, createParameters(dialect), () => null)
         .map(({ sql, place }) => `${sql} = ${place}`)
         .join();
     assert.equal(set("'; DROP TABLE notes; --"), set("x"));
@@ -61,7 +61,7 @@ for (const [name, dialect] of dialects) {
   test(`${name}: never makes SQL of a column that is not declared`, () => {
     for (const column of ["nmae", `text" OR 1=1 --`, "_revision", "_email_folded", "", "toString", "__proto__"]) {
       assert.throws(() => compile({ column, operator: "eq", value: "x" }, "a"), TypeError);
-      assert.throws(() => assign(table, { [column]: "x" }, parametersOf(dialect), () => null), TypeError);
+      assert.throws(() => assign(table, { [column]: "x" }, createParameters(dialect), () => null), TypeError);
       const sort = [{ column }];
       const query: ListQuery = { collection: notes, where: null, sort, limit: 10 };
       assert.throws(() => readList(table, query), TypeError);

@@ -1,6 +1,6 @@
 import { keptBeside } from "../copy.ts";
 import type { Collection, Column } from "../store.ts";
-import { quote, wordsTableOf } from "./names.ts";
+import { quote, formatWordsTable } from "./names.ts";
 import type { Schema } from "./schema/schema.ts";
 import { ask, statement, type Script } from "./schema/script.ts";
 
@@ -50,14 +50,14 @@ export function ownTables(
   names: readonly string[],
 ): ReadonlyMap<string, Collection | null> {
   const declared = new Map([...collections, ...beside].map((each) => [each.name, each]));
-  const words = new Set(collections.map((each) => wordsTableOf(schema, each)));
+  const words = new Set(collections.map((each) => formatWordsTable(schema, each)));
   const isOurs = (name: string): boolean => declared.has(name) || words.has(name) || name.startsWith("latchkey_");
   return new Map(names.filter(isOurs).map((name) => [name, declared.get(name) ?? null]));
 }
 
 /** Finds the oldest time of a collection by an index. */
 export function* findOldest(collection: Collection): Script<Oldest | null> {
-  const age = ageOf(collection);
+  const age = findAgeColumn(collection);
   if (age === null) return null;
   const [name, table] = [quote(age.column.name), quote(collection.name)];
   const [row] = yield* ask(
@@ -67,7 +67,7 @@ export function* findOldest(collection: Collection): Script<Oldest | null> {
         : `SELECT ${name} AS oldest FROM ${table} ORDER BY "id" LIMIT 1`,
     ),
   );
-  const at = row === undefined ? null : timeOf(row["oldest"]);
+  const at = row === undefined ? null : formatTime(row["oldest"]);
   return at === null ? null : { column: age.column.name, at };
 }
 
@@ -78,7 +78,7 @@ interface Age {
 }
 
 /** Returns the column that shows the age of a collection, or null if there is none. */
-function ageOf({ key, columns, indexes = [] }: Collection): Age | null {
+function findAgeColumn({ key, columns, indexes = [] }: Collection): Age | null {
   const times = columns.filter(isTime);
   const indexed = times.find(({ name }) => indexes.some(([first]) => first === name));
   if (indexed !== undefined) return { column: indexed, isIndexed: true };
@@ -95,7 +95,7 @@ function isTime({ type, name }: Column): boolean {
 const firstMs = 1e11;
 
 /** Formats a time. Returns null if the value is not a time. */
-function timeOf(value: unknown): string | null {
+function formatTime(value: unknown): string | null {
   if (typeof value === "string") return value;
   return typeof value === "number" && value >= firstMs && value < 8.64e15 ? new Date(value).toISOString() : null;
 }

@@ -33,11 +33,11 @@ export function storeOver(
   }
 
   return {
-    async open(given) {
-      const mistakes = storeMistakes(given);
+    async open(declared) {
+      const mistakes = storeMistakes(declared);
       if (mistakes.length > 0) throw new DeclarationError(mistakes);
       await close();
-      const collections = given.map(names.collection);
+      const collections = declared.map(names.collection);
       engine = await open(collections);
       for (const collection of collections) {
         const settled = engine.settled.get(collection.name);

@@ -1,21 +1,21 @@
 import { CopyError, type Cells, type CopiedTable, type Counters, type StoreTarget } from "../copy.ts";
 import { MigrationNeeded, type Collection } from "../store.ts";
 import { makeJournal } from "./changes/journal.ts";
-import { contentOf, tablesToCopy } from "./content.ts";
+import { createContent, tablesToCopy } from "./content.ts";
 import { fitReferences, fitTable, rememberDeclaration } from "./schema/migration.ts";
 import type { Schema } from "./schema/schema.ts";
 import { playAsync, type Rows, type Script, type Step } from "./schema/script.ts";
 
 /** Functions that keep or discard a filled store, and convert its errors. */
 export interface Filling extends Pick<StoreTarget, "keep" | "close"> {
-  told(error: unknown): unknown;
+  convertError(error: unknown): unknown;
 }
 
 /** Returns a new store that is filled over a connection, within one transaction. */
 export function targetOver(
   schema: Schema,
   send: (step: Step) => Promise<Rows>,
-  { told, keep, close }: Filling,
+  { convertError, keep, close }: Filling,
 ): StoreTarget {
   let collections: readonly Collection[] = [];
   let tables: ReadonlyMap<string, CopiedTable> = new Map();
@@ -24,7 +24,7 @@ export function targetOver(
     try {
       return await work;
     } catch (error) {
-      throw told(error);
+      throw convertError(error);
     }
   }
 
@@ -37,7 +37,7 @@ export function targetOver(
     write: (name, rows) => tell(playAsync(insertAll(schema, tables.get(name)!, rows), send)),
     async complete(counters) {
       await tell(playAsync(complete(schema, collections, counters), send));
-      return contentOf(schema, collections, (step) => tell(send(step)));
+      return createContent(schema, collections, (step) => tell(send(step)));
     },
     keep: () => tell(keep()),
     close,

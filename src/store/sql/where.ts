@@ -44,11 +44,11 @@ const ofWord: ReadonlySet<string> = new Set(["word", "few", "waiting"]);
 
 function compileLink(
   { dialect, id }: Table,
-  { link, record, linked, values: given }: Extract<Where, { link: unknown }>,
+  { link, record, linked, values: linkedValues }: Extract<Where, { link: unknown }>,
   values: Parameters,
 ): string {
   const declared = link.columns.find(({ name }) => name === linked)!;
-  const cells = given.map((each) => encodeOperand(dialect, declared, each));
+  const cells = linkedValues.map((each) => encodeOperand(dialect, declared, each));
   const isAmong = dialect.isOneOf(quote(linked), cells, values);
   return dialect.isAmong(id.sql, `SELECT ${quote(record)} FROM ${quote(link.name)} WHERE ${isAmong}`);
 }
@@ -78,7 +78,7 @@ function compileOne(
     case "gte":
       return compare(dialect, column, operator, value, values);
     case "in":
-      return isOneOf(dialect, column, requireList(column, value), values);
+      return compileOneOf(dialect, column, requireList(column, value), values);
     case "null":
       return `${column.sql} ${requireFlag(column, value) ? "IS NULL" : "IS NOT NULL"}`;
     case "contains":
@@ -111,7 +111,7 @@ function compare(
   const { form } = column;
   const cell = isEquality ? encodeCompared(dialect, column, value) : encodeOperand(dialect, column, value);
   if (form?.span !== undefined && cell !== null) return compareSpan(column, operator, form.span(cell), values);
-  const place = values.place(form?.cellOf?.(cell) ?? cell);
+  const place = values.place(form?.convertCell?.(cell) ?? cell);
   return isEquality
     ? `${column.compared} ${comparisons[operator]} ${column.operand(place)}`
     : `${column.sql} ${comparisons[operator]} ${column.bound(place)}`;
@@ -138,15 +138,15 @@ function compareSpan(
   }
 }
 
-function isOneOf(dialect: Dialect, column: TableColumn, given: readonly Value[], values: Parameters): string {
+function compileOneOf(dialect: Dialect, column: TableColumn, choices: readonly Value[], values: Parameters): string {
   const { form, compared, operand } = column;
-  const cells = given.map((each) => encodeCompared(dialect, column, each));
+  const cells = choices.map((each) => encodeCompared(dialect, column, each));
   if (form?.span !== undefined) {
     const { span } = form;
     const each = cells.map((cell) => compareSpan(column, "eq", span(cell), values));
     return each.length === 0 ? "FALSE" : `(${each.join(" OR ")})`;
   }
-  const held = form?.cellOf === undefined ? cells : cells.map(form.cellOf);
+  const held = form?.convertCell === undefined ? cells : cells.map(form.convertCell);
   return operand === same ? dialect.isOneOf(compared, held, values) : dialect.isOneOf(compared, held, values, operand);
 }
 

@@ -1,10 +1,10 @@
-import { wordsOf, WORDS_VERSION } from "../../core/words/words.ts";
+import { splitWords, WORDS_VERSION } from "../../core/words/words.ts";
 import { behindPrefix } from "../prefix.ts";
 import { firstIndexingMs, isSearched } from "../searched.ts";
 import type { Collection, WordCounts } from "../store.ts";
 import { wordsAsCell } from "./codec.ts";
 import { reading, type Cell, type Dialect, type Parameters, type Read } from "./dialect.ts";
-import { quote, wordsColumnOf, wordsTableOf } from "./names.ts";
+import { quote, formatWordsColumn, formatWordsTable } from "./names.ts";
 import { defineColumn } from "./schema/definition.ts";
 import type { Schema } from "./schema/schema.ts";
 import { ask, orUndone, run, statement, type Script } from "./schema/script.ts";
@@ -15,7 +15,7 @@ import type { Table, TableColumn } from "./schema/table.ts";
  * trigger deletes the row's words and adds its id under PENDING. The pending rows are indexed soon after, many at a
  * time, so the write itself costs almost nothing more. Until then, they are scanned.
  *
- * Words from another version of `wordsOf` are made again in the same way, under separate marks, which a process with an
+ * Words from another version of `splitWords` are made again in the same way, under separate marks, which a process with an
  * older version ignores. Until then, rows are found by their old words.
  */
 
@@ -83,7 +83,7 @@ export function* fitWords(schema: Schema, collection: Collection): Script<void> 
   const there = new Set(found.map(({ name }) => name as string).filter((name) => name.startsWith(triggerPrefix)));
   if (there.size === wanted.size && [...wanted.keys()].every((name) => there.has(name))) return;
   for (const name of there) yield* run(schema.dropTrigger(collection, name));
-  const words = quote(wordsTableOf(schema, collection));
+  const words = quote(formatWordsTable(schema, collection));
   const table = quote(collection.name);
   yield* run(`DROP TABLE IF EXISTS ${words}`);
   if (wanted.size === 0) return;
@@ -94,13 +94,13 @@ export function* fitWords(schema: Schema, collection: Collection): Script<void> 
   const { options } = schema.defineKey({ ...collection, key: "text" });
   yield* run(`CREATE TABLE ${words} (${columns.join(", ")}, PRIMARY KEY ("word", "id"))${options}`);
   for (const sql of wanted.values()) yield* run(sql);
-  const first = firstOf(collection);
+  const first = compileLeastKey(collection);
   yield* run(`INSERT INTO ${words} VALUES (${CURRENT}, ${first})`);
   yield* run(`INSERT INTO ${words} SELECT ${TAKEN}, ${first} WHERE EXISTS (SELECT 1 FROM ${table})`);
 }
 
 /** Returns a value before all keys. */
-function firstOf({ key }: Collection): string {
+function compileLeastKey({ key }: Collection): string {
   return key === "integer" ? "0" : "''";
 }
 
@@ -128,12 +128,12 @@ function* takeWords(schema: Schema, table: Table): Script<boolean> {
   const { wordsTable } = table;
   const has = (name: string, ...marks: readonly string[]): string =>
     `(SELECT count(*) FROM (SELECT 1 FROM ${wordsTable} WHERE "word" IN (${marks.join(", ")}) LIMIT 1) AS t) AS ${name}`;
-  const asked = [
+  const countColumns = [
     has("is_current", CURRENT),
     has("has_added", added.pending, added.taken),
     has("has_anew", anew.pending, anew.taken),
   ];
-  const [found] = yield* ask(statement(`SELECT ${asked.join(", ")}`));
+  const [found] = yield* ask(statement(`SELECT ${countColumns.join(", ")}`));
   const isSet = (name: string): boolean => found![name] === 1;
   const [isCurrent, hasAdded, hasAnew] = [isSet("is_current"), isSet("has_added"), isSet("has_anew")];
   if (isCurrent && !hasAdded && !hasAnew) return false;
@@ -155,7 +155,7 @@ function* takeMarked(schema: Schema, table: Table, marks: Marks): Script<boolean
 
 /** Notes that the words of all rows must be made again by the rule of this version. */
 function* beginAnew({ collection, name, wordsTable }: Table): Script<void> {
-  const first = firstOf(collection);
+  const first = compileLeastKey(collection);
   yield* run(`INSERT INTO ${wordsTable} VALUES (${CURRENT}, ${first}) ON CONFLICT DO NOTHING`);
   yield* run(
     `INSERT INTO ${wordsTable} SELECT ${anew.taken}, ${first} WHERE EXISTS (SELECT 1 FROM ${name}) ON CONFLICT DO NOTHING`,
@@ -180,14 +180,14 @@ function* takePending(schema: Schema, table: Table, { pending }: Marks): Script<
   for (const row of rows) {
     if (found.length >= portionWords) break;
     const id = row["id"] as Cell;
-    const words = searched.map((_, at) => wordsOf(String(row[`text_${at}`] ?? "")));
-    const kept = words.map(wordsAsCell);
-    if (kept.some((each, at) => each !== row[`words_${at}`])) changed.push([id, ...kept]);
+    const words = searched.map((_, at) => splitWords(String(row[`text_${at}`] ?? "")));
+    const wordCells = words.map(wordsAsCell);
+    if (wordCells.some((each, at) => each !== row[`words_${at}`])) changed.push([id, ...wordCells]);
     for (const word of new Set(words.flat())) found.push([word, id]);
     taken.push([id]);
   }
   if (taken.length === 0) return false;
-  const key = schema.storageOf(table.id);
+  const key = schema.compileStorage(table.id);
   const send = (sql: string, page: readonly unknown[]): Script<unknown> => ask(statement(sql, [JSON.stringify(page)]));
   const page = schema.elements(schema.place(1));
   // This update comes first, because its trigger deletes the old words.
@@ -254,7 +254,7 @@ function* takeMore(schema: Schema, { name, wordsTable }: Table, { pending, taken
 
 /** Returns the searched columns and their words columns. A change of one of these changes words. */
 export function watchedColumns(dialect: Dialect, { columns }: Collection): readonly string[] {
-  return columns.filter(isSearched).flatMap((column) => [column.name, wordsColumnOf(dialect, column)].map(quote));
+  return columns.filter(isSearched).flatMap((column) => [column.name, formatWordsColumn(dialect, column)].map(quote));
 }
 
 function searchedIn({ columns, collection }: Table): readonly TableColumn[] {

@@ -70,7 +70,7 @@ export type LogSizes = readonly [pages: number, moved: number];
  * Returns a function for the sizes that SQLite itself reports. Returns null before SQLite 3.51, which would run a
  * checkpoint instead.
  */
-export function logSizesOf(database: DatabaseSync): (() => LogSizes) | null {
+export function prepareLogSizes(database: DatabaseSync): (() => LogSizes) | null {
   if (!isFrom(process.versions["sqlite"] ?? "", [3, 51])) return null;
   const sizes = prepare(database, "PRAGMA wal_checkpoint(NOOP)");
   return () => {
@@ -95,28 +95,28 @@ export interface Statements {
 }
 
 /** Caches prepared statements. Drops the oldest if there are too many. */
-export function statementsOf(database: DatabaseSync): Statements {
+export function createStatementCache(database: DatabaseSync): Statements {
   return rememberedBy((sql) => prepare(database, sql));
 }
 
 /** Does the same for statements whose rows have named columns. */
-export function namedStatementsOf(database: DatabaseSync): (text: string) => NamedStatement {
+export function createNamedCache(database: DatabaseSync): (text: string) => NamedStatement {
   const statements = rememberedBy((sql) => prepareNamed(database, sql));
   return (text) => statements(text, () => text);
 }
 
 function rememberedBy<Prepared>(make: (sql: string) => Prepared): (shape: string, sql: () => string) => Prepared {
-  const known = new Map<string, Prepared>();
+  const cache = new Map<string, Prepared>();
   // The same shape usually repeats, and comparing a new text costs less than a lookup.
   let lastShape = "";
   let last: Prepared | null = null;
   return (shape, sql) => {
     if (last !== null && lastShape === shape) return last;
-    let statement = known.get(shape);
+    let statement = cache.get(shape);
     if (statement === undefined) {
       statement = make(sql());
-      if (known.size >= limit) known.delete(known.keys().next().value!);
-      known.set(shape, statement);
+      if (cache.size >= limit) cache.delete(cache.keys().next().value!);
+      cache.set(shape, statement);
     }
     lastShape = shape;
     last = statement;

@@ -1,9 +1,9 @@
 import type { Dialect } from "../sql/dialect.ts";
 import { same } from "../sql/existing/form.ts";
 import { quote } from "../sql/names.ts";
-import { tablesOf } from "../sql/schema/table.ts";
-import { formOf } from "./existing/forms.ts";
-import { digestOf } from "./existing/functions.ts";
+import { createTableLookup } from "../sql/schema/table.ts";
+import { chooseForm } from "./existing/forms.ts";
+import { compileDigest } from "./existing/functions.ts";
 
 /** The properties of SQLite. */
 export const sqlite: Dialect = {
@@ -17,7 +17,7 @@ export const sqlite: Dialect = {
   referencesInColumns: true,
   place: () => "?",
   literal: (text) => `'${text.replaceAll("'", "''")}'`,
-  storageOf: ({ type }) =>
+  compileStorage: ({ type }) =>
     type === "double" ? "REAL" : type === "integer" || type === "boolean" || type === "decimal" ? "INTEGER" : "TEXT",
   // Rows with text keys are stored in the order of their keys, which saves a second search.
   defineKey: ({ key }) =>
@@ -36,23 +36,23 @@ export const sqlite: Dialect = {
   isSomeOf: (compared, select) => `${compared} IN (${select})`,
   isLocked: (compared, select) => `${compared} IN (${select})`,
   contains: (text, part) => `instr(${text}, ${part}) > 0`,
-  formOf,
+  chooseForm,
   made: ({ type, scale = 0 }, expression) =>
     type === "decimal"
       ? { sql: `round((${expression}), ${scale})`, storage: "REAL" }
       : { sql: `(${expression})`, storage: type === "integer" ? "INTEGER" : type === "double" ? "REAL" : "TEXT" },
-  typeOf: () => null,
+  compileTypeQuery: () => null,
   quoteTable: quote,
   fail: (said) => `latchkey_fail(${said})`,
-  revisionOf: { database: null, digest: digestOf },
+  revisionSQL: { database: null, digest: compileDigest },
   joined: (...parts) => parts.join(" || "),
 };
 
 /** Returns the table of a collection. */
-export const tableOf = tablesOf(sqlite);
+export const getTable = createTableLookup(sqlite);
 
 /**
  * Returns the table for reads with a time limit. They check the clock at one row of 64, because a check costs as much
  * as three rows. `latchkey_in_time` throws when the time is over.
  */
-export const timedTableOf = tablesOf({ ...sqlite, watch: `(("id" & 63) <> 0 OR latchkey_in_time())` });
+export const getTimedTable = createTableLookup({ ...sqlite, watch: `(("id" & 63) <> 0 OR latchkey_in_time())` });

@@ -1,37 +1,37 @@
 import { messageOfThrown } from "../../core/checking/thrown.ts";
 import type { Observer } from "../../core/observation.ts";
 import { asData } from "../declarations.ts";
-import { searchedOf } from "../searched.ts";
+import { pickSearched } from "../searched.ts";
 import { asSettled } from "../sql/existing/settle.ts";
 import { refusalsTold } from "../sql/schema/table-shape.ts";
 import type { Engine } from "../sql/store.ts";
 import { takeSomeWords } from "../sql/word-index.ts";
 import { StoreOutdated, StoreSetupError, type Collection, type Outcome, type Transaction } from "../store.ts";
 import { connectReadOnly, playOn, prepare } from "./connection.ts";
-import { tableOf } from "./dialect.ts";
+import { getTable } from "./dialect.ts";
 import { storeError, unavailable } from "./errors.ts";
 import { addFunctions } from "./existing/functions.ts";
 import { lastingIn } from "./existing/views.ts";
 import { followCollection } from "./feed.ts";
-import { guardOf, requireOwnLog, type Guard } from "./file/guard.ts";
+import { createGuard, requireOwnLog, type Guard } from "./file/guard.ts";
 import { filesAt, watchFile } from "./file/place.ts";
 import { sqliteSchema } from "./migration.ts";
 import { nameCollections } from "./named.ts";
 import { DatabaseSync } from "./node-sqlite.ts";
 import { longReads, type LongReads } from "./reads/long-reads.ts";
 import { offloadReads } from "./reads/offloaded.ts";
-import { readerOf, type Reader } from "./reads/reader.ts";
-import { snapshotOf, type Snapshot } from "./reads/snapshot.ts";
+import { createReader, type Reader } from "./reads/reader.ts";
+import { createSnapshot, type Snapshot } from "./reads/snapshot.ts";
 import {
   explainOutdated,
   prepareFile,
   prepareSchema,
   requireSchema,
-  retypedOf,
+  createTypeCheck,
   shapesIn,
   type Retyped,
 } from "./schema.ts";
-import { committerOf } from "./writes/transactions.ts";
+import { createCommitter } from "./writes/transactions.ts";
 import { writerThread, type WriterThread } from "./writes/writer-thread.ts";
 
 /** The options for a file. */
@@ -61,14 +61,14 @@ export function openFile(
   const refusing = refusalsTold(observe);
   const explain = (error: unknown): unknown => explainOutdated(error, database, shapes, refusing);
   const files = filesAt(path);
-  const guard = guardOf({ path, files }, database);
+  const guard = createGuard({ path, files }, database);
   requireWhole(guard, database);
   const opened = { path, files, content: guard.content };
   const data = asData(asSettled(collections, settled));
   const writer = writerThread({ ...opened, busyMs, collections: data, shapes }, observe, refusing);
   const threads = longReads({ path, collections: data, limitMs: longReadMs });
-  const retyped = retypedOf(database, collections, refusing);
-  const { snapshot, version, reader, long } = readsOf(database, { threads, retyped, guard, explain });
+  const retyped = createTypeCheck(database, collections, refusing);
+  const { snapshot, version, reader, long } = createReads(database, { threads, retyped, guard, explain });
   /** The guard and the checks of `check` need the state of now. */
   const look = (): void => {
     snapshot.release();
@@ -172,13 +172,13 @@ interface Reads {
   readonly long: LongReads;
 }
 
-function readsOf(
+function createReads(
   database: DatabaseSync,
   { threads, retyped, guard, explain }: Guards & { readonly threads: LongReads },
 ): Reads {
   const dataVersion = prepare(database, "PRAGMA data_version");
   let seen = 0;
-  const snapshot = believed(snapshotOf(database, look), guard);
+  const snapshot = believed(createSnapshot(database, look), guard);
 
   /** Checks the tables after a commit, because they change only with a commit. */
   function look(): void {
@@ -202,7 +202,7 @@ function readsOf(
   }
 
   const { require } = retyped;
-  const reader = readerOf({ database, ready: snapshot.take, version, tableOf, require, explain });
+  const reader = createReader({ database, ready: snapshot.take, version, getTable, require, explain });
   return { snapshot, version, reader, long: guarded(threads, requireNow, explain) };
 }
 
@@ -210,12 +210,12 @@ function readsOf(
 function guarded(threads: LongReads, require: Retyped["require"], explain: (error: unknown) => unknown): LongReads {
   return {
     ...threads,
-    async read(method, asked) {
+    async read(method, query) {
       try {
-        require(asked.collection);
-        const given = await threads.read(method, asked);
-        require(asked.collection);
-        return given;
+        require(query.collection);
+        const answer = await threads.read(method, query);
+        require(query.collection);
+        return answer;
       } catch (error) {
         throw explain(error);
       }
@@ -244,16 +244,16 @@ export function memoryOpener(): Opener {
   addFunctions(database);
   let commits = 0;
   const version = (): number => commits;
-  const reader = readerOf({ database, ready: () => {}, version, tableOf });
+  const reader = createReader({ database, ready: () => {}, version, getTable });
 
   return (collections) => {
     const settled = prepareSchema(database, collections);
-    const searched = searchedOf(collections).map(tableOf);
+    const searched = pickSearched(collections).map(getTable);
     const takeAllWords = (): void => {
       while (playOn(database, takeSomeWords(sqliteSchema, searched)));
     };
     takeAllWords();
-    const committer = committerOf(database, asSettled(collections, settled));
+    const committer = createCommitter(database, asSettled(collections, settled));
     return {
       settled,
       ...reading(reader, version),

@@ -8,16 +8,16 @@ const ofSQLite = (message: string, errcode: number) => Object.assign(new Error(m
 const ofSystem = (code: string) => Object.assign(new Error(`${code}: failed, read`), { code, syscall: "read" });
 
 test("reports a failure of the disk, the file or a lock with its cause and fix, and not as a fault", () => {
-  const told = [
+  const errors = [
     ofSQLite("database is locked", 5),
     ofSQLite("unable to open database file", 14),
     ofSystem("EIO"),
     ofSystem("EMFILE"),
   ].map((error) => storeError(error));
 
-  for (const error of told) assert.ok(error instanceof StoreUnavailable);
+  for (const error of errors) assert.ok(error instanceof StoreUnavailable);
   assert.deepEqual(
-    told.map((error) => /fuser on the file|ulimit -n|EIO|EMFILE/.exec((error as Error).message)?.[0]),
+    errors.map((error) => /fuser on the file|ulimit -n|EIO|EMFILE/.exec((error as Error).message)?.[0]),
     ["fuser on the file", "ulimit -n", "EIO", "EMFILE"],
   );
   assert.ok(storeError(ofSystem("ENOSPC")) instanceof StoreFull);

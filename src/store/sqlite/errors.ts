@@ -15,14 +15,14 @@ export const code = {
 } as const;
 
 /** Returns the extended result code of an error from SQLite. Returns null for any other error. */
-export function codeOf(error: unknown): number | null {
+export function findCode(error: unknown): number | null {
   if (!(error instanceof Error) || !("errcode" in error)) return null;
   return typeof error.errcode === "number" ? error.errcode : null;
 }
 
 /** Returns true if another connection held the database for longer than the time-out. */
 export function isBusy(error: unknown): boolean {
-  const found = codeOf(error);
+  const found = findCode(error);
   return found !== null && (found & 0xff) === 5;
 }
 
@@ -31,7 +31,7 @@ export function isBusy(error: unknown): boolean {
  * Then nothing was written.
  */
 function isFull(error: unknown): boolean {
-  const found = codeOf(error);
+  const found = findCode(error);
   if (found !== null) return (found & 0xff) === 13;
   return error instanceof Error && "code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT");
 }
@@ -41,7 +41,7 @@ function isFull(error: unknown): boolean {
  * cause of ERROR, TOOBIG, CONSTRAINT, MISMATCH and RANGE.
  */
 export function isStoreFailure(error: unknown): boolean {
-  const found = codeOf(error);
+  const found = findCode(error);
   return found !== null && ![1, 18, 19, 20, 25].includes(found & 0xff);
 }
 
@@ -80,7 +80,7 @@ const meanings: Readonly<Record<number, string>> = {
 export function unavailable(cause: unknown): StoreUnavailable {
   const message = cause instanceof Error ? cause.message : String(cause);
   if (isFull(cause)) return new StoreFull(`SQLite: the disk is full. Free space on its disk (${message})`, { cause });
-  const found = codeOf(cause);
+  const found = findCode(cause);
   const meaning = found === null ? undefined : meanings[found];
   const reason = meaning === undefined ? message : `${meaning} (${message})`;
   return new StoreUnavailable(`SQLite: ${reason}${found === null ? "" : `, code ${found}`}`, { cause });
@@ -94,11 +94,11 @@ export interface Failure {
 }
 
 /** Returns the parts of an error that can be sent. */
-export function failureOf(error: unknown): Failure {
-  return { message: error instanceof Error ? error.message : String(error), errcode: codeOf(error) };
+export function toFailure(error: unknown): Failure {
+  return { message: error instanceof Error ? error.message : String(error), errcode: findCode(error) };
 }
 
 /** Returns the error that was sent. */
-export function errorOf({ message, errcode }: Failure): Error {
+export function toError({ message, errcode }: Failure): Error {
   return Object.assign(new Error(message), errcode === null ? {} : { errcode });
 }

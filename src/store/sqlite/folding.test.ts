@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { comparingFolded } from "../sql/folding.ts";
 import type { Collection } from "../store.ts";
 import { playOn, prepare } from "./connection.ts";
-import { tableOf } from "./dialect.ts";
+import { getTable } from "./dialect.ts";
 import { addFunctions } from "./existing/functions.ts";
 import { sqliteSchema } from "./migration.ts";
 import { DatabaseSync } from "./node-sqlite.ts";
@@ -34,7 +34,7 @@ function setUp(rows: number) {
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT ${rows}) INSERT INTO people (id, _revision, name, _name_folded, email, _email_folded) SELECT i, i, 'Ann ' || i, 'ann ' || i, 'E' || i, 'e' || i FROM n`,
   );
   const clock = { now: 0 };
-  const comparing = comparingFolded(sqliteSchema, [people, visits], { tableOf, now: () => clock.now })!;
+  const comparing = comparingFolded(sqliteSchema, [people, visits], { getTable, now: () => clock.now })!;
   const ask = (sql: string): unknown[] => prepare(database, sql).all().flat();
 
   /** Runs all portions that are due. Returns their number. */
@@ -116,5 +116,5 @@ test("continues with the other tables if one cannot be compared", () => {
 test("compares nothing if no column is folded", () => {
   const plain: Collection = { name: "plain", key: "integer", columns: [{ name: "name", type: "text" }] };
 
-  assert.equal(comparingFolded(sqliteSchema, [plain], { tableOf, now: () => 0 }), null);
+  assert.equal(comparingFolded(sqliteSchema, [plain], { getTable, now: () => 0 }), null);
 });

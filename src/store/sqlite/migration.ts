@@ -1,9 +1,9 @@
 import { encodeRow } from "../sql/codec.ts";
-import { quote, shadowOf } from "../sql/names.ts";
-import { createTable, defineColumn, shadowsOf } from "../sql/schema/definition.ts";
+import { quote, formatShadowName } from "../sql/names.ts";
+import { createTable, defineColumn, collectShadows } from "../sql/schema/definition.ts";
 import { leftOvers, referringLeftOvers, requiredLeftOvers } from "../sql/schema/found-table.ts";
 import { selectLinks } from "../sql/schema/links.ts";
-import { referenceOf, type Found, type Schema } from "../sql/schema/schema.ts";
+import { formatReference, type Found, type Schema } from "../sql/schema/schema.ts";
 import { ask, run, statement } from "../sql/schema/script.ts";
 import type { Collection, Column } from "../store.ts";
 import { findBound } from "./changes/bound.ts";
@@ -81,15 +81,15 @@ export const sqliteSchema: Schema = {
     ];
   },
   *fillShadow(collection, column) {
-    const [name, shadow] = [quote(column.name), quote(shadowOf(sqlite, column))];
+    const [name, shadow] = [quote(column.name), quote(formatShadowName(sqlite, column))];
     yield* run(
       `UPDATE ${quote(collection.name)} SET ${shadow} = latchkey_fold(${name}) WHERE ${shadow} IS NOT latchkey_fold(${name})`,
     );
   },
   *readCounters(collections) {
     const [row] = yield* ask(statement("SELECT revision FROM latchkey_revision"));
-    const kept = yield* ask(statement("SELECT collection, next FROM latchkey_keys"));
-    const next = new Map(kept.map((row) => [row["collection"], row["next"] as number]));
+    const storedKeys = yield* ask(statement("SELECT collection, next FROM latchkey_keys"));
+    const next = new Map(storedKeys.map((row) => [row["collection"], row["next"] as number]));
     const keyed = collections.filter(({ key }) => key === "integer");
     return {
       revision: row!["revision"] as number,
@@ -116,7 +116,7 @@ function needsRebuild(collection: Collection, found: Found): boolean {
     const there = found.columns.get(column.name);
     if (there === undefined) return false;
     const target = found.references.get(column.name)?.target ?? "";
-    return there.nullable !== (column.nullable === true) || target !== referenceOf(column);
+    return there.nullable !== (column.nullable === true) || target !== formatReference(column);
   });
 }
 
@@ -124,8 +124,10 @@ function needsRebuild(collection: Collection, found: Found): boolean {
 function rebuild(collection: Collection, found: Found): string[] {
   const [table, fresh] = [quote(collection.name), quote(`_${collection.name}`)];
   const leftOver = leftOvers(collection, found);
-  const kept = [...found.columns.keys()].filter((name) => collection.columns.some((column) => column.name === name));
-  const copied = ["id", "_revision", ...kept, ...leftOver.map(({ name }) => name)].map(quote).join(", ");
+  const retainedNames = [...found.columns.keys()].filter((name) =>
+    collection.columns.some((column) => column.name === name),
+  );
+  const copied = ["id", "_revision", ...retainedNames, ...leftOver.map(({ name }) => name)].map(quote).join(", ");
   return [
     createTable(sqlite, collection, `_${collection.name}`),
     ...leftOver.map(({ name, storage }) => `ALTER TABLE ${fresh} ADD COLUMN ${quote(name)} ${storage}`),
@@ -140,7 +142,7 @@ function addColumns(collection: Collection, found: Found): string[] {
   const missing = (column: Column): boolean => !found.columns.has(column.name);
   return [
     ...columns.filter(missing).map((column) => defineColumn(sqlite, column)),
-    ...shadowsOf(sqlite, collection)
+    ...collectShadows(sqlite, collection)
       .filter(missing)
       .map((column) => defineColumn(sqlite, column)),
   ].map((definition) => `ALTER TABLE ${quote(name)} ADD COLUMN ${definition}`);

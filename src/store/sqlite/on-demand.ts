@@ -72,7 +72,7 @@ export async function planSQLite(
   dropped: readonly string[] = [],
 ): Promise<Plan> {
   requireArguments("planSQLite", arguments, { path: text, collections: aList, dropped: optional(texts) });
-  return told(path, async () => (await import("./changes/plan.ts")).planFile(path, collections, dropped));
+  return explainErrors(path, async () => (await import("./changes/plan.ts")).planFile(path, collections, dropped));
 }
 
 /** Makes the changes that `planSQLite` returns, while clients read and write. Resumes an interrupted migration. */
@@ -82,7 +82,9 @@ export async function migrateSQLite(
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
   requireArguments("migrateSQLite", arguments, { path: text, collections: aList, options: migrateOptions });
-  return told(path, async () => (await import("./changes/migrate.ts")).migrateFile(path, collections, options));
+  return explainErrors(path, async () =>
+    (await import("./changes/migrate.ts")).migrateFile(path, collections, options),
+  );
 }
 
 /** Does what `migrateSQLite` does to a copy of the file, which it removes afterwards. */
@@ -92,7 +94,7 @@ export async function trySQLite(
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
   requireArguments("trySQLite", arguments, { path: text, collections: aList, options: migrateOptions });
-  return told(path, async () => (await import("./changes/dry-run.ts")).dryRunFile(path, collections, options));
+  return explainErrors(path, async () => (await import("./changes/dry-run.ts")).dryRunFile(path, collections, options));
 }
 
 /** Returns every table of a SQLite file that is not Latchkey's, by name. Changes nothing. */
@@ -102,7 +104,7 @@ export async function inspectSQLite(path: string): Promise<ReadonlyMap<string, F
 }
 
 /** Runs a task. WriteLock errors of the disk or the file into messages with the fix. */
-async function told<T>(path: string, task: () => Promise<T>): Promise<T> {
+async function explainErrors<T>(path: string, task: () => Promise<T>): Promise<T> {
   try {
     return await task();
   } catch (error) {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import type { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { parametersOf } from "../sql/dialect.ts";
+import { createParameters } from "../sql/dialect.ts";
 import { compileRest } from "../sql/list.ts";
 import type { Collection, ListQuery, Where } from "../store.ts";
 import { connect, prepare } from "./connection.ts";
-import { sqlite, tableOf } from "./dialect.ts";
+import { sqlite, getTable } from "./dialect.ts";
 import { selectJSON } from "./reads/pages.ts";
 import { prepareSchema } from "./schema.ts";
 
@@ -50,12 +50,12 @@ const queries: Record<string, Partial<ListQuery>> = {
 
 test("reads a page far into 100,000 rows as fast as the first", async (t) => {
   const database = crowded();
-  const table = tableOf(people);
+  const table = getTable(people);
 
   for (const [title, some] of Object.entries(queries)) {
     await t.test(title, () => {
       const query: ListQuery = { collection: people, where: null, sort: [], limit: 100, ...some };
-      const parameters = parametersOf(sqlite);
+      const parameters = createParameters(sqlite);
       const rest = compileRest(table, query, parameters);
       const sql = `SELECT ${selectJSON(table, query)} ${rest}`;
 

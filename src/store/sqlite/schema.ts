@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import { ownOf } from "../declarations.ts";
-import { searchedOf } from "../searched.ts";
+import { pickOwnCollections } from "../declarations.ts";
+import { pickSearched } from "../searched.ts";
 import { checkComputed } from "../sql/computed/check.ts";
 import { asSettled, settleExisting } from "../sql/existing/settle.ts";
 import { prepareTables, requireKnownVersion, requireTables, unprepared } from "../sql/schema/prepare.ts";
@@ -8,8 +8,8 @@ import { findOutdated, findRetyped, readShapes, type Refusing, type Shapes } fro
 import { takeFirstWords } from "../sql/word-index.ts";
 import { StoreSetupError, type Collection } from "../store.ts";
 import { BUSY_TIMEOUT_MS, connect, createFile, playOn, prepare } from "./connection.ts";
-import { tableOf } from "./dialect.ts";
-import { codeOf } from "./errors.ts";
+import { getTable } from "./dialect.ts";
+import { findCode } from "./errors.ts";
 import { sqliteSchema } from "./migration.ts";
 import { whenFree } from "./writes/write-lock.ts";
 
@@ -29,7 +29,7 @@ export function prepareFile(path: string, collections: readonly Collection[]): S
       database.exec("PRAGMA journal_mode = WAL");
     });
     const settled = whenFree(database, BUSY_TIMEOUT_MS, () => prepareSchema(database, collections));
-    playOn(database, takeFirstWords(sqliteSchema, searchedOf(collections).map(tableOf)));
+    playOn(database, takeFirstWords(sqliteSchema, pickSearched(collections).map(getTable)));
     return settled;
   } finally {
     database.close();
@@ -72,7 +72,7 @@ export function requireSchema(database: DatabaseSync, collections: readonly Coll
   const names = new Set(found.all().map(([name]) => name));
   requireTables(
     "SQLite",
-    ownOf(collections).flatMap(({ name }) => (names.has(name) ? [] : [name])),
+    pickOwnCollections(collections).flatMap(({ name }) => (names.has(name) ? [] : [name])),
   );
 }
 
@@ -93,7 +93,7 @@ export function shapesIn(database: DatabaseSync, path: string, collections: read
  */
 export function explainOutdated(error: unknown, database: DatabaseSync, shapes: Shapes, refusing: Refusing): unknown {
   // If a statement no longer fits the tables, SQLite reports only SQLITE_ERROR.
-  if (codeOf(error) !== 1) return error;
+  if (findCode(error) !== 1) return error;
   const [first] = playOn(database, findOutdated(shapes));
   return first === undefined ? error : refusing(first);
 }
@@ -107,7 +107,11 @@ export interface Retyped {
 }
 
 /** Compares the types of columns with the declared ones. */
-export function retypedOf(database: DatabaseSync, collections: readonly Collection[], refusing: Refusing): Retyped {
+export function createTypeCheck(
+  database: DatabaseSync,
+  collections: readonly Collection[],
+  refusing: Refusing,
+): Retyped {
   const version = prepare(database, "PRAGMA schema_version");
   let seen: unknown = null;
   let retyped: ReadonlySet<string> = new Set();
@@ -134,7 +138,7 @@ export interface Outdated {
 /**
  * Compares the tables with their state when the store was opened. `look` throws if a newer program has created them.
  */
-export function outdatedOf(database: DatabaseSync, known: Shapes): Outdated {
+export function createShapeCheck(database: DatabaseSync, knownShapes: Shapes): Outdated {
   const version = prepare(database, "PRAGMA data_version");
   const layout = prepare(database, "PRAGMA schema_version");
   const remembered = prepare(database, "SELECT group_concat(types, '') FROM latchkey_schema");
@@ -151,7 +155,7 @@ export function outdatedOf(database: DatabaseSync, known: Shapes): Outdated {
       seenLayout = layoutNow;
       // Another process may write all the time, but it rarely changes a table.
       const found = remembered.get()![0];
-      if (found !== types) outdated = playOn(database, findOutdated(known));
+      if (found !== types) outdated = playOn(database, findOutdated(knownShapes));
       [seen, types] = [now, found];
     },
     has: (collection) => outdated.has(collection),

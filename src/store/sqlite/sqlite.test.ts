@@ -12,7 +12,7 @@ import { DeclarationError } from "../../core/checking/declaration-error.ts";
 import type { Observation } from "../../core/observation.ts";
 import { certifyStore } from "../../testing/store-contract.ts";
 import { StoreSetupError, StoreUnavailable, type Collection, type Store } from "../store.ts";
-import { connect, prepare, statementsOf } from "./connection.ts";
+import { connect, prepare, createStatementCache } from "./connection.ts";
 import { sqliteStore } from "./sqlite.ts";
 
 const notes: Collection = {
@@ -192,15 +192,15 @@ test("keeps all acknowledged writes when a process is killed during a write", as
       path,
       `for (let n = 0; ; n++) await Promise.all([0, 1, 2, 3].map(async (k) => console.log(await add(n + " " + k))));`,
     );
-    let told = "";
+    let output = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      told += text;
-      if (told.length > 2000) child.kill("SIGKILL");
+      output += text;
+      if (output.length > 2000) child.kill("SIGKILL");
     });
     await once(child, "close");
 
     const store = await opened(path);
-    const ids = told.slice(0, told.lastIndexOf("\n")).split("\n").map(Number);
+    const ids = output.slice(0, output.lastIndexOf("\n")).split("\n").map(Number);
     assert.ok(ids.length > 100);
     for (const id of ids) assert.notEqual(await store.find(notes, id), null, `row ${id} is lost`);
     assert.ok((await add(store, "next")) > Math.max(...ids));
@@ -286,9 +286,13 @@ test("forgets repeatable writes when they expire", async () => {
 
 test("reports a file that cannot be opened as a set-up mistake, with the fix", async () => {
   await onFile(async (path) => {
-    const told = (words: RegExp) => (error: unknown) => error instanceof StoreSetupError && words.test(error.message);
-    await assert.rejects(opened(join(path, "nowhere", "test.db")), told(/nowhere, which is no directory\. Make it/));
-    await assert.rejects(opened(join(path, "..")), told(/is a directory\. Name a file in it/));
+    const matchSetupError = (words: RegExp) => (error: unknown) =>
+      error instanceof StoreSetupError && words.test(error.message);
+    await assert.rejects(
+      opened(join(path, "nowhere", "test.db")),
+      matchSetupError(/nowhere, which is no directory\. Make it/),
+    );
+    await assert.rejects(opened(join(path, "..")), matchSetupError(/is a directory\. Name a file in it/));
   });
 });
 
@@ -369,7 +373,7 @@ test("names all declarations that cannot be stored", async () => {
 
 test("limits the memory for prepared statements", () => {
   const database = connect(":memory:");
-  const statements = statementsOf(database);
+  const statements = createStatementCache(database);
   let made = 0;
   const ask = (shape: string): void => void statements(shape, () => `SELECT ${++made}`);
 

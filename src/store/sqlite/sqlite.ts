@@ -10,7 +10,7 @@ import { memoryOpener, openFile, type Opener } from "./engine.ts";
 import { storeError } from "./errors.ts";
 import { causeOfStart } from "./file/log.ts";
 import { walBytes } from "./file/place.ts";
-import { placeOf } from "./file/reaching.ts";
+import { requirePlace } from "./file/reaching.ts";
 
 /** The options of a SQLite store. */
 export interface SQLiteStoreOptions {
@@ -61,7 +61,9 @@ export function sqliteStore(options: SQLiteStoreOptions): Store {
   const fileOptions = { observe, busyMs: busyTimeoutMs, longReadMs: longReadTimeoutMs };
   let place: string | null = null;
   const openEngine: Opener =
-    path === ":memory:" ? memoryOpener() : (collections) => openFile((place = placeOf(path)), collections, fileOptions);
+    path === ":memory:"
+      ? memoryOpener()
+      : (collections) => openFile((place = requirePlace(path)), collections, fileOptions);
   const store = storeOver(
     async (collections) => {
       try {

@@ -1,5 +1,5 @@
 import { isSearched } from "../searched.ts";
-import { quote, wordsColumnOf, wordsTableOf } from "../sql/names.ts";
+import { quote, formatWordsColumn, formatWordsTable } from "../sql/names.ts";
 import { PENDING, triggerPrefix, watchedColumns } from "../sql/word-index.ts";
 import type { Collection } from "../store.ts";
 import { sqlite } from "./dialect.ts";
@@ -11,15 +11,15 @@ import { sqlite } from "./dialect.ts";
 export function watchWords(collection: Collection): ReadonlyMap<string, string> {
   const searched = collection.columns.filter(isSearched);
   if (searched.length === 0) return new Map();
-  const [table, words] = [collection.name, wordsTableOf(sqlite, collection)].map(quote);
+  const [table, words] = [collection.name, formatWordsTable(sqlite, collection)].map(quote);
   const watched = watchedColumns(sqlite, collection);
   const old = searched.map(
-    (column) => `UNION ALL SELECT value FROM json_each(OLD.${quote(wordsColumnOf(sqlite, column))})`,
+    (column) => `UNION ALL SELECT value FROM json_each(OLD.${quote(formatWordsColumn(sqlite, column))})`,
   );
   const remove = `DELETE FROM ${words!} WHERE "word" IN (SELECT ${PENDING} ${old.join(" ")}) AND "id" = OLD."id";`;
   const note = `INSERT INTO ${words!} VALUES (${PENDING}, NEW."id") ON CONFLICT DO NOTHING;`;
   const isOther = watched.map((column) => `OLD.${column} IS NOT NEW.${column}`).join(" OR ");
-  const isUnknown = searched.map((column) => `NEW.${quote(wordsColumnOf(sqlite, column))} IS NULL`).join(" OR ");
+  const isUnknown = searched.map((column) => `NEW.${quote(formatWordsColumn(sqlite, column))} IS NULL`).join(" OR ");
   const triggers = {
     // This program notes its own inserts for a whole group at a time (`notes.ts`), at a fifth of the cost.
     insert: `AFTER INSERT ON ${table!} WHEN ${isUnknown} BEGIN ${note} END`,

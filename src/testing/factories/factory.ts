@@ -13,7 +13,7 @@ import {
 } from "../../resource/kinds/field.ts";
 import { aResource } from "../../resource/mistakes.ts";
 import type { DraftOf, RecordOf, Resource } from "../../resource/resource.ts";
-import { processSeed, randomOf, type Random } from "./random.ts";
+import { processSeed, createRandom, type Random } from "./random.ts";
 import { drawValue } from "./values.ts";
 
 /** Generates valid records and drafts of a resource. */
@@ -22,11 +22,11 @@ export interface Factory<R extends Resource> {
    * Returns the body with which a caller creates a record. Fields with a default, and fields that the service sets, are left out unless
    * they are given.
    */
-  draft(given?: Partial<DraftOf<R>>): DraftOf<R>;
+  draft(overrides?: Partial<DraftOf<R>>): DraftOf<R>;
   /** Returns this many drafts. */
-  drafts(count: number, given?: Partial<DraftOf<R>>): readonly DraftOf<R>[];
+  drafts(count: number, overrides?: Partial<DraftOf<R>>): readonly DraftOf<R>[];
   /** Returns a record as a caller reads it. It is in no database, and is for tests of your own functions. */
-  record(given?: Partial<RecordOf<R>>): RecordOf<R>;
+  record(overrides?: Partial<RecordOf<R>>): RecordOf<R>;
   /** The seed of the random values. */
   readonly seed: string;
 }
@@ -71,13 +71,13 @@ export function factory<R extends Resource>(resource: R, options: FactoryOptions
   // Two factories of one resource generate different values, and other resources do not affect them.
   const count = made.get(resource.name) ?? 0;
   if (options.seed === undefined) made.set(resource.name, count + 1);
-  const random = randomOf(`${seed}/${resource.name}${options.seed === undefined ? `/${count}` : ""}`);
+  const random = createRandom(`${seed}/${resource.name}${options.seed === undefined ? `/${count}` : ""}`);
   const drawing: Drawing = { resource, random, taken: new Map() };
-  const draft = (given: Values = {}): DraftOf<R> => drawDraft(drawing, given) as DraftOf<R>;
+  const draft = (overrides: Values = {}): DraftOf<R> => drawDraft(drawing, overrides) as DraftOf<R>;
   return {
     draft,
-    drafts: (number, given) => Array.from({ length: number }, () => draft(given)),
-    record: (given: Values = {}) => drawRecord(drawing, given) as RecordOf<R>,
+    drafts: (number, overrides) => Array.from({ length: number }, () => draft(overrides)),
+    record: (overrides: Values = {}) => drawRecord(drawing, overrides) as RecordOf<R>,
     seed,
   };
 }
@@ -89,50 +89,50 @@ interface Drawing {
   readonly taken: Map<string, Set<string>>;
 }
 
-function drawDraft(drawing: Drawing, given: Values): Values {
-  const wanted = fieldsOf(drawing).filter(
+function drawDraft(drawing: Drawing, overrides: Values): Values {
+  const wanted = collectFields(drawing).filter(
     ([name, field]) =>
-      isWritable(field) && (isRequired(field) || field.options.default === undefined) && !(name in given),
+      isWritable(field) && (isRequired(field) || field.options.default === undefined) && !(name in overrides),
   );
-  return drawChecked(drawing, given, () => {
+  return drawChecked(drawing, overrides, () => {
     const drawn = wanted.map(([name, field]) => [name, drawField(drawing, name, field)] as const);
-    return inOrder(drawing, { ...Object.fromEntries(drawn), ...given });
+    return inOrder(drawing, { ...Object.fromEntries(drawn), ...overrides });
   });
 }
 
-function drawRecord(drawing: Drawing, given: Values): Values {
+function drawRecord(drawing: Drawing, overrides: Values): Values {
   const { resource, random } = drawing;
-  const wanted = fieldsOf(drawing).filter(([name, field]) => isShown(field) && !(name in given));
-  return drawChecked(drawing, given, () => {
-    const context = contextOf(random);
+  const wanted = collectFields(drawing).filter(([name, field]) => isShown(field) && !(name in overrides));
+  return drawChecked(drawing, overrides, () => {
+    const context = drawContext(random);
     const drawn = wanted.map(([name, field]) => [name, shownValue(drawing, name, field, context)] as const);
     const id = resource.id === "uuid" ? drawId(random) : random.whole(1, 1_000_000);
     return {
       id,
-      ...inOrder(drawing, { ...Object.fromEntries(drawn), ...given }),
-      ...("id" in given ? { id: given["id"] } : {}),
+      ...inOrder(drawing, { ...Object.fromEntries(drawn), ...overrides }),
+      ...("id" in overrides ? { id: overrides["id"] } : {}),
     };
   });
 }
 
-function fieldsOf({ resource }: Drawing): readonly (readonly [string, Field])[] {
+function collectFields({ resource }: Drawing): readonly (readonly [string, Field])[] {
   return Object.entries(resource.fields);
 }
 
 /** Sorts values as declared, like the service. Undeclared values come last. */
 function inOrder(drawing: Drawing, values: Values): Values {
-  const names = fieldsOf(drawing).flatMap(([name]) => (name in values ? [name] : []));
+  const names = collectFields(drawing).flatMap(([name]) => (name in values ? [name] : []));
   return { ...Object.fromEntries(names.map((name) => [name, values[name]])), ...values };
 }
 
 /** Generates values until `check` accepts them. Values from the test may be wrong on purpose, so they are kept. */
-function drawChecked({ resource }: Drawing, given: Values, draw: () => Values): Values {
+function drawChecked({ resource }: Drawing, overrides: Values, draw: () => Values): Values {
   let drawn = draw();
   if (resource.check === null) return drawn;
   for (let tries = 1; ; tries++) {
     const issues = resource.check(drawn);
     if (issues.length === 0) return drawn;
-    if (tries === TRIES && Object.keys(given).length > 0) return drawn;
+    if (tries === TRIES && Object.keys(overrides).length > 0) return drawn;
     if (tries === TRIES)
       throw new TypeError(
         `No ${resource.name} was generated that its check accepts: ${issues.map(({ pointer, detail }) => `${pointer} ${detail}`).join("; ")}. Give some of the fields yourself: draft({ … }).`,
@@ -171,11 +171,11 @@ function drawField(
     if (!(value instanceof Flaw) && isFree(drawing, name, field, value)) return value;
   }
   if (example !== undefined && isFree(drawing, name, field, example)) return example;
-  const given = `draft({ ${name}: … })`;
+  const hint = `draft({ ${name}: … })`;
   throw new TypeError(
     example === undefined
-      ? `No value of ${place} was generated that its kind (${field.kind.name}) accepts${field.options.unique === undefined ? "" : " and that is still free"}. Declare an example, or give one: ${given}.`
-      : `${place} is unique, and a record has its example already. Give each other record a value: ${given}.`,
+      ? `No value of ${place} was generated that its kind (${field.kind.name}) accepts${field.options.unique === undefined ? "" : " and that is still free"}. Declare an example, or give one: ${hint}.`
+      : `${place} is unique, and a record has its example already. Give each other record a value: ${hint}.`,
   );
 }
 
@@ -190,7 +190,7 @@ function isFree({ taken }: Drawing, name: string, { options }: Field, value: unk
 }
 
 /** Returns a context for defaults and generated values of a record without a creator. */
-function contextOf(random: Random): DraftContext {
+function drawContext(random: Random): DraftContext {
   const id = random.whole(1, 1_000_000);
   const identity: Identity = {
     id,

@@ -11,7 +11,7 @@ export interface Random {
 }
 
 /** Returns random values from a seed text: mulberry32 over its FNV-1a digest. Only for tests, because the values are predictable. */
-export function randomOf(seed: string): Random {
+export function createRandom(seed: string): Random {
   let state = digest(seed);
   const next = (): number => {
     state = (state + 0x6d2b79f5) | 0;
@@ -34,8 +34,8 @@ let ofProcess: string | null = null;
 /** Returns the seed of this process: that of `TEST_SEED`, or a random one. If the process fails, it prints how to repeat the values. */
 export function processSeed(): string {
   if (ofProcess !== null) return ofProcess;
-  const given = process.env["TEST_SEED"] ?? "";
-  const seed = (ofProcess = given === "" ? String(randomInt(1, 1_000_000_000)) : given);
+  const presetSeed = process.env["TEST_SEED"] ?? "";
+  const seed = (ofProcess = presetSeed === "" ? String(randomInt(1, 1_000_000_000)) : presetSeed);
   process.once("exit", (status) => {
     if (status !== 0) process.stderr.write(`The records of this test are random. To repeat them: TEST_SEED=${seed}\n`);
   });

@@ -58,7 +58,7 @@ export const CLOSED = "/certified";
 export const OPEN = "/open";
 
 /** Declares a check. It gets a new bench each time. */
-export function checkOf(name: string, keep: (bench: Bench) => Promise<void>): SchemeCheck {
+export function createCheck(name: string, keep: (bench: Bench) => Promise<void>): SchemeCheck {
   return { name, run: (make) => atBench(make, keep) };
 }
 
@@ -198,7 +198,7 @@ function encoded(credential: string): string {
 }
 
 /** Returns the names of the header fields that a carrier is read from. */
-export function fieldsOf(carrier: Carrier): readonly string[] {
+export function listHeaderFields(carrier: Carrier): readonly string[] {
   return (carried(carrier, "").headers ?? []).map(([name]) => name.toLowerCase());
 }
 

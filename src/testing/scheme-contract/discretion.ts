@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
 import type { Rejection } from "../../access/scheme/scheme.ts";
-import { checkOf, fieldsOf, OPEN, type Answered, type Bench, type SchemeCheck } from "./bench.ts";
+import { createCheck, listHeaderFields, OPEN, type Answered, type Bench, type SchemeCheck } from "./bench.ts";
 import { assertAccepted, assertRefused } from "./verdicts.ts";
 
 /** The promises about what is shown and what is kept secret. */
 export const discretionChecks: readonly SchemeCheck[] = [
-  checkOf("offers a challenge that clients can parse, with the name of an accepted scheme", async (bench) => {
+  createCheck("offers a challenge that clients can parse, with the name of an accepted scheme", async (bench) => {
     const { scheme } = bench.subject;
-    for (const rejection of [null, ...(await rejectionsOf(bench))]) {
+    for (const rejection of [null, ...(await collectRejections(bench))]) {
       const challenge = scheme.challenge?.(bench.watchedCall(new Set()), rejection) ?? null;
       if (challenge === null) continue;
       assert.match(challenge, challengeForm, "a challenge has the syntax of RFC 9110 §11.3");
@@ -20,7 +20,7 @@ export const discretionChecks: readonly SchemeCheck[] = [
     }
   }),
 
-  checkOf("prevents shared caches from storing its answers", async (bench) => {
+  createCheck("prevents shared caches from storing its answers", async (bench) => {
     const { scheme, valid, wrong } = bench.subject;
     for (const carrier of scheme.carriers) {
       const accepted = await bench.present(valid, { carrier });
@@ -33,20 +33,20 @@ export const discretionChecks: readonly SchemeCheck[] = [
       const refused = await bench.present(wrong, { carrier });
       assertRefused(refused);
       assert.equal(refused.headers.get("cache-control"), "no-store", "a refused answer is not stored");
-      for (const field of fieldsOf(carrier))
+      for (const field of listHeaderFields(carrier))
         for (const { headers } of [accepted, refused])
-          assert.ok(listOf(headers.get("vary")).includes(field), `Vary names ${field}`);
+          assert.ok(splitHeader(headers.get("vary")).includes(field), `Vary names ${field}`);
     }
   }),
 
-  checkOf("reads only the headers that it declares", async (bench) => {
+  createCheck("reads only the headers that it declares", async (bench) => {
     const { scheme, headers = {} } = bench.subject;
     const declared = new Set([
-      ...scheme.carriers.flatMap(fieldsOf),
+      ...scheme.carriers.flatMap(listHeaderFields),
       ...Object.keys(headers).map((name) => name.toLowerCase()),
     ]);
     for (const carrier of scheme.carriers) {
-      for (const credential of credentialsOf(bench)) {
+      for (const credential of collectCredentials(bench)) {
         const read = new Set<string>();
         await bench.judge(credential, { carrier, call: bench.watchedCall(read) }).catch(() => null);
         assert.deepEqual(
@@ -58,14 +58,14 @@ export const discretionChecks: readonly SchemeCheck[] = [
     }
   }),
 
-  checkOf("keeps secrets out of answers, challenges, details, observations and errors", async (bench) => {
-    const { scheme, secrets = credentialsOf(bench).filter(isSecret) } = bench.subject;
-    const told: string[] = [];
+  createCheck("keeps secrets out of answers, challenges, details, observations and errors", async (bench) => {
+    const { scheme, secrets = collectCredentials(bench).filter(isSecret) } = bench.subject;
+    const outputs: string[] = [];
     const tell = (value: unknown): number =>
-      told.push(
+      outputs.push(
         typeof value === "string" ? value : inspect(value, { depth: 12, maxStringLength: null, maxArrayLength: null }),
       );
-    for (const credential of [...credentialsOf(bench), `${bench.subject.valid}x`]) {
+    for (const credential of [...collectCredentials(bench), `${bench.subject.valid}x`]) {
       for (const path of [undefined, OPEN]) {
         const answer: Answered = await bench.present(credential, path === undefined ? {} : { path });
         tell([...answer.headers].join("\n"));
@@ -80,19 +80,19 @@ export const discretionChecks: readonly SchemeCheck[] = [
       if ("error" in observation && observation.error instanceof Error) tell(String(observation.error.stack));
     }
     for (const secret of secrets) {
-      const where = told.find((text) => text.includes(secret));
+      const where = outputs.find((text) => text.includes(secret));
       assert.equal(where, undefined, `the output contains a secret: ${where?.replaceAll(secret, "[secret]")}`);
     }
   }),
 
-  checkOf("uses the same words for an unknown and a wrong credential", async (bench) => {
+  createCheck("uses the same words for an unknown and a wrong credential", async (bench) => {
     const { unknown, wrong } = bench.subject;
     if (unknown === undefined) return;
     const [one, other] = [await bench.present(unknown), await bench.present(wrong)];
-    assert.deepEqual(wordsOf(one), wordsOf(other));
+    assert.deepEqual(readRefusal(one), readRefusal(other));
   }),
 
-  checkOf("takes the same time for an unknown and a wrong credential", async (bench) => {
+  createCheck("takes the same time for an unknown and a wrong credential", async (bench) => {
     const { unknown, wrong } = bench.subject;
     if (unknown === undefined) return;
     const rounds: string[] = [];
@@ -109,7 +109,7 @@ export const discretionChecks: readonly SchemeCheck[] = [
     assert.fail(`The time reveals which credentials exist: ${rounds.join("; ")}`);
   }),
 
-  checkOf("throttles too many guesses, before any expensive work", async (bench) => {
+  createCheck("throttles too many guesses, before any expensive work", async (bench) => {
     const { wrong, countsGuesses = true } = bench.subject;
     const before: number[] = [];
     for (let times = 0; times < 10; times++) {
@@ -126,7 +126,7 @@ export const discretionChecks: readonly SchemeCheck[] = [
     assert.ok(!countsGuesses || isIdle, "a throttled request causes no work");
   }),
 
-  checkOf("keeps a credential in use working while guesses are throttled", async (bench) => {
+  createCheck("keeps a credential in use working while guesses are throttled", async (bench) => {
     const { valid, wrong } = bench.subject;
     assertAccepted(bench, await bench.present(valid));
     for (let times = 0; times < 12; times++) await bench.present(wrong);
@@ -145,13 +145,13 @@ function isSecret({ length }: string): boolean {
   return length >= 8;
 }
 
-function credentialsOf({ subject: { valid, wrong, unknown, malformed = [] } }: Bench): readonly string[] {
+function collectCredentials({ subject: { valid, wrong, unknown, malformed = [] } }: Bench): readonly string[] {
   return [valid, wrong, ...(unknown === undefined ? [] : [unknown]), ...malformed];
 }
 
-async function rejectionsOf(bench: Bench): Promise<readonly Rejection[]> {
+async function collectRejections(bench: Bench): Promise<readonly Rejection[]> {
   const rejections: Rejection[] = [];
-  for (const credential of credentialsOf(bench)) {
+  for (const credential of collectCredentials(bench)) {
     const verdict = await bench.judge(credential).catch(() => null);
     if (verdict?.kind === "rejected") rejections.push(verdict);
   }
@@ -172,11 +172,11 @@ async function cpuMs(task: () => Promise<void>): Promise<number> {
   return (user + system) / 1000;
 }
 
-function listOf(header = ""): readonly string[] {
+function splitHeader(header = ""): readonly string[] {
   return header.toLowerCase().split(/, */);
 }
 
-function wordsOf({ status, headers, text }: Answered): unknown {
+function readRefusal({ status, headers, text }: Answered): unknown {
   const { code, detail } = JSON.parse(text) as { code: string; detail: string };
   return { status, code, detail, challenge: headers.get("www-authenticate") };
 }

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { isText } from "../../core/checking/members.ts";
 import { Problem } from "../../core/problem/problem.ts";
-import { carried, checkOf, CLOSED, OPEN, type Answered, type Bench, type SchemeCheck } from "./bench.ts";
+import { carried, createCheck, CLOSED, OPEN, type Answered, type Bench, type SchemeCheck } from "./bench.ts";
 
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** Promises about which credentials are accepted. */
 export const verdictChecks: readonly SchemeCheck[] = [
-  checkOf("has a name, and carriers that a request can have", async ({ subject: { scheme } }) => {
+  createCheck("has a name, and carriers that a request can have", async ({ subject: { scheme } }) => {
     assert.match(scheme.name, /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/, "the name is in lower case, with hyphens");
     assert.ok(scheme.carriers.length > 0, "there is a carrier");
     for (const carrier of scheme.carriers) {
@@ -19,7 +19,7 @@ export const verdictChecks: readonly SchemeCheck[] = [
     }
   }),
 
-  checkOf("accepts a valid credential in every carrier, as its identity", async (bench) => {
+  createCheck("accepts a valid credential in every carrier, as its identity", async (bench) => {
     const { scheme, valid } = bench.subject;
     for (const carrier of scheme.carriers) {
       const verdict = await bench.judge(valid, { carrier });
@@ -36,7 +36,7 @@ export const verdictChecks: readonly SchemeCheck[] = [
     }
   }),
 
-  checkOf("accepts a valid credential repeatedly and concurrently", async (bench) => {
+  createCheck("accepts a valid credential repeatedly and concurrently", async (bench) => {
     const answers = [
       await bench.present(bench.subject.valid),
       ...(await Promise.all(Array.from({ length: 10 }, () => bench.present(bench.subject.valid)))),
@@ -45,7 +45,7 @@ export const verdictChecks: readonly SchemeCheck[] = [
     assert.equal(new Set(answers.map(({ text }) => text)).size, 1, "the identity is always the same");
   }),
 
-  checkOf("treats a missing credential and one of another scheme as absent", async (bench) => {
+  createCheck("treats a missing credential and one of another scheme as absent", async (bench) => {
     assert.equal((await bench.ask({}, OPEN)).status, 200);
     assertRefused(await bench.ask({}, CLOSED));
     const strange = { headers: [["Authorization", "Somebody-Elses x"]] } as const;
@@ -53,7 +53,7 @@ export const verdictChecks: readonly SchemeCheck[] = [
     assertRefused(await bench.ask(strange, CLOSED));
   }),
 
-  checkOf("refuses a wrong credential, on open endpoints too unless it is a cookie", async (bench) => {
+  createCheck("refuses a wrong credential, on open endpoints too unless it is a cookie", async (bench) => {
     const { scheme, wrong, unknown } = bench.subject;
     for (const credential of unknown === undefined ? [wrong] : [wrong, unknown]) {
       for (const carrier of scheme.carriers) {
@@ -68,14 +68,14 @@ export const verdictChecks: readonly SchemeCheck[] = [
     }
   }),
 
-  checkOf("keeps refusing a wrong credential after a right one, and accepting a right one", async (bench) => {
+  createCheck("keeps refusing a wrong credential after a right one, and accepting a right one", async (bench) => {
     const { valid, wrong } = bench.subject;
     assertAccepted(bench, await bench.present(valid));
     assertRefused(await bench.present(wrong));
     assertAccepted(bench, await bench.present(valid));
   }),
 
-  checkOf("gives each of several concurrent credentials its own verdict", async (bench) => {
+  createCheck("gives each of several concurrent credentials its own verdict", async (bench) => {
     const { valid, wrong } = bench.subject;
     const sent = [valid, wrong, valid, wrong, valid];
     const answers = await Promise.all(sent.map((credential) => bench.present(credential)));
@@ -85,7 +85,7 @@ export const verdictChecks: readonly SchemeCheck[] = [
     }
   }),
 
-  checkOf("refuses a credential that is cut short, extended or changed in one character", async (bench) => {
+  createCheck("refuses a credential that is cut short, extended or changed in one character", async (bench) => {
     const { valid } = bench.subject;
     for (const changed of [
       valid.slice(0, -1),
@@ -105,13 +105,13 @@ export const verdictChecks: readonly SchemeCheck[] = [
     }
   }),
 
-  checkOf("refuses a malformed credential without counting a guess", async (bench) => {
+  createCheck("refuses a malformed credential without counting a guess", async (bench) => {
     for (const credential of bench.subject.malformed ?? []) {
       for (let times = 0; times < 11; times++) assertRefused(await bench.present(credential));
     }
   }),
 
-  checkOf("refuses an oversized credential", async (bench) => {
+  createCheck("refuses an oversized credential", async (bench) => {
     // A URL becomes too long before a credential in it does.
     const isLong = bench.subject.scheme.carriers[0]!.in === "query";
     for (const length of [8192, 8193, 12_000]) {
@@ -121,7 +121,7 @@ export const verdictChecks: readonly SchemeCheck[] = [
     }
   }),
 
-  checkOf("throws for no text, and accepts none", async (bench) => {
+  createCheck("throws for no text, and accepts none", async (bench) => {
     for (const carrier of bench.subject.scheme.carriers) {
       for (const text of hostileTexts(bench.subject.valid)) {
         bench.clock.now += 61_000;
@@ -134,7 +134,7 @@ export const verdictChecks: readonly SchemeCheck[] = [
     }
   }),
 
-  checkOf("refuses a credential that is given twice", async (bench) => {
+  createCheck("refuses a credential that is given twice", async (bench) => {
     const { scheme, valid, wrong, headers = {} } = bench.subject;
     for (const carrier of scheme.carriers) {
       const sent = [valid, wrong].map((credential) => carried(carrier, credential));
@@ -146,7 +146,7 @@ export const verdictChecks: readonly SchemeCheck[] = [
     }
   }),
 
-  checkOf("refuses a credential from the moment of its expiry", async (bench) => {
+  createCheck("refuses a credential from the moment of its expiry", async (bench) => {
     const { valid, lifetimeSeconds } = bench.subject;
     if (lifetimeSeconds === undefined) return;
     assertAccepted(bench, await bench.present(valid));
@@ -156,7 +156,7 @@ export const verdictChecks: readonly SchemeCheck[] = [
     for (let times = 0; times < 11; times++) assertRefused(await bench.present(valid));
   }),
 
-  checkOf(
+  createCheck(
     "verifies a signature for its own body only, and passes that body unchanged to the handler",
     async (bench) => {
       const { scheme, valid, body } = bench.subject;
@@ -168,7 +168,7 @@ export const verdictChecks: readonly SchemeCheck[] = [
     },
   ),
 
-  checkOf("refuses a revoked credential immediately, even if it was just used", async (bench) => {
+  createCheck("refuses a revoked credential immediately, even if it was just used", async (bench) => {
     const { subject } = bench;
     if (subject.revoke === undefined) return;
     assertAccepted(bench, await bench.present(subject.valid));

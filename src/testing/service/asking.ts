@@ -67,13 +67,13 @@ export function makeAsker(send: Send, always: () => AskedHeaders): Asker {
   };
 }
 
-async function readReply(asked: string, response: Response): Promise<TestReply> {
+async function readReply(requestLine: string, response: Response): Promise<TestReply> {
   const text = await response.text();
   const json = parse(text);
   const { status, headers } = response;
-  const shown = { asked, status, text };
+  const shown = { asked: requestLine, status, text };
   return {
-    asked,
+    asked: requestLine,
     status,
     headers,
     text,
@@ -103,10 +103,10 @@ function readRecord<R extends Resource>(resource: R, value: unknown, shown: Show
 }
 
 /** Returns the failure of a test that expected another response. Its message shows the actual response. */
-export function unexpected({ asked, status, text }: Shown, expected: string): AssertionError {
+export function unexpected({ asked: requestLine, status, text }: Shown, expected: string): AssertionError {
   const instead = text === "" ? "without a body" : text.slice(0, 1000);
   return new AssertionError({
-    message: `${asked}: ${expected} was expected, but the answer is ${status} ${instead}`,
+    message: `${requestLine}: ${expected} was expected, but the answer is ${status} ${instead}`,
     actual: status,
     expected,
   });

@@ -41,19 +41,19 @@ export interface Callers {
  * are read at each request: a promoted user is an administrator, and a deactivated user is refused.
  */
 export function makeCallers(people: () => People | null, now: () => number): Callers {
-  const known = new Map<string, () => Eventually<Verdict>>();
+  const verdicts = new Map<string, () => Eventually<Verdict>>();
   return {
     scheme: {
       name: SCHEME,
       carriers: [{ in: "header", name: HEADER }],
       proves: ["operator"],
-      authenticate: (credential) => known.get(credential)?.() ?? rejected("unknown"),
+      authenticate: (credential) => verdicts.get(credential)?.() ?? rejected("unknown"),
     },
     login(who, credential) {
       const drawn = randomBytes(16).toString("hex");
       const loggedIn = { authTime: now(), ...credential };
       const accounts = people()?.accounts ?? null;
-      known.set(drawn, async () => {
+      verdicts.set(drawn, async () => {
         if (accounts === null) return accepted({ ...unknownIdentity, username: `user ${who.id}`, ...loggedIn, ...who });
         const account = await accounts.find(who.id);
         if (account === null) return rejected("unknown");

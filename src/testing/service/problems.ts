@@ -29,10 +29,10 @@ export function assertProblem(
   if (reply.status !== status || !type.startsWith("application/problem+json") || !isObject(reply.json))
     throw unexpected(reply, expected);
   if (reply.json["code"] !== code) throw unexpected(reply, expected);
-  if (issues !== undefined && !isSame(issuesOf(reply.json["errors"]), issues)) throw unexpected(reply, expected);
+  if (issues !== undefined && !isSame(readIssues(reply.json["errors"]), issues)) throw unexpected(reply, expected);
 }
 
-function issuesOf(errors: unknown): ExpectedIssues {
+function readIssues(errors: unknown): ExpectedIssues {
   const found: readonly unknown[] = Array.isArray(errors) ? errors : [];
   return Object.fromEntries(
     found.filter(isObject).map(({ pointer, code }) => [String(pointer), String(code)] as const),

@@ -82,12 +82,12 @@ export interface TestLatchkeyOptions extends TestOptions {
 export async function testService(options: TestServiceOptions = {}): Promise<TestService> {
   requireArguments("testService", [options], { options: anObject });
   requireOwnClock({ ...options });
-  const { people, now, ...given } = options;
+  const { people, now, ...serviceOptions } = options;
   return open(now, async ({ clock, observe, scheme }) => {
     const service = await createService({
       store: sqliteStore({ path: ":memory:" }),
-      ...given,
-      schemes: withOwn(given.schemes, scheme),
+      ...serviceOptions,
+      schemes: withOwn(serviceOptions.schemes, scheme),
       observe,
       now: () => clock.now,
     });
@@ -130,8 +130,8 @@ function requireOwnClock(options: Members): void {
 
 /** Adds the scheme of tests. A value that is not a list is reported by the start. */
 function withOwn(schemes: readonly Scheme[] | undefined, own: Scheme): readonly Scheme[] {
-  const given: unknown = schemes;
-  return given === undefined || Array.isArray(given) ? [...(schemes ?? []), own] : schemes!;
+  const input: unknown = schemes;
+  return input === undefined || Array.isArray(input) ? [...(schemes ?? []), own] : schemes!;
 }
 
 interface Opening {
@@ -166,9 +166,9 @@ async function open(
   return {
     ...makeAsker(send, () => ({})),
     as(who, credential = {}) {
-      const given: unknown = who;
-      if (!isObject(given) || !Number.isSafeInteger(given["id"]))
-        throw new TypeError(`as: the caller is ${shown(given)}; write as(await api.user()), or as({ id: 1 })`);
+      const caller: unknown = who;
+      if (!isObject(caller) || !Number.isSafeInteger(caller["id"]))
+        throw new TypeError(`as: the caller is ${shown(caller)}; write as(await api.user()), or as({ id: 1 })`);
       const headers = callers.login(who, credential);
       return makeAsker(send, () => headers);
     },

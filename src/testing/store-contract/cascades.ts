@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { keyOf, type Change, type Collection, type Outcome, type Store } from "../../store/store.ts";
-import { idOf, insert, library, matching, people, pets, where, write, written, type Promises } from "./library.ts";
+import { readId, insert, library, matching, people, pets, where, write, written, type Promises } from "./library.ts";
 
 /** Deleted with its author, and with the reply that it answers. */
 const replies: Collection = {
@@ -141,5 +141,5 @@ async function chain(store: Store): Promise<readonly number[]> {
       insert(replies, { person_id: 1, reply_to: at === 0 ? null : keyOf(at - 1), text: `reply ${at}` }),
     ),
   );
-  return rows.map((row) => idOf(row!));
+  return rows.map((row) => readId(row!));
 }

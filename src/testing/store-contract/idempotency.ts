@@ -16,7 +16,7 @@ function promiseRepeats(promises: Promises): void {
 
     const second = await store.write(transaction({ now: "2026-01-01T00:59:59.999Z" }));
 
-    assert.deepEqual(second, replayOf(first));
+    assert.deepEqual(second, buildReplay(first));
     assert.equal(await store.count(people, null), 1);
   });
 
@@ -88,7 +88,7 @@ function promiseKept(promises: Promises): void {
     const first = await store.write(transaction({}));
 
     assert.equal(before, null);
-    assert.deepEqual(await store.recall(idempotency!), replayOf(first));
+    assert.deepEqual(await store.recall(idempotency!), buildReplay(first));
     assert.deepEqual(await store.recall({ ...idempotency!, fingerprint: "another" }), { kind: "mismatch" });
     assert.equal(await store.recall({ ...idempotency!, now: "2026-01-01T01:00:00.000Z" }), null);
   });
@@ -152,12 +152,12 @@ function promiseKept(promises: Promises): void {
     const again = await reopen();
     await again.open([people]);
 
-    assert.deepEqual(await again.write(transaction({})), replayOf(first));
+    assert.deepEqual(await again.write(transaction({})), buildReplay(first));
   });
 }
 
 /** Returns the expected replay: the kept values of the first row, and nothing of the others. */
-function replayOf(first: Outcome): Outcome {
+function buildReplay(first: Outcome): Outcome {
   assert.ok(first.kind === "written");
   const { revision, record } = first.rows[0]!;
   return { kind: "replayed", rows: [{ revision, record: { id: record["id"]!, name: record["name"]! } }] };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Store } from "../../store/store.ts";
-import { idOf, insert, inserted, people, visits, write, written, type Promises } from "./library.ts";
+import { readId, insert, inserted, people, visits, write, written, type Promises } from "./library.ts";
 
 /** Promises about integer keys: none is ever assigned twice. */
 export function promiseKeys(promises: Promises): void {
@@ -68,7 +68,7 @@ function promiseAtOnce(promises: Promises): void {
     );
 
     const row = await inserted(store, people, { name: "given" }, 50);
-    assert.equal(idOf(row), 50);
+    assert.equal(readId(row), 50);
     const key = await next(store);
     assert.equal(await store.count(people, null), 3);
     assert.ok(key !== 1 && key !== 50);
@@ -95,5 +95,5 @@ function promiseAtOnce(promises: Promises): void {
 }
 
 async function next(store: Store): Promise<number> {
-  return idOf(await inserted(store, people, { name: "next" }));
+  return readId(await inserted(store, people, { name: "next" }));
 }

@@ -124,7 +124,7 @@ export function write(store: Store, ...changes: Change[]): Promise<Outcome> {
   return store.write({ changes } satisfies Transaction);
 }
 
-export function idOf(row: Row): number {
+export function readId(row: Row): number {
   return row.record["id"] as number;
 }
 
@@ -148,6 +148,6 @@ export async function matching(
 }
 
 /** Returns the present record of a row. Returns null if it does not exist. */
-export async function recordOf(store: Store, collection: Collection, key: Key): Promise<StoredRecord | null> {
+export async function findRecord(store: Store, collection: Collection, key: Key): Promise<StoredRecord | null> {
   return (await store.find(collection, key))?.record ?? null;
 }

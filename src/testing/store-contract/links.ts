@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { keyOf, type Change, type Collection, type Key, type KeyOf, type Store } from "../../store/store.ts";
 import {
-  idOf,
+  readId,
   insert,
   inserted,
   keepers,
@@ -36,18 +36,18 @@ function promiseWrittenLinks(promises: Promises): void {
         store,
         insert(people, { name: "New" }),
         link(keepers, keyOf(0), [two, one]),
-        link(keepers, idOf(ada), [one]),
-        link(keepers, idOf(ada), []),
+        link(keepers, readId(ada), [one]),
+        link(keepers, readId(ada), []),
       );
 
       assert.deepEqual(rows.slice(1), [null, null, null]);
       const linked = await store.list({ collection: keepers, where: null, sort: [{ column: "id" }], limit: 10 });
       assert.deepEqual(
         new Set(linked.map(({ record }) => `${String(record["person_id"])} ${String(record["keepers"])}`)),
-        new Set([`${idOf(rows[0]!)} ${two}`, `${idOf(rows[0]!)} ${one}`, `${idOf(ada)} ${one}`]),
+        new Set([`${readId(rows[0]!)} ${two}`, `${readId(rows[0]!)} ${one}`, `${readId(ada)} ${one}`]),
       );
       assert.equal(new Set(linked.map(({ revision }) => revision)).size, 3);
-      assert.equal(new Set(linked.map(idOf)).size, 3);
+      assert.equal(new Set(linked.map(readId)).size, 3);
     },
   );
 
@@ -68,7 +68,7 @@ function promiseRefusedLinks(promises: Promises): void {
     const [ada, one] = [await inserted(store, people, { name: "Ada" }), await pet(store, "One")];
     const refused = { kind: "dangling", column: "keepers" };
     const few = [insert(people, { name: "New" }), link(keepers, keyOf(0), [one, 99, 98])];
-    const many = Array.from({ length: 20 }, (_, at) => link(keepers, idOf(ada), at === 17 ? [one, one, 99] : [one]));
+    const many = Array.from({ length: 20 }, (_, at) => link(keepers, readId(ada), at === 17 ? [one, one, 99] : [one]));
 
     assert.deepEqual(await write(store, ...few), { ...refused, change: 1, place: 1 });
     assert.deepEqual(await write(store, ...many), { ...refused, change: 17, place: 2 });
@@ -88,21 +88,21 @@ function promiseRefusedLinks(promises: Promises): void {
 function promiseShownColumns(promises: Promises): void {
   promises("keeps the returned row of a change when rows of a relation are deleted after it", async (store) => {
     const [ada, one] = [await inserted(store, people, { name: "Ada" }), await pet(store, "One")];
-    await written(store, link(keepers, idOf(ada), [one]));
+    await written(store, link(keepers, readId(ada), [one]));
 
     const [row] = await written(
       store,
-      { kind: "update", collection: people, key: idOf(ada), values: { age: 7 } },
-      { kind: "deleteAll", collection: keepers, where: where("person_id", "eq", idOf(ada)) },
+      { kind: "update", collection: people, key: readId(ada), values: { age: 7 } },
+      { kind: "deleteAll", collection: keepers, where: where("person_id", "eq", readId(ada)) },
     );
 
-    assert.deepEqual(row, await store.find(people, idOf(ada)));
+    assert.deepEqual(row, await store.find(people, readId(ada)));
     assert.equal(await store.count(keepers, null), 0);
   });
 
   promises("returns the selected columns of a row, and its revision", async (store) => {
     const ada = await inserted(store, people, { name: "Ada", notes: [1], age: 3 });
-    const key = idOf(ada);
+    const key = readId(ada);
     const update: Change = { kind: "update", collection: people, key, values: { age: 4 }, shown: ["id", "age"] };
 
     const [alone] = await written(store, update);
@@ -131,6 +131,6 @@ function link(collection: Collection, record: Key | KeyOf, ids: readonly Key[]):
 
 async function pet(store: Store, name: string): Promise<number> {
   const owner = await inserted(store, people, { name: `keeper of ${name}` });
-  const row = await inserted(store, pets, { person_id: idOf(owner), name });
-  return idOf(row);
+  const row = await inserted(store, pets, { person_id: readId(owner), name });
+  return readId(row);
 }

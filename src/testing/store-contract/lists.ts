@@ -6,7 +6,7 @@ import { insert, people, where, written, type Promises } from "./library.ts";
 export function promiseLists(promises: Promises): void {
   promiseOrder(promises);
   promiseNulls(promises);
-  promisePagesOf(promises);
+  promiseFilteredPages(promises);
   promiseComings(promises);
   promiseJSON(promises);
   promiseWhole(promises);
@@ -96,7 +96,7 @@ function promiseNulls(promises: Promises): void {
   });
 }
 
-function promisePagesOf(promises: Promises): void {
+function promiseFilteredPages(promises: Promises): void {
   promises("keeps pages within their condition", async (store) => {
     await fill(store, 30);
     const condition = { any: [where("active", "eq", true), where("age", "eq", 3)] };

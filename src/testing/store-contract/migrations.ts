@@ -4,7 +4,7 @@ import {
   insert,
   inserted,
   people,
-  recordOf,
+  findRecord,
   visits,
   where,
   write,
@@ -57,7 +57,7 @@ function promiseColumns(promises: Promises): void {
 
     const again = await reopenedWith(place, grown, people);
 
-    assert.deepEqual(await recordOf(again, grown, 1), {
+    assert.deepEqual(await findRecord(again, grown, 1), {
       ...before.record,
       code: null,
       hardy: true,
@@ -90,7 +90,7 @@ function promiseColumns(promises: Promises): void {
     });
 
     const again = await reopenedWith(place, plants);
-    assert.deepEqual(await recordOf(again, plants, 1), { id: 1, name: "fern", price: "2.00" });
+    assert.deepEqual(await findRecord(again, plants, 1), { id: 1, name: "fern", price: "2.00" });
   });
 }
 

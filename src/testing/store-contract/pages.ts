@@ -11,7 +11,7 @@ export function promisePages(promises: Promises): void {
 function promiseFreshPages(promises: Promises): void {
   promises("shows all new writes to a repeated query", async (store) => {
     const query: ListQuery = { ...byId(people), limit: 2, columns: ["id", "name"] };
-    const names = async (): Promise<string[]> => (await told(store, query)).map(({ name }) => name as string);
+    const names = async (): Promise<string[]> => (await loadPage(store, query)).map(({ name }) => name as string);
 
     assert.deepEqual(await names(), []);
     await written(store, insert(people, { name: "a" }));
@@ -29,11 +29,11 @@ function promiseFreshPages(promises: Promises): void {
     const [person] = await written(store, insert(people, { name: "Ada" }));
     await written(store, insert(pets, { name: "Rex", person_id: person!.record["id"]! }));
     const query = byId(pets);
-    assert.equal((await told(store, query)).length, 1);
+    assert.equal((await loadPage(store, query)).length, 1);
 
     await written(store, { kind: "delete", collection: people, key: 1 });
 
-    assert.deepEqual(await told(store, query), []);
+    assert.deepEqual(await loadPage(store, query), []);
   });
 
   promises("shows the writes of another store to a repeated query", async (store, { reopen }) => {
@@ -43,28 +43,28 @@ function promiseFreshPages(promises: Promises): void {
 
     for (let times = 1; times <= 5; times++) {
       await written(other, { kind: "add", collection: visits, key: "v", column: "times", by: 1, values: {} });
-      assert.deepEqual(await told(store, query), [{ id: "v", times, place: null }]);
-      assert.deepEqual(await told(other, query), [{ id: "v", times, place: null }]);
+      assert.deepEqual(await loadPage(store, query), [{ id: "v", times, place: null }]);
+      assert.deepEqual(await loadPage(other, query), [{ id: "v", times, place: null }]);
     }
   });
 
   promises("shows each acknowledged write to a repeated query, during any number of writes", async (store) => {
     const query = { ...byId(visits), limit: 1000 };
-    await told(store, query);
+    await loadPage(store, query);
 
     await Promise.all(
       Array.from({ length: 60 }, async (_, at) => {
         await written(store, insert(visits, { times: at }, `v${at}`));
-        assert.ok((await told(store, query)).some(({ id }) => id === `v${at}`));
+        assert.ok((await loadPage(store, query)).some(({ id }) => id === `v${at}`));
       }),
     );
 
-    assert.equal((await told(store, query)).length, 60);
+    assert.equal((await loadPage(store, query)).length, 60);
   });
 
   promises("shows writes from the time when it was closed to a repeated query", async (store, { reopen }) => {
     const query = byId(visits);
-    assert.deepEqual(await told(store, query), []);
+    assert.deepEqual(await loadPage(store, query), []);
     await store.close();
     const other = await reopen();
     await other.open([people, pets, visits]);
@@ -73,14 +73,14 @@ function promiseFreshPages(promises: Promises): void {
 
     await store.open([people, pets, visits]);
 
-    assert.equal((await told(store, query)).length, 1);
+    assert.equal((await loadPage(store, query)).length, 1);
   });
 }
 
 function promiseOwnPages(promises: Promises): void {
   promises("shows no refused write on a page", async (store) => {
     const query = byId(visits);
-    await told(store, query);
+    await loadPage(store, query);
 
     const outcome = await write(store, insert(visits, { times: 1 }, "v"), {
       kind: "require",
@@ -91,7 +91,7 @@ function promiseOwnPages(promises: Promises): void {
     });
 
     assert.equal(outcome.kind, "refused");
-    assert.deepEqual(await told(store, query), []);
+    assert.deepEqual(await loadPage(store, query), []);
   });
 
   promises("keeps pages of queries apart that differ only in a value", async (store) => {
@@ -99,10 +99,10 @@ function promiseOwnPages(promises: Promises): void {
     const queries = [1, 2, 3].map((id): ListQuery => ({ ...byId(people), where: where("id", "eq", id) }));
     const behind = [0, 1, 2].map((id): ListQuery => ({ ...byId(people), after: [id], limit: 1 }));
 
-    for (const asked of [queries, behind, queries])
-      for (const [at, query] of asked.entries())
+    for (const queryBatch of [queries, behind, queries])
+      for (const [at, query] of queryBatch.entries())
         assert.deepEqual(
-          (await told(store, query)).map(({ id }) => id),
+          (await loadPage(store, query)).map(({ id }) => id),
           [at + 1],
         );
   });
@@ -123,6 +123,6 @@ function byId(collection: ListQuery["collection"]): ListQuery {
   return { collection, where: null, sort: [{ column: "id" }], limit: 10 };
 }
 
-async function told(store: Store, query: ListQuery): Promise<Record<string, unknown>[]> {
+async function loadPage(store: Store, query: ListQuery): Promise<Record<string, unknown>[]> {
   return JSON.parse((await store.listJSON(query)).json) as Record<string, unknown>[];
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Value, Where } from "../../store/store.ts";
-import { idOf, inserted, matching, people, visits, where, type Promises } from "./library.ts";
+import { readId, inserted, matching, people, visits, where, type Promises } from "./library.ts";
 
 /** Promises about finding rows. */
 export function promiseReads(promises: Promises): void {
@@ -13,7 +13,7 @@ function promiseRows(promises: Promises): void {
   promises("finds a row by its key, with the id first and the columns in order", async (store) => {
     const ada = await inserted(store, people, { notes: [1], name: "Ada", active: true, email: "ada@example.com" });
 
-    const found = await store.find(people, idOf(ada));
+    const found = await store.find(people, readId(ada));
 
     assert.deepEqual(found, ada);
     assert.deepEqual(Object.keys(found.record), [
@@ -123,10 +123,10 @@ function promiseValues(promises: Promises): void {
       for (const value of all) {
         const row = await inserted(store, people, { name: "any", [column]: value });
         assert.deepEqual(row.record[column], value);
-        assert.deepEqual((await store.find(people, idOf(row)))?.record[column], value);
+        assert.deepEqual((await store.find(people, readId(row)))?.record[column], value);
         const page = await store.listJSON({
           collection: people,
-          where: where("id", "eq", idOf(row)),
+          where: where("id", "eq", readId(row)),
           sort: [{ column: "id" }],
           limit: 1,
         });

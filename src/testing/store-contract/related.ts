@@ -35,10 +35,10 @@ export function promiseRelated(promises: Promises): void {
     await written(store, insert(people, values), insert(people, { name: "b" }));
     const page = await store.listJSON({ collection: people, where: null, sort: [{ column: "id" }], limit: 10 });
 
-    const told = await store.listRelated({ ...byId, keys: [2, 3, 1] });
+    const groups = await store.listRelated({ ...byId, keys: [2, 3, 1] });
 
     assert.deepEqual(
-      told!.map(({ key, json, more }) => [key, JSON.parse(json), more]),
+      groups!.map(({ key, json, more }) => [key, JSON.parse(json), more]),
       [2, 1].map((key) => [key, [(JSON.parse(page.json) as unknown[])[key - 1]], false]),
     );
   });
@@ -54,8 +54,8 @@ export function promiseRelated(promises: Promises): void {
   });
 
   promises("refuses an undeclared column", async (store) => {
-    for (const asked of [{ column: "pesron_id" }, { columns: ["nmae"] }])
-      await assert.rejects(async () => store.listRelated({ ...ofPeople, ...asked }), TypeError);
+    for (const query of [{ column: "pesron_id" }, { columns: ["nmae"] }])
+      await assert.rejects(async () => store.listRelated({ ...ofPeople, ...query }), TypeError);
   });
 }
 
@@ -102,10 +102,10 @@ function promiseTextKeys(promises: Promises): void {
       values: { times: 1, place },
     });
     await written(store, visit("c", "x"), visit("a", "y"), visit("b", "x"));
-    const asked = { collection: visits, where: null, limit: 1, maxLength: 1000, columns: ["id"] };
+    const query = { collection: visits, where: null, limit: 1, maxLength: 1000, columns: ["id"] };
 
-    const own = await store.listRelated({ ...asked, column: "id", keys: ["b", "none", "c"] });
-    const others = await store.listRelated({ ...asked, column: "place", keys: ["x", "y"] });
+    const own = await store.listRelated({ ...query, column: "id", keys: ["b", "none", "c"] });
+    const others = await store.listRelated({ ...query, column: "place", keys: ["x", "y"] });
 
     assert.deepEqual(
       own!.map(({ key, json, more }) => [key, JSON.parse(json), more]),
@@ -123,14 +123,14 @@ function promiseTextKeys(promises: Promises): void {
   promises("relates text keys with characters that JSON escapes", async (store) => {
     const keys = ['a"b', "a\\b", "line\nbreak", "\u001e\u001f", '"', "é€"].toSorted();
     await written(store, ...keys.map((key, times) => insert(visits, { times, place: `in ${key}` }, key)));
-    const asked = { collection: visits, where: null, limit: 1, maxLength: 1000, columns: ["id"] };
+    const query = { collection: visits, where: null, limit: 1, maxLength: 1000, columns: ["id"] };
     const placed = keys.map((key) => `in ${key}`);
 
     for (const [column, wanted] of [
       ["id", keys],
       ["place", placed],
     ] as const) {
-      const found = await store.listRelated({ ...asked, column, keys: wanted });
+      const found = await store.listRelated({ ...query, column, keys: wanted });
       assert.deepEqual(
         new Map(found!.map(({ key, json }) => [key, JSON.parse(json) as unknown])),
         new Map(wanted.map((key, at) => [key, [{ id: keys[at] }]])),
@@ -179,10 +179,10 @@ async function fill(store: Store): Promise<void> {
   await written(store, pet("a", 1), pet("b", 2), pet("c", 1), pet("d", 1));
 }
 
-async function related(store: Store, asked: Partial<RelatedQuery>): Promise<Record<number, unknown>> {
-  const told = await store.listRelated({ ...ofPeople, columns: ["id", "name"], ...asked });
+async function related(store: Store, query: Partial<RelatedQuery>): Promise<Record<number, unknown>> {
+  const groups = await store.listRelated({ ...ofPeople, columns: ["id", "name"], ...query });
   return Object.fromEntries(
-    told!.map(({ key, json, more }) => {
+    groups!.map(({ key, json, more }) => {
       const names = (JSON.parse(json) as { name: string }[]).map(({ name }) => name);
       return [key, { names, more }];
     }),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { wordsOf } from "../../core/words/words.ts";
+import { splitWords } from "../../core/words/words.ts";
 import type { Collection, Store, Where } from "../../store/store.ts";
-import { idOf, inserted, insert, written, type Promises } from "./library.ts";
+import { readId, inserted, insert, written, type Promises } from "./library.ts";
 
 const shelves: Collection = { name: "shelves", key: "integer", columns: [{ name: "room", type: "text" }] };
 
@@ -40,8 +40,8 @@ function promiseWords(promise: Promises): void {
     const odos = await inserted(store, books, { title: "ΟΔΟΣ 東京", author: null });
 
     for (const word of ["e", "eva", "s", "well", "known", "book", "2", "strasse", "ostlund"])
-      assert.deepEqual(await found(store, books, word), [idOf(eva)], word);
-    for (const word of ["οδοσ", "東"]) assert.deepEqual(await found(store, books, word), [idOf(odos)], word);
+      assert.deepEqual(await found(store, books, word), [readId(eva)], word);
+    for (const word of ["οδοσ", "東"]) assert.deepEqual(await found(store, books, word), [readId(odos)], word);
     for (const word of ["va", "nown", "京", "evas"]) assert.deepEqual(await found(store, books, word), [], word);
   });
 
@@ -50,11 +50,11 @@ function promiseWords(promise: Promises): void {
     const shelf = await inserted(store, shelves, { room: "attic" });
     const [first, second, third] = await written(
       store,
-      insert(books, { title: "Amber", author: "Ann", shelf_id: idOf(shelf) }),
+      insert(books, { title: "Amber", author: "Ann", shelf_id: readId(shelf) }),
       insert(books, { title: "Beryl", author: "Ben" }, 70),
-      insert(books, { title: "Coral", author: "Cy", shelf_id: idOf(shelf) }),
+      insert(books, { title: "Coral", author: "Cy", shelf_id: readId(shelf) }),
     );
-    const [one, two, three] = [first!, second!, third!].map(idOf) as [number, number, number];
+    const [one, two, three] = [first!, second!, third!].map(readId) as [number, number, number];
     assert.deepEqual(await found(store, books, "a"), [one]);
 
     await written(store, { kind: "update", collection: books, key: one, values: { title: "Agate" } });
@@ -65,7 +65,7 @@ function promiseWords(promise: Promises): void {
     await written(store, { kind: "updateAll", collection: books, where: old, values: { author: "Dora" } });
     assert.deepEqual([await found(store, books, "cy"), await found(store, books, "dora")], [[], [three, two]]);
 
-    await written(store, { kind: "delete", collection: shelves, key: idOf(shelf) });
+    await written(store, { kind: "delete", collection: shelves, key: readId(shelf) });
     assert.deepEqual([await found(store, books, "agate"), await found(store, books, "dora")], [[], [two]]);
 
     await written(store, { kind: "deleteAll", collection: books, where: old });
@@ -81,24 +81,24 @@ function promiseWords(promise: Promises): void {
 
   promise("finds thousands of names in many scripts as a list in memory does", async (store) => {
     await open(store);
-    const random = randomOf(7);
+    const random = createRandom(7);
     const rows = Array.from({ length: 1500 }, (_, at) => ({
-      title: nameOf(random),
-      author: at % 5 === 0 ? null : nameOf(random),
+      title: makeName(random),
+      author: at % 5 === 0 ? null : makeName(random),
     }));
     await written(store, ...rows.map((values) => insert(books, values)));
-    const words = rows.map(({ title, author }) => wordsOf(`${title} ${author ?? ""}`));
+    const words = rows.map(({ title, author }) => splitWords(`${title} ${author ?? ""}`));
 
-    for (let asked = 0; asked < 100; asked++) {
+    for (let round = 0; round < 100; round++) {
       const from = words[Math.floor(random() * words.length)]!;
-      const [word, other] = [0, 1].map(() => beginningOf(from, random)) as [string, string];
+      const [word, other] = [0, 1].map(() => pickBeginning(from, random)) as [string, string];
       const all = [...new Set([word, other])];
       const expected = rows.flatMap((_, at) =>
         all.every((each) => words[at]!.some((one) => one.startsWith(each))) ? [at + 1] : [],
       );
       const both: Where = { all: [{ word, few: true }, { word: other }] };
-      assert.deepEqual(await idsOf(store, books, both), expected, JSON.stringify(all));
-      assert.deepEqual(await idsOf(store, books, { all: [{ word }, { word: other }] }), expected);
+      assert.deepEqual(await loadIds(store, books, both), expected, JSON.stringify(all));
+      assert.deepEqual(await loadIds(store, books, { all: [{ word }, { word: other }] }), expected);
     }
   });
 }
@@ -141,8 +141,8 @@ function promiseLateWords(promise: Promises): void {
     const store = await place.reopen();
     await store.open([shelves, anew]);
 
-    assert.deepEqual(await found(store, anew, "amb"), [idOf(amber)]);
-    await written(store, { kind: "delete", collection: anew, key: idOf(amber) });
+    assert.deepEqual(await found(store, anew, "amb"), [readId(amber)]);
+    await written(store, { kind: "delete", collection: anew, key: readId(amber) });
     assert.deepEqual(await found(store, anew, "amb"), []);
     await store.close();
   });
@@ -154,12 +154,12 @@ function promiseLateWords(promise: Promises): void {
     await store.open([shelves, books]);
     const old = await inserted(older, unsearched, { title: "Amber", author: "Ann" });
     const other = await inserted(store, books, { title: "Beryl", author: "Ann" });
-    await written(older, { kind: "update", collection: unsearched, key: idOf(other), values: { title: "Coral" } });
+    await written(older, { kind: "update", collection: unsearched, key: readId(other), values: { title: "Coral" } });
     // A writer indexes sooner the rows that others have left.
     await inserted(store, books, { title: "Dune", author: null });
 
-    await soon(async () => assert.deepEqual(await found(store, books, "ann"), [idOf(old), idOf(other)]));
-    await soon(async () => assert.deepEqual(await found(store, books, "coral"), [idOf(other)]));
+    await soon(async () => assert.deepEqual(await found(store, books, "ann"), [readId(old), readId(other)]));
+    await soon(async () => assert.deepEqual(await found(store, books, "coral"), [readId(other)]));
     assert.deepEqual(await found(store, books, "beryl"), []);
     await older.close();
     await store.close();
@@ -182,12 +182,12 @@ async function open(store: Store): Promise<void> {
 
 /** Returns the same rows with an index and with a scan of all rows. */
 async function found(store: Store, collection: Collection, word: string): Promise<unknown[]> {
-  const byIndex = await idsOf(store, collection, { word, few: true });
-  assert.deepEqual(await idsOf(store, collection, { word }), byIndex);
+  const byIndex = await loadIds(store, collection, { word, few: true });
+  assert.deepEqual(await loadIds(store, collection, { word }), byIndex);
   return byIndex;
 }
 
-async function idsOf(store: Store, collection: Collection, where: Where): Promise<unknown[]> {
+async function loadIds(store: Store, collection: Collection, where: Where): Promise<unknown[]> {
   const rows = await store.list({ collection, where, sort: [{ column: "id" }], limit: 2000 });
   assert.equal(await store.count(collection, where), rows.length);
   return rows.map(({ record }) => record["id"]);
@@ -212,7 +212,7 @@ async function soon(hold: () => Promise<void>): Promise<void> {
 }
 
 /** Makes a generator of numbers from 0 to 1 that repeats for the same seed. */
-function randomOf(seed: number): () => number {
+function createRandom(seed: number): () => number {
   let state = seed;
   return () => (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647;
 }
@@ -240,14 +240,14 @@ const parts = [
 ];
 const between = [" ", "-", ".", "@", "_", "'", "\u200d", "、", "😀", "\u00ad", "¨"];
 
-function nameOf(random: () => number): string {
+function makeName(random: () => number): string {
   const pick = (from: readonly string[]): string => from[Math.floor(random() * from.length)]!;
   let name = "";
   for (let at = 0; at < 8; at++) name += random() < 0.25 ? pick(between) : pick(parts);
   return `${name}x`;
 }
 
-function beginningOf(words: readonly string[], random: () => number): string {
+function pickBeginning(words: readonly string[], random: () => number): string {
   const word = [...words[Math.floor(random() * words.length)]!];
   return word.slice(0, 1 + Math.floor(random() * word.length)).join("");
 }

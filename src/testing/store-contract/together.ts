@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { keyOf, type Change } from "../../store/store.ts";
 import {
   events,
-  idOf,
+  readId,
   insert,
   inserted,
   people,
@@ -51,7 +51,7 @@ export function promiseTogether(promises: Promises): void {
       await Promise.all(
         [1, 2].map(async () => {
           const row = await inserted(store, people, { name: "x" });
-          assert.deepEqual(await store.find(people, idOf(row)), row);
+          assert.deepEqual(await store.find(people, readId(row)), row);
         }),
       );
     }
@@ -110,14 +110,14 @@ function promiseArrays(promises: Promises): void {
     for (let at = 0; at < count; at++) {
       const [person, visit, event] = found.slice(at * 3, at * 3 + 3);
       assert.deepEqual([person!.record["name"], person!.record["age"], person!.record["email"]], [`p${at}`, at, null]);
-      assert.deepEqual(person, await store.find(people, idOf(person!)));
+      assert.deepEqual(person, await store.find(people, readId(person!)));
       assert.deepEqual([visit!.record["id"], visit!.record["times"]], [`visit ${at}`, at]);
       assert.deepEqual([event!.record["id"], event!.record["what"]], [at + 1, `e${at}`]);
     }
     const pet = (at: number): unknown => found[count * 3 + at]!.record["person_id"];
     assert.deepEqual(
       [pet(0), pet(1), pet(2)],
-      [0, 3, 747].map((at) => idOf(found[at]!)),
+      [0, 3, 747].map((at) => readId(found[at]!)),
     );
     assert.equal(new Set(found.map((row) => row!.revision)).size, found.length);
   });

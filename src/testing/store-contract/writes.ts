@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { keyOf, type Change, type Row } from "../../store/store.ts";
 import {
-  idOf,
+  readId,
   insert,
   inserted,
   matching,
   people,
   pets,
-  recordOf,
+  findRecord,
   visits,
   where,
   write,
@@ -30,8 +30,8 @@ function promiseRowsTold(promises: Promises): void {
 
     const rows = await written(
       store,
-      { kind: "update", collection: people, key: idOf(ada), values: { age: 36 } },
-      { kind: "delete", collection: people, key: idOf(eve) },
+      { kind: "update", collection: people, key: readId(ada), values: { age: 36 } },
+      { kind: "delete", collection: people, key: readId(eve) },
       insert(people, { name: "New" }),
       { kind: "updateAll", collection: people, where: where("name", "eq", "New"), values: { age: 1 } },
       { kind: "require", collection: people, where: { all: [] }, atLeast: 1, name: "some" },
@@ -43,7 +43,7 @@ function promiseRowsTold(promises: Promises): void {
       ["Ada", null, "New", null, null, null],
     );
     assert.equal(rows[2]!.record["age"], 1, "a later change of the same transaction shows");
-    assert.deepEqual(await store.find(people, idOf(rows[2]!)), rows[2]);
+    assert.deepEqual(await store.find(people, readId(rows[2]!)), rows[2]);
     assert.deepEqual(await store.find(people, 1), rows[0]);
   });
 
@@ -68,7 +68,7 @@ function promiseRowsTold(promises: Promises): void {
     const [row] = await written(store, {
       kind: "update",
       collection: people,
-      key: idOf(ada),
+      key: readId(ada),
       values: { age: null, email: "ADA@example.com" },
     });
 
@@ -153,7 +153,7 @@ function promiseStates(promises: Promises): void {
     assert.deepEqual(outcome, { kind: "taken", change: 3, column: "badge" });
     assert.equal(await store.find(visits, "a"), null);
     assert.deepEqual(await matching(store, null), ["Ada"]);
-    assert.equal((await recordOf(store, people, 1))!["age"], null);
+    assert.equal((await findRecord(store, people, 1))!["age"], null);
   });
 }
 
@@ -194,7 +194,7 @@ function promiseManyRows(promises: Promises): void {
       insert(people, { name: "Ada" }),
       insert(pets, { person_id: keyOf(0), name: "Rex" }),
     );
-    assert.equal(pet!.record["person_id"], idOf(ada!));
+    assert.equal(pet!.record["person_id"], readId(ada!));
 
     const [, twin] = await written(
       store,
@@ -202,8 +202,8 @@ function promiseManyRows(promises: Promises): void {
       { kind: "insert", collection: people, key: 77, values: { name: "x" } },
       { kind: "insert", collection: pets, key: keyOf(0), values: { person_id: keyOf(1), name: "y" } },
     );
-    assert.equal(idOf(twin!), 77);
-    assert.equal((await recordOf(store, pets, 2))!["person_id"], 77);
+    assert.equal(readId(twin!), 77);
+    assert.equal((await findRecord(store, pets, 2))!["person_id"], 77);
   });
 
   promises("stores an object in a json column as data, even if it looks like a key", async (store) => {
@@ -242,7 +242,7 @@ function promiseCounters(promises: Promises): void {
       ),
     );
 
-    assert.equal((await recordOf(store, visits, "home"))!["times"], 100);
+    assert.equal((await findRecord(store, visits, "home"))!["times"], 100);
   });
 
   promises("ends the transaction if require does not hold at that point", async (store) => {

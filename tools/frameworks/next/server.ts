@@ -1,12 +1,12 @@
 import { createServer } from "node:http";
 import { requestListener } from "latchkey/http";
 import next from "next";
-import { serviceOf } from "./service.ts";
+import { getService } from "./service.ts";
 
 export const app = next({ dir: import.meta.dirname });
 await app.prepare();
 const handle = app.getRequestHandler();
-const answer = requestListener(await serviceOf());
+const answer = requestListener(await getService());
 
 export const server = createServer((request, response) =>
   answer(request, response, () => void handle(request, response)),

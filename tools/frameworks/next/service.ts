@@ -2,8 +2,8 @@ import type { Service } from "latchkey";
 import { startService } from "../service.ts";
 
 // `next build` loads this file too, so the first request opens the database. `next dev` loads it at every change.
-const kept = globalThis as { service?: Promise<Service> };
+const cache = globalThis as { service?: Promise<Service> };
 
-export function serviceOf(): Promise<Service> {
-  return (kept.service ??= startService({ trustedProxies: ["127.0.0.1"] }));
+export function getService(): Promise<Service> {
+  return (cache.service ??= startService({ trustedProxies: ["127.0.0.1"] }));
 }

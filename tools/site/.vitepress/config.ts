@@ -10,13 +10,13 @@ function readSidebar(): DefaultTheme.SidebarItem[] {
   return kinds.map((kind) => ({
     text: kind.slice(0, kind.indexOf("\n")),
     items: [...kind.matchAll(/\]\(([^):#]+)\.md\)/g)].map(([, page = ""]) => ({
-      text: titleOf(page),
+      text: readTitle(page),
       link: `/docs/${page}`,
     })),
   }));
 }
 
-function titleOf(page: string): string {
+function readTitle(page: string): string {
   const [, title = page] = /^# (.*)$/m.exec(readFileSync(path.join(docs, `${page}.md`), "utf8")) ?? [];
   return title.replaceAll("`", "");
 }

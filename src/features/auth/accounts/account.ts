@@ -19,7 +19,7 @@ import type { AccountsParts } from "./parts.ts";
 import { requireProof } from "./passwords/proof.ts";
 import { accountOf, accountsCollection } from "./stored-accounts.ts";
 import { requireFree, requireMayProbe } from "./taken.ts";
-import { requireMayName, usernameOriginOf } from "./usernames.ts";
+import { requireMayName, resolveUsernameOrigin } from "./usernames.ts";
 
 /** The field that only services with mail show. */
 const verified = {
@@ -54,7 +54,7 @@ export function accountEndpoints(parts: AccountsParts): readonly Endpoint[] {
   // The mails of both options prove addresses.
   const account = accountResource(parts.roles, parts.invitations || parts.registration === "verified");
   const placed = placeAccounts(parts, account);
-  const documentation = documentationOf(account);
+  const documentation = buildDocumentation(account);
   return [
     builtInEndpoint({
       method: "GET",
@@ -78,7 +78,7 @@ export function accountEndpoints(parts: AccountsParts): readonly Endpoint[] {
   ];
 }
 
-const documentationOf = (account: Account) =>
+const buildDocumentation = (account: Account) =>
   ({
     read: {
       summary: "Read how a user logs in",
@@ -148,7 +148,7 @@ async function prepareChange(
   await requireMayProbe(parts, context);
   await requireProof(parts, context, before, draft.transient.current_password);
   return {
-    values: { username_follows_email: false, username_origin: usernameOriginOf(context) },
+    values: { username_follows_email: false, username_origin: resolveUsernameOrigin(context) },
     changes,
     complete: () => requireFree(parts, parts.users, context, { id: before.id, username }),
   };

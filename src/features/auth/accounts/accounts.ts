@@ -1,6 +1,14 @@
 import { availableParallelism } from "node:os";
 import { aCookieName } from "../../../access/scheme/checking.ts";
-import { aBoolean, anything, objectOf, oneOf, optional, text, wholeFrom } from "../../../core/checking/members.ts";
+import {
+  aBoolean,
+  anything,
+  buildObjectCheck,
+  buildChoiceCheck,
+  optional,
+  text,
+  wholeFrom,
+} from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import type { PasswordCost } from "../../../core/crypto/password-hash.ts";
 import { usualRoles } from "../../../core/identity.ts";
@@ -29,7 +37,7 @@ import { hashesAtOnce } from "./passwords/hash-threads.ts";
 import { oneTimePasswordEndpoint } from "./passwords/one-time-password.ts";
 import { makePasswords, type Passwords } from "./passwords/passwords.ts";
 import { outsideEnd, requireFreshLogin, requireProof, vouch } from "./passwords/proof.ts";
-import { challengeOf, requireAccount, requireLogin, requireNameAndPassword, requireUser } from "./people.ts";
+import { chooseChallenge, requireAccount, requireLogin, requireNameAndPassword, requireUser } from "./people.ts";
 import { proveAddress } from "./proved-address.ts";
 import { requireDeclaredRoles } from "./roles.ts";
 import { accountsCollection, storeAccounts, type Accounts } from "./stored-accounts.ts";
@@ -77,7 +85,7 @@ export interface AccountsOptions<F extends Fields = Fields> extends OwnUserField
 
 const costMembers: ChecksOf<PasswordCost> = { memoryKiB: wholeFrom(1), passes: wholeFrom(1), lanes: wholeFrom(1) };
 const checks: ChecksOf<AccountsOptions> = {
-  registration: optional(oneOf("closed", "open", "verified")),
+  registration: optional(buildChoiceCheck("closed", "open", "verified")),
   invitations: optional(aBoolean),
   // The users' resource reports mistakes in these.
   fields: anything,
@@ -88,10 +96,10 @@ const checks: ChecksOf<AccountsOptions> = {
   roles: anything,
   issuer: optional(text),
   tokenPrefix: optional(aTokenPrefix),
-  passwordCost: optional(objectOf(costMembers, "it has to be { memoryKiB, passes, lanes }")),
+  passwordCost: optional(buildObjectCheck(costMembers, "it has to be { memoryKiB, passes, lanes }")),
   breachedPasswordsURL: optional(aRangeURL),
   outsideCredentialsSeconds: secondsFrom(0),
-  secondFactor: optional(oneOf("optional", "admins", "everyone")),
+  secondFactor: optional(buildChoiceCheck("optional", "admins", "everyone")),
   loginCookie: optional(aCookieName),
 };
 
@@ -124,15 +132,15 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
   const endings = makeEndings();
   const sources: LoginSource[] = [];
   const verifier = makeVerifierPlace();
-  const told = { revocationSeconds: 0, outside: false, mails: false };
+  const featureNeeds = { revocationSeconds: 0, outside: false, mails: false };
   const notifiers: Notify[] = [];
   const notify: Notify = (...event) => notifiers.flatMap((each) => each(...event));
   const rule = options.secondFactor ?? "optional";
   const { identity: identityFields = [], roles = usualRoles } = options;
   const found = storeAccounts(store, { names: identityFields, collection: () => parts.users.collection });
   const bindings = storeBindings({ store, accounts: found, observe });
-  const passwords = passwordsOf(host, found, options, rule);
-  const accessSeconds = (): number => told.revocationSeconds;
+  const passwords = createPasswords(host, found, options, rule);
+  const accessSeconds = (): number => featureNeeds.revocationSeconds;
   const revocations = makeRevocations({ store, accessSeconds, ...endings.ends });
   endings.add("password", pendingLoginsCollection);
   const assembled = assembleGate({
@@ -146,8 +154,8 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     cookie: options.loginCookie ?? "login",
     requireAccount: (context) => requireAccount(parts, context),
     requireFreshLogin: (context, password) => requireFreshLogin(parts, context, password),
-    challenge: (call) => challengeOf(call, host.service().schemes),
-    takesOutsideLogins: () => told.outside,
+    challenge: (call) => chooseChallenge(call, host.service().schemes),
+    takesOutsideLogins: () => featureNeeds.outside,
   });
   const usersParts: UsersParts = {
     store,
@@ -167,11 +175,19 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     outsideLogins: assembled.parts.outsideLogins,
     sources,
     roles,
-    provesAddresses: () => told.mails,
-    takesOutsideLogins: () => told.outside,
+    provesAddresses: () => featureNeeds.mails,
+    takesOutsideLogins: () => featureNeeds.outside,
   };
   const parts: AccountsParts = { ...usersParts, users: mountUsers(usersParts, ownUserFields(options)) };
-  const offer = offerOf(host, parts, { sources, told, notifiers, endings, identityFields, issuer, tokenPrefix });
+  const offer = buildOffer(host, parts, {
+    sources,
+    featureNeeds,
+    notifiers,
+    endings,
+    identityFields,
+    issuer,
+    tokenPrefix,
+  });
   return {
     offer,
     mounts: [parts.users],
@@ -197,7 +213,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
   };
 }
 
-function passwordsOf(
+function createPasswords(
   { store, throttle, tracer }: Host,
   accounts: Accounts,
   { passwordCost: cost }: AccountsOptions,
@@ -217,7 +233,7 @@ function passwordsOf(
 /** The parts that the accounts of one service collect during setup of its features. */
 interface Collected {
   readonly sources: LoginSource[];
-  readonly told: { revocationSeconds: number; outside: boolean; mails: boolean };
+  readonly featureNeeds: { revocationSeconds: number; outside: boolean; mails: boolean };
   readonly notifiers: Notify[];
   readonly endings: ReturnType<typeof makeEndings>;
   readonly identityFields: readonly string[];
@@ -226,9 +242,9 @@ interface Collected {
 }
 
 /** Returns what `accounts()` offers to every way of logging in. */
-function offerOf(host: Host, parts: AccountsParts, collected: Collected): People {
+function buildOffer(host: Host, parts: AccountsParts, collected: Collected): People {
   const { accounts, bindings, passwords, throttle, revocations, users, roles, gate } = parts;
-  const { sources, told, notifiers, endings, identityFields, issuer, tokenPrefix } = collected;
+  const { sources, featureNeeds, notifiers, endings, identityFields, issuer, tokenPrefix } = collected;
   return {
     accounts,
     bindings,
@@ -265,7 +281,7 @@ function offerOf(host: Host, parts: AccountsParts, collected: Collected): People
     insertUser: (user, at) => insertUser(users, user, at),
     changePassword: (account, password, { endKeys = false } = {}) =>
       changePassword(parts, { account, password, endKeys }, host.now()),
-    passwordChanges: (context, given) => passwordChanges(parts, context, given, context.call.now),
+    passwordChanges: (context, newPassword) => passwordChanges(parts, context, newPassword, context.call.now),
     proveAddress: (account, now) => proveAddress(parts, account, now),
     outsideLogin: (login) => void parts.outsideLogins.push(login),
     keepOtherLogin: (account, leaving) => keepOtherLogin(parts, account, leaving),
@@ -276,13 +292,13 @@ function offerOf(host: Host, parts: AccountsParts, collected: Collected): People
     endsWith: endings.add,
     listLogins: (source) => void sources.push(source),
     rememberRevocations(seconds) {
-      told.revocationSeconds = Math.max(told.revocationSeconds, seconds);
+      featureNeeds.revocationSeconds = Math.max(featureNeeds.revocationSeconds, seconds);
     },
     takeOutsideLogins() {
-      told.outside = true;
+      featureNeeds.outside = true;
     },
     takeMailProofs() {
-      told.mails = true;
+      featureNeeds.mails = true;
     },
   };
 }
@@ -292,7 +308,7 @@ function ownUserFields(options: AccountsOptions | null): OwnUserFields {
   const { fields, filters, sorts, administered, identity, roles }: Partial<AccountsOptions> = options ?? {};
   return Object.fromEntries(
     Object.entries({ fields, filters, sorts, administered, identity, roles }).filter(
-      ([, given]) => given !== undefined,
+      ([, value]) => value !== undefined,
     ),
   );
 }

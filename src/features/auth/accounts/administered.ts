@@ -4,7 +4,7 @@ import type { Context } from "../../../http/exchange.ts";
 import type { Write } from "../../../http/mount/mount.ts";
 import type { Fields } from "../../../resource/resource.ts";
 import type { Users } from "../users.ts";
-import { standardOf } from "./standard.ts";
+import { resolveDefault } from "./standard.ts";
 
 /**
  * Ends the request (403) if a caller who is not an administrator changes a field that only administrators set. The
@@ -38,5 +38,5 @@ function requireKept(
 }
 
 function standards(names: readonly string[], context: Context, fields: Fields): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(names.map((name) => [name, standardOf(fields[name]!, context)]));
+  return Object.fromEntries(names.map((name) => [name, resolveDefault(fields[name]!, context)]));
 }

@@ -1,7 +1,7 @@
 import { DeclarationError } from "../../../core/checking/declaration-error.ts";
-import { isObject, isText, oneOf, shown, shownWithoutText } from "../../../core/checking/members.ts";
+import { isObject, isText, buildChoiceCheck, shown, shownWithoutText } from "../../../core/checking/members.ts";
 import type { Assembled } from "../../../feature/feature.ts";
-import { collectionsOf } from "../../../http/mount/placing.ts";
+import { collectCollections } from "../../../http/mount/placing.ts";
 import type { Collection } from "../../../store/store.ts";
 import type { RevocationsOptions } from "../tokens/revocation.ts";
 
@@ -25,25 +25,26 @@ export function makeEndings(): Endings {
   return {
     ends: { endWithGeneration: named.password, endWithAccount: named.account },
     add(when, collection) {
-      const wrong = oneOf("password", "account")(when);
+      const wrong = buildChoiceCheck("password", "account")(when);
       if (wrong !== null) throw new DeclarationError([`endsWith: its first argument is ${shown(when)}; ${wrong}`]);
-      const given: unknown = collection;
-      if (!isObject(given) || !isText(given["name"]) || !Array.isArray(given["columns"]))
-        throw new DeclarationError([`endsWith("${when}"): the table is ${shownWithoutText(given)}; give a collection`]);
+      const input: unknown = collection;
+      if (!isObject(input) || !isText(input["name"]) || !Array.isArray(input["columns"]))
+        throw new DeclarationError([`endsWith("${when}"): the table is ${shownWithoutText(input)}; give a collection`]);
       const found = tableMistakes(when, collection);
-      if (isAssembled) found.push(`${placeOf(when, collection)}: the features are set up already; call it in setUp`);
+      if (isAssembled)
+        found.push(`${describeCall(when, collection)}: the features are set up already; call it in setUp`);
       if (found.length > 0) throw new DeclarationError(found);
       named[when].push(collection);
     },
     mistakes({ collections, mounts }) {
       isAssembled = true;
-      const known = new Set([...collections, ...collectionsOf(mounts)].map(({ name }) => name));
+      const tableNames = new Set([...collections, ...collectCollections(mounts)].map(({ name }) => name));
       return (["password", "account"] as const).flatMap((when) =>
         named[when]
-          .filter(({ name }) => !known.has(name))
+          .filter(({ name }) => !tableNames.has(name))
           .map(
             (collection) =>
-              `${placeOf(when, collection)}: the service has no such table; add it to the collections of the feature`,
+              `${describeCall(when, collection)}: the service has no such table; add it to the collections of the feature`,
           ),
       );
     },
@@ -57,10 +58,10 @@ function tableMistakes(when: When, collection: Collection): string[] {
     .filter((name) => types.get(name) !== "integer")
     .map((name) => {
       const wrong = types.has(name) ? `holds ${types.get(name)}` : "is missing";
-      return `${placeOf(when, collection)}: the column ${name} ${wrong}; declare { name: "${name}", type: "integer" }`;
+      return `${describeCall(when, collection)}: the column ${name} ${wrong}; declare { name: "${name}", type: "integer" }`;
     });
 }
 
-function placeOf(when: When, { name }: Collection): string {
+function describeCall(when: When, { name }: Collection): string {
   return `endsWith("${when}", ${name})`;
 }

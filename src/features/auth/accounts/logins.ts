@@ -117,11 +117,11 @@ async function endAll(parts: AccountsParts, context: Context): Promise<Reply> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const account = await requireAccount(parts, context);
     const isOwn = isOthers && identity.id === account.id;
-    const kept = {
+    const keptLogin = {
       family: isOwn ? (identity.family ?? null) : null,
       sessionId: isOwn ? (identity.sessionId ?? null) : null,
     };
-    const changes = parts.revocations.endLogins(account, kept, context.call.now);
+    const changes = parts.revocations.endLogins(account, keptLogin, context.call.now);
     if ((await parts.store.write({ changes })).kind !== "written") continue;
     tell(parts, context, account.id, isOthers ? "others" : "all");
     return { status: 204, cache: "no-store" };

@@ -3,7 +3,7 @@ import { isStored } from "../../../resource/kinds/field.ts";
 import type { Fields } from "../../../resource/resource.ts";
 import { keyOf, type Change, type Value, type WrittenValues } from "../../../store/store.ts";
 import type { NewUser } from "../login.ts";
-import { standardOf } from "./standard.ts";
+import { resolveDefault } from "./standard.ts";
 import { accountsCollection, firstGeneration } from "./stored-accounts.ts";
 
 /** Returns the changes that create a user and the account with the same id. `at` is their place in the transaction. */
@@ -36,7 +36,7 @@ export function insertUser(
 function ownValues(fields: Fields, now: number): WrittenValues {
   const own = Object.entries(fields).filter(([name, field]) => name !== "name" && name !== "email" && isStored(field));
   const context = { identity: null, now, requireIdentity: noCaller };
-  return Object.fromEntries(own.map(([name, field]) => [name, standardOf(field, context) as Value]));
+  return Object.fromEntries(own.map(([name, field]) => [name, resolveDefault(field, context) as Value]));
 }
 
 function noCaller(): never {

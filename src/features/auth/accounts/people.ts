@@ -34,7 +34,7 @@ export async function requireLogin(
 ): Promise<ProvedPassword> {
   const proved = await passwords.login(call, credentials.username, credentials.password);
   if (proved !== null) return proved;
-  throw problem("invalid_credentials", { headers: [["WWW-Authenticate", challengeOf(call, schemes)]] });
+  throw problem("invalid_credentials", { headers: [["WWW-Authenticate", chooseChallenge(call, schemes)]] });
 }
 
 /** Returns the name and the password of a login. Ends the request (400) if one is missing. */
@@ -53,7 +53,7 @@ const sessionChallenge = ({ realm }: Call): string => `Session realm="${realm}"`
  * Returns the challenge of a scheme that browsers do not answer themselves. Otherwise, they would show a dialog over
  * the form.
  */
-export function challengeOf(call: Call, schemes: readonly Scheme[]): string {
+export function chooseChallenge(call: Call, schemes: readonly Scheme[]): string {
   for (const scheme of schemes.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
     if (!scheme.carriers.some((carrier) => carrier.in === "authorization" && !isAmbient(scheme, carrier))) continue;
     const challenge = scheme.challenge?.(call, null) ?? null;

@@ -3,18 +3,18 @@ import { requireSameSite } from "../../../core/call/cross-site.ts";
 import { requireSecureTransport } from "../../../core/call/transport.ts";
 import { isObject } from "../../../core/checking/members.ts";
 import { problem, type Issue } from "../../../core/problem/problem.ts";
-import { exchangeOf, invalid, type Context } from "../../../http/exchange.ts";
+import { getExchange, invalid, type Context } from "../../../http/exchange.ts";
 import { formType } from "../../../http/formats/form.ts";
 import type { Deferral } from "../../../http/mount/deferral.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
-import { prefersOneOf } from "../../../http/pipeline.ts";
+import { prefersAny } from "../../../http/pipeline.ts";
 import { fold } from "../../../store/fold.ts";
 import type { JSONValue } from "../../../store/store.ts";
 import type { UsersMount } from "../users.ts";
 import { requireGivenFields } from "./administered.ts";
 import type { UsersParts } from "./parts.ts";
 import { requireFree, requireMayProbe } from "./taken.ts";
-import { requireMayName, requireNameOf } from "./usernames.ts";
+import { requireMayName, requireOwnAddress } from "./usernames.ts";
 import type { Newcomer } from "./verifying.ts";
 
 /**
@@ -43,12 +43,12 @@ export function deferSignUps(parts: UsersParts, users: () => UsersMount, adminis
 
 /** A sign-up is refused over cleartext and from other sites, like a login. */
 function requireSafe(context: Context): void {
-  if (!exchangeOf(context).service.allowsCleartextLogins) requireSecureTransport(context.call);
+  if (!getExchange(context).service.allowsCleartextLogins) requireSecureTransport(context.call);
   context.requireSameSite();
 }
 
 function accepted({ verifyPage }: UsersParts, context: Context, isForm: boolean): Reply {
-  if (isForm && prefersOneOf(context, ["text/html"]))
+  if (isForm && prefersAny(context, ["text/html"]))
     return { status: 303, cache: "no-store", headers: [["Location", context.at(verifyPage())]] };
   return { status: 202, cache: "no-store", body: { kind: "data", value: {}, element: "sign_up" } };
 }
@@ -67,7 +67,7 @@ async function signUp(
   const { name, email } = values;
   const chosen = transient.username ?? null;
   if (chosen !== null) requireMayName(parts, context);
-  if (chosen !== null) requireNameOf({ username: chosen, email });
+  if (chosen !== null) requireOwnAddress({ username: chosen, email });
   // A username is looked up, and an address is not: the answer for a known address must be the same. The address is the username anyway.
   const username = chosen !== null && fold(chosen) === fold(email) ? null : chosen;
   if (username !== null) await requireFree(parts, users, context, { id: null, username });

@@ -1,11 +1,11 @@
 import type { DraftContext, Field } from "../../../resource/kinds/field.ts";
 
 /** Returns the value of a field if none is given. */
-export function standardOf({ options }: Field, context: DraftContext): unknown {
-  const given = options.generated ?? options.default ?? null;
-  return isMaker(given) ? given(context) : given;
+export function resolveDefault({ options }: Field, context: DraftContext): unknown {
+  const fallback = options.generated ?? options.default ?? null;
+  return isMaker(fallback) ? fallback(context) : fallback;
 }
 
-function isMaker(given: unknown): given is (context: DraftContext) => unknown {
-  return typeof given === "function";
+function isMaker(value: unknown): value is (context: DraftContext) => unknown {
+  return typeof value === "function";
 }

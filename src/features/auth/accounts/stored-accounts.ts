@@ -1,4 +1,4 @@
-import { aFunction, objectOf, optional, texts } from "../../../core/checking/members.ts";
+import { aFunction, buildObjectCheck, optional, texts } from "../../../core/checking/members.ts";
 import { requireArguments, type ChecksOf } from "../../../core/checking/options.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
 import type { Identity, IdentityFields, Role } from "../../../core/identity.ts";
@@ -139,7 +139,7 @@ const ownFields: ChecksOf<OwnFields> = { names: texts, collection: aFunction };
 export function storeAccounts(store: Store, own: OwnFields = { names: [], collection: noUsers }): Accounts {
   requireArguments("storeAccounts", arguments, {
     store: aStore,
-    own: optional(objectOf(ownFields, "it has to be an object, like { names: [], collection }")),
+    own: optional(buildObjectCheck(ownFields, "it has to be an object, like { names: [], collection }")),
   });
   const { names } = own;
   const complete = (row: Row | null): Eventually<Account | null> => {
@@ -148,7 +148,7 @@ export function storeAccounts(store: Store, own: OwnFields = { names: [], collec
     // The user is read after the account. A token made from both then has a count that is no newer than its fields, so
     // a change of these invalidates it.
     return after(store.find(own.collection(), account.id), (user) =>
-      user === null ? null : { ...account, fields: fieldsOf(user, names) },
+      user === null ? null : { ...account, fields: readFields(user, names) },
     );
   };
   return {
@@ -161,7 +161,7 @@ function noUsers(): never {
   throw new TypeError("The accounts have no store of users.");
 }
 
-function fieldsOf({ record }: Row, names: readonly string[]): IdentityFields {
+function readFields({ record }: Row, names: readonly string[]): IdentityFields {
   return Object.freeze(Object.fromEntries(names.map((name) => [name, record[name] as IdentityFields[string]])));
 }
 

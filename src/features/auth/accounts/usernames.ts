@@ -13,7 +13,7 @@ export function requireMayName({ takesOutsideLogins }: UsersParts, context: Cont
 }
 
 /** Ends the request if a user chooses the address of another person as a name, which that person could then not have. */
-export function requireNameOf({ username, email }: { readonly username: string; readonly email: string }): void {
+export function requireOwnAddress({ username, email }: { readonly username: string; readonly email: string }): void {
   if (username.includes("@") && fold(username) !== fold(email)) throw invalid([addressOfAnother]);
 }
 
@@ -24,6 +24,6 @@ const addressOfAnother: Issue = {
 };
 
 /** Returns the origin of the name that is being written. */
-export function usernameOriginOf(context: Context): UsernameOrigin {
+export function resolveUsernameOrigin(context: Context): UsernameOrigin {
   return isAdministrator(context) ? "given" : "chosen";
 }

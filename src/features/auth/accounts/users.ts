@@ -22,7 +22,7 @@ import { requireNotActing, requireProof } from "./passwords/proof.ts";
 import { deferSignUps, onlyAdministratorsInvite } from "./signing-up.ts";
 import { accountOf, accountsCollection, firstGeneration } from "./stored-accounts.ts";
 import { isAdministrator, requireFree, requireMayProbe } from "./taken.ts";
-import { requireMayName, requireNameOf, usernameOriginOf } from "./usernames.ts";
+import { requireMayName, requireOwnAddress, resolveUsernameOrigin } from "./usernames.ts";
 import { addressMoved } from "./verified.ts";
 import type { Registration } from "./verifying.ts";
 
@@ -114,7 +114,7 @@ async function createAccount(
         generation: firstGeneration(call.now),
         created_at: new Date(call.now).toISOString(),
         last_login_at: null,
-        username_origin: usernameOriginOf(context),
+        username_origin: resolveUsernameOrigin(context),
         email_origin: isAdministrator(context) ? "given" : "chosen",
       };
       const invitation = invite
@@ -171,14 +171,14 @@ async function changeAccount(
   const isRenamed = username !== undefined && username !== account.username;
   if (isRenamed) requireMayName(parts, context);
   if (isRenamed && parts.verifier.current !== null && !isAdministrator(context))
-    requireNameOf({ username, email: address });
+    requireOwnAddress({ username, email: address });
   if (isRenamed || isMoved || password !== undefined) await requireProof(parts, context, account, proof);
   if (password !== undefined) await requireGoodPassword(parts, context, password, { username: name, email: address });
   return {
     async complete() {
       if (Object.keys(names).length > 0) await requireFree(parts, mounted, context, { id, ...names });
       const values: WrittenValues = {
-        ...("username" in names ? { username: names.username, username_origin: usernameOriginOf(context) } : {}),
+        ...("username" in names ? { username: names.username, username_origin: resolveUsernameOrigin(context) } : {}),
         ...(username === undefined ? {} : { username_follows_email: false }),
         ...(isMoved ? unprovedAddress(context) : {}),
         ...(password === undefined

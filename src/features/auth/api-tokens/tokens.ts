@@ -15,7 +15,7 @@ import { rowLeftBy } from "../../../store/written.ts";
 import { notActive, requireActive } from "../accounts/stored-accounts.ts";
 import { ofUser, timeText } from "../conditions.ts";
 import { Admission } from "../gate/admission.ts";
-import { markOf, secretHalfBytes, wasIssued } from "../keys/marks.ts";
+import { deriveMark, secretHalfBytes, wasIssued } from "../keys/marks.ts";
 import { tokenChecks, type TokensOptions } from "../keys/prefix.ts";
 import { makeTouch } from "../touch.ts";
 
@@ -88,7 +88,7 @@ interface Keyring {
 }
 
 /** Returns the keyrings. The first makes tokens, all verify them. */
-function keyringsOf(secret: Secret): readonly Keyring[] {
+function deriveKeyrings(secret: Secret): readonly Keyring[] {
   const names = secret.deriveEach("api-token-name").map((name) => name.toString("base64url", 0, 9));
   const markKeys = secret.deriveEach("api-token-mark");
   return secret.deriveEach("api-token").map((key, at) => ({ name: names[at]!, key, markKey: markKeys[at]! }));
@@ -98,7 +98,7 @@ function keyringsOf(secret: Secret): readonly Keyring[] {
 export function storeAPITokens(options: TokensOptions): APITokens {
   requireOptions(options, tokenChecks, { of: "storeAPITokens" });
   const { store, secret, observe, prefix } = options;
-  const keyrings = keyringsOf(secret);
+  const keyrings = deriveKeyrings(secret);
   const markKeys = keyrings.map(({ markKey }) => markKey);
   const touch = makeTouch({ store, collection: apiTokensCollection, column: "last_used_at", everyMs: 60_000, observe });
 
@@ -106,18 +106,18 @@ export function storeAPITokens(options: TokensOptions): APITokens {
    * Returns the secret of a row, which is always the same, so a repeated request returns the same token. Half of it
    * proves that the token exists, and half that it was issued here. Returns null if its server secret was removed.
    */
-  function secretOf({ record }: Row): string | null {
+  function deriveSecret({ record }: Row): string | null {
     const lookup = record["id"] as string;
     const nonce = String(record["nonce"]);
     // Rows from before there could be several secrets name none. The oldest secret is the one of that time.
     const keyring = nonce.includes(".") ? keyrings.find(({ name }) => nonce.startsWith(`${name}.`)) : keyrings.at(-1);
     if (keyring === undefined) return null;
     const living = hmac(keyring.key, `${lookup}|${String(record["user_id"])}|${nonce}`);
-    return markOf(lookup, keyring.markKey) + secretPart(living, secretHalfBytes);
+    return deriveMark(lookup, keyring.markKey) + secretPart(living, secretHalfBytes);
   }
 
-  function textOf(row: Row): string | null {
-    const secret = secretOf(row);
+  function formatToken(row: Row): string | null {
+    const secret = deriveSecret(row);
     return secret === null ? null : formatOpaqueToken({ lookup: row.record["id"] as string, secret }, prefix);
   }
 
@@ -129,22 +129,23 @@ export function storeAPITokens(options: TokensOptions): APITokens {
       const { id: userId } = account;
       // Tries again if another request made or revoked the token between the two steps. The third try has met both.
       for (let attempt = 0; attempt < 3; attempt += 1) {
-        const known = await findRow(userId);
-        const text = known === null || isExpired(known, now) ? null : textOf(known);
+        const existing = await findRow(userId);
+        const text = existing === null || isExpired(existing, now) ? null : formatToken(existing);
         if (text !== null) {
-          if (outlives(known!, expiresAt)) throw problem("conflict", { detail: tooLong });
+          if (outlives(existing!, expiresAt)) throw problem("conflict", { detail: tooLong });
           if (admission.notices.length > 0) await store.write({ changes: admission.notices });
           return { token: text, created: false };
         }
         const values = newRow(userId, keyrings[0]!, now, expiresAt);
         // It has expired, or its server secret was removed, so no caller can have it.
-        const ended = known === null ? [] : [endOf(known)];
+        const ended = existing === null ? [] : [buildDeletion(existing)];
         const inserted: Change = { kind: "insert", collection: apiTokensCollection, key: makeLookup(), values };
         const changes = [...ended, inserted, requireActive(account), ...admission.notices];
         const outcome = await store.write({ changes });
         if (outcome.kind === "dangling") throw problem("not_found");
         if (outcome.kind === "refused") throw problem("conflict", { detail: notActive });
-        if (outcome.kind === "written") return { token: textOf(rowLeftBy(inserted, changes, outcome))!, created: true };
+        if (outcome.kind === "written")
+          return { token: formatToken(rowLeftBy(inserted, changes, outcome))!, created: true };
       }
       throw problem("unavailable", { headers: [["Retry-After", "1"]] });
     },
@@ -161,13 +162,13 @@ export function storeAPITokens(options: TokensOptions): APITokens {
     check: (token, now) =>
       after(store.find(apiTokensCollection, token.lookup), (row): CheckedToken => {
         if (row === null) return { kind: wasIssued(token, markKeys) ? "revoked" : "unknown" };
-        const expected = secretOf(row);
+        const expected = deriveSecret(row);
         if (expected === null) return { kind: "revoked" };
         if (!sameBytes(Buffer.from(expected), Buffer.from(token.secret))) return { kind: "forged" };
         // Reported only to a caller who knows the token.
         if (isExpired(row, now)) return { kind: "expired" };
         touch(token.lookup, row.record["last_used_at"] as string | null, now);
-        return { kind: "genuine", userId: row.record["user_id"] as number, expiresAt: expiryOf(row) };
+        return { kind: "genuine", userId: row.record["user_id"] as number, expiresAt: readExpiry(row) };
       }),
   };
 }
@@ -182,7 +183,7 @@ function newRow(userId: number, { name }: Keyring, now: number, expiresAt: numbe
   };
 }
 
-function endOf({ record, revision }: Row): Change {
+function buildDeletion({ record, revision }: Row): Change {
   return { kind: "delete", collection: apiTokensCollection, key: record["id"] as string, revision };
 }
 
@@ -194,7 +195,7 @@ function listed({ record: { id, created_at, last_used_at } }: Row, prefix: strin
   };
 }
 
-function expiryOf({ record }: Row): number | null {
+function readExpiry({ record }: Row): number | null {
   const expiresAt = record["expires_at"] as string | null;
   return expiresAt === null ? null : Date.parse(expiresAt);
 }
@@ -203,12 +204,12 @@ function expiryOf({ record }: Row): number | null {
  * True if the token lives longer than an external login allows. The caller must not receive more than they could make.
  */
 function outlives(row: Row, latest: number | null): boolean {
-  return latest !== null && (expiryOf(row) ?? Infinity) > latest;
+  return latest !== null && (readExpiry(row) ?? Infinity) > latest;
 }
 
 const tooLong = "The existing token lives longer than this login allows. Revoke it first.";
 
 function isExpired(row: Row, now: number): boolean {
-  const expiresAt = expiryOf(row);
+  const expiresAt = readExpiry(row);
   return expiresAt !== null && now >= expiresAt;
 }

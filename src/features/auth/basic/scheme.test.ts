@@ -23,9 +23,9 @@ async function set(limit = 10) {
   const scheme = basic({
     accounts,
     passwords: {
-      verify(...asked) {
+      verify(...input) {
         checks.count++;
-        return passwords.verify(...asked);
+        return passwords.verify(...input);
       },
     },
   });
@@ -33,7 +33,7 @@ async function set(limit = 10) {
   return {
     checks,
     scheme,
-    ask: (credential = credentialOf(password), sketch: CallSketch = {}) =>
+    ask: (credential = encodeCredential(password), sketch: CallSketch = {}) =>
       scheme.authenticate(credential, callOf(sketch), carrier!),
     change: (values: WrittenValues) =>
       store.write({ changes: [{ kind: "update", collection: accountsCollection, key: 1, values }] }),
@@ -41,9 +41,9 @@ async function set(limit = 10) {
   };
 }
 
-const credentialOf = (password: string): string => Buffer.from(`ada:${password}`).toString("base64");
+const encodeCredential = (password: string): string => Buffer.from(`ada:${password}`).toString("base64");
 
-function reasonOf(verdict: Verdict): string {
+function describeVerdict(verdict: Verdict): string {
   return verdict.kind === "rejected" ? verdict.reason : verdict.kind;
 }
 
@@ -74,7 +74,7 @@ test("accepts the right password, and then again immediately without a hash", as
 test("reports a wrong password with the words of every failed login", async () => {
   await using house = await set();
 
-  const verdict = await house.ask(credentialOf("wrong"));
+  const verdict = await house.ask(encodeCredential("wrong"));
 
   assert.deepEqual(verdict, {
     kind: "rejected",
@@ -86,7 +86,7 @@ test("reports a wrong password with the words of every failed login", async () =
 test("rejects a malformed Basic credential without checking it", async () => {
   await using house = await set();
 
-  assert.equal(reasonOf(await house.ask("dGVzdDoxMjPCow")), "malformed");
+  assert.equal(describeVerdict(await house.ask("dGVzdDoxMjPCow")), "malformed");
   assert.equal(house.checks.count, 0);
 });
 
@@ -120,7 +120,7 @@ for (const { title, values, verdict } of endings) {
 
     await house.change(typeof values === "function" ? await values() : values);
 
-    assert.equal(reasonOf(await house.ask()), verdict);
+    assert.equal(describeVerdict(await house.ask()), verdict);
     assert.equal(house.checks.count, 2);
   });
 }
@@ -138,10 +138,10 @@ test("notices a change of role immediately", async () => {
 test("still accepts a remembered password after too many guesses", async () => {
   await using house = await set(1);
   await house.ask();
-  await house.ask(credentialOf("wrong"));
+  await house.ask(encodeCredential("wrong"));
 
   assert.equal((await house.ask()).kind, "accepted");
-  await assert.rejects(async () => house.ask(credentialOf("wrong")), {
+  await assert.rejects(async () => house.ask(encodeCredential("wrong")), {
     code: "too_many_attempts",
   });
 });
@@ -157,7 +157,7 @@ test("uses one hash for a hundred clients that start together with one password"
 
 test("counts the same wrong password for each of several concurrent callers", async () => {
   await using house = await set();
-  const credential = credentialOf("wrong");
+  const credential = encodeCredential("wrong");
 
   const tries = await Promise.allSettled(Array.from({ length: 40 }, async () => house.ask(credential)));
 

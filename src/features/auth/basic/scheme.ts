@@ -32,7 +32,7 @@ export function basic(options: BasicOptions): Scheme {
   function authenticate(credential: string, call: Call): Eventually<Verdict> {
     // Checked first: over cleartext, a right password must get the same response as a wrong one.
     requireSecureTransport(call);
-    const key = memory.keyOf(credential);
+    const key = memory.deriveKey(credential);
     const remembered = memory.find(key, call.now);
     if (remembered === null) return verify(key, credential, call);
     return after(accounts.find(remembered.id), (account) => {

@@ -32,6 +32,6 @@ test("forgets entries after a time, on demand, and if there are too many", () =>
 test("uses a key that reveals nothing of the credential and belongs to one process", () => {
   const memory = makeVerifiedMemory();
 
-  assert.equal(memory.keyOf("secret"), memory.keyOf("secret"));
-  assert.notEqual(memory.keyOf("secret"), makeVerifiedMemory().keyOf("secret"));
+  assert.equal(memory.deriveKey("secret"), memory.deriveKey("secret"));
+  assert.notEqual(memory.deriveKey("secret"), makeVerifiedMemory().deriveKey("secret"));
 });

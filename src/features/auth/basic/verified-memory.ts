@@ -4,7 +4,7 @@ import type { Account } from "../accounts/stored-accounts.ts";
 /** Recently verified credentials. The next request with one of them needs no hash. */
 export interface VerifiedMemory {
   /** Returns the key of a credential. It reveals nothing of the credential outside this process. */
-  keyOf(credential: string): string;
+  deriveKey(credential: string): string;
   /** Returns the account as it was when the credential was verified. Returns null if that is too long ago. */
   find(key: string, now: number): Account | null;
   remember(key: string, account: Account, now: number): void;
@@ -24,7 +24,7 @@ export function makeVerifiedMemory(lifetimeSeconds = 60, maxEntries = 10_000): V
 
   return {
     // A secret prefix is enough, because no digest ever leaves the process. It costs a third of an HMAC.
-    keyOf: (credential) => hash("sha256", secret + credential, "base64"),
+    deriveKey: (credential) => hash("sha256", secret + credential, "base64"),
     find(key, now) {
       const entry = entries.get(key);
       if (entry === undefined) return null;

@@ -1,5 +1,5 @@
 import type { Level, Proof } from "../../../core/identity.ts";
-import { levelOf } from "../../../core/levels.ts";
+import { computeLevel } from "../../../core/levels.ts";
 import type { Change } from "../../../store/store.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
 
@@ -31,21 +31,21 @@ export class Admission {
     this.generation = account.generation;
     this.proofs = proofs;
     this.notices = notices;
-    this.level = levelOf(proofs);
+    this.level = computeLevel(proofs);
     Object.freeze(this);
   }
 
   /** Returns the account, once. Throws a TypeError if the gate did not make the object, or if it was spent before. */
-  static spend(given: Admission): Account {
-    if (typeof given !== "object" || given === null || !(#isSpent in given))
+  static spend(admission: Admission): Account {
+    if (typeof admission !== "object" || admission === null || !(#isSpent in admission))
       throw new TypeError("This starts a login and takes an Admission. people.beginLogin and people.vouch make it.");
-    if (given.#isSpent) throw new TypeError("This Admission has started a login before. Each login needs its own.");
-    given.#isSpent = true;
-    return given.#account;
+    if (admission.#isSpent) throw new TypeError("This Admission has started a login before. Each login needs its own.");
+    admission.#isSpent = true;
+    return admission.#account;
   }
 
   static {
-    make = (...given) => new Admission(...given);
+    make = (...input) => new Admission(...input);
   }
 }
 

@@ -104,7 +104,7 @@ async function answerByMail(
   { factor, code }: CompletionBody,
 ): Promise<Error> {
   const { call } = context;
-  if (factor !== MAIL) return stillNeeded(parts, context, { account, name, login, keptBy: placeOf(parts, login) });
+  if (factor !== MAIL) return stillNeeded(parts, context, { account, name, login, keptBy: resolvePlace(parts, login) });
   if (code === null) return required("/code");
   if ((await parts.pending.count(login)) === null) return expired(parts, call);
   const used = (await parts.gate.mail.step?.check(context, account, code)) ?? null;
@@ -113,11 +113,11 @@ async function answerByMail(
   const { kind } = await parts.store.write({ changes: [...parts.pending.prove(login, proof), ...used] });
   if (kind !== "written") return lost(parts, context, login);
   const proved = { ...login, proofs: [...login.proofs, proof] };
-  return stillNeeded(parts, context, { account, name, login: proved, keptBy: placeOf(parts, login) });
+  return stillNeeded(parts, context, { account, name, login: proved, keptBy: resolvePlace(parts, login) });
 }
 
 /** Returns the place of the name of a waiting login: a cookie, or the body. */
-export function placeOf({ gate }: GateEndpointsParts, { beginning, options }: PendingLogin): "cookie" | "text" {
+export function resolvePlace({ gate }: GateEndpointsParts, { beginning, options }: PendingLogin): "cookie" | "text" {
   return gate.beginnings.get(beginning)?.keptBy(options) ?? "text";
 }
 

@@ -7,14 +7,14 @@ import type { Endpoint, EndpointDocumentation } from "../../../http/endpoint/end
 import type { Context } from "../../../http/exchange.ts";
 import { formType } from "../../../http/formats/form.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
-import { prefersOneOf } from "../../../http/pipeline.ts";
+import { prefersAny } from "../../../http/pipeline.ts";
 import { json, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { JSONValue } from "../../../store/store.ts";
 import { loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
 import { wayBack } from "../session/way-back.ts";
 import { describe, needsEnrolment, needsMail, stillNeeded } from "./asking.ts";
-import { complete, placeOf, requirePending } from "./completing.ts";
+import { complete, resolvePlace, requirePending } from "./completing.ts";
 import { pendingCookie } from "./cookie.ts";
 import { enrol } from "./enrolling.ts";
 import type { GateEndpointsParts } from "./parts.ts";
@@ -131,7 +131,7 @@ async function completeLogin(parts: GateEndpointsParts, context: Context): Promi
   });
   const isForm = context.body?.mediaType === formType;
   // A page goes on with the form that asked to confirm.
-  if (!isForm || again !== null || showsCodes(reply) || !prefersOneOf(context, ["text/html"])) return reply;
+  if (!isForm || again !== null || showsCodes(reply) || !prefersAny(context, ["text/html"])) return reply;
   const { body: _, ...rest } = reply;
   return { ...rest, status: 303, headers: [...(reply.headers ?? []), ["Location", wayBack(context, next)]] };
 }
@@ -147,7 +147,7 @@ async function startFactor(parts: GateEndpointsParts, context: Context): Promise
   const { pending, kind, label } = requireDraft(newFactor, context, noRecord).values;
   const { name, login, account } = await requirePending(parts, context, pending);
   if (await needsMail(parts, account, login))
-    throw await stillNeeded(parts, context, { account, name, login, keptBy: placeOf(parts, login) });
+    throw await stillNeeded(parts, context, { account, name, login, keptBy: resolvePlace(parts, login) });
   if (login.purpose !== "login" || !needsEnrolment(parts, account))
     throw problem("permission_denied", { detail: "This login waits for a factor that the account has." });
   const value = await enrol(parts, context.call, account, { kind, label, pending: login.key });

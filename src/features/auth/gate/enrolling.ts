@@ -16,12 +16,13 @@ export type ShownEnrolment = Readonly<Record<string, JSONValue>>;
 export function requireKind({ gate }: GateEndpointsParts, name: string): FactorKind {
   const kind = gate.kinds.get(name);
   if (kind !== undefined) return kind;
-  const known = [...gate.kinds.keys()];
+  const kindNames = [...gate.kinds.keys()];
   throw invalid([
     {
       pointer: "/kind",
       code: "invalid",
-      detail: known.length === 0 ? "This service has no second factors." : `The kind is one of ${known.join(", ")}.`,
+      detail:
+        kindNames.length === 0 ? "This service has no second factors." : `The kind is one of ${kindNames.join(", ")}.`,
     },
   ]);
 }
@@ -31,12 +32,12 @@ export async function enrol(
   parts: GateEndpointsParts,
   call: Call,
   account: Account,
-  asked: { readonly kind: string; readonly label: string | null; readonly pending: string | null },
+  request: { readonly kind: string; readonly label: string | null; readonly pending: string | null },
 ): Promise<ShownEnrolment> {
-  const kind = requireKind(parts, asked.kind);
+  const kind = requireKind(parts, request.kind);
   const all = await parts.factors.list(account.id);
   const others = all.filter((factor) => factor.kind === kind.name && factor.active);
-  const label = asked.label ?? kind.name;
+  const label = request.label ?? kind.name;
   const { data, shown } = await kind.enrol(call, account, label, others);
   const { id: userId } = account;
   const tooMany = {
@@ -47,7 +48,7 @@ export async function enrol(
     name: "too_many",
   } as const;
   const inserted = parts.factors.insert(
-    { userId, kind: kind.name, label, active: false, data, pending: asked.pending },
+    { userId, kind: kind.name, label, active: false, data, pending: request.pending },
     call.now,
   );
   const changes = [tooMany, inserted];

@@ -5,7 +5,7 @@ import type { Call, Reply } from "../../../core/call/call.ts";
 import { DeclarationError } from "../../../core/checking/declaration-error.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
 import type { Identity, Proof } from "../../../core/identity.ts";
-import { levelOf, provedBy } from "../../../core/levels.ts";
+import { computeLevel, provedBy } from "../../../core/levels.ts";
 import { problem, type Problem } from "../../../core/problem/problem.ts";
 import type { Context } from "../../../http/exchange.ts";
 import { requireInTime } from "../../../http/limiting/in-time.ts";
@@ -100,7 +100,7 @@ export function makeGate(parts: GateParts): Gate {
   const firstProofs: FirstProof[] = [];
 
   const isEnough = (account: Account, proofs: readonly Proof[]): boolean =>
-    levelOf(proofs) >= neededLevel(account, rule);
+    computeLevel(proofs) >= neededLevel(account, rule);
 
   const standing: Standing = (scheme, identity) => {
     if (scheme.proves === "program") return withoutProofs(identity);
@@ -194,13 +194,13 @@ function withProofs({ proves }: Scheme, identity: Identity): Identity {
   const at = identity.authTime ?? 0;
   const proofs = proves.map((method): Proof => ({ method, at }));
   const { authTime: _, ...rest } = identity;
-  return { ...rest, proofs, level: levelOf(proofs), ...(identity.authTime === undefined ? {} : { authTime: at }) };
+  return { ...rest, proofs, level: computeLevel(proofs), ...(identity.authTime === undefined ? {} : { authTime: at }) };
 }
 
 /** Returns the identity with the level of its proofs. Level 2 counts only with proofs of level 2. */
 function withOwnProofs(identity: Identity): Identity {
   const { level, proofs = [] } = identity;
-  if (level !== undefined && (level < 2 || levelOf(proofs) === 2)) return identity;
+  if (level !== undefined && (level < 2 || computeLevel(proofs) === 2)) return identity;
   return { ...withoutProofs(identity), level: 1, ...(proofs.length === 0 ? {} : provedBy(proofs)) };
 }
 

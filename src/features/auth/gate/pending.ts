@@ -92,15 +92,15 @@ export const PENDING_ENDED = "pending_ended";
 export function makePendingLogins(store: Store): PendingLogins {
   const collection = pendingLoginsCollection;
 
-  /** Ends the oldest waiting logins of an account with too many, but never `kept`. Another process may have a slower clock. */
-  async function endOldest(userId: number, kept: string, now: number): Promise<void> {
+  /** Ends the oldest waiting logins of an account with too many, but never `keptId`. Another process may have a slower clock. */
+  async function endOldest(userId: number, keptId: string, now: number): Promise<void> {
     const where = { all: [ofUser(userId), later("expires_at", now)] };
     const sort = [
       { column: "created_at", descending: true },
       { column: "id", descending: true },
     ];
     const rows = await store.list({ collection, where, sort, limit: MOST_OF_AN_ACCOUNT * 4 });
-    const others = rows.map(({ record }) => record["id"]!).filter((id) => id !== kept);
+    const others = rows.map(({ record }) => record["id"]!).filter((id) => id !== keptId);
     const value = others.slice(MOST_OF_AN_ACCOUNT - 1);
     if (value.length === 0) return;
     const tooMany: Where = { column: "id", operator: "in", value };
@@ -123,7 +123,7 @@ export function makePendingLogins(store: Store): PendingLogins {
         created_at: timeText(now),
         expires_at: timeText(expiresAt),
       };
-      const key = keyOf(name);
+      const key = hashName(name);
       const outcome = await store.write({ changes: [{ kind: "insert", collection, key, values }] });
       // The account was deleted after its first proof.
       if (outcome.kind === "dangling") throw problem("invalid_credentials");
@@ -145,7 +145,7 @@ export function makePendingLogins(store: Store): PendingLogins {
     },
     async find(name, now) {
       if (!nameForm.test(name)) return null;
-      const row = await store.find(collection, keyOf(name));
+      const row = await store.find(collection, hashName(name));
       const login = row === null ? null : read(row);
       return login === null || login.expiresAt <= now || login.tries >= MOST_TRIES ? null : login;
     },
@@ -195,6 +195,6 @@ function read({ record }: Row): PendingLogin | null {
   };
 }
 
-function keyOf(name: string): string {
+function hashName(name: string): string {
   return digest(name).toString("base64url");
 }

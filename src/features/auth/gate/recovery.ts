@@ -23,16 +23,16 @@ export interface RecoveryCodes {
 /** Makes the recovery codes of a service, under its secret. */
 export function makeRecoveryCodes(secret: Secret): RecoveryCodes {
   const keys = secret.deriveEach("recovery-code");
-  const digestOf = (key: Uint8Array, userId: number, code: string): string =>
+  const computeDigest = (key: Uint8Array, userId: number, code: string): string =>
     hmac(key, `${userId}|${code}`).toString("base64url");
   return {
     make(userId) {
       const codes = Array.from({ length: CODES }, drawCode);
-      return { codes, data: codes.map((code) => digestOf(keys[0]!, userId, normalize(code))) };
+      return { codes, data: codes.map((code) => computeDigest(keys[0]!, userId, normalize(code))) };
     },
     use(userId, data, code) {
       const stored = data as readonly string[];
-      const presented = keys.map((key) => Buffer.from(digestOf(key, userId, normalize(code))));
+      const presented = keys.map((key) => Buffer.from(computeDigest(key, userId, normalize(code))));
       const used = stored.findIndex((each) => presented.some((one) => sameBytes(one, Buffer.from(each))));
       return used === -1 ? null : stored.toSpliced(used, 1);
     },

@@ -25,7 +25,7 @@ export async function removeFactor(parts: GateEndpointsParts, removal: Removal):
   const isLast = factor.active && count <= 1;
   if (isLast && isOwn && mustHaveFactor(account.role, parts.gate.rule)) throw problem("last_factor");
   const removesLogin = factor.active && isOwn && parts.gate.kinds.get(factor.kind)?.logsInAlone?.(factor) === true;
-  const kept = removesLogin ? await keepOtherLogin(parts, account, { factor }) : [];
+  const conditions = removesLogin ? await keepOtherLogin(parts, account, { factor }) : [];
   const where = { all: [equals("id", account.id), equals("factors", count), equals("generation", account.generation)] };
   const counted: readonly Change[] = factor.active
     ? [
@@ -36,7 +36,7 @@ export async function removeFactor(parts: GateEndpointsParts, removal: Removal):
   const { kind } = await parts.store.write({
     changes: [
       ...counted,
-      ...kept,
+      ...conditions,
       parts.factors.delete(factor),
       ...(isLast ? [dropCodes(account.id)] : []),
       ...(isOwn ? [] : parts.revocations.endAccount(account, now)),

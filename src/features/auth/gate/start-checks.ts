@@ -2,7 +2,7 @@ import type { Scheme } from "../../../access/scheme/scheme.ts";
 import type { SecondFactorRule } from "./contract.ts";
 
 /** The facts that the gate has after every feature is set up. */
-export interface Known {
+export interface GateSetup {
   readonly rule: SecondFactorRule;
   /** True if a kind of second factor is registered. */
   readonly hasKinds: boolean;
@@ -13,7 +13,7 @@ export interface Known {
 /** Returns the reasons why the rule about second factors cannot hold in this service, each with its fix. */
 export function gateMistakes(
   schemes: readonly Scheme[],
-  { rule, hasKinds, takesOutsideLogins }: Known,
+  { rule, hasKinds, takesOutsideLogins }: GateSetup,
 ): readonly string[] {
   if (rule === "optional") return [];
   const silent = [...new Set(schemes.filter(({ proves }) => proves === undefined).map(({ name }) => name))];

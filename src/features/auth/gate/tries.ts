@@ -58,7 +58,7 @@ export function makeFactorTries(store: Store): FactorTries {
 
   return {
     async count(subject, now) {
-      const key = keyOf(subject);
+      const key = hashSubject(subject);
       for (let round = 0; round < MOST_ROUNDS; round++) {
         const row = await store.find(collection, key);
         const times = read(row, now);
@@ -69,7 +69,7 @@ export function makeFactorTries(store: Store): FactorTries {
       throw tooMany(1000);
     },
     async takeBack(subject, at) {
-      const key = keyOf(subject);
+      const key = hashSubject(subject);
       for (let round = 0; round < MOST_ROUNDS; round++) {
         const row = await store.find(collection, key);
         if (row === null) return;
@@ -84,7 +84,7 @@ export function makeFactorTries(store: Store): FactorTries {
       subjects.map((subject) => ({
         kind: "deleteAll",
         collection,
-        where: { column: "id", operator: "eq", value: keyOf(subject) },
+        where: { column: "id", operator: "eq", value: hashSubject(subject) },
       })),
     due: (now) => [{ kind: "deleteAll", collection, where: until("expires_at", now) }],
   };
@@ -109,6 +109,6 @@ function tooMany(waitMs: number) {
 }
 
 /** Hashes the subject, so that the table does not show which account was attacked from which address. */
-function keyOf(subject: string): string {
+function hashSubject(subject: string): string {
   return digest(`factor ${subject}`).toString("base64url");
 }

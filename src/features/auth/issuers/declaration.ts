@@ -86,7 +86,7 @@ export const keyShapes = {
 } as const;
 
 const members = ["issuer", "audience", "jwksURL", "algorithms", "usernameClaim", "typ", "level", "ca", "cert", "key"];
-const known = Object.keys(keyShapes).join(", ");
+const algorithmNames = Object.keys(keyShapes).join(", ");
 
 /**
  * Checks the declared issuers. `ownIssuer` is the `iss` of the service's tokens. Throws `IssuersError` with every
@@ -96,7 +96,7 @@ export function defineIssuers(declared: unknown, ownIssuer: string): readonly Tr
   if (!Array.isArray(declared))
     throw new IssuersError(["issuers is not a list. Write [ { issuer, audience, jwksURL, algorithms } ]."]);
   if (declared.length === 0) throw new IssuersError(["issuers is an empty list. Name an issuer, or leave it out."]);
-  const problems = declared.flatMap((entry: unknown, at) => problemsOf(entry, `issuers[${at}]`, ownIssuer));
+  const problems = declared.flatMap((entry: unknown, at) => collectProblems(entry, `issuers[${at}]`, ownIssuer));
   const names = declared.map((entry: unknown) => (isObject(entry) ? entry["issuer"] : undefined));
   for (const [at, name] of names.entries()) {
     const first = names.indexOf(name);
@@ -116,7 +116,7 @@ function complete({ usernameClaim = "sub", algorithms, typ, ...rest }: IssuerDec
   });
 }
 
-function problemsOf(entry: unknown, name: string, ownIssuer: string): readonly string[] {
+function collectProblems(entry: unknown, name: string, ownIssuer: string): readonly string[] {
   if (!isObject(entry)) return [`${name} is not an object. Write { issuer, audience, jwksURL, algorithms }.`];
   const unknown = Object.keys(entry).filter((member) => !members.includes(member));
   const wrong = {
@@ -167,20 +167,21 @@ function isLoopback(hostname: string): boolean {
 }
 
 function wrongTLS(entry: Readonly<Record<string, unknown>>): Readonly<Partial<Record<"ca" | "cert" | "key", string>>> {
-  const given = (["ca", "cert", "key"] as const).filter((member) => entry[member] !== undefined);
+  const tlsMembers = (["ca", "cert", "key"] as const).filter((member) => entry[member] !== undefined);
   const isCleartext = typeof entry["jwksURL"] === "string" && /^http:/i.test(entry["jwksURL"]);
   if (!isCleartext) return findTLSProblems(entry);
   return Object.fromEntries(
-    given.map((member) => [member, "is given, but jwksURL is not https. Use https, or remove it."]),
+    tlsMembers.map((member) => [member, "is given, but jwksURL is not https. Use https, or remove it."]),
   );
 }
 
 function wrongAlgorithms(value: unknown): string | null {
-  if (value === undefined) return `is missing. Name the algorithms of the issuer: some of ${known}.`;
+  if (value === undefined) return `is missing. Name the algorithms of the issuer: some of ${algorithmNames}.`;
   if (!Array.isArray(value) || value.length === 0)
-    return `is ${shown(value)}. Write a list of the algorithms of the issuer: some of ${known}.`;
+    return `is ${shown(value)}. Write a list of the algorithms of the issuer: some of ${algorithmNames}.`;
   const other: unknown = value.find((alg: unknown) => typeof alg !== "string" || !Object.hasOwn(keyShapes, alg));
-  if (other !== undefined) return `names ${shown(other)}. Only asymmetric signatures are accepted: some of ${known}.`;
+  if (other !== undefined)
+    return `names ${shown(other)}. Only asymmetric signatures are accepted: some of ${algorithmNames}.`;
   return new Set(value).size < value.length ? "names one algorithm twice. Name it once." : null;
 }
 

@@ -62,13 +62,13 @@ interface TokenSketch {
 }
 
 /** Makes a token, as an owner of the key could. */
-function tokenOf({ key = one, header = {}, claims: more = {}, payload }: TokenSketch = {}): string {
+function signToken({ key = one, header = {}, claims: more = {}, payload }: TokenSketch = {}): string {
   const { alg, kid } = key.jwk;
   const text = `${encode({ alg, kid, ...header })}.${encode(payload ?? { ...claims, ...more })}`;
-  return `${text}.${signatureOf(text, String(alg), key.privateKey)}`;
+  return `${text}.${signText(text, String(alg), key.privateKey)}`;
 }
 
-function signatureOf(text: string, alg: string, key: KeyObject): string {
+function signText(text: string, alg: string, key: KeyObject): string {
   const data = Buffer.from(text);
   if (alg.startsWith("Ed")) return sign(null, data, key).toString("base64url");
   const padding = alg.startsWith("PS") ? constants.RSA_PKCS1_PSS_PADDING : constants.RSA_PKCS1_PADDING;
@@ -76,7 +76,7 @@ function signatureOf(text: string, alg: string, key: KeyObject): string {
   return sign(`sha${alg.slice(2)}`, data, how).toString("base64url");
 }
 
-function accountOf(id: number, username: string, active = true): Account {
+function createAccount(id: number, username: string, active = true): Account {
   const createdAt = "2026-01-01T00:00:00.000Z";
   return {
     id,
@@ -95,7 +95,9 @@ function accountOf(id: number, username: string, active = true): Account {
 
 /** Makes an issuer that publishes keys, and a service that trusts it. The network is a function. */
 function world(more: Partial<IssuerDeclaration> = {}, others: readonly IssuerDeclaration[] = []) {
-  const accounts = new Map([accountOf(7, "ada"), accountOf(8, "bob", false)].map((each) => [each.username, each]));
+  const accounts = new Map(
+    [createAccount(7, "ada"), createAccount(8, "bob", false)].map((each) => [each.username, each]),
+  );
   const fetched: string[] = [];
   const observed: Observation[] = [];
   const published = { keys: [one.jwk, rsa.jwk] as unknown[], others: [] as unknown[], status: 200 };
@@ -127,8 +129,8 @@ function outcome(verdict: Verdict | null): string | number | null {
 }
 
 /** Returns the status and `Retry-After` of the problem if there are no usable keys. */
-async function unavailable(asked: Promise<unknown>): Promise<readonly unknown[]> {
-  const error: unknown = await asked.then(
+async function unavailable(answer: Promise<unknown>): Promise<readonly unknown[]> {
+  const error: unknown = await answer.then(
     (value) => assert.fail(`answered with ${String(value)}`),
     (thrown: unknown) => thrown,
   );
@@ -139,7 +141,7 @@ async function unavailable(asked: Promise<unknown>): Promise<readonly unknown[]>
 test("accepts a token for the account that its claim names", async () => {
   const { issuers } = world();
 
-  assert.deepEqual(await issuers.verify(tokenOf(), now), {
+  assert.deepEqual(await issuers.verify(signToken(), now), {
     kind: "accepted",
     identity: {
       id: 7,
@@ -162,22 +164,22 @@ for (const alg of ["EdDSA", "Ed25519", "ES256", "ES384", "PS256", "RS256"] as co
     const { ask, published } = world({ algorithms: [alg] });
     published.keys = [key.jwk];
 
-    assert.equal(await ask(tokenOf({ key })), 7);
-    assert.equal(await ask(tokenOf({ key, claims: { sub: "eve" } }).replace(/.{4}$/, "AAAA")), "forged");
+    assert.equal(await ask(signToken({ key })), 7);
+    assert.equal(await ask(signToken({ key, claims: { sub: "eve" } }).replace(/.{4}$/, "AAAA")), "forged");
   });
 }
 
 test("answers a known token without waiting, and reads its account every time", async () => {
   const { issuers, accounts, ask } = world();
-  const token = tokenOf();
+  const token = signToken();
   await ask(token);
 
   assert.equal(outcome(issuers.verify(token, now) as Verdict), 7);
-  accounts.set("ada", accountOf(7, "ada", false));
+  accounts.set("ada", createAccount(7, "ada", false));
   assert.equal(await ask(token), "inactive");
   accounts.delete("ada");
   assert.equal(await ask(token), "inactive");
-  accounts.set("ada", accountOf(9, "ada"));
+  accounts.set("ada", createAccount(9, "ada"));
   assert.equal(await ask(token), 9);
 });
 
@@ -188,15 +190,15 @@ test("ignores tokens of other issuers, and fetches nothing for them", async () =
     "a.b.c",
     "e30.e30.AA",
     "x".repeat(100_000),
-    tokenOf({ claims: { iss: "https://api.example" } }),
-    tokenOf({ claims: { iss: `${issuer}/` } }),
-    tokenOf({ claims: { iss: issuer.toUpperCase() } }),
-    tokenOf({ claims: { iss: [issuer] } }),
-    tokenOf({ claims: { iss: undefined } }),
-    tokenOf({ claims: { iss: "__proto__" } }),
-    tokenOf({ payload: Buffer.from("[]") }),
+    signToken({ claims: { iss: "https://api.example" } }),
+    signToken({ claims: { iss: `${issuer}/` } }),
+    signToken({ claims: { iss: issuer.toUpperCase() } }),
+    signToken({ claims: { iss: [issuer] } }),
+    signToken({ claims: { iss: undefined } }),
+    signToken({ claims: { iss: "__proto__" } }),
+    signToken({ payload: Buffer.from("[]") }),
     // RFC 8725 3.7: claims that are not UTF-8 are refused.
-    tokenOf({ payload: Buffer.from(JSON.stringify({ ...claims, name: "é" }), "latin1") }),
+    signToken({ payload: Buffer.from(JSON.stringify({ ...claims, name: "é" }), "latin1") }),
   ];
 
   for (const token of foreign) assert.equal(issuers.verify(token, now), null);
@@ -206,7 +208,7 @@ test("ignores tokens of other issuers, and fetches nothing for them", async () =
 // RFC 8725, in the order of its section 3.
 
 /** Makes a token with a MAC whose key is public text. */
-function macOf(secret: string | Buffer, header: Record<string, unknown> = {}): string {
+function createMACToken(secret: string | Buffer, header: Record<string, unknown> = {}): string {
   const text = `${encode({ alg: "HS256", kid: "rsa", ...header })}.${encode(claims)}`;
   return `${text}.${createHmac("sha256", secret).update(text).digest("base64url")}`;
 }
@@ -217,127 +219,142 @@ const hostile: { rule: string; what: string; token: string; reason: string }[] =
   {
     rule: "3.1",
     what: "the public key as a MAC's secret (PEM)",
-    token: macOf(rsaPublic.export({ format: "pem", type: "spki" })),
+    token: createMACToken(rsaPublic.export({ format: "pem", type: "spki" })),
     reason: "forged",
   },
   {
     rule: "3.1",
     what: "the public key as a MAC's secret (DER)",
-    token: macOf(rsaPublic.export({ format: "der", type: "spki" })),
+    token: createMACToken(rsaPublic.export({ format: "der", type: "spki" })),
     reason: "forged",
   },
-  { rule: "3.1", what: "a MAC without a secret", token: macOf("", { alg: "HS512" }), reason: "forged" },
-  { rule: "3.1", what: 'alg "none"', token: tokenOf({ header: { alg: "none" } }), reason: "forged" },
-  { rule: "3.1", what: 'alg "NonE"', token: tokenOf({ header: { alg: "NonE" } }), reason: "forged" },
-  { rule: "3.1", what: "no alg", token: tokenOf({ header: { alg: undefined } }), reason: "forged" },
-  { rule: "3.1", what: "a list of algs", token: tokenOf({ header: { alg: ["EdDSA"] } }), reason: "forged" },
+  { rule: "3.1", what: "a MAC without a secret", token: createMACToken("", { alg: "HS512" }), reason: "forged" },
+  { rule: "3.1", what: 'alg "none"', token: signToken({ header: { alg: "none" } }), reason: "forged" },
+  { rule: "3.1", what: 'alg "NonE"', token: signToken({ header: { alg: "NonE" } }), reason: "forged" },
+  { rule: "3.1", what: "no alg", token: signToken({ header: { alg: undefined } }), reason: "forged" },
+  { rule: "3.1", what: "a list of algs", token: signToken({ header: { alg: ["EdDSA"] } }), reason: "forged" },
   {
     rule: "3.1",
     what: "another algorithm than the key's, of the same family",
-    token: tokenOf({ key: { ...rsa, jwk: { ...rsa.jwk, alg: "PS256" } } }),
+    token: signToken({ key: { ...rsa, jwk: { ...rsa.jwk, alg: "PS256" } } }),
     reason: "forged",
   },
   {
     rule: "3.1",
     what: "an algorithm that is not on the list, with a key that is published",
-    token: tokenOf({ key: es384 }),
+    token: signToken({ key: es384 }),
     reason: "forged",
   },
   {
     rule: "3.3",
     what: "a signature of somebody else",
-    token: tokenOf({ key: makeKey("one", "EdDSA") }),
+    token: signToken({ key: makeKey("one", "EdDSA") }),
     reason: "forged",
   },
   {
     rule: "3.3",
     what: "claims that were changed behind the signature",
-    token: tokenOf().replace(/\.[^.]+\./, `.${encode({ ...claims, sub: "bob" })}.`),
+    token: signToken().replace(/\.[^.]+\./, `.${encode({ ...claims, sub: "bob" })}.`),
     reason: "forged",
   },
   {
     rule: "3.3",
     what: "another spelling of the signature",
-    token: tokenOf().replace(/.$/, (last) => (last === "A" ? "B" : last === "Q" ? "R" : last === "g" ? "h" : "x")),
+    token: signToken().replace(/.$/, (last) => (last === "A" ? "B" : last === "Q" ? "R" : last === "g" ? "h" : "x")),
     reason: "forged",
   },
-  { rule: "3.8", what: "no subject", token: tokenOf({ claims: { sub: undefined } }), reason: "malformed" },
-  { rule: "3.8", what: "a subject that is a number", token: tokenOf({ claims: { sub: 7 } }), reason: "malformed" },
-  { rule: "3.8", what: "a subject with a NUL", token: tokenOf({ claims: { sub: "ada\u0000" } }), reason: "malformed" },
-  { rule: "3.8", what: "a subject nobody knows", token: tokenOf({ claims: { sub: "eve" } }), reason: "inactive" },
+  { rule: "3.8", what: "no subject", token: signToken({ claims: { sub: undefined } }), reason: "malformed" },
+  { rule: "3.8", what: "a subject that is a number", token: signToken({ claims: { sub: 7 } }), reason: "malformed" },
+  {
+    rule: "3.8",
+    what: "a subject with a NUL",
+    token: signToken({ claims: { sub: "ada\u0000" } }),
+    reason: "malformed",
+  },
+  { rule: "3.8", what: "a subject nobody knows", token: signToken({ claims: { sub: "eve" } }), reason: "inactive" },
   {
     rule: "3.8",
     what: "the subject of an inactive account",
-    token: tokenOf({ claims: { sub: "bob" } }),
+    token: signToken({ claims: { sub: "bob" } }),
     reason: "inactive",
   },
   {
     rule: "3.9",
     what: "another audience",
-    token: tokenOf({ claims: { aud: "https://other.example" } }),
+    token: signToken({ claims: { aud: "https://other.example" } }),
     reason: "malformed",
   },
-  { rule: "3.9", what: "other audiences", token: tokenOf({ claims: { aud: ["a", 7, null] } }), reason: "malformed" },
-  { rule: "3.9", what: "no audience", token: tokenOf({ claims: { aud: undefined } }), reason: "malformed" },
+  { rule: "3.9", what: "other audiences", token: signToken({ claims: { aud: ["a", 7, null] } }), reason: "malformed" },
+  { rule: "3.9", what: "no audience", token: signToken({ claims: { aud: undefined } }), reason: "malformed" },
   {
     rule: "3.9",
     what: "a part of the audience",
-    token: tokenOf({ claims: { aud: "https://api" } }),
+    token: signToken({ claims: { aud: "https://api" } }),
     reason: "malformed",
   },
-  { rule: "3.10", what: "an empty kid", token: tokenOf({ header: { kid: "" } }), reason: "forged" },
-  { rule: "3.10", what: "a kid that is null", token: tokenOf({ header: { kid: null } }), reason: "forged" },
+  { rule: "3.10", what: "an empty kid", token: signToken({ header: { kid: "" } }), reason: "forged" },
+  { rule: "3.10", what: "a kid that is null", token: signToken({ header: { kid: null } }), reason: "forged" },
   {
     rule: "3.10",
     what: "a kid that is no text",
-    token: tokenOf({ header: { kid: { toString: "one" } } }),
+    token: signToken({ header: { kid: { toString: "one" } } }),
     reason: "forged",
   },
-  { rule: "3.10", what: "a kid with a path", token: tokenOf({ header: { kid: "../../dev/null" } }), reason: "forged" },
-  { rule: "3.10", what: "a kid with SQL", token: tokenOf({ header: { kid: "one' OR '1'='1" } }), reason: "forged" },
-  { rule: "3.10", what: "a kid of JavaScript", token: tokenOf({ header: { kid: "__proto__" } }), reason: "forged" },
-  { rule: "3.10", what: "a kid with a space", token: tokenOf({ header: { kid: "one RS256" } }), reason: "forged" },
+  {
+    rule: "3.10",
+    what: "a kid with a path",
+    token: signToken({ header: { kid: "../../dev/null" } }),
+    reason: "forged",
+  },
+  { rule: "3.10", what: "a kid with SQL", token: signToken({ header: { kid: "one' OR '1'='1" } }), reason: "forged" },
+  { rule: "3.10", what: "a kid of JavaScript", token: signToken({ header: { kid: "__proto__" } }), reason: "forged" },
+  { rule: "3.10", what: "a kid with a space", token: signToken({ header: { kid: "one RS256" } }), reason: "forged" },
   { rule: "3.10", what: "a key of its own", token: withOwnKey(), reason: "forged" },
   {
     rule: "3.10",
     what: "what must be understood",
-    token: tokenOf({ header: { crit: ["exp"], exp: 1 } }),
+    token: signToken({ header: { crit: ["exp"], exp: 1 } }),
     reason: "forged",
   },
   {
     rule: "3.10",
     what: "an unencoded payload",
-    token: tokenOf({ header: { crit: ["b64"], b64: false } }),
+    token: signToken({ header: { crit: ["b64"], b64: false } }),
     reason: "forged",
   },
-  { rule: "3.11", what: "a logout token", token: tokenOf({ header: { typ: "logout+jwt" } }), reason: "malformed" },
-  { rule: "3.11", what: "a proof of possession", token: tokenOf({ header: { typ: "dpop+jwt" } }), reason: "malformed" },
-  { rule: "3.11", what: "a type that is no text", token: tokenOf({ header: { typ: 7 } }), reason: "malformed" },
+  { rule: "3.11", what: "a logout token", token: signToken({ header: { typ: "logout+jwt" } }), reason: "malformed" },
+  {
+    rule: "3.11",
+    what: "a proof of possession",
+    token: signToken({ header: { typ: "dpop+jwt" } }),
+    reason: "malformed",
+  },
+  { rule: "3.11", what: "a type that is no text", token: signToken({ header: { typ: 7 } }), reason: "malformed" },
   {
     rule: "3.12",
     what: "a token that is bound to a key",
-    token: tokenOf({ claims: { cnf: { jkt: "x" } } }),
+    token: signToken({ claims: { cnf: { jkt: "x" } } }),
     reason: "malformed",
   },
-  { rule: "7519 4.1.4", what: "no expiry", token: tokenOf({ claims: { exp: undefined } }), reason: "malformed" },
+  { rule: "7519 4.1.4", what: "no expiry", token: signToken({ claims: { exp: undefined } }), reason: "malformed" },
   {
     rule: "7519 4.1.4",
     what: "an expiry in text",
-    token: tokenOf({ claims: { exp: "9999999999" } }),
+    token: signToken({ claims: { exp: "9999999999" } }),
     reason: "malformed",
   },
   {
     rule: "7519 4.1.4",
     what: "an expiry beyond all time",
-    token: tokenOf({ claims: { exp: 1e300 } }),
+    token: signToken({ claims: { exp: 1e300 } }),
     reason: "malformed",
   },
-  { rule: "7519 4.1.5", what: "a beginning in text", token: tokenOf({ claims: { nbf: "1" } }), reason: "malformed" },
+  { rule: "7519 4.1.5", what: "a beginning in text", token: signToken({ claims: { nbf: "1" } }), reason: "malformed" },
 ];
 
 function withOwnKey(): string {
   const own = makeKey("own", "EdDSA");
-  return tokenOf({ key: own, header: { jwk: own.jwk, x5c: ["MIIB"] } });
+  return signToken({ key: own, header: { jwk: own.jwk, x5c: ["MIIB"] } });
 }
 
 for (const { rule, what, token, reason } of hostile) {
@@ -346,7 +363,7 @@ for (const { rule, what, token, reason } of hostile) {
     published.keys.push(es384.jwk);
 
     assert.equal(await ask(token), reason);
-    assert.equal(await ask(tokenOf()), 7);
+    assert.equal(await ask(signToken()), 7);
   });
 }
 
@@ -359,15 +376,15 @@ test("RFC 8725 3.10: never follows an address in a token", async (t) => {
   const own = makeKey("own", "EdDSA");
   published.keys.push({ ...makeKey("led", "EdDSA").jwk, x5u: trap });
   const tokens = [
-    tokenOf({ key: own, header: { jku: trap, x5u: trap } }),
-    tokenOf({ key: own, header: { kid: trap } }),
-    tokenOf({ key: own, header: { kid: "led", jku: trap }, claims: { jwks_uri: trap } }),
-    tokenOf({ key: own, claims: { iss: trap } }),
+    signToken({ key: own, header: { jku: trap, x5u: trap } }),
+    signToken({ key: own, header: { kid: trap } }),
+    signToken({ key: own, header: { kid: "led", jku: trap }, claims: { jwks_uri: trap } }),
+    signToken({ key: own, claims: { iss: trap } }),
   ];
 
   assert.deepEqual(await Promise.all(tokens.map((token) => ask(token))), ["forged", "forged", "forged", null]);
   // Some issuers send it with every token. It is harmless because it is never followed.
-  assert.equal(await ask(tokenOf({ header: { jku: trap, x5u: trap, x5t: "x" } })), 7);
+  assert.equal(await ask(signToken({ header: { jku: trap, x5u: trap, x5t: "x" } })), 7);
   assert.deepEqual([connections, new Set(fetched)], [0, new Set([declared.jwksURL])]);
 });
 
@@ -375,40 +392,40 @@ test("RFC 8725 3.11: accepts only the declared type, in any spelling of it", asy
   const { ask } = world({ typ: "application/AT+jwt" });
 
   for (const typ of ["at+jwt", "AT+JWT", "application/at+jwt"])
-    assert.equal(await ask(tokenOf({ header: { typ } })), 7);
+    assert.equal(await ask(signToken({ header: { typ } })), 7);
   for (const typ of ["JWT", undefined, "id+jwt", ""])
-    assert.equal(await ask(tokenOf({ header: { typ } })), "malformed");
+    assert.equal(await ask(signToken({ header: { typ } })), "malformed");
 });
 
 test("accepts a token in the form of Keycloak and Auth0", async () => {
   const { ask, accounts } = world({ usernameClaim: "preferred_username" });
-  accounts.set("grace", accountOf(9, "grace"));
+  accounts.set("grace", createAccount(9, "grace"));
   const keycloak = { typ: "Bearer", azp: "web", aud: ["account", declared.audience], preferred_username: "grace" };
 
-  assert.equal(await ask(tokenOf({ key: rsa, header: { typ: "JWT" }, claims: { ...keycloak, sub: "f:1:9" } })), 9);
-  assert.equal(await ask(tokenOf({ header: { typ: "at+jwt" }, claims: keycloak })), 9);
+  assert.equal(await ask(signToken({ key: rsa, header: { typ: "JWT" }, claims: { ...keycloak, sub: "f:1:9" } })), 9);
+  assert.equal(await ask(signToken({ header: { typ: "at+jwt" }, claims: keycloak })), 9);
 });
 
 test("uses an e-mail address as username only if the issuer has verified it", async () => {
   const { ask, accounts } = world({ usernameClaim: "email" });
-  accounts.set("ada@example.com", accountOf(9, "ada@example.com"));
+  accounts.set("ada@example.com", createAccount(9, "ada@example.com"));
   const email = "ada@example.com";
 
-  assert.equal(await ask(tokenOf({ claims: { email, email_verified: true } })), 9);
+  assert.equal(await ask(signToken({ claims: { email, email_verified: true } })), 9);
   for (const email_verified of [undefined, false, "true", 1])
-    assert.equal(await ask(tokenOf({ claims: { email, email_verified } })), "malformed");
+    assert.equal(await ask(signToken({ claims: { email, email_verified } })), "malformed");
 });
 
 test("allows clocks to differ by at most 30 seconds", async () => {
   const { ask } = world();
-  const token = tokenOf();
+  const token = signToken();
   const end = (seconds + 300) * 1000;
-  const ahead = (claim: string, by: number) => tokenOf({ claims: { [claim]: seconds + by } });
+  const ahead = (claim: string, by: number) => signToken({ claims: { [claim]: seconds + by } });
 
   assert.equal(await ask(token, end + 29_999), 7);
   assert.equal(await ask(token, end + 30_000), "expired");
-  assert.equal(await ask(tokenOf({ claims: { jti: "new" } }), end + 29_999), 7);
-  assert.equal(await ask(tokenOf({ claims: { jti: "newer" } }), end + 30_000), "expired");
+  assert.equal(await ask(signToken({ claims: { jti: "new" } }), end + 29_999), 7);
+  assert.equal(await ask(signToken({ claims: { jti: "newer" } }), end + 30_000), "expired");
   for (const claim of ["nbf", "iat"]) {
     assert.equal(await ask(ahead(claim, 30)), 7);
     assert.equal(await ask(ahead(claim, 31)), "expired");
@@ -420,16 +437,16 @@ test("allows clocks to differ by at most 30 seconds", async () => {
 
 test("ignores a login time in the future, unless clock differences explain it", async () => {
   const { issuers } = world();
-  const loginOf = async (auth_time: unknown) => {
-    const verdict = await issuers.verify(tokenOf({ claims: { auth_time } }), now);
+  const readLoginTime = async (auth_time: unknown) => {
+    const verdict = await issuers.verify(signToken({ claims: { auth_time } }), now);
     return verdict?.kind === "accepted" ? verdict.identity.authTime : verdict;
   };
 
-  assert.equal(await loginOf(seconds - 700), (seconds - 700) * 1000);
-  assert.equal(await loginOf(seconds + 30), now);
-  assert.equal(await loginOf(seconds + 31), undefined);
+  assert.equal(await readLoginTime(seconds - 700), (seconds - 700) * 1000);
+  assert.equal(await readLoginTime(seconds + 30), now);
+  assert.equal(await readLoginTime(seconds + 31), undefined);
   // In milliseconds, as some issuers write it.
-  assert.equal(await loginOf(now - 86_400_000), undefined);
+  assert.equal(await readLoginTime(now - 86_400_000), undefined);
 });
 
 test("separates two issuers with the same kid", async () => {
@@ -438,10 +455,10 @@ test("separates two issuers with the same kid", async () => {
   const { ask, published } = world({}, [other]);
   published.others = [theirs.jwk];
 
-  assert.equal(await ask(tokenOf()), 7);
-  assert.equal(await ask(tokenOf({ key: theirs, claims: { iss: other.issuer } })), 7);
-  assert.equal(await ask(tokenOf({ key: theirs })), "forged");
-  assert.equal(await ask(tokenOf({ claims: { iss: other.issuer } })), "forged");
+  assert.equal(await ask(signToken()), 7);
+  assert.equal(await ask(signToken({ key: theirs, claims: { iss: other.issuer } })), 7);
+  assert.equal(await ask(signToken({ key: theirs })), "forged");
+  assert.equal(await ask(signToken({ claims: { iss: other.issuer } })), "forged");
 });
 
 // The keys and how they are fetched.
@@ -449,45 +466,47 @@ test("separates two issuers with the same kid", async () => {
 test("finds a new key immediately, but fetches at most twice a minute", async () => {
   const { ask, fetched, published } = world();
   const next = makeKey("next", "EdDSA");
-  await ask(tokenOf());
+  await ask(signToken());
   published.keys = [one.jwk, next.jwk];
 
-  assert.equal(await ask(tokenOf({ key: next }), now + 29_999), "forged");
+  assert.equal(await ask(signToken({ key: next }), now + 29_999), "forged");
   assert.equal(fetched.length, 1);
-  assert.equal(await ask(tokenOf({ key: next }), now + 30_000), 7);
+  assert.equal(await ask(signToken({ key: next }), now + 30_000), 7);
   assert.equal(fetched.length, 2);
-  const unknown = Array.from({ length: 50 }, (_, at) => tokenOf({ header: { kid: `made up ${at}` } }));
+  const unknown = Array.from({ length: 50 }, (_, at) => signToken({ header: { kid: `made up ${at}` } }));
   for (const token of unknown) assert.equal(await ask(token, now + 59_999), "forged");
   assert.equal(fetched.length, 2);
   await Promise.all(unknown.map((token) => ask(token, now + 60_000)));
   assert.equal(fetched.length, 3);
-  assert.equal(await ask(tokenOf({ key: next }), now + 60_000), 7);
+  assert.equal(await ask(signToken({ key: next }), now + 60_000), 7);
 });
 
 test("fetches the keys once for any number of concurrent first tokens", async () => {
   const { ask, fetched } = world();
 
-  const asked = await Promise.all(Array.from({ length: 50 }, (_, at) => ask(tokenOf({ claims: { jti: String(at) } }))));
+  const outcomes = await Promise.all(
+    Array.from({ length: 50 }, (_, at) => ask(signToken({ claims: { jti: String(at) } }))),
+  );
 
-  assert.deepEqual([new Set(asked), fetched.length], [new Set([7]), 1]);
+  assert.deepEqual([new Set(outcomes), fetched.length], [new Set([7]), 1]);
 });
 
 test("refuses a withdrawn key after ten minutes, even for tokens that were verified before", async () => {
   const { ask, fetched, published } = world();
-  const token = tokenOf({ claims: { exp: seconds + 3600 } });
+  const token = signToken({ claims: { exp: seconds + 3600 } });
   await ask(token);
   published.keys = [rsa.jwk];
 
   assert.equal(await ask(token, now + 599_999), 7);
   assert.equal(await ask(token, now + 600_000), "forged");
-  assert.equal(await ask(tokenOf({ key: rsa, claims: { exp: seconds + 3600 } }), now + 600_000), 7);
+  assert.equal(await ask(signToken({ key: rsa, claims: { exp: seconds + 3600 } }), now + 600_000), 7);
   assert.equal(fetched.length, 2);
 });
 
 test("uses the keys for a day while the issuer is down, and then answers 503", async () => {
   const day = 86_400_000;
   const { ask, fetched, published, notices } = world();
-  const token = tokenOf({ claims: { exp: seconds + 200_000 } });
+  const token = signToken({ claims: { exp: seconds + 200_000 } });
   await ask(token);
   published.status = 500;
 
@@ -508,13 +527,13 @@ test("answers 503 for an issuer that was never reachable, and finds it later", a
   const { ask, published, fetched } = world();
   published.status = 404;
 
-  assert.deepEqual(await unavailable(ask(tokenOf())), [503, "30"]);
-  assert.deepEqual(await unavailable(ask(tokenOf({ header: { kid: "made up" } }), now + 10_000)), [503, "20"]);
+  assert.deepEqual(await unavailable(ask(signToken())), [503, "30"]);
+  assert.deepEqual(await unavailable(ask(signToken({ header: { kid: "made up" } }), now + 10_000)), [503, "20"]);
   assert.equal(fetched.length, 1);
   // A token that no key can make valid is refused without the keys.
-  assert.equal(await ask(tokenOf({ header: { alg: "none" } })), "forged");
+  assert.equal(await ask(signToken({ header: { alg: "none" } })), "forged");
   published.status = 200;
-  assert.equal(await ask(tokenOf(), now + 30_000), 7);
+  assert.equal(await ask(signToken(), now + 30_000), 7);
 });
 
 const otherCurve = generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey.export({ format: "jwk" });
@@ -544,8 +563,8 @@ for (const { what, entry, key = one } of misfits) {
     const { ask, published } = world();
     published.keys = [entry, rsa.jwk];
 
-    assert.equal(await ask(tokenOf({ key })), "forged");
-    assert.equal(await ask(tokenOf({ key: rsa })), 7);
+    assert.equal(await ask(signToken({ key })), "forged");
+    assert.equal(await ask(signToken({ key: rsa })), 7);
   });
 }
 
@@ -554,15 +573,15 @@ test("uses a key without alg for the listed algorithms that fit it, and neither 
   const namesake = makeKey("one", "EdDSA");
   published.keys = [{ ...rsa.jwk, alg: undefined }, one.jwk, namesake.jwk];
 
-  assert.equal(await ask(tokenOf({ key: rsa })), 7);
-  assert.equal(await ask(tokenOf({ key: { ...rsa, jwk: { kid: "rsa", alg: "PS256" } } })), 7);
-  assert.equal(await ask(tokenOf({ key: { ...rsa, jwk: { kid: "rsa", alg: "RS384" } } })), "forged");
-  for (const key of [one, namesake]) assert.equal(await ask(tokenOf({ key })), "forged");
+  assert.equal(await ask(signToken({ key: rsa })), 7);
+  assert.equal(await ask(signToken({ key: { ...rsa, jwk: { kid: "rsa", alg: "PS256" } } })), 7);
+  assert.equal(await ask(signToken({ key: { ...rsa, jwk: { kid: "rsa", alg: "RS384" } } })), "forged");
+  for (const key of [one, namesake]) assert.equal(await ask(signToken({ key })), "forged");
 });
 
 test("takes a key without a name, or a token that gives none, if one key alone fits", async () => {
   const without = { ...one.jwk, kid: undefined };
-  const nameless = tokenOf({ header: { kid: undefined } });
+  const nameless = signToken({ header: { kid: undefined } });
   const rows: readonly (readonly [token: string, keys: readonly unknown[], expected: string | number])[] = [
     [nameless, [one.jwk, rsa.jwk], 7],
     [nameless, [without], 7],
@@ -571,10 +590,10 @@ test("takes a key without a name, or a token that gives none, if one key alone f
     [nameless, [rsa.jwk], "forged"],
     [nameless, [one.jwk, makeKey("two", "EdDSA").jwk], "malformed"],
     [nameless, [without, makeKey("two", "EdDSA").jwk], "malformed"],
-    [tokenOf(), [without, rsa.jwk], 7],
-    [tokenOf(), [without, makeKey("two", "EdDSA").jwk], 7],
-    [tokenOf(), [without, { ...makeKey("two", "EdDSA").jwk, kid: undefined }], "malformed"],
-    [tokenOf(), [makeKey("two", "EdDSA").jwk], "forged"],
+    [signToken(), [without, rsa.jwk], 7],
+    [signToken(), [without, makeKey("two", "EdDSA").jwk], 7],
+    [signToken(), [without, { ...makeKey("two", "EdDSA").jwk, kid: undefined }], "malformed"],
+    [signToken(), [makeKey("two", "EdDSA").jwk], "forged"],
   ];
 
   for (const [at, [token, keys, expected]] of rows.entries()) {
@@ -587,22 +606,22 @@ test("takes a key without a name, or a token that gives none, if one key alone f
 test("asks again for the keys if a key without a name no longer verifies a token", async () => {
   const { ask, fetched, published } = world();
   const next = makeKey("next", "EdDSA");
-  const nameless = tokenOf({ key: next, header: { kid: undefined } });
+  const nameless = signToken({ key: next, header: { kid: undefined } });
   published.keys = [one.jwk];
-  await ask(tokenOf());
+  await ask(signToken());
   published.keys = [next.jwk];
 
   assert.equal(await ask(nameless, now + 29_999), "forged");
   assert.equal(fetched.length, 1);
   assert.equal(await ask(nameless, now + 30_000), 7);
-  assert.equal(await ask(tokenOf({ header: { kid: undefined } }), now + 30_000), "forged");
+  assert.equal(await ask(signToken({ header: { kid: undefined } }), now + 30_000), "forged");
   assert.equal(fetched.length, 2);
 });
 
 test("reports private keys that an issuer publishes, and a set without usable keys", async () => {
   const { ask, published, notices } = world({ algorithms: ["RS256"] });
   published.keys = [one.privateKey.export({ format: "jwk" }), { kty: "oct", k: "AAAA" }];
-  await ask(tokenOf({ key: rsa }));
+  await ask(signToken({ key: rsa }));
 
   assert.deepEqual(notices(), [
     `error: The keys of the issuer ${issuer} contain 2 private or symmetric ones, which are not used.`,
@@ -628,7 +647,7 @@ function reaching(url: string) {
   const issuers = externalIssuers({
     issuers: [{ ...declared, jwksURL: url }],
     ownIssuer: "here",
-    bindings: { resolve: () => accountOf(7, "ada") },
+    bindings: { resolve: () => createAccount(7, "ada") },
     observe: (observation) => void observed.push(observation),
   });
   const why = () => observed.map((each) => (each.kind === "notice" ? each.message : "")).join("\n");
@@ -663,25 +682,25 @@ const answers: { what: string; why: RegExp; answer: RequestListener }[] = [
 for (const { what, why, answer } of answers) {
   test(`answers 503 and reports an issuer that answers with ${what}`, async (t) => {
     const { url } = await listen(t, answer);
-    const { ask, why: told } = reaching(url);
+    const { ask, why: readLog } = reaching(url);
 
-    assert.deepEqual(await unavailable(ask(tokenOf())), [503, "30"]);
-    assert.match(told(), why);
+    assert.deepEqual(await unavailable(ask(signToken())), [503, "30"]);
+    assert.match(readLog(), why);
   });
 }
 
 test("does not follow a redirect", async (t) => {
-  let asked = 0;
+  let requestCount = 0;
   const elsewhere = await listen(t, (_request, response) => {
-    asked++;
+    requestCount++;
     response.end(JSON.stringify({ keys: [one.jwk] }));
   });
   const { url } = await listen(t, (_request, response) => response.writeHead(302, { location: elsewhere.url }).end());
   const { ask, why } = reaching(url);
 
-  assert.deepEqual(await unavailable(ask(tokenOf())), [503, "30"]);
+  assert.deepEqual(await unavailable(ask(signToken())), [503, "30"]);
   assert.match(why(), /status 302/);
-  assert.equal(asked, 0);
+  assert.equal(requestCount, 0);
 });
 
 test("waits for a slow issuer for five seconds in total", async (t) => {
@@ -693,14 +712,14 @@ test("waits for a slow issuer for five seconds in total", async (t) => {
   });
   const { ask, why } = reaching(url);
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  const asked = unavailable(ask(tokenOf()));
+  const answer = unavailable(ask(signToken()));
   await arrived.promise;
 
   t.mock.timers.tick(4999);
   assert.equal(why(), "");
   t.mock.timers.tick(1);
 
-  assert.deepEqual(await asked, [503, "30"]);
+  assert.deepEqual(await answer, [503, "30"]);
   assert.match(why(), /longer than 5 seconds/);
   await closed.promise;
 });
@@ -713,7 +732,7 @@ test("fetches keys over the network, and keeps the earlier ones during an interr
     else response.destroy();
   });
   const { ask, why } = reaching(url);
-  const token = tokenOf({ claims: { exp: seconds + 3600 } });
+  const token = signToken({ claims: { exp: seconds + 3600 } });
 
   assert.equal(await ask(token), 7);
   ok = false;
@@ -723,7 +742,7 @@ test("fetches keys over the network, and keeps the earlier ones during an interr
 
 // The declaration.
 
-function problemsOf(issuers: unknown): readonly string[] {
+function collectProblems(issuers: unknown): readonly string[] {
   const bindings = { resolve: () => null };
   try {
     externalIssuers({ issuers: issuers as IssuerDeclaration[], ownIssuer: "here", bindings, observe: () => undefined });
@@ -814,7 +833,7 @@ const mistakes: { what: string; issuers: unknown; problem: RegExp }[] = [
 
 for (const { what, issuers, problem } of mistakes) {
   test(`reports ${what} with its field and its fix`, () => {
-    const problems = problemsOf(issuers);
+    const problems = collectProblems(issuers);
 
     assert.equal(problems.length, 1, problems.join("\n"));
     assert.match(problems[0]!, problem);
@@ -825,13 +844,16 @@ for (const { what, issuers, problem } of mistakes) {
 test("reports every mistake together, and accepts a valid declaration", () => {
   const algorithms: IssuerAlgorithm[] = ["EdDSA", "Ed25519", "ES256", "ES384", "ES512", "PS512", "RS512"];
 
-  assert.equal(problemsOf([{}, { ...declared, algorithms: [], jwksURL: "" }]).length, 6);
-  assert.match(problemsOf([]).join(), /^issuers is an empty list/);
+  assert.equal(collectProblems([{}, { ...declared, algorithms: [], jwksURL: "" }]).length, 6);
+  assert.match(collectProblems([]).join(), /^issuers is an empty list/);
   for (const jwksURL of [
     "http://127.0.0.1:8080/k",
     "http://[::1]/k",
     "http://localhost/k?x=1",
     "https://a.example:8443",
   ])
-    assert.deepEqual(problemsOf([{ ...declared, algorithms, jwksURL, usernameClaim: "email", typ: "at+jwt" }]), []);
+    assert.deepEqual(
+      collectProblems([{ ...declared, algorithms, jwksURL, usernameClaim: "email", typ: "at+jwt" }]),
+      [],
+    );
 });

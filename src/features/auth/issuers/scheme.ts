@@ -7,7 +7,7 @@ import { provedBy } from "../../../core/levels.ts";
 import type { Observer } from "../../../core/observation.ts";
 import { identityOf, isPossibleName } from "../accounts/stored-accounts.ts";
 import type { Bindings } from "../bindings.ts";
-import { isTime, readUnverified, typeOf, verifySignature, type UnverifiedJWT } from "../tokens/jwt.ts";
+import { isTime, readUnverified, normalizeType, verifySignature, type UnverifiedJWT } from "../tokens/jwt.ts";
 import { defineIssuers, vouchesForLevel2, type IssuerDeclaration, type TrustedIssuer } from "./declaration.ts";
 import type { FetchKeys } from "./fetch.ts";
 import { issuerKeys, type ChosenKey, type IssuerKeys, type KeySet } from "./keys.ts";
@@ -80,7 +80,11 @@ export function externalIssuers(options: ExternalIssuersOptions): ExternalIssuer
   const byName = new Map(
     defineIssuers(issuers, ownIssuer).map((issuer): [string, Trusted] => [
       issuer.issuer,
-      { ...issuer, keys: issuerKeys({ issuer, fetch: networkOf(issuer, fetch), observe }), types: typesOf(issuer) },
+      {
+        ...issuer,
+        keys: issuerKeys({ issuer, fetch: chooseNetwork(issuer, fetch), observe }),
+        types: listTypes(issuer),
+      },
     ]),
   );
   const memory = new Map<string, Genuine>();
@@ -94,10 +98,15 @@ export function externalIssuers(options: ExternalIssuersOptions): ExternalIssuer
   function verifyNew(token: string, now: number): Eventually<Verdict> | null {
     const unverified = readUnverified(token);
     const trusted = findTrusted(unverified);
-    return unverified === null || trusted === undefined ? null : verifyOf(trusted, token, unverified, now);
+    return unverified === null || trusted === undefined ? null : verifyTrusted(trusted, token, unverified, now);
   }
 
-  async function verifyOf(trusted: Trusted, token: string, unverified: UnverifiedJWT, now: number): Promise<Verdict> {
+  async function verifyTrusted(
+    trusted: Trusted,
+    token: string,
+    unverified: UnverifiedJWT,
+    now: number,
+  ): Promise<Verdict> {
     const genuine = await requireGenuine(trusted, token, unverified, now);
     if (genuine.kind === "rejected") return genuine;
     const verdict = await judge(token, genuine, now);
@@ -129,10 +138,10 @@ export function externalIssuers(options: ExternalIssuersOptions): ExternalIssuer
   return {
     recognizes: (token) => memory.has(token) || findTrusted(readUnverified(token)) !== undefined,
     verify(token, now) {
-      const known = memory.get(token);
-      if (known === undefined) return verifyNew(token, now);
-      return after(known.trusted.keys.current(now), (set) => {
-        if (set === known.set) return judge(token, known, now);
+      const entry = memory.get(token);
+      if (entry === undefined) return verifyNew(token, now);
+      return after(entry.trusted.keys.current(now), (set) => {
+        if (set === entry.set) return judge(token, entry, now);
         // The issuer has changed its keys, and may have withdrawn the one that signed this token.
         memory.delete(token);
         return verifyNew(token, now)!;
@@ -142,7 +151,7 @@ export function externalIssuers(options: ExternalIssuersOptions): ExternalIssuer
 }
 
 /** Returns the network for an issuer. If the declaration names files, only they decide about trust, without a fallback. */
-function networkOf({ ca, cert, key }: TrustedIssuer, usual: FetchKeys): FetchKeys {
+function chooseNetwork({ ca, cert, key }: TrustedIssuer, usual: FetchKeys): FetchKeys {
   if (ca === undefined && cert === undefined) return usual;
   return fetchOver({
     ...(ca === undefined ? {} : { ca }),
@@ -151,8 +160,8 @@ function networkOf({ ca, cert, key }: TrustedIssuer, usual: FetchKeys): FetchKey
 }
 
 /** Returns the accepted types. Without a declared one, these are the names that no other kind of token uses (RFC 8725 §3.11). */
-function typesOf({ typ }: TrustedIssuer): readonly (string | null)[] {
-  return typ === undefined ? [null, "jwt", "at+jwt"] : [typeOf({ typ })];
+function listTypes({ typ }: TrustedIssuer): readonly (string | null)[] {
+  return typ === undefined ? [null, "jwt", "at+jwt"] : [normalizeType({ typ })];
 }
 
 async function requireGenuine(

@@ -86,14 +86,14 @@ const cases: readonly [what: string, files: IssuerTLSFiles, status: "accepted" |
 for (const [what, files, expected] of cases)
   test(`connects to an issuer with a private authority that asks for a client certificate, with ${what}`, async (t) => {
     const issuer = await startIssuer(t);
-    const { verify, told } = issuer.trustedWith(files);
+    const { verify, readObservations: readLog } = issuer.trustedWith(files);
 
     if (expected === "accepted") assert.equal((await verify())?.kind, "accepted");
     else {
       await assert.rejects(async () => verify(), { status: 503 });
-      assert.match(told(), expected);
+      assert.match(readLog(), expected);
     }
-    assert.equal(issuer.asked(), expected === "accepted" ? 1 : 0);
+    assert.equal(issuer.countRequests(), expected === "accepted" ? 1 : 0);
   });
 
 test("reads renewed files again, without a restart", async (t) => {
@@ -113,11 +113,11 @@ test("reads renewed files again, without a restart", async (t) => {
 
 test("refuses a redirect and an unsuccessful response, as without files", async (t) => {
   const issuer = await startIssuer(t, 302);
-  const { verify, told } = issuer.trustedWith(client);
+  const { verify, readObservations: readLog } = issuer.trustedWith(client);
 
   await assert.rejects(async () => verify(), { status: 503 });
 
-  assert.match(told(), /it answered with status 302/);
+  assert.match(readLog(), /it answered with status 302/);
 });
 
 const broken: readonly [what: string, answer: RequestListener, said: RegExp][] = [
@@ -130,11 +130,11 @@ const broken: readonly [what: string, answer: RequestListener, said: RegExp][] =
 for (const [what, answer, said] of broken)
   test(`reports a response over these files that ${what}, and keeps running`, async (t) => {
     const issuer = await startIssuer(t, 200, answer);
-    const { verify, told } = issuer.trustedWith(client);
+    const { verify, readObservations: readLog } = issuer.trustedWith(client);
 
     await assert.rejects(async () => verify(), { status: 503 });
 
-    assert.match(told(), said);
+    assert.match(readLog(), said);
   });
 
 function flood(response: ServerResponse): void {
@@ -189,7 +189,7 @@ test("reports the mistakes in the files at the declaration, each with its fix", 
 async function startIssuer(t: TestContext, status = 200, answer?: RequestListener) {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const keys = [{ ...publicKey.export({ format: "jwk" }), kid: "one", alg: "ES256" }];
-  let asked = 0;
+  let requestCount = 0;
   const read = (name: string): Buffer => readFileSync(file(name));
   const server = createServer(
     {
@@ -200,7 +200,7 @@ async function startIssuer(t: TestContext, status = 200, answer?: RequestListene
       rejectUnauthorized: true,
     },
     (request, response) => {
-      asked++;
+      requestCount++;
       if (answer !== undefined) return answer(request, response);
       response.writeHead(status, { location: "https://127.0.0.1:1/" }).end(JSON.stringify({ keys }));
     },
@@ -215,7 +215,7 @@ async function startIssuer(t: TestContext, status = 200, answer?: RequestListene
     .setProtectedHeader({ alg: "ES256", kid: "one" })
     .sign(privateKey);
   return {
-    asked: () => asked,
+    countRequests: () => requestCount,
     trustedWith(files: IssuerTLSFiles) {
       const observed: Observation[] = [];
       const jwksURL = `https://127.0.0.1:${(server.address() as AddressInfo).port}/keys`;
@@ -226,7 +226,10 @@ async function startIssuer(t: TestContext, status = 200, answer?: RequestListene
         observe: (observation) => void observed.push(observation),
         fetch: () => Promise.reject(new Error("the usual network is not to be asked")),
       });
-      return { verify: async (later = 0) => verify(token, now + later), told: () => JSON.stringify(observed) };
+      return {
+        verify: async (later = 0) => verify(token, now + later),
+        readObservations: () => JSON.stringify(observed),
+      };
     },
   };
 }

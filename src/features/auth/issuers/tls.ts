@@ -47,14 +47,14 @@ export function fetchOver(files: IssuerTLSFiles): FetchKeys {
     const read = readFiles(files);
     return new Promise((resolve, reject) => {
       // Uses no agent, so that no connection stays open for the ten minutes until the next request.
-      const asked = request(url, { ...read, agent: false, signal, headers }, (answer) => {
+      const clientRequest = request(url, { ...read, agent: false, signal, headers }, (answer) => {
         const { statusCode = 0 } = answer;
         if (statusCode === 200) return resolve(new Response(Readable.toWeb(answer) as ReadableStream<Uint8Array>));
         answer.on("error", () => undefined).destroy();
         resolve(Object.defineProperty(Response.error(), "status", { value: statusCode }));
       });
       // Stays registered for the life of the request. An error after the response has started is reported by its body.
-      asked.on("error", reject).end();
+      clientRequest.on("error", reject).end();
     });
   };
 }

@@ -143,17 +143,17 @@ const documentation = {
 
 async function create(parts: KeysParts, context: Context): Promise<Reply> {
   const draft = requireDraft(newKey, context, { id: null, current: null });
-  const asked = draft.values;
-  const { name } = asked;
+  const input = draft.values;
+  const { name } = input;
   const latest = parts.people.outsideEnd(context);
-  const expiresAt = asked.expires_at ?? (latest === null ? null : new Date(latest).toISOString());
+  const expiresAt = input.expires_at ?? (latest === null ? null : new Date(latest).toISOString());
   const { now } = context.call;
-  if (asked.scopes !== null && !areScopes(asked.scopes)) throw invalid([scopesIssue]);
+  if (input.scopes !== null && !areScopes(input.scopes)) throw invalid([scopesIssue]);
   if (expiresAt !== null && Date.parse(expiresAt) <= now) throw invalid([pastIssue]);
   if (latest !== null && Date.parse(expiresAt!) > latest) throw invalid([lateIssue(latest)]);
   const account = await parts.people.requireAccount(context);
   const admission = await parts.people.vouch(context, account, draft.transient.current_password);
-  const { listed, key } = await parts.keys.create(admission, { name, scopes: asked.scopes, expiresAt }, now);
+  const { listed, key } = await parts.keys.create(admission, { name, scopes: input.scopes, expiresAt }, now);
   await requireStillKnown(context);
   return {
     status: 201,

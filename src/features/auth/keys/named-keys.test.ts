@@ -21,10 +21,10 @@ async function server() {
     values: { username, ...account, ...times },
   });
   await store.write({ changes: [insert("ada"), insert("bob")] });
-  const keysOf = (secret: string) => storeNamedKeys({ store, secret: new Secret(secret), observe: () => {} });
-  const keys = keysOf("a secret of the server, long enough");
+  const createKeys = (secret: string) => storeNamedKeys({ store, secret: new Secret(secret), observe: () => {} });
+  const keys = createKeys("a secret of the server, long enough");
   const { key, listed } = await keys.create(admitted(1), { name: "laptop", scopes: ["read"], expiresAt: null }, now);
-  return { store, keys, keysOf, key, listed, parsed: parseOpaqueToken(key)! };
+  return { store, keys, createKeys, key, listed, parsed: parseOpaqueToken(key)! };
 }
 
 test("makes a key in the form of every token, with its user and its scopes", async () => {
@@ -50,8 +50,8 @@ test("refuses a key whose row was written directly into the database", async () 
 });
 
 test("refuses keys of a server with another secret", async () => {
-  const { keysOf, keys, parsed } = await server();
-  const other = keysOf("another secret of another server");
+  const { createKeys, keys, parsed } = await server();
+  const other = createKeys("another secret of another server");
 
   assert.equal((await other.check(parsed, now)).kind, "forged");
   await keys.revoke(1, parsed.lookup);

@@ -15,7 +15,7 @@ import { NOT_ACTIVE, notActive, requireActive } from "../accounts/stored-account
 import { ofUser, timeText } from "../conditions.ts";
 import { Admission } from "../gate/admission.ts";
 import { makeTouch } from "../touch.ts";
-import { markOf, secretHalfBytes, wasIssued } from "./marks.ts";
+import { deriveMark, secretHalfBytes, wasIssued } from "./marks.ts";
 import { tokenChecks, type TokensOptions } from "./prefix.ts";
 
 /** Named keys. The key of a row is the lookup id. The secret is stored as a digest that only this server can make. */
@@ -81,7 +81,7 @@ export interface NamedKeys {
   /** Makes a new key. The secret is shown only here. Spends the admission. */
   create(
     admission: Admission,
-    asked: NewKey,
+    newKey: NewKey,
     now: number,
   ): Promise<{ readonly listed: ListedKey; readonly key: string }>;
   /** Returns the keys of a user, oldest first. Returns all of them without a page. */
@@ -109,7 +109,7 @@ export function storeNamedKeys(options: TokensOptions): NamedKeys {
    * Computes a keyed digest that is bound to the user. A row that is written directly into the database, or moved to another user, does not
    * work.
    */
-  function digestOf({ lookup, secret: presented }: OpaqueToken, userId: number, key = digestKeys[0]!): Buffer {
+  function computeDigest({ lookup, secret: presented }: OpaqueToken, userId: number, key = digestKeys[0]!): Buffer {
     return hmac(key, `${lookup}|${userId}|${presented}`);
   }
 
@@ -119,11 +119,11 @@ export function storeNamedKeys(options: TokensOptions): NamedKeys {
       const { id: userId } = account;
       const lookup = makeLookup();
       const drawn = secretPart(randomBytes(secretHalfBytes), secretHalfBytes);
-      const token = { lookup, secret: markOf(lookup, markKeys[0]!) + drawn };
+      const token = { lookup, secret: deriveMark(lookup, markKeys[0]!) + drawn };
       const values = {
         user_id: userId,
         name,
-        digest: digestOf(token, userId).toString("base64url"),
+        digest: computeDigest(token, userId).toString("base64url"),
         scopes,
         created_at: timeText(now),
         expires_at: expiresAt,
@@ -159,8 +159,9 @@ export function storeNamedKeys(options: TokensOptions): NamedKeys {
         if (row === null) return { kind: wasIssued(token, markKeys) ? "revoked" : "unknown" };
         const { user_id, digest, scopes, expires_at, last_used_at } = row.record;
         const userId = user_id as number;
-        const kept = Buffer.from(digest as string, "base64url");
-        if (!digestKeys.some((key) => sameBytes(digestOf(token, userId, key), kept))) return { kind: "forged" };
+        const storedDigest = Buffer.from(digest as string, "base64url");
+        if (!digestKeys.some((key) => sameBytes(computeDigest(token, userId, key), storedDigest)))
+          return { kind: "forged" };
         const expiresAt = expires_at === null ? null : Date.parse(expires_at as string);
         // Reported only to a caller who knows the key.
         if (expiresAt !== null && now >= expiresAt) return { kind: "expired" };

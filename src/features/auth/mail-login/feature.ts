@@ -36,7 +36,8 @@ export function mailLogin(people: AccountsFeature, box: Feature<Mailbox>): Featu
         template: "login_code",
         path: "login",
       });
-      const proving = (context: Context, given: GivenProof) => prove({ people: offered, purpose }, context, given);
+      const proving = (context: Context, givenProof: GivenProof) =>
+        prove({ people: offered, purpose }, context, givenProof);
       offered.firstProof({
         members: ["token"],
         prove: (context, { token }: FirstProofBody) => proving(context, { token: token! }),
@@ -65,10 +66,14 @@ interface MailLoginParts {
  * Checks the first proof by mail and uses it up. Ends the request with 401 if it is wrong, used or expired. The first proof of an account that
  * another person may have prepared ends every other way into it, before the gate asks for a factor.
  */
-async function prove({ people, purpose }: MailLoginParts, context: Context, given: GivenProof): Promise<FirstStep> {
+async function prove(
+  { people, purpose }: MailLoginParts,
+  context: Context,
+  givenProof: GivenProof,
+): Promise<FirstStep> {
   const { call } = context;
   await people.throttle.check(call);
-  const proof = await purpose.find(context, given);
+  const proof = await purpose.find(context, givenProof);
   const account = proof?.user ?? null;
   if (proof === null || account === null) {
     await people.throttle.fail(call);

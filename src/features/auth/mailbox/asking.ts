@@ -122,10 +122,10 @@ export function redirect(next: string): Reply {
 
 /** Returns the page after a proof by mail: `next`, or the start page. It is never the page of the link, which would show the token again. */
 export function nextPage(context: Context, next: string | null): string {
-  return pathHere(next, originOf(context.call)) ?? context.at("/");
+  return pathHere(next, readOrigin(context.call)) ?? context.at("/");
 }
 
-function originOf({ client }: Call): string | null {
+function readOrigin({ client }: Call): string | null {
   return client.origin;
 }
 

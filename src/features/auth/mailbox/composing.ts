@@ -9,7 +9,7 @@ export interface ComposerOptions {
   readonly tokens: ProofTokens;
   readonly declarations: ReadonlyMap<string, PurposeDeclaration>;
   /** Returns the link of a purpose with this token. */
-  linkOf(purpose: PurposeDeclaration & { readonly path: LinkPage }, token: string): string;
+  formatLink(purpose: PurposeDeclaration & { readonly path: LinkPage }, token: string): string;
 }
 
 /** The data of a queued mail. */
@@ -29,7 +29,7 @@ export interface Composer {
 }
 
 /** Makes the composer of a service. */
-export function makeComposer({ tokens, declarations, linkOf }: ComposerOptions): Composer {
+export function makeComposer({ tokens, declarations, formatLink }: ComposerOptions): Composer {
   let expired = 0;
   return {
     async compose({ proof: id, until }, { store, now }) {
@@ -42,8 +42,9 @@ export function makeComposer({ tokens, declarations, linkOf }: ComposerOptions):
       if (proof === null || purpose === undefined || (proof.userId === null && proof.data === null)) return null;
       if (proof.notice !== null) return { to: proof.address, template: proof.notice, values: {} };
       const { path } = purpose;
-      const link = path === undefined ? {} : { link: linkOf({ ...purpose, path }, tokens.tokenOf(id, purpose.name)) };
-      const code = proof.codesUntil > now ? { code: tokens.codeOf(id) } : {};
+      const link =
+        path === undefined ? {} : { link: formatLink({ ...purpose, path }, tokens.deriveToken(id, purpose.name)) };
+      const code = proof.codesUntil > now ? { code: tokens.deriveCode(id) } : {};
       return { to: proof.address, template: purpose.template, values: { ...link, ...code } };
     },
     expired: () => expired,

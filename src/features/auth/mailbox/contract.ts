@@ -74,16 +74,16 @@ export interface Purpose {
    * is refused as `OVERTAKEN`: call it again, as the writes of mounted resources do. Beyond the limits there are no changes, and the answer
    * must be the same. An address without a user gets the same rows and no mail.
    */
-  request(context: Context, asked: MailRequest): Promise<readonly Change[]>;
+  request(context: Context, mailRequest: MailRequest): Promise<readonly Change[]>;
   /** Requests a mail in its own transaction. */
-  send(context: Context, asked: MailRequest): Promise<void>;
+  send(context: Context, mailRequest: MailRequest): Promise<void>;
   /** Returns the proof of a link or of a code. Returns null if it is wrong, used or expired. Counts the tries of codes. */
-  find(context: Context, given: GivenProof): Promise<RedeemedProof | null>;
+  find(context: Context, givenProof: GivenProof): Promise<RedeemedProof | null>;
   /**
    * Returns the proof of a link or of a code. Ends the request with 400 `invalid_link` if it is wrong, used or expired. Counts the tries of
    * codes.
    */
-  redeem(context: Context, given: GivenProof): Promise<RedeemedProof>;
+  redeem(context: Context, givenProof: GivenProof): Promise<RedeemedProof>;
   /** Returns the changes that end every link and code of this purpose, for a user or for an address. */
   end(of: { readonly user: Pick<Account, "id"> } | { readonly address: string }): readonly Change[];
 }
@@ -93,7 +93,7 @@ export interface Mailbox {
   /** Registers a purpose. Called in `setUp`. Throws `DeclarationError` if its name is taken. */
   purpose(declaration: PurposeDeclaration): Purpose;
   /** Redeems a proof of any of these purposes, as `Purpose.redeem`. */
-  redeem(context: Context, purposes: readonly Purpose[], given: GivenProof): Promise<RedeemedProof>;
+  redeem(context: Context, purposes: readonly Purpose[], givenProof: GivenProof): Promise<RedeemedProof>;
   /** Returns the changes that end every link and code of a user, for example when the address changes. */
   end(user: Pick<Account, "id">): readonly Change[];
 }

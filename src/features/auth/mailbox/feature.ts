@@ -13,7 +13,7 @@ import { makeComposer } from "./composing.ts";
 import type { GivenProof, LinkPage, Mailbox, Purpose, PurposeDeclaration } from "./contract.ts";
 import { enrolment, enrolmentStep } from "./enrolment-step.ts";
 import { dueCounts, mailCountsCollection } from "./limits.ts";
-import { dueProofs, endProofsOf, mailProofsCollection } from "./proofs.ts";
+import { dueProofs, endUserProofs, mailProofsCollection } from "./proofs.ts";
 import { makePurpose, redeem, requireProof, type PurposeParts } from "./purposes.ts";
 import { makeProofTokens } from "./tokens.ts";
 
@@ -71,12 +71,16 @@ export function mailbox(
       const mailer = host.use(mail);
       const declarations = new Map<string, PurposeDeclaration>();
       const tokens = makeProofTokens(host.secret);
-      const pathOf = (path: LinkPage): string => (isPage(path) ? (host.service().pages?.[path] ?? `/${path}`) : path);
+      const resolvePath = (path: LinkPage): string =>
+        isPage(path) ? (host.service().pages?.[path] ?? `/${path}`) : path;
       const composer = makeComposer({
         tokens,
         declarations,
-        linkOf: ({ name, path }, token) =>
-          (links[name] ?? `${mailer.publicURL}${host.basePath}${pathOf(path)}?token={token}`).replace("{token}", token),
+        formatLink: ({ name, path }, token) =>
+          (links[name] ?? `${mailer.publicURL}${host.basePath}${resolvePath(path)}?token={token}`).replace(
+            "{token}",
+            token,
+          ),
       });
       const parts: PurposeParts = {
         store: host.store,
@@ -94,13 +98,13 @@ export function mailbox(
         return makePurpose(parts, declaration);
       }
       offered.mailStep(enrolmentStep({ store: host.store, people: offered, purpose: purpose(enrolment) }));
-      const declarationOf = ({ name }: Purpose): PurposeDeclaration => declarations.get(name)!;
+      const getDeclaration = ({ name }: Purpose): PurposeDeclaration => declarations.get(name)!;
       return {
         offer: {
           purpose,
-          redeem: (context: Context, purposes: readonly Purpose[], given: GivenProof) =>
-            requireProof(redeem(parts, purposes.map(declarationOf), context, given)),
-          end: ({ id }: Pick<Account, "id">) => [endProofsOf(id)],
+          redeem: (context: Context, purposes: readonly Purpose[], givenProof: GivenProof) =>
+            requireProof(redeem(parts, purposes.map(getDeclaration), context, givenProof)),
+          end: ({ id }: Pick<Account, "id">) => [endUserProofs(id)],
         },
         collections: [mailProofsCollection, mailCountsCollection],
         mistakes: () => Object.keys(links).flatMap((name) => unknownPurpose(name, declarations)),

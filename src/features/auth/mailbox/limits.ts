@@ -48,7 +48,7 @@ export async function countMail(
   const changes: Change[] = [];
   for (const limit of limits) {
     const row = await store.find(mailCountsCollection, limit.subject);
-    const times = timesOf(row, now, limit.anHour === null ? MINUTE_MS : HOUR_MS);
+    const times = readTimes(row, now, limit.anHour === null ? MINUTE_MS : HOUR_MS);
     if (isUsedUp(times, limit, now)) return null;
     changes.push(...counted(limit.subject, row, [...times, now], now));
   }
@@ -61,7 +61,7 @@ export function dueCounts(now: number): Change {
 }
 
 /** The clock of another process may be ahead. Its mails count too. */
-function timesOf(row: Row | null, now: number, withinMs: number): readonly number[] {
+function readTimes(row: Row | null, now: number, withinMs: number): readonly number[] {
   const times = row === null ? [] : (row.record["times"] as readonly number[]);
   return times.filter((time) => Math.abs(now - time) < withinMs);
 }

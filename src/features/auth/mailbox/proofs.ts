@@ -157,7 +157,7 @@ export function endProofs(purpose: string, of: { readonly userId: number } | { r
 }
 
 /** Returns the change that ends every proof of a user. */
-export function endProofsOf(userId: number): Change {
+export function endUserProofs(userId: number): Change {
   return { kind: "deleteAll", collection: mailProofsCollection, where: ofUser(userId) };
 }
 

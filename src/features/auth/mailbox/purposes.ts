@@ -43,11 +43,11 @@ export function makePurpose(parts: PurposeParts, declaration: PurposeDeclaration
   const { name } = declaration;
   const purpose: Purpose = {
     name,
-    request: (context, asked) => request(parts, declaration, context, asked),
-    send: (context, asked) => send(purpose, context, asked),
-    find: (context, given) => redeem(parts, [declaration], context, given),
-    redeem: (context, given) => requireProof(redeem(parts, [declaration], context, given)),
-    end: (of) => [endProofs(name, "user" in of ? { userId: of.user.id } : { mailbox: mailboxOf(parts, of.address) })],
+    request: (context, mailRequest) => request(parts, declaration, context, mailRequest),
+    send: (context, mailRequest) => send(purpose, context, mailRequest),
+    find: (context, givenProof) => redeem(parts, [declaration], context, givenProof),
+    redeem: (context, givenProof) => requireProof(redeem(parts, [declaration], context, givenProof)),
+    end: (of) => [endProofs(name, "user" in of ? { userId: of.user.id } : { mailbox: hashMailbox(parts, of.address) })],
   };
   return purpose;
 }
@@ -59,8 +59,8 @@ async function request(
   { address, user, data = null, notice }: MailRequest,
 ): Promise<readonly Change[]> {
   const { now } = call;
-  const mailbox = mailboxOf(parts, address);
-  const client = subjectOf(parts, "client", formatNetwork(call.client.address));
+  const mailbox = hashMailbox(parts, address);
+  const client = hashSubject(parts, "client", formatNetwork(call.client.address));
   // Administrators may invite many users at once.
   const isAdministrator = identity?.role === "admin";
   const limits = [limitOfMailbox(mailbox), ...(isAdministrator ? [] : [limitOfClient(client)])];
@@ -83,9 +83,9 @@ async function request(
   return [...counted, ...insertProof(proof), ...parts.queue({ proof: id, until: proof.expiresAt }, now)];
 }
 
-async function send(purpose: Purpose, context: Context, asked: MailRequest): Promise<void> {
+async function send(purpose: Purpose, context: Context, mailRequest: MailRequest): Promise<void> {
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    const changes = await purpose.request(context, asked);
+    const changes = await purpose.request(context, mailRequest);
     if (changes.length === 0) return;
     const outcome = await context.write({ changes });
     // `dangling`: the account was deleted in the meantime. The answer is the same as for an unknown address.
@@ -101,11 +101,13 @@ export async function redeem(
   parts: PurposeParts,
   purposes: readonly PurposeDeclaration[],
   context: Context,
-  given: GivenProof,
+  givenProof: GivenProof,
 ): Promise<RedeemedProof | null> {
   const names = purposes.map(({ name }) => name);
   const proof =
-    "token" in given ? await byToken(parts, names, given.token) : await byCode(parts, names, context, given);
+    "token" in givenProof
+      ? await byToken(parts, names, givenProof.token)
+      : await byCode(parts, names, context, givenProof);
   const purpose = purposes.find(({ name }) => name === proof?.purpose);
   if (proof === null || purpose === undefined || proof.notice !== null || proof.expiresAt <= context.call.now)
     return null;
@@ -137,10 +139,10 @@ async function byCode(
   { email, code }: { readonly email: string; readonly code: string },
 ): Promise<MailProof | null> {
   const { store, tokens } = parts;
-  const proof = await findByCode(store, mailboxOf(parts, email), names, call.now);
+  const proof = await findByCode(store, hashMailbox(parts, email), names, call.now);
   if (proof === null) return null;
-  const network = subjectOf(parts, "tries", formatBlock(call.client.address)).slice(0, 12);
-  if (!(await countTry(store, proof.id, network)) || !tokens.isCodeOf(proof.id, code)) return null;
+  const network = hashSubject(parts, "tries", formatBlock(call.client.address)).slice(0, 12);
+  if (!(await countTry(store, proof.id, network)) || !tokens.isRightCode(proof.id, code)) return null;
   await takeBackTry(store, proof.id, network);
   return proof;
 }
@@ -160,10 +162,10 @@ async function findUser(
 }
 
 /** Returns the digest of a mailbox. Two spellings of an address that are equal for the store are one mailbox. */
-function mailboxOf(parts: PurposeParts, address: string): string {
-  return subjectOf(parts, "mailbox", fold(address));
+function hashMailbox(parts: PurposeParts, address: string): string {
+  return hashSubject(parts, "mailbox", fold(address));
 }
 
-function subjectOf({ key }: PurposeParts, kind: string, text: string): string {
+function hashSubject({ key }: PurposeParts, kind: string, text: string): string {
   return hmac(key, `${kind}|${text}`).toString("base64url");
 }

@@ -3,12 +3,12 @@ import { hmac, sameBytes, type Secret } from "../../../core/crypto/secret.ts";
 /** The text that a link contains, and the code of the same mail. */
 export interface ProofTokens {
   /** Returns the token of the link of a stored proof. */
-  tokenOf(id: string, purpose: string): string;
+  deriveToken(id: string, purpose: string): string;
   /** Returns the id of the stored proof of a token. Returns null if the service did not make it for one of these purposes. */
   read(token: string, purposes: readonly string[]): string | null;
   /** Returns the eight digits of the code of a stored proof. */
-  codeOf(id: string): string;
-  isCodeOf(id: string, code: string): boolean;
+  deriveCode(id: string): string;
+  isRightCode(id: string, code: string): boolean;
 }
 
 const ID_LENGTH = 22;
@@ -22,7 +22,7 @@ const CODES = 100_000_000n;
 export function makeProofTokens(secret: Secret): ProofTokens {
   const keys = secret.deriveEach("mail-proof");
 
-  function signatureOf(key: Uint8Array, id: string, purpose: string): string {
+  function computeSignature(key: Uint8Array, id: string, purpose: string): string {
     return hmac(key, `link|${purpose}|${id}`).toString("base64url");
   }
 
@@ -32,17 +32,17 @@ export function makeProofTokens(secret: Secret): ProofTokens {
   }
 
   return {
-    tokenOf: (id, purpose) => `${id}${signatureOf(keys[0]!, id, purpose)}`,
+    deriveToken: (id, purpose) => `${id}${computeSignature(keys[0]!, id, purpose)}`,
     read(token, purposes) {
       if (!form.test(token)) return null;
       const [id, signature] = [token.slice(0, ID_LENGTH), Buffer.from(token.slice(ID_LENGTH))];
       const isOurs = keys.some((key) =>
-        purposes.some((purpose) => sameBytes(signature, Buffer.from(signatureOf(key, id, purpose)))),
+        purposes.some((purpose) => sameBytes(signature, Buffer.from(computeSignature(key, id, purpose)))),
       );
       return isOurs ? id : null;
     },
-    codeOf: (id) => codeWith(keys[0]!, id),
-    isCodeOf(id, code) {
+    deriveCode: (id) => codeWith(keys[0]!, id),
+    isRightCode(id, code) {
       const digits = Buffer.from(code.replaceAll(/[\s-]/g, ""));
       return keys.some((key) => sameBytes(digits, Buffer.from(codeWith(key, id))));
     },

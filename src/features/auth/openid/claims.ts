@@ -22,12 +22,12 @@ const MOST_SUBJECT_CHARACTERS = 255;
  * Reads the claims of an ID token that the library has checked, and checks what it leaves out: the `azp` of a token with one audience
  * (OpenID Connect Core §3.1.3.7), a token from the future, and the form of `sub`. Returns null if one is wrong. `now` in milliseconds.
  */
-export function readClaims(given: unknown, clientId: string, now: number): Claims | null {
-  if (!isObject(given)) return null;
-  const { sub, iat, azp, acr } = given;
+export function readClaims(input: unknown, clientId: string, now: number): Claims | null {
+  if (!isObject(input)) return null;
+  const { sub, iat, azp, acr } = input;
   if (!isPossibleName(sub) || sub.length > MOST_SUBJECT_CHARACTERS) return null;
   if (azp !== undefined && azp !== clientId) return null;
   if (typeof iat !== "number" || iat > now / 1000 + LEEWAY_SECONDS) return null;
-  const { email, email_verified, name } = given;
+  const { email, email_verified, name } = input;
   return { sub, acr: typeof acr === "string" ? acr : null, email, email_verified, name };
 }

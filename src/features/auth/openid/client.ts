@@ -103,7 +103,7 @@ export function makeProviderClient({ library, provider, redirectURI, fetch }: Pr
     startURL: (flow, proof, now) =>
       orFault(
         async () =>
-          library.buildAuthorizationUrl(await configure(now), requestOf(provider, redirectURI, flow, proof)).href,
+          library.buildAuthorizationUrl(await configure(now), buildRequest(provider, redirectURI, flow, proof)).href,
       ),
     redeem: (query, { state }, { nonce, verifier }, now) =>
       orFault(async () => {
@@ -133,7 +133,7 @@ export function makeProviderClient({ library, provider, redirectURI, fetch }: Pr
 }
 
 /** The parameters of an authentication request (OpenID Connect Core §3.1.2.1). */
-function requestOf(
+function buildRequest(
   { scopes, level }: IdentityProvider,
   redirectURI: string,
   { state }: Flow,
@@ -187,7 +187,7 @@ function remembered(discover: () => Promise<Metadata>): (now: number) => Promise
       held = { metadata: await discover(), at: now };
       failed = null;
     } catch (error) {
-      failed = { fault: faultOf(error), at: now };
+      failed = { fault: toFault(error), at: now };
     }
   }
 
@@ -212,16 +212,16 @@ async function orFault<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {
-    throw faultOf(error);
+    throw toFault(error);
   }
 }
 
-function faultOf(error: unknown): ProviderFault {
-  return error instanceof ProviderFault ? error : new ProviderFault(reasonOf(error), { cause: error });
+function toFault(error: unknown): ProviderFault {
+  return error instanceof ProviderFault ? error : new ProviderFault(describeError(error), { cause: error });
 }
 
 /** Returns the message, and the OAuth error code (`invalid_grant`). Leaves out the body of the answer, which may contain tokens. */
-function reasonOf(error: unknown): string {
+function describeError(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : { message: String(error), cause: undefined };
   const why = cause instanceof Error ? `: ${cause.message}` : "";
   const code = isObject(error) && typeof error["error"] === "string" ? ` (${error["error"].slice(0, 60)})` : "";

@@ -1,4 +1,4 @@
-import { aBoolean, isObject, optional, sortOf, text, unknownMembers } from "../../../core/checking/members.ts";
+import { aBoolean, isObject, optional, describeType, text, unknownMembers } from "../../../core/checking/members.ts";
 import { aSecret, type Secret } from "../../../core/crypto/secret.ts";
 import { wrongLevel, type VouchedLevel } from "../issuers/declaration.ts";
 
@@ -73,7 +73,8 @@ const checks = {
 } satisfies Record<keyof IdentityProviderDeclaration, (value: unknown) => string | null>;
 
 function providerMistakes(entry: unknown, name: string): readonly string[] {
-  if (!isObject(entry)) return [`${name} is ${sortOf(entry)}; write { id, title, issuer, clientId, clientSecret }`];
+  if (!isObject(entry))
+    return [`${name} is ${describeType(entry)}; write { id, title, issuer, clientId, clientSecret }`];
   return [
     ...unknownMembers({ ...entry }, Object.keys(checks)).map((wrong) => `${name}: ${wrong}`),
     ...Object.entries(checks).flatMap(([member, check]) => {

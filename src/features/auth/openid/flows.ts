@@ -50,7 +50,7 @@ export interface Flows {
   find(call: Call, state: string): Flow | null;
   /** Returns the header that removes a flow from the cookie. */
   without(call: Call, flow: Flow): Header;
-  proofOf(flow: Flow): FlowProof;
+  deriveProof(flow: Flow): FlowProof;
   /** Uses up a flow, also if the answer of the provider turns out to be wrong. Returns false if it was used before. */
   use(flow: Flow): Promise<boolean>;
   due(now: number): readonly Change[];
@@ -113,7 +113,7 @@ export function makeFlows(store: Store, secret: Secret, cookie: string): Flows {
         call,
         read(call).filter((flow) => flow.state !== state),
       ),
-    proofOf: ({ state }) => ({ nonce: keyed("nonce", state), verifier: keyed("verifier", state) }),
+    deriveProof: ({ state }) => ({ nonce: keyed("nonce", state), verifier: keyed("verifier", state) }),
     async use({ state, expiresAt }) {
       const values = { expires_at: timeText(expiresAt) };
       const used: Change = { kind: "insert", collection, key: digest(state).toString("base64url"), values };

@@ -55,7 +55,7 @@ export function makeIdentities(store: Store): Identities {
   const link: Identities["link"] = ({ issuer, subject }, user_id, now) => ({
     kind: "insert",
     collection,
-    values: { user_id, identity: nameOf({ issuer, subject }), issuer, subject, created_at: timeText(now) },
+    values: { user_id, identity: formatIdentity({ issuer, subject }), issuer, subject, created_at: timeText(now) },
   });
   return {
     link,
@@ -68,7 +68,7 @@ export function makeIdentities(store: Store): Identities {
       return row?.record["user_id"] === userId ? read(row) : null;
     },
     async findLinked(identified) {
-      const row = await store.findBy(collection, "identity", nameOf(identified));
+      const row = await store.findBy(collection, "identity", formatIdentity(identified));
       return row === null ? null : read(row);
     },
     linkMore: (identified, userId, now) => [
@@ -79,7 +79,7 @@ export function makeIdentities(store: Store): Identities {
   };
 }
 
-function nameOf({ issuer, subject }: Identified): string {
+function formatIdentity({ issuer, subject }: Identified): string {
   return JSON.stringify([issuer, subject]);
 }
 

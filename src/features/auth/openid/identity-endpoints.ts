@@ -53,7 +53,7 @@ export function identityEndpoints(parts: ProviderLoginParts): readonly Endpoint[
       method: "DELETE",
       path: `${path}/{identity_id}`,
       bodyOptional: true,
-      target: (context) => requireIdentityOf(parts, context),
+      target: (context) => requireLinkedIdentity(parts, context),
       documentation: documentation.remove,
       handle: (context) => unlink(parts, context),
     }),
@@ -101,17 +101,17 @@ async function unlink(parts: ProviderLoginParts, context: IdentityContext): Prom
   const { people, store, identities } = parts;
   const { transient } = requireDraft(proof, context, { id: null, current: null });
   const account = await people.requireAccount(context);
-  const identity = await requireIdentityOf(parts, context);
+  const identity = await requireLinkedIdentity(parts, context);
   await people.requireFreshLogin(context, transient.current_password);
   const isOwn = context.requireIdentity().id === account.id;
   const leaving = { collection: identitiesCollection, id: identity.id };
-  const kept = isOwn ? await people.keepOtherLogin(account, leaving) : [];
-  const { kind } = await store.write({ changes: [...kept, identities.unlink(identity)] });
+  const conditions = isOwn ? await people.keepOtherLogin(account, leaving) : [];
+  const { kind } = await store.write({ changes: [...conditions, identities.unlink(identity)] });
   if (kind !== "written") throw problem("conflict", { detail: "The account was changed at the same time. Try again." });
   return { status: 204, cache: "no-store" };
 }
 
-async function requireIdentityOf({ people, identities }: ProviderLoginParts, context: IdentityContext) {
+async function requireLinkedIdentity({ people, identities }: ProviderLoginParts, context: IdentityContext) {
   const { id } = await people.requireAccount(context);
   const identity = await identities.find(id, context.params.identity_id);
   if (identity === null) throw problem("not_found");

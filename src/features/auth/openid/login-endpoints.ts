@@ -7,9 +7,9 @@ import type { Endpoint, EndpointDocumentation } from "../../../http/endpoint/end
 import { invalid, type Context } from "../../../http/exchange.ts";
 import type { Header } from "../cookies.ts";
 import { vouchesForLevel2 } from "../issuers/declaration.ts";
-import { requireAccountOf } from "./accounts-of.ts";
 import { ProviderFault, type ConfirmedLogin, type ProviderClient } from "./client.ts";
 import type { Flow } from "./flows.ts";
+import { requireLinkedAccount } from "./identity-accounts.ts";
 import { linkIdentity } from "./linking.ts";
 import { refusal, type ProviderLoginParts } from "./parts.ts";
 
@@ -84,14 +84,14 @@ function requireClient({ clients }: ProviderLoginParts, id: string): ProviderCli
 
 /** Reads the query of a start. */
 function readStart(context: Context): { readonly next: string | null; readonly link: string | null } {
-  const given = new Map<string, string>();
+  const query = new Map<string, string>();
   for (const [name, value] of context.parameters()) {
     if (name !== "next" && name !== "link") throw invalidQuery(name, "unknown", "This parameter is not known.");
-    if (given.has(name)) throw invalidQuery(name, "repeated", "Send this parameter once.");
-    given.set(name, value);
+    if (query.has(name)) throw invalidQuery(name, "repeated", "Send this parameter once.");
+    query.set(name, value);
   }
-  const next = given.get("next");
-  return { next: next === undefined ? null : requireNext(next, "?next"), link: given.get("link") ?? null };
+  const next = query.get("next");
+  return { next: next === undefined ? null : requireNext(next, "?next"), link: query.get("link") ?? null };
 }
 
 /** Returns the page to show afterwards. Ends the request (400) if it is not a path of this service. */
@@ -120,7 +120,7 @@ async function requireStartURL(
   { now }: Call,
 ): Promise<string> {
   try {
-    return await client.startURL(flow, flows.proofOf(flow), now);
+    return await client.startURL(flow, flows.deriveProof(flow), now);
   } catch (error) {
     if (!(error instanceof ProviderFault)) throw error;
     observe({
@@ -160,7 +160,7 @@ async function requireConfirmed(
   const { id } = client.provider;
   if (!(await parts.flows.use(flow))) throw refusal(parts, call, id, "it was completed before", [header]);
   try {
-    return await client.redeem(query, flow, parts.flows.proofOf(flow), call.now);
+    return await client.redeem(query, flow, parts.flows.deriveProof(flow), call.now);
   } catch (error) {
     if (!(error instanceof ProviderFault)) throw error;
     throw refusal(parts, call, id, error.message, [header]);
@@ -198,7 +198,7 @@ async function findAccount(
   header: Header,
 ) {
   try {
-    return await requireAccountOf(parts, provider, confirmed, { call, headers: [header] });
+    return await requireLinkedAccount(parts, provider, confirmed, { call, headers: [header] });
   } catch (error) {
     // The userinfo endpoint does not answer, or names another user.
     if (error instanceof ProviderFault) throw refusal(parts, call, provider.id, error.message, [header]);

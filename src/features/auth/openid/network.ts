@@ -26,7 +26,7 @@ export function limited(fetch: ProviderFetch): (url: string, init: ClientRequest
     const limit = AbortSignal.timeout(LIMIT_MS);
     const signal = init.signal === undefined ? limit : AbortSignal.any([init.signal, limit]);
     try {
-      const response = await fetch(url, { ...init, body: textOf(init.body), redirect: "manual", signal });
+      const response = await fetch(url, { ...init, body: formatBody(init.body), redirect: "manual", signal });
       const { status, headers } = response;
       const body = await readBytes(response, MAX_BYTES, (reason) => {
         throw new ProviderNetworkFault(reason);
@@ -45,7 +45,7 @@ export function limited(fetch: ProviderFetch): (url: string, init: ClientRequest
 }
 
 /** Returns the body of a request. The client sends forms and nothing else. */
-function textOf(body: unknown): string | null {
+function formatBody(body: unknown): string | null {
   if (body === null || body === undefined) return null;
   if (typeof body === "string" || body instanceof URLSearchParams) return String(body);
   throw new TypeError("openid-client sent a body that is not a form.");

@@ -2,9 +2,9 @@ import type { Call } from "../../../core/call/call.ts";
 import { problem, type Problem } from "../../../core/problem/problem.ts";
 import type { Header } from "../cookies.ts";
 import type { Beginning } from "../gate/contract.ts";
-import type { AccountsOfIdentities } from "./accounts-of.ts";
 import type { ProviderClient } from "./client.ts";
 import type { Flows } from "./flows.ts";
+import type { AccountsOfIdentities } from "./identity-accounts.ts";
 
 /** The parts of logins at identity providers. */
 export interface ProviderLoginParts extends AccountsOfIdentities {

@@ -25,24 +25,24 @@ export interface Challenges {
 /** Makes challenges that are signed with `key`. */
 export function makeChallenges(store: Store, key: Uint8Array): Challenges {
   const collection = usedChallengesCollection;
-  const signatureOf = (body: string): string => hmac(key, `passkey login ${body}`).toString("base64url");
-  const challengeOf = (body: string): string => hmac(key, `passkey challenge ${body}`).toString("base64url");
+  const computeSignature = (body: string): string => hmac(key, `passkey login ${body}`).toString("base64url");
+  const deriveChallenge = (body: string): string => hmac(key, `passkey challenge ${body}`).toString("base64url");
   return {
     make(now) {
       const expiresAt = now + LIFE_MS;
       const body = `${randomBytes(16).toString("base64url")}.${expiresAt}`;
-      return { pending: `${body}.${signatureOf(body)}`, challenge: challengeOf(body), expiresAt };
+      return { pending: `${body}.${computeSignature(body)}`, challenge: deriveChallenge(body), expiresAt };
     },
     async use(pending, now) {
       const [random = "", until = "", signature = "", more] = pending.split(".");
       const body = `${random}.${until}`;
-      if (more !== undefined || !sameBytes(Buffer.from(signature), Buffer.from(signatureOf(body)))) return null;
+      if (more !== undefined || !sameBytes(Buffer.from(signature), Buffer.from(computeSignature(body)))) return null;
       const expiresAt = Number(until);
       if (now >= expiresAt) return null;
       const key = digest(body).toString("base64url");
       const values = { expires_at: timeText(expiresAt) };
       const { kind } = await store.write({ changes: [{ kind: "insert", collection, key, values }] });
-      return kind === "written" ? challengeOf(body) : null;
+      return kind === "written" ? deriveChallenge(body) : null;
     },
     due: (now) => [{ kind: "deleteAll", collection, where: until("expires_at", now) }],
   };

@@ -48,7 +48,7 @@ export function passkeys(people: AccountsFeature, options: PasskeyOptions = {}):
     name: "passkeys",
     needs: [people],
     setUp(host) {
-      const { rpId = hostOf(host.ownOrigins) } = options;
+      const { rpId = chooseHost(host.ownOrigins) } = options;
       const more =
         typeof rpId !== "string" || isIP(rpId) === 0
           ? []
@@ -56,7 +56,7 @@ export function passkeys(people: AccountsFeature, options: PasskeyOptions = {}):
       requireOptions(options, checks, { more });
       const offered = host.use(people);
       const [key] = host.secret.deriveEach("passkey-challenge");
-      const party = partyOf(host, rpId, options);
+      const party = createParty(host, rpId, options);
       const challenges = makeChallenges(host.store, key!);
       offered.factorKind(passkeyKind(party, key!, host.observe));
       offered.firstProof({
@@ -73,12 +73,12 @@ export function passkeys(people: AccountsFeature, options: PasskeyOptions = {}):
   });
 }
 
-function hostOf(ownOrigins: readonly string[]): string {
+function chooseHost(ownOrigins: readonly string[]): string {
   const [origin] = ownOrigins;
   return origin === undefined ? "localhost" : new URL(origin).hostname;
 }
 
-function partyOf(host: Host, id: string, { rpName = host.name, origins = [] }: PasskeyOptions): RelyingParty {
+function createParty(host: Host, id: string, { rpName = host.name, origins = [] }: PasskeyOptions): RelyingParty {
   const named = [...host.ownOrigins, ...origins].filter((origin) => isOnHost(origin, id));
   return {
     id,

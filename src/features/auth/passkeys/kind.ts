@@ -53,7 +53,7 @@ export function passkeyKind(party: RelyingParty, key: Uint8Array, observe: Obser
     rpId: party.id,
     isOrigin: (origin) => party.isOrigin(origin, call),
   });
-  const challengeOf = (pendingId: string): string => hmac(key, `login ${pendingId}`).toString("base64url");
+  const deriveChallenge = (pendingId: string): string => hmac(key, `login ${pendingId}`).toString("base64url");
 
   return {
     name: PASSKEY,
@@ -81,9 +81,10 @@ export function passkeyKind(party: RelyingParty, key: Uint8Array, observe: Obser
       };
       return { proof: { method: "hwk", ...(verifiesUser ? { verifiesUser } : {}) }, data: stored, handle: id };
     },
-    ask: (_call, _account, factors, pendingId) => requestOptions(party, challengeOf(pendingId), factors, "preferred"),
+    ask: (_call, _account, factors, pendingId) =>
+      requestOptions(party, deriveChallenge(pendingId), factors, "preferred"),
     check: (call, account, factor, { credential }, pendingId) =>
-      assert(factor, account, credential, expected(call, challengeOf(pendingId)), { call, observe }),
+      assert(factor, account, credential, expected(call, deriveChallenge(pendingId)), { call, observe }),
     find(factors, { credential }) {
       const id = readCredentialId(credential);
       return factors.find(({ data }) => (data as StoredPasskey).credential === id) ?? null;
@@ -101,15 +102,15 @@ export function assert(
   { call, observe }: { readonly call: Call; readonly observe: Observer },
 ): FactorSuccess | null {
   const stored = factor.data as StoredPasskey;
-  const known: KnownCredential = {
+  const knownCredential: KnownCredential = {
     id: stored.credential,
     publicKey: stored.publicKey as unknown as PublicKeyJWK,
     algorithm: stored.algorithm,
     counter: stored.counter,
-    userHandle: userHandleOf(account.id),
+    userHandle: formatUserHandle(account.id),
     backupEligible: stored.backupEligible,
   };
-  const asserted = readAssertion(credential, known, expected);
+  const asserted = readAssertion(credential, knownCredential, expected);
   if (asserted === null) return null;
   if (asserted.isClone) {
     observe({ kind: "passkey_counter_went_back", requestId: call.requestId, userId: account.id, factorId: factor.id });
@@ -121,7 +122,7 @@ export function assert(
 }
 
 /** Returns the user handle for authenticators. It contains only the id of the user. */
-export function userHandleOf(userId: number): string {
+export function formatUserHandle(userId: number): string {
   return Buffer.from(`user:${userId}`).toString("base64url");
 }
 
@@ -140,11 +141,11 @@ function creationOptions(
 ): JSONValue {
   return {
     rp: { id: party.id, name: party.name },
-    user: { id: userHandleOf(id), name: username, displayName: username },
+    user: { id: formatUserHandle(id), name: username, displayName: username },
     challenge,
     pubKeyCredParams: algorithms.map((alg) => ({ type: "public-key", alg })),
     timeout: TIMEOUT_MS,
-    excludeCredentials: descriptorsOf(others),
+    excludeCredentials: buildDescriptors(others),
     authenticatorSelection: { residentKey: "required", requireResidentKey: true, userVerification: "preferred" },
     attestation: "none",
   };
@@ -161,12 +162,12 @@ export function requestOptions(
     challenge,
     timeout: TIMEOUT_MS,
     rpId: party.id,
-    allowCredentials: descriptorsOf(factors),
+    allowCredentials: buildDescriptors(factors),
     userVerification,
   };
 }
 
-function descriptorsOf(factors: readonly StoredFactor[]): JSONValue {
+function buildDescriptors(factors: readonly StoredFactor[]): JSONValue {
   return factors.map(({ data }) => {
     const { credential: id, transports } = data as StoredPasskey;
     return { type: "public-key", id, ...(transports.length === 0 ? {} : { transports }) };

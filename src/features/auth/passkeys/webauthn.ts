@@ -57,8 +57,8 @@ export interface Asserted {
 }
 
 /** Checks a `RegistrationResponseJSON`. Returns null if anything is wrong. The caller does not learn the reason. */
-export function readRegistration(given: unknown, expected: Expected): NewCredential | null {
-  const { id, response } = readAnswer(given) ?? {};
+export function readRegistration(input: unknown, expected: Expected): NewCredential | null {
+  const { id, response } = readAnswer(input) ?? {};
   if (id === undefined || !isClientData(response?.["clientDataJSON"], "webauthn.create", expected)) return null;
   const attested = readAttestation(decode(response?.["attestationObject"]));
   const data = attested === null ? null : readAuthenticatorData(attested, expected.rpId);
@@ -77,31 +77,31 @@ export function readRegistration(given: unknown, expected: Expected): NewCredent
 }
 
 /** Checks an `AuthenticationResponseJSON`. Returns null if anything is wrong. */
-export function readAssertion(given: unknown, known: KnownCredential, expected: Expected): Asserted | null {
-  const { id, response } = readAnswer(given) ?? {};
-  if (id !== known.id || !isClientData(response?.["clientDataJSON"], "webauthn.get", expected)) return null;
+export function readAssertion(input: unknown, knownCredential: KnownCredential, expected: Expected): Asserted | null {
+  const { id, response } = readAnswer(input) ?? {};
+  if (id !== knownCredential.id || !isClientData(response?.["clientDataJSON"], "webauthn.get", expected)) return null;
   const handle: unknown = response?.["userHandle"];
-  if (typeof handle === "string" && handle !== "" && handle !== known.userHandle) return null;
+  if (typeof handle === "string" && handle !== "" && handle !== knownCredential.userHandle) return null;
   const signed = decode(response?.["authenticatorData"]);
   const data = signed === null ? null : readAuthenticatorData(signed, expected.rpId);
   const signature = decode(response?.["signature"]);
   const client = decode(response?.["clientDataJSON"]);
   if (signed === null || data === null || signature === null || client === null) return null;
   const message = Buffer.concat([signed, hash("sha256", client, "buffer")]);
-  if (!isSigned(known, message, signature)) return null;
-  if (data.backupEligible !== (known.backupEligible ?? data.backupEligible)) return null;
-  const isClone = (data.counter !== 0 || known.counter !== 0) && data.counter <= known.counter;
+  if (!isSigned(knownCredential, message, signature)) return null;
+  if (data.backupEligible !== (knownCredential.backupEligible ?? data.backupEligible)) return null;
+  const isClone = (data.counter !== 0 || knownCredential.counter !== 0) && data.counter <= knownCredential.counter;
   return { counter: data.counter, verifiesUser: data.verifiesUser, isClone };
 }
 
 /** Returns the id of the credential that an answer belongs to. Returns null if it names none. */
-export function readCredentialId(given: unknown): string | null {
-  return readAnswer(given)?.id ?? null;
+export function readCredentialId(input: unknown): string | null {
+  return readAnswer(input)?.id ?? null;
 }
 
 /** Returns the user handle of an assertion, in base64url. Returns null if it has none. */
-export function readUserHandle(given: unknown): string | null {
-  const handle: unknown = readAnswer(given)?.response["userHandle"];
+export function readUserHandle(input: unknown): string | null {
+  const handle: unknown = readAnswer(input)?.response["userHandle"];
   return typeof handle === "string" && handle !== "" ? handle : null;
 }
 
@@ -113,9 +113,9 @@ interface Answer {
   readonly response: Readonly<Record<string, unknown>>;
 }
 
-function readAnswer(given: unknown): Answer | null {
-  if (!isRecord(given)) return null;
-  const { id, rawId, type, response } = given;
+function readAnswer(input: unknown): Answer | null {
+  if (!isRecord(input)) return null;
+  const { id, rawId, type, response } = input;
   if (typeof id !== "string" || id === "" || id.length > 1400 || !base64url.test(id)) return null;
   if (type !== "public-key" || (rawId !== undefined && rawId !== id) || !isRecord(response)) return null;
   return { id, response };

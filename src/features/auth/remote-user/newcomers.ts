@@ -12,8 +12,8 @@ export function createRemoteUser(people: People): (username: string, call: Call)
   const { fields } = people.users.resource;
   return (username, call) => {
     const email = fields.email.kind.parse(proxyText(call, "x-remote-email"));
-    const given = proxyText(call, "x-remote-name") ?? "";
-    const name = fields.name.kind.parse(given.trim() === "" ? username : given);
+    const proxyName = proxyText(call, "x-remote-name") ?? "";
+    const name = fields.name.kind.parse(proxyName.trim() === "" ? username : proxyName);
     if (typeof email !== "string" || typeof name !== "string") return null;
     return people.insertUser({ name, email, username, role: "user", passwordHash: null, now: call.now });
   };

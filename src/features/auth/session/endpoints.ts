@@ -2,7 +2,7 @@ import { authenticated } from "../../../access/permission/permission.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { requireSameSite } from "../../../core/call/cross-site.ts";
 import type { Identity } from "../../../core/identity.ts";
-import { methodsOf } from "../../../core/levels.ts";
+import { listMethods } from "../../../core/levels.ts";
 import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
 import { objectSchema, nullable, textSchema, timeSchema } from "../../../http/endpoint/documentation.ts";
 import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
@@ -43,7 +43,7 @@ export type StartingParts = Omit<SessionParts, "begin">;
 /** Returns the endpoints of logins with a session cookie. */
 export function sessionEndpoints(parts: SessionParts): readonly Endpoint[] {
   const path = "/api/session/";
-  const documentation = documentationOf(parts.people);
+  const documentation = buildDocumentation(parts.people);
   return [
     builtInEndpoint({
       method: "POST",
@@ -95,7 +95,7 @@ const nextField = { next: text({ maxLength: 2048, optional: true }) };
 const form = defineResource({ name: "form", plural: "forms", fields: { ...loginFields, ...nextField } });
 const wayOn = defineResource({ name: "way_on", plural: "ways_on", fields: nextField });
 
-const documentationOf = ({ roles }: People) =>
+const buildDocumentation = ({ roles }: People) =>
   ({
     logIn: {
       summary: "Log in for a session cookie",
@@ -265,7 +265,7 @@ async function whoIs(parts: SessionParts, context: Context): Promise<Reply> {
 function shownProofs({ proofs = [], level, authTime }: Identity, factors: number): Readonly<Record<string, JSONValue>> {
   if (factors === 0 && proofs.every(({ method }) => method === "pwd")) return {};
   return {
-    amr: methodsOf(proofs),
+    amr: listMethods(proofs),
     level: proofs.length === 0 ? null : (level ?? null),
     auth_time: authTime === undefined ? null : new Date(authTime).toISOString(),
   };

@@ -55,8 +55,8 @@ export function sessionLogin(people: AccountsFeature, options: SessionLoginOptio
     needs: [people],
     setUp({ use, store, observe, ownOrigins }) {
       requireOptions(options, checks, { more: livesMistakes({ idleSeconds, lifetimeSeconds }) });
-      const kept = sessions({ store, idleSeconds, lifetimeSeconds, observe });
-      const parts = { people: use(people), sessions: kept, cookie, ownOrigins };
+      const sessionStore = sessions({ store, idleSeconds, lifetimeSeconds, observe });
+      const parts = { people: use(people), sessions: sessionStore, cookie, ownOrigins };
       const { accounts, begins, endsWith, listLogins } = parts.people;
       const beginning: Beginning<{}> = {
         name: "session",
@@ -75,15 +75,15 @@ export function sessionLogin(people: AccountsFeature, options: SessionLoginOptio
       const begin = enabled ? begins(beginning) : beginning;
       endsWith("password", sessionsCollection);
       listLogins({
-        list: (userId, page, { sessionId = null }) => kept.list(userId, page, sessionId),
-        endOne: (userId, id) => kept.endOne(userId, id),
+        list: (userId, page, { sessionId = null }) => sessionStore.list(userId, page, sessionId),
+        endOne: (userId, id) => sessionStore.endOne(userId, id),
       });
       return {
-        offer: { sessions: kept, begin },
-        schemes: enabled ? [session({ sessions: kept, accounts, cookie })] : [],
+        offer: { sessions: sessionStore, begin },
+        schemes: enabled ? [session({ sessions: sessionStore, accounts, cookie })] : [],
         endpoints: enabled ? sessionEndpoints({ ...parts, begin }) : [],
         collections: [sessionsCollection],
-        upkeep: [{ everySeconds: PRUNE_SECONDS, due: (now) => kept.prune(now) }],
+        upkeep: [{ everySeconds: PRUNE_SECONDS, due: (now) => sessionStore.prune(now) }],
         tags: { session: "Logging in with a session cookie, and out." },
       };
     },

@@ -37,23 +37,23 @@ async function server(file = ":memory:") {
   await store.open([accountsCollection, sessionsCollection]);
   await store.write({ changes: [insertAccount(7, "ada"), insertAccount(8, "bob")] });
   const observed: Observation[] = [];
-  const kept = sessions({
+  const sessionStore = sessions({
     store,
     idleSeconds: 86_400,
     lifetimeSeconds: 1_209_600,
     observe: (each) => observed.push(each),
   });
   const accounts = storeAccounts(store);
-  const scheme = session({ sessions: kept, accounts });
+  const scheme = session({ sessions: sessionStore, accounts });
   const account = async (id = 7): Promise<Account> => (await accounts.find(id))!;
   return {
     store,
-    sessions: kept,
+    sessions: sessionStore,
     scheme,
     observed,
     account,
     login: async (id = 7, headers: Record<string, string> = {}) =>
-      kept.create(admitted(await account(id), now), callOf({ now, headers })),
+      sessionStore.create(admitted(await account(id), now), callOf({ now, headers })),
     present: (id: string, ms = 0) => scheme.authenticate(id, callOf({ now: now + ms }), scheme.carriers[0]!),
     write: async (...changes: Change[]) => (await store.write({ changes })).kind,
   };
@@ -207,21 +207,21 @@ test("refuses a session of an older generation or of an inactive or deleted acco
 });
 
 test("refuses the login of an account that was just deleted, as a wrong login", async () => {
-  const { sessions: kept, account, write } = await server();
+  const { sessions: sessionStore, account, write } = await server();
   const ada = await account();
   await write({ kind: "delete", collection: accountsCollection, key: 7 });
 
   await assert.rejects(
-    kept.create(admitted(ada, now), callOf({ now })),
+    sessionStore.create(admitted(ada, now), callOf({ now })),
     (error) => error instanceof Problem && error.code === "invalid_credentials",
   );
 });
 
 test("ends the session at logout, and accepts a second logout", async () => {
-  const { login, present, sessions: kept } = await server();
+  const { login, present, sessions: sessionStore } = await server();
   const [one, other] = [await login(), await login()];
 
-  for (const id of [one.id, one.id, "nonsense"]) await kept.end(id);
+  for (const id of [one.id, one.id, "nonsense"]) await sessionStore.end(id);
 
   assert.equal(reason(await present(one.id)), "expired");
   assert.equal(reason(await present(other.id)), "accepted");
@@ -230,14 +230,14 @@ test("ends the session at logout, and accepts a second logout", async () => {
 const pageAt = (at: number) => ({ after: null, backwards: false, limit: 100, now: at });
 
 test("lists the active sessions of a user, newest first, and marks the current one", async () => {
-  const { store, account, sessions: kept, login, present } = await server();
+  const { store, account, sessions: sessionStore, login, present } = await server();
   await login(8);
   const { id } = await login(7, { "User-Agent": "x".repeat(1000) });
-  await kept.create(admitted(await account(), now), callOf({ now: now + 1000, peer: "192.0.2.1" }));
+  await sessionStore.create(admitted(await account(), now), callOf({ now: now + 1000, peer: "192.0.2.1" }));
   const verdict = await present(id);
   assert.ok(verdict.kind === "accepted");
 
-  const list = await kept.list(7, pageAt(now + 2000), verdict.identity.sessionId ?? null);
+  const list = await sessionStore.list(7, pageAt(now + 2000), verdict.identity.sessionId ?? null);
 
   assert.deepEqual(
     list.map(({ address, current, user_agent }) => [address, current, user_agent]),
@@ -257,20 +257,20 @@ test("lists the active sessions of a user, newest first, and marks the current o
     "current",
   ]);
   assert.equal(JSON.stringify(list).includes(id) || JSON.stringify(list).includes(verdict.identity.sessionId!), false);
-  assert.deepEqual(await kept.list(7, pageAt(now + 25 * hour), null), []);
+  assert.deepEqual(await sessionStore.list(7, pageAt(now + 25 * hour), null), []);
   assert.equal(await store.count(sessionsCollection, null), 3);
 });
 
 test("ends one session of a user, but never another user's", async () => {
-  const { sessions: kept, login, present } = await server();
+  const { sessions: sessionStore, login, present } = await server();
   const [ada, adaToo, bob] = [await login(7), await login(7), await login(8)];
-  const publicId = (await kept.list(7, pageAt(now), null))[0]!.id;
+  const publicId = (await sessionStore.list(7, pageAt(now), null))[0]!.id;
 
-  assert.equal(await kept.endOne(8, publicId), false);
-  assert.equal(await kept.endOne(7, "nonsense"), false);
-  assert.equal(await kept.endOne(7, publicId), true);
-  assert.equal(await kept.endOne(7, publicId), false);
-  assert.equal((await kept.list(7, pageAt(now), null)).length, 1);
+  assert.equal(await sessionStore.endOne(8, publicId), false);
+  assert.equal(await sessionStore.endOne(7, "nonsense"), false);
+  assert.equal(await sessionStore.endOne(7, publicId), true);
+  assert.equal(await sessionStore.endOne(7, publicId), false);
+  assert.equal((await sessionStore.list(7, pageAt(now), null)).length, 1);
 
   assert.deepEqual([reason(await present(ada.id)), reason(await present(adaToo.id))].toSorted(), [
     "accepted",
@@ -280,11 +280,11 @@ test("ends one session of a user, but never another user's", async () => {
 });
 
 test("deletes expired sessions and keeps active ones", async () => {
-  const { store, sessions: kept, login, account, write } = await server();
+  const { store, sessions: sessionStore, login, account, write } = await server();
   await login();
-  await kept.create(admitted(await account(), now), callOf({ now: now + hour }));
+  await sessionStore.create(admitted(await account(), now), callOf({ now: now + hour }));
 
-  await write(...kept.prune(now + 24 * hour));
+  await write(...sessionStore.prune(now + 24 * hour));
 
   assert.equal(await store.count(sessionsCollection, null), 1);
 });

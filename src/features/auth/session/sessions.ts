@@ -109,10 +109,10 @@ export function sessions(options: SessionsOptions): Sessions {
     const expiresAt = Date.parse(expires_at as string);
     if (now >= expiresAt || now >= Date.parse(last_seen_at as string) + idleMs) return null;
     touch(id as string, last_seen_at as string, now);
-    return sessionOf(row, expiresAt);
+    return readSession(row, expiresAt);
   }
 
-  function livingOf(userId: number, now: number): Where {
+  function buildLiveFilter(userId: number, now: number): Where {
     return { all: [ofUser(userId), later("expires_at", now), later("last_seen_at", now - idleMs)] };
   }
 
@@ -125,19 +125,19 @@ export function sessions(options: SessionsOptions): Sessions {
       const values = { user_id, generation, proofs, expires_at: timeText(expiresAt), ...placeIn(call) };
       const outcome = await store.write({
         changes: [
-          { kind: "insert", collection: sessionsCollection, key: keyOf(id), values },
-          ...(before === null ? [] : [endOf(before)]),
+          { kind: "insert", collection: sessionsCollection, key: hashId(id), values },
+          ...(before === null ? [] : [buildDeletion(before)]),
         ],
       });
       // The account was deleted after its password was checked.
       if (outcome.kind === "dangling") throw problem("invalid_credentials");
       if (outcome.kind !== "written") throw new Error(`The store answered ${outcome.kind} to a new session.`);
-      await endOldest(store, livingOf(user_id, call.now), call.now);
+      await endOldest(store, buildLiveFilter(user_id, call.now), call.now);
       return { id, expiresAt };
     },
     find(id, now) {
       if (!idForm.test(id)) return null;
-      return after(store.find(sessionsCollection, keyOf(id)), (row) => living(row, now));
+      return after(store.find(sessionsCollection, hashId(id)), (row) => living(row, now));
     },
     isLive: async (key, now) => living(await store.find(sessionsCollection, key), now) !== null,
     async endSoon(key, at) {
@@ -146,10 +146,10 @@ export function sessions(options: SessionsOptions): Sessions {
       await store.write({ changes: [{ kind: "updateAll", collection: sessionsCollection, where, values }] });
     },
     async end(id) {
-      await store.write({ changes: [endOf(id)] });
+      await store.write({ changes: [buildDeletion(id)] });
     },
     async list(userId, page, currentKey) {
-      const where = livingOf(userId, page.now);
+      const where = buildLiveFilter(userId, page.now);
       const rows = await store.list({ ...loginPage(page, "public_id"), collection: sessionsCollection, where });
       return rows.map((row) => listedLogin(row, "session", "public_id", currentKey));
     },
@@ -181,10 +181,10 @@ async function endOldest(store: Store, where: Where, now: number): Promise<void>
 }
 
 /** Returns the data of a session that has not expired. */
-function sessionOf(row: Row, expiresAt: number): StoredSession | null {
+function readSession(row: Row, expiresAt: number): StoredSession | null {
   const { id, user_id, generation, created_at } = row.record;
   const createdAt = Date.parse(created_at as string);
-  const proofs = proofsOf(row, createdAt);
+  const proofs = readProofs(row, createdAt);
   if (proofs === null) return null;
   return {
     key: id as string,
@@ -196,7 +196,7 @@ function sessionOf(row: Row, expiresAt: number): StoredSession | null {
   };
 }
 
-function proofsOf({ record }: Row, createdAt: number): readonly Proof[] | null {
+function readProofs({ record }: Row, createdAt: number): readonly Proof[] | null {
   const stored = record["proofs"] ?? null;
   return stored === null ? passwordAt(createdAt) : parseProofs(stored);
 }
@@ -212,10 +212,10 @@ function placeIn(call: Call): WrittenValues {
   };
 }
 
-function endOf(id: string): Change {
-  return { kind: "deleteAll", collection: sessionsCollection, where: equals("id", keyOf(id)) };
+function buildDeletion(id: string): Change {
+  return { kind: "deleteAll", collection: sessionsCollection, where: equals("id", hashId(id)) };
 }
 
-function keyOf(id: string): string {
+function hashId(id: string): string {
   return digest(id).toString("base64url");
 }

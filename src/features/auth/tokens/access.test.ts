@@ -86,8 +86,8 @@ test("accepts a token for its account without any database", async () => {
 });
 
 test("rejects a verified token of an unknown account, and looks for the account once", async () => {
-  const asked: number[] = [];
-  const accounts = { find: (id: number) => (asked.push(id), id === ada.id ? ada : null) };
+  const lookups: number[] = [];
+  const accounts = { find: (id: number) => (lookups.push(id), id === ada.id ? ada : null) };
   const access = make({ accounts });
   const [good, nobodys] = [
     await access.issue(ada, "family", now),
@@ -99,7 +99,7 @@ test("rejects a verified token of an unknown account, and looks for the account 
     const verdict = await access.verify(nobodys, now);
     assert.equal(verdict.kind === "rejected" && verdict.reason, "revoked");
   }
-  assert.deepEqual(asked, [7, 8, 8, 8]);
+  assert.deepEqual(lookups, [7, 8, 8, 8]);
 });
 
 test("rejects a new token that does not fit its account, even without a known revocation", async () => {

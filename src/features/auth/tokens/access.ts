@@ -13,7 +13,7 @@ import {
   type Proof,
   type Role,
 } from "../../../core/identity.ts";
-import { lastProvedAt, levelOf, methodsOf, provedBy } from "../../../core/levels.ts";
+import { lastProvedAt, computeLevel, listMethods, provedBy } from "../../../core/levels.ts";
 import type { Account, Accounts } from "../accounts/stored-accounts.ts";
 import { formatProofs, parseProofs, passwordAt } from "../gate/proofs.ts";
 import { ACTING_SECONDS, actingClaims, findActor, readActing, type ActingAccount } from "./acting.ts";
@@ -85,7 +85,7 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
   const { keys, issuer, lifetimeSeconds, revocations, accounts, fields = [], roles = usualRoles } = options;
   const memory = new Map<string, Remembered>();
   let rememberedVersion = keys.version;
-  const rules = rulesOf(keys, issuer);
+  const rules = createRules(keys, issuer);
 
   async function verifyNew(token: string, now: number): Promise<Verdict> {
     const { version } = keys;
@@ -147,9 +147,9 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
     recognizes: (token) => memory.has(token) || readUnverified(token)?.claims["iss"] === issuer,
     verify(token, now) {
       forgetOtherKeys();
-      const known = memory.get(token);
-      if (known === undefined) return verifyNew(token, now);
-      const verdict = standing(known, now);
+      const entry = memory.get(token);
+      if (entry === undefined) return verifyNew(token, now);
+      const verdict = standing(entry, now);
       if (verdict.kind === "rejected") memory.delete(token);
       return verdict;
     },
@@ -177,7 +177,7 @@ function identityOfToken(
 }
 
 /** Returns the rules for tokens of this server, signed with any of its keys. */
-function rulesOf(keys: SigningKeys, issuer: string): JWTRules {
+function createRules(keys: SigningKeys, issuer: string): JWTRules {
   return {
     types: [accessType],
     issuer,
@@ -220,8 +220,8 @@ function proofClaims(proofs: readonly Proof[]): Readonly<Record<string, unknown>
   const isPlain = proofs.length === 1 && proofs[0]!.method === "pwd";
   return {
     auth_time: Math.floor(provedAt / 1000),
-    amr: methodsOf(proofs),
-    acr: String(levelOf(proofs)),
+    amr: listMethods(proofs),
+    acr: String(computeLevel(proofs)),
     ...(isPlain ? {} : { prf: formatProofs(proofs) }),
   };
 }
@@ -244,7 +244,7 @@ function readClaims(
   const loggedIn = isTime(auth_time) ? provedBy(proofs) : { proofs: Object.freeze([]), level: 1 as const };
   const common: Omit<OwnClaims, "more"> = { username, role, gen: gen as number, roleChanges: rch as number, fam };
   if (names.length === 0) return { ...common, more: loggedIn };
-  return isOf(names, fields) ? { ...common, more: { ...loggedIn, fields: Object.freeze(fields) } } : null;
+  return hasExactNames(names, fields) ? { ...common, more: { ...loggedIn, fields: Object.freeze(fields) } } : null;
 }
 
 interface OwnClaims {
@@ -268,7 +268,7 @@ function isOfAccount({ gen, role, roleChanges, fam }: OwnClaims, account: Accoun
 }
 
 /** True if the names of `fields` are exactly `names`. The declaration may have changed since the token was made. */
-function isOf(names: readonly string[], fields: unknown): fields is IdentityFields {
+function hasExactNames(names: readonly string[], fields: unknown): fields is IdentityFields {
   return (
     isIdentityFields(fields) &&
     Object.keys(fields).length === names.length &&

@@ -31,14 +31,14 @@ export function clearedTokenCookies(context: Context, names: CookieNames): reado
 
 /** Returns the refresh token of the cookie, or null if there is none. */
 export function requireRefreshCookie(call: Call, names: CookieNames): string | null {
-  return requireOneCookie(call, nameOf(refreshCookie(names), call));
+  return requireOneCookie(call, formatCookieName(refreshCookie(names), call));
 }
 
 /**
  * Returns the refresh token that a browser sends with a login, or null if there is no valid one. The login must succeed with any cookie.
  */
 export function findRefreshCookie(call: Call, names: CookieNames): string | null {
-  return call.cookie(nameOf(refreshCookie(names), call)) ?? null;
+  return call.cookie(formatCookieName(refreshCookie(names), call)) ?? null;
 }
 
 interface TokenCookie {
@@ -63,7 +63,7 @@ const refreshCookie = ({ refresh: name }: CookieNames): TokenCookie => ({
   sameSite: "strict",
 });
 
-function nameOf({ name, prefix }: TokenCookie, { client }: Call): string {
+function formatCookieName({ name, prefix }: TokenCookie, { client }: Call): string {
   return client.encrypted ? prefix + name : name;
 }
 
@@ -72,7 +72,7 @@ function tokenCookie(context: Context, kind: TokenCookie, value: string, maxAgeS
   const { sameSite } = kind;
   // `__Host-` requires the root path (RFC 6265bis §4.1.3.2).
   const path = kind.prefix === "__Host-" ? kind.path : context.at(kind.path);
-  const name = nameOf(kind, call);
+  const name = formatCookieName(kind, call);
   requireKept(name, value);
   return ["Set-Cookie", formatSetCookie({ name, value, path, secure: isSecure(call), sameSite, maxAgeSeconds })];
 }

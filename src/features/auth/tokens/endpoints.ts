@@ -236,8 +236,8 @@ function deliver(
   byCookie: boolean,
 ): Reply {
   const about = { token_type: "Bearer", expires_in: pair.accessSeconds };
-  const given = "refresh" in pair ? { access: pair.access, refresh: pair.refresh } : { access: pair.access };
-  const value = byCookie ? about : { ...given, ...about };
+  const tokens = "refresh" in pair ? { access: pair.access, refresh: pair.refresh } : { access: pair.access };
+  const value = byCookie ? about : { ...tokens, ...about };
   return {
     status: 200,
     cache: "no-store",
@@ -276,8 +276,8 @@ async function verify(parts: TokensParts, context: Context): Promise<Reply> {
   const { token } = requireDraft(verifyBody, context, { id: null, current: null }).values;
   const { call } = context;
   const other = parts.others().find((part) => part.recognizes?.(token) === true);
-  const given = await (other?.authenticate(token, call, other.carriers[0]!) ?? parts.pairs.verify(token, call));
-  const verdict = await judgeStanding(other ?? parts.scheme, given, call, parts.people.standing);
+  const firstVerdict = await (other?.authenticate(token, call, other.carriers[0]!) ?? parts.pairs.verify(token, call));
+  const verdict = await judgeStanding(other ?? parts.scheme, firstVerdict, call, parts.people.standing);
   const code = other === undefined ? "token_not_valid" : (other.rejectedAs ?? "invalid_token");
   if (verdict.kind === "accepted")
     return { status: 200, cache: "no-store", body: { kind: "data", value: {}, element: "verify" } };

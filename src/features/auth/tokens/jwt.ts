@@ -73,14 +73,14 @@ export function readUnverified(token: string): UnverifiedJWT | null {
 export function readType(token: string): string | null {
   if (token.length > maxLength) return null;
   try {
-    return typeOf(decodeProtectedHeader(token));
+    return normalizeType(decodeProtectedHeader(token));
   } catch {
     return null;
   }
 }
 
 /** Returns the `typ` in lower case and without `application/`. Media types ignore case, and the prefix is optional (RFC 7515 §4.1.9). */
-export function typeOf({ typ }: { readonly typ?: unknown }): string | null {
+export function normalizeType({ typ }: { readonly typ?: unknown }): string | null {
   if (typ === undefined) return null;
   return typeof typ === "string" ? typ.toLowerCase().replace(/^application\//, "") : "";
 }
@@ -94,13 +94,13 @@ export async function verifySignature(
   try {
     const { payload, protectedHeader } = await compactVerify(token, ({ alg, kid, crit }) => {
       if (crit !== undefined) throw new errors.JOSENotSupported("crit");
-      const known = findKey(kid);
+      const knownKey = findKey(kid);
       // The algorithm belongs to the key. The token cannot choose it, especially not "none".
-      if (known === null || known.alg !== alg) throw new errors.JWKSNoMatchingKey();
-      return known.key;
+      if (knownKey === null || knownKey.alg !== alg) throw new errors.JWKSNoMatchingKey();
+      return knownKey.key;
     });
     if (!isCanonical(token.slice(token.lastIndexOf(".") + 1))) return null;
-    const claims = types.includes(typeOf(protectedHeader)) ? parseObject(payload) : null;
+    const claims = types.includes(normalizeType(protectedHeader)) ? parseObject(payload) : null;
     return claims === null ? malformed : { kind: "signed", claims };
   } catch (error) {
     if (error instanceof errors.JWSInvalid) return malformed;

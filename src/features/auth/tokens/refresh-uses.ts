@@ -89,7 +89,7 @@ export function refreshUses({
     (await store.find(deadFamiliesCollection, family)) === null;
 
   async function readUse(token: RefreshToken, now: number): Promise<Use | null> {
-    const use = await store.find(refreshUsesCollection, keyOf(token));
+    const use = await store.find(refreshUsesCollection, hashTokenId(token));
     if (use === null) return null;
     const usedAt = Date.parse(use.record["used_at"] as string);
     const nonce = use.record["nonce"] as string | null;
@@ -107,7 +107,7 @@ export function refreshUses({
   async function endFamily(ending: Family, now: number): Promise<boolean> {
     const { family } = ending;
     const outcome = await store.write({
-      changes: [...deathOf(ending), ...families.forget(family), ...revocations.endFamily(family, now)],
+      changes: [...markFamilyDead(ending), ...families.forget(family), ...revocations.endFamily(family, now)],
     });
     if (outcome.kind === "written") return true;
     if (outcome.kind === "taken" || outcome.kind === "refused") return false; // already dead, or deleted with its account
@@ -137,16 +137,16 @@ export function refreshUses({
       }
     },
     async look(token, call) {
-      const known = await readUse(token, call.now);
+      const earlierUse = await readUse(token, call.now);
       const { counted, seen } = families.use(token, call, token.exp * 1000);
       const changes = [...requireLiving(token), counted, seen];
       const noted = await store.write({ changes });
       if (noted.kind !== "written") return { kind: "ended" };
       if (rowLeftBy(counted, changes, noted).record["uses"] === 1) await endOldest(token.userId, call.now);
-      return known ?? { kind: "unused" };
+      return earlierUse ?? { kind: "unused" };
     },
     async isFresh(token) {
-      return (await store.find(refreshUsesCollection, keyOf(token))) === null && isLive(token.family);
+      return (await store.find(refreshUsesCollection, hashTokenId(token))) === null && isLive(token.family);
     },
     isLive,
     sweep: (now) => [eraseNonces(until("used_at", now - graceSeconds * 1000 - sweepSlackMs))],
@@ -158,7 +158,7 @@ export function refreshUses({
  * Returns the changes that end a family and erase its nonces. They also lock its account, like every use of the family, so the two wait for
  * each other.
  */
-function deathOf({ userId, family, familyExp }: Family): readonly Change[] {
+function markFamilyDead({ userId, family, familyExp }: Family): readonly Change[] {
   const values = { expires_at: timeText(familyExp * 1000 + slackMs) };
   return [
     requireAccount(equals("id", userId)),
@@ -189,7 +189,10 @@ function deleteExpired(now: number): readonly Change[] {
 function firstUse(token: RefreshToken, nonce: string, now: number): Change[] {
   const { userId, family, exp } = token;
   const values = { user_id: userId, family, nonce, used_at: timeText(now), expires_at: timeText(exp * 1000 + slackMs) };
-  return [...requireLiving(token), { kind: "insert", collection: refreshUsesCollection, key: keyOf(token), values }];
+  return [
+    ...requireLiving(token),
+    { kind: "insert", collection: refreshUsesCollection, key: hashTokenId(token), values },
+  ];
 }
 
 /** The account comes first. The end of the family also locks it, so it happens completely before or completely after this use. */
@@ -206,7 +209,7 @@ function requireAccount(where: Where): Change {
   return { kind: "require", collection: accountsCollection, where, atLeast: 1, name: "account" };
 }
 
-function keyOf({ jti }: RefreshToken): string {
+function hashTokenId({ jti }: RefreshToken): string {
   return digest(jti).toString("base64url");
 }
 

@@ -71,7 +71,7 @@ export interface Revocations {
    * Returns the changes that end every session, refresh family and access token except the kept one. Refused as `OVERTAKEN` in the same
    * case as `endAccount`.
    */
-  endLogins(account: Pick<Account, "id" | "generation">, kept: KeptLogin, now: number): Change[];
+  endLogins(account: Pick<Account, "id" | "generation">, keptLogin: KeptLogin, now: number): Change[];
   /** Returns the changes for a deletion. The other rows are deleted with the account by cascade. */
   endDeletedAccount(account: Pick<Account, "id" | "generation">, now: number): Change[];
   /**
@@ -186,13 +186,13 @@ function endOthers(
 ): readonly Change[] {
   // Only logins have text keys.
   if (collection.key === "integer") return [{ kind: "deleteAll", collection, where: ofUser(userId) }];
-  const [others, kept] = (["ne", "eq"] as const).map((operator): Where => {
+  const [others, keptRows] = (["ne", "eq"] as const).map((operator): Where => {
     const ids = keptIds.map((id): Where => ({ column: "id", operator, value: id ?? "" }));
     return { all: [ofUser(userId), operator === "ne" ? { all: ids } : { any: ids }] };
   });
   const ended: Change = { kind: "deleteAll", collection, where: others! };
   return hasGeneration(collection)
-    ? [ended, { kind: "updateAll", collection, where: kept!, values: { generation } }]
+    ? [ended, { kind: "updateAll", collection, where: keptRows!, values: { generation } }]
     : [ended];
 }
 

@@ -16,7 +16,7 @@ interface Ended {
 }
 
 /** Returns the view of a process that has received these rows in this order. */
-function viewOf(ended: readonly Ended[]): ReturnType<typeof makeView> {
+function createView(ended: readonly Ended[]): ReturnType<typeof makeView> {
   const view = makeView();
   for (const { lives, ...values } of ended) {
     const none = { family: null, role: null, role_changes: null, kept_family: null };
@@ -29,7 +29,7 @@ function viewOf(ended: readonly Ended[]): ReturnType<typeof makeView> {
 
 /** Runs with the rows in both orders. */
 function inBothOrders(ended: readonly [Ended, Ended], check: (view: ReturnType<typeof makeView>) => void): void {
-  for (const rows of [ended, ended.toReversed()]) check(viewOf(rows));
+  for (const rows of [ended, ended.toReversed()]) check(createView(rows));
 }
 
 test("counts the most role changes of a user for any order of the rows", () => {

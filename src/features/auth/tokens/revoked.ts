@@ -56,21 +56,21 @@ export function makeView(): View {
   }
 
   function takeUser(userId: number, ended: EndedUser): void {
-    const known = users.get(userId);
+    const existing = users.get(userId);
     users.delete(userId);
     // Processes with other token lifetimes write other expiry times. The entry of the user lives as long as the longest.
-    const expiresAt = Math.max(known?.expiresAt ?? 0, ended.expiresAt);
-    if (known === undefined || ended.generation > known.generation) {
+    const expiresAt = Math.max(existing?.expiresAt ?? 0, ended.expiresAt);
+    if (existing === undefined || ended.generation > existing.generation) {
       // Tokens of a new generation were issued after the older roles changed. Only a kept family can have an older role.
-      const before = ended.keptFamily === null ? undefined : known;
+      const before = ended.keptFamily === null ? undefined : existing;
       const roleChanges = Math.max(ended.roleChanges, before?.roleChanges ?? 0);
       users.set(userId, { ...ended, role: ended.role ?? before?.role ?? null, roleChanges, expiresAt });
     } else {
       users.set(userId, {
-        generation: known.generation,
-        role: ended.role ?? known.role,
-        roleChanges: Math.max(known.roleChanges, ended.roleChanges),
-        keptFamily: known.keptFamily,
+        generation: existing.generation,
+        role: ended.role ?? existing.role,
+        roleChanges: Math.max(existing.roleChanges, ended.roleChanges),
+        keptFamily: existing.keptFamily,
         expiresAt,
       });
     }

@@ -22,7 +22,7 @@ export function bearer(options: BearerOptions): Scheme {
   const { access, cookie = "access_token" } = options;
   return made({
     ...common,
-    carriers: placesOf(cookie),
+    carriers: listCarriers(cookie),
     // SimpleJWT's code. Its clients refresh when they receive it.
     rejectedAs: "token_not_valid",
     proves: "each",
@@ -47,7 +47,7 @@ export function externalBearer(options: ExternalBearerOptions): Scheme {
   const { issuers, cookie = "access_token" } = options;
   return made({
     ...common,
-    carriers: placesOf(cookie),
+    carriers: listCarriers(cookie),
     rejectedAs: "invalid_token",
     problems: ["identity_not_bound"],
     proves: "each",
@@ -63,7 +63,7 @@ const common = {
     rejection === null ? `Bearer realm="${call.realm}"` : bearerRefusal(call, rejection),
 } as const satisfies Omit<Scheme, "authenticate" | "carriers">;
 
-function placesOf(cookie: string): readonly Carrier[] {
+function listCarriers(cookie: string): readonly Carrier[] {
   return [
     { in: "authorization", scheme: "bearer" },
     { in: "cookie", name: cookie, hostPrefix: true },

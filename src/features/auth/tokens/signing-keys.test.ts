@@ -7,9 +7,9 @@ import { derivedSigningKeys, parseSigningKeys, readSigningKeys, SigningKeysError
 
 const ed25519 = () => generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
 const p256 = () => generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" });
-const setOf = (...keys: unknown[]) => JSON.stringify({ keys });
+const formatKeySet = (...keys: unknown[]) => JSON.stringify({ keys });
 
-function problemsOf(text: string): readonly string[] {
+function collectProblems(text: string): readonly string[] {
   try {
     parseSigningKeys(text, "keys.json");
   } catch (error) {
@@ -33,7 +33,7 @@ test("derives the same key from the same secret, and another from another", () =
 
 test("signs with the first private key of a set and verifies with all", () => {
   const { d: _, ...retired } = ed25519();
-  const keys = parseSigningKeys(setOf(retired, p256(), ed25519()), "keys.json");
+  const keys = parseSigningKeys(formatKeySet(retired, p256(), ed25519()), "keys.json");
 
   assert.equal(keys.signing.alg, "ES256");
   assert.deepEqual(
@@ -44,7 +44,7 @@ test("signs with the first private key of a set and verifies with all", () => {
 });
 
 test("names a key as in its file, otherwise by its RFC 7638 thumbprint, and publishes it without its private part", async () => {
-  const keys = parseSigningKeys(setOf({ ...ed25519(), kid: "mine" }, p256()), "keys.json");
+  const keys = parseSigningKeys(formatKeySet({ ...ed25519(), kid: "mine" }, p256()), "keys.json");
 
   const [named, unnamed] = keys.jwks().keys;
   assert.deepEqual([keys.signing.kid, named?.kid], ["mine", "mine"]);
@@ -57,9 +57,9 @@ test("names a key as in its file, otherwise by its RFC 7638 thumbprint, and publ
 
 test("verifies with a renamed key what it signed under its thumbprint", async () => {
   const jwk = ed25519();
-  const before = parseSigningKeys(setOf(jwk), "keys.json").signing.kid;
+  const before = parseSigningKeys(formatKeySet(jwk), "keys.json").signing.kid;
 
-  const keys = parseSigningKeys(setOf({ ...jwk, kid: "mine" }, ed25519()), "keys.json");
+  const keys = parseSigningKeys(formatKeySet({ ...jwk, kid: "mine" }, ed25519()), "keys.json");
 
   assert.equal(keys.find(before)?.kid, "mine");
 });
@@ -68,11 +68,11 @@ test("requires a text as kid, and a different one for each key", () => {
   const key = ed25519();
   for (const kid of ["", 7, null, "x".repeat(201)])
     assert.match(
-      problemsOf(setOf({ ...key, kid })).join(),
+      collectProblems(formatKeySet({ ...key, kid })).join(),
       /^Key 1 of keys\.json has a kid that is not a text of 1 to 200/,
     );
-  assert.deepEqual(problemsOf(setOf({ ...key, kid: "x".repeat(200) }, { ...key, kid: "mine" })), []);
-  assert.deepEqual(problemsOf(setOf({ ...key, kid: "mine" }, { ...p256(), kid: "mine" })), [
+  assert.deepEqual(collectProblems(formatKeySet({ ...key, kid: "x".repeat(200) }, { ...key, kid: "mine" })), []);
+  assert.deepEqual(collectProblems(formatKeySet({ ...key, kid: "mine" }, { ...p256(), kid: "mine" })), [
     "Key 2 of keys.json has the kid of key 1. Give each key a different kid, or none.",
   ]);
 });
@@ -85,37 +85,40 @@ test("computes the thumbprint of RFC 8037 appendix A.3 for the key of appendix A
     x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
   };
 
-  assert.equal(parseSigningKeys(setOf(jwk), "keys.json").signing.kid, "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k");
+  assert.equal(
+    parseSigningKeys(formatKeySet(jwk), "keys.json").signing.kid,
+    "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
+  );
 });
 
 const wrong: readonly (readonly [what: string, text: string, says: RegExp])[] = [
   ["no JSON", "nonsense", /not a JWK Set/],
   ["no set", '{"kty":"OKP"}', /not a JWK Set/],
-  ["an empty set", setOf(), /no private key/],
-  ["public keys only", setOf({ ...ed25519(), d: undefined }), /no private key/],
-  ["a symmetric key", setOf({ kty: "oct", k: "c2VjcmV0" }), /only OKP\/Ed25519/],
-  ["an RSA key", setOf({ kty: "RSA", n: "AQAB", e: "AQAB" }), /only OKP\/Ed25519/],
-  ["another curve", setOf({ ...p256(), crv: "P-384" }), /only OKP\/Ed25519/],
-  ["X25519", setOf({ ...ed25519(), crv: "X25519" }), /only OKP\/Ed25519/],
-  ["another algorithm", setOf({ ...ed25519(), alg: "ES256" }), /says alg/],
-  ["a key for encryption", setOf({ ...ed25519(), use: "enc" }), /says use/],
-  ["a short key", setOf({ ...ed25519(), d: "AAAA" }), /cannot be read/],
-  ["a number for a key", setOf({ ...ed25519(), d: 7 }), /cannot be read/],
-  ["a point that is on no curve", setOf({ ...p256(), y: p256().x }), /cannot be read/],
-  ["halves of two keys", setOf({ ...ed25519(), d: ed25519().d }), /belong together/],
-  ["no object", setOf(null), /not a JSON object/],
+  ["an empty set", formatKeySet(), /no private key/],
+  ["public keys only", formatKeySet({ ...ed25519(), d: undefined }), /no private key/],
+  ["a symmetric key", formatKeySet({ kty: "oct", k: "c2VjcmV0" }), /only OKP\/Ed25519/],
+  ["an RSA key", formatKeySet({ kty: "RSA", n: "AQAB", e: "AQAB" }), /only OKP\/Ed25519/],
+  ["another curve", formatKeySet({ ...p256(), crv: "P-384" }), /only OKP\/Ed25519/],
+  ["X25519", formatKeySet({ ...ed25519(), crv: "X25519" }), /only OKP\/Ed25519/],
+  ["another algorithm", formatKeySet({ ...ed25519(), alg: "ES256" }), /says alg/],
+  ["a key for encryption", formatKeySet({ ...ed25519(), use: "enc" }), /says use/],
+  ["a short key", formatKeySet({ ...ed25519(), d: "AAAA" }), /cannot be read/],
+  ["a number for a key", formatKeySet({ ...ed25519(), d: 7 }), /cannot be read/],
+  ["a point that is on no curve", formatKeySet({ ...p256(), y: p256().x }), /cannot be read/],
+  ["halves of two keys", formatKeySet({ ...ed25519(), d: ed25519().d }), /belong together/],
+  ["no object", formatKeySet(null), /not a JSON object/],
 ];
 
 for (const [what, text, says] of wrong) {
   test(`refuses a set with ${what}`, () => {
-    assert.match(problemsOf(text).join("\n"), says);
+    assert.match(collectProblems(text).join("\n"), says);
   });
 }
 
 test("reports all mistakes together, without the content of the keys", () => {
   const { d = "" } = ed25519();
 
-  const problems = problemsOf(setOf({ kty: "oct", k: d }, { ...ed25519(), d, use: "enc" }, null));
+  const problems = collectProblems(formatKeySet({ kty: "oct", k: d }, { ...ed25519(), d, use: "enc" }, null));
 
   assert.equal(problems.length, 3);
   assert.equal(problems.join().includes(d), false);

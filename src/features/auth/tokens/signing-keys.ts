@@ -79,7 +79,7 @@ export function derivedSigningKeys(secret: Secret): SigningKeys {
     const privateKey = createPrivateKey({ key: Buffer.concat([ed25519Prefix, seed]), format: "der", type: "pkcs8" });
     return { ...verifyingKey(createPublicKey(privateKey), "EdDSA"), privateKey };
   });
-  return keysOf(keys);
+  return createSigningKeys(keys);
 }
 
 /** Reads the keys of a JWK Set file: the first private key signs, all verify. Throws `SigningKeysError`. */
@@ -124,10 +124,10 @@ export function parseSigningKeys(text: string, source: string): SigningKeys {
     );
   }
   if (problems.length > 0) throw new SigningKeysError(problems);
-  return keysOf(keys);
+  return createSigningKeys(keys);
 }
 
-function keysOf(keys: readonly ReadKey[]): SigningKeys {
+function createSigningKeys(keys: readonly ReadKey[]): SigningKeys {
   const signing = keys.find((key): key is Named<SigningKey> => "privateKey" in key)!;
   const byKid = new Map<string, VerifyingKey>(keys.map((key) => [key.kid, key]));
   const byThumbprint = new Map<string, VerifyingKey>(keys.map((key) => [key.thumbprint, key]));
@@ -150,7 +150,7 @@ export function parseKeySet(text: string): readonly unknown[] | null {
 /** Returns the key, or its mistake and how to fix it. */
 function readKey(entry: unknown): ReadKey | string {
   if (!isObject(entry)) return "is not a JSON object. Remove it or replace it by a JWK.";
-  const alg = algorithmOf(entry);
+  const alg = findAlgorithm(entry);
   // A symmetric key could also sign in every verifier, and RSA adds nothing. Neither is needed.
   if (alg === null)
     return `is of kty ${shown(entry["kty"])}, crv ${shown(entry["crv"])}: only OKP/Ed25519 (EdDSA) and EC/P-256 (ES256) sign here. Make one of those.`;
@@ -170,7 +170,7 @@ function readKey(entry: unknown): ReadKey | string {
   }
 }
 
-function algorithmOf(jwk: Readonly<Record<string, unknown>>): SigningAlgorithm | null {
+function findAlgorithm(jwk: Readonly<Record<string, unknown>>): SigningAlgorithm | null {
   if (jwk["kty"] === "OKP" && jwk["crv"] === "Ed25519") return "EdDSA";
   if (jwk["kty"] === "EC" && jwk["crv"] === "P-256") return "ES256";
   return null;

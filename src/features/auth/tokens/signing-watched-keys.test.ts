@@ -15,7 +15,7 @@ const file = path.join(place, "keys.json");
 after(() => rmSync(place, { recursive: true, force: true }));
 
 const makeKey = () => generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
-const kidOf = (jwk: object): string => parseSigningKeys(JSON.stringify({ keys: [jwk] }), "a key").signing.kid;
+const readKid = (jwk: object): string => parseSigningKeys(JSON.stringify({ keys: [jwk] }), "a key").signing.kid;
 
 function put(...keys: readonly object[]): void {
   writeFileSync(`${file}.new`, JSON.stringify({ keys }));
@@ -35,14 +35,14 @@ test("signs with a new key within a second, and looks for an unknown key immedia
   const { keys, wait } = watch();
   put(next, old);
 
-  assert.equal(keys.signing.kid, kidOf(old));
-  assert.equal(keys.find(kidOf(next))?.kid, kidOf(next));
-  assert.deepEqual([keys.signing.kid, keys.version], [kidOf(next), 1]);
+  assert.equal(keys.signing.kid, readKid(old));
+  assert.equal(keys.find(readKid(next))?.kid, readKid(next));
+  assert.deepEqual([keys.signing.kid, keys.version], [readKid(next), 1]);
 
   put(next);
-  assert.equal(keys.find(kidOf(old))?.kid, kidOf(old));
+  assert.equal(keys.find(readKid(old))?.kid, readKid(old));
   wait(1000);
-  assert.deepEqual([keys.find(kidOf(old)), keys.version], [null, 2]);
+  assert.deepEqual([keys.find(readKid(old)), keys.version], [null, 2]);
 });
 
 test("publishes the current content of the file", () => {
@@ -54,7 +54,7 @@ test("publishes the current content of the file", () => {
 
   assert.deepEqual(
     keys.jwks().keys.map(({ kid }) => kid),
-    [kidOf(old), kidOf(next)],
+    [readKid(old), readKid(next)],
   );
 });
 
@@ -66,15 +66,15 @@ test("reports an unusable file once, and keeps the keys until it is usable", () 
   writeFileSync(file, "nonsense");
   for (let seconds = 0; seconds < 3; seconds++) {
     wait(1000);
-    assert.equal(keys.signing.kid, kidOf(old));
+    assert.equal(keys.signing.kid, readKid(old));
   }
   rmSync(file);
   wait(1000);
-  assert.equal(keys.signing.kid, kidOf(old));
+  assert.equal(keys.signing.kid, readKid(old));
   put(next);
   wait(1000);
 
-  assert.equal(keys.signing.kid, kidOf(next));
+  assert.equal(keys.signing.kid, readKid(next));
   assert.deepEqual(
     heard.map(({ kind }) => kind),
     ["notice", "notice"],
@@ -89,9 +89,9 @@ test("reads an unreadable file as soon as its permissions allow it", () => {
   const kidAsNobody = (): string => (wait(1000), asNobody(() => keys.signing.kid));
   put(next);
   chmodSync(file, 0o000);
-  assert.equal(kidAsNobody(), kidOf(old));
+  assert.equal(kidAsNobody(), readKid(old));
 
   chmodSync(file, 0o444);
 
-  assert.equal(kidAsNobody(), kidOf(next));
+  assert.equal(kidAsNobody(), readKid(next));
 });

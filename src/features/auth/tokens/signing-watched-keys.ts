@@ -24,14 +24,14 @@ export function watchSigningKeys(file: string, options: WatchedKeysOptions): Sig
   requireOptions(options, checks, { of: "watchSigningKeys" });
   const { observe, now = Date.now } = options;
   // Before the file is read, so a write in between is noticed the next time.
-  let stamp = stampOf(file);
+  let stamp = readStamp(file);
   let current = readSigningKeys(file);
   let version = 0;
   let lookedAt = now();
 
   function look(): void {
     lookedAt = now();
-    const found = stampOf(file);
+    const found = readStamp(file);
     if (found === stamp) return;
     stamp = found;
     try {
@@ -62,8 +62,8 @@ export function watchSigningKeys(file: string, options: WatchedKeysOptions): Sig
       return version;
     },
     find(kid) {
-      const known = keys().find(kid);
-      if (known !== null) return known;
+      const key = keys().find(kid);
+      if (key !== null) return key;
       // Another process may already sign with a new key.
       look();
       return current.find(kid);
@@ -76,7 +76,7 @@ export function watchSigningKeys(file: string, options: WatchedKeysOptions): Sig
 }
 
 /** Returns a stamp that differs after every change, including the file's permissions and its replacement. */
-function stampOf(file: string): string {
+function readStamp(file: string): string {
   try {
     const { ino, size, ctimeNs } = statSync(file, { bigint: true });
     return `${ino}:${size}:${ctimeNs}`;

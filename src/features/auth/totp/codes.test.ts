@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { codeOf, findStep, formatBase32, stepOf } from "./codes.ts";
+import { computeCode, findStep, formatBase32, computeStep } from "./codes.ts";
 
 const secret = Buffer.from("12345678901234567890");
 
@@ -16,7 +16,7 @@ const vectors: readonly (readonly [seconds: number, code: string])[] = [
 
 for (const [seconds, code] of vectors)
   test(`computes the code of RFC 6238 at ${seconds} seconds`, () => {
-    assert.equal(codeOf(secret, stepOf(seconds * 1000)), code);
+    assert.equal(computeCode(secret, computeStep(seconds * 1000)), code);
   });
 
 // RFC 4226, appendix D.
@@ -24,21 +24,21 @@ const counters = ["755224", "287082", "359152", "969429", "338314", "254676", "2
 
 for (const [counter, code] of counters.entries())
   test(`computes the code of RFC 4226 for the counter ${counter}`, () => {
-    assert.equal(codeOf(secret, counter), code);
+    assert.equal(computeCode(secret, counter), code);
   });
 
 const now = 1_700_000_000_000;
-const codeAt = (steps: number): string => codeOf(secret, stepOf(now) + steps);
+const codeAt = (steps: number): string => computeCode(secret, computeStep(now) + steps);
 
 test("accepts one step on each side and no more", () => {
-  for (const steps of [-1, 0, 1]) assert.equal(findStep(secret, codeAt(steps), now, 0), stepOf(now) + steps);
+  for (const steps of [-1, 0, 1]) assert.equal(findStep(secret, codeAt(steps), now, 0), computeStep(now) + steps);
   for (const steps of [-2, 2]) assert.equal(findStep(secret, codeAt(steps), now, 0), null);
 });
 
 test("accepts a code once, and none of an earlier step after it", () => {
-  assert.equal(findStep(secret, codeAt(0), now, stepOf(now)), null);
-  assert.equal(findStep(secret, codeAt(-1), now, stepOf(now)), null);
-  assert.equal(findStep(secret, codeAt(1), now, stepOf(now)), stepOf(now) + 1);
+  assert.equal(findStep(secret, codeAt(0), now, computeStep(now)), null);
+  assert.equal(findStep(secret, codeAt(-1), now, computeStep(now)), null);
+  assert.equal(findStep(secret, codeAt(1), now, computeStep(now)), computeStep(now) + 1);
 });
 
 test("refuses a text that is not a code", () => {

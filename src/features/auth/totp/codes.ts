@@ -10,12 +10,12 @@ const DIGITS = 6;
 const LEEWAY_STEPS = 1;
 
 /** Returns the step of a time in milliseconds since the epoch. */
-export function stepOf(now: number): number {
+export function computeStep(now: number): number {
   return Math.floor(now / 1000 / STEP_SECONDS);
 }
 
 /** Returns the code of a step: HOTP with SHA-1 (RFC 4226 §5.3). */
-export function codeOf(secret: Uint8Array, step: number): string {
+export function computeCode(secret: Uint8Array, step: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
   const mac = createHmac("sha1", secret).update(counter).digest();
@@ -29,11 +29,11 @@ export function codeOf(secret: Uint8Array, step: number): string {
  * that was used, or of one before it, is accepted.
  */
 export function findStep(secret: Uint8Array, code: string, now: number, lastStep: number): number | null {
-  const present = stepOf(now);
+  const present = computeStep(now);
   let found: number | null = null;
   // Every step is compared, so that the time shows nothing.
   for (let step = present - LEEWAY_STEPS; step <= present + LEEWAY_STEPS; step++)
-    if (codeOf(secret, step) === code && step > lastStep) found ??= step;
+    if (computeCode(secret, step) === code && step > lastStep) found ??= step;
   return found;
 }
 

@@ -53,7 +53,7 @@ interface Stored {
 function totpKind(sealing: Sealing, issuer: string): FactorKind {
   function check(userId: number, { data }: StoredFactor, code: string, now: number): FactorSuccess | null {
     const { secret, step } = data as unknown as Stored;
-    const opened = sealing.open(secret, aboutOf(userId));
+    const opened = sealing.open(secret, formatContext(userId));
     const used = opened === null ? null : findStep(opened, code.replaceAll(/\s/g, ""), now, step);
     return used === null ? null : { proof: { method: "otp" }, data: { secret, step: used } };
   }
@@ -66,7 +66,7 @@ function totpKind(sealing: Sealing, issuer: string): FactorKind {
       const secret = randomBytes(SECRET_BYTES);
       const text = formatBase32(secret);
       return {
-        data: { secret: sealing.seal(secret, aboutOf(id)), step: 0 },
+        data: { secret: sealing.seal(secret, formatContext(id)), step: 0 },
         shown: { secret: text, uri: formatURI({ issuer, username, secret: text }) },
       };
     },
@@ -76,7 +76,7 @@ function totpKind(sealing: Sealing, issuer: string): FactorKind {
 }
 
 /** Returns the context of the encryption. A row that was copied to another account cannot be decrypted there. */
-function aboutOf(userId: number): string {
+function formatContext(userId: number): string {
   return `totp ${userId}`;
 }
 

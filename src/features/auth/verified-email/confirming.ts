@@ -72,13 +72,13 @@ async function confirm(parts: EmailParts, context: Context): Promise<Reply> {
   const { values, transient } = requireDraft(confirmation, context, { id: null, current: null });
   requireOwnForm(context, parts.ownOrigins);
   const { token, email, code, next } = values;
-  const given: Given = { proof: requireGiven({ token, email, code }), password: transient.password, next };
+  const input: Given = { proof: requireGiven({ token, email, code }), password: transient.password, next };
   const { purposes, mailbox } = parts;
   const all = [purposes.signUp, purposes.invitation, purposes.change];
-  const redeem = () => mailbox.redeem(context, all, given.proof);
+  const redeem = () => mailbox.redeem(context, all, input.proof);
   const proof = await redeem();
   const steps = { [purposes.signUp.name]: signUp, [purposes.invitation.name]: acceptInvitation };
-  const done = await (steps[proof.purpose] ?? changeAddress)(parts, context, proof, given);
+  const done = await (steps[proof.purpose] ?? changeAddress)(parts, context, proof, input);
   if (done.kind === "written") return done.reply;
   // Another request may have used the same link: this one then gets the answer for a used link.
   await redeem();
@@ -87,28 +87,28 @@ async function confirm(parts: EmailParts, context: Context): Promise<Reply> {
 
 type Done = { readonly kind: "written"; readonly reply: Reply } | { readonly kind: "refused"; readonly refusal: Error };
 
-async function signUp(parts: EmailParts, context: Context, proof: RedeemedProof, given: Given): Promise<Done> {
-  const password = requirePassword(given);
+async function signUp(parts: EmailParts, context: Context, proof: RedeemedProof, input: Given): Promise<Done> {
+  const password = requirePassword(input);
   const newcomer = readNewcomer(proof.address, proof.data);
   const also = [...proof.changes, ...parts.purposes.signUp.end({ address: proof.address })];
   const outcome = await parts.people.createUser(context, { ...newcomer, password }, also);
-  return answered(parts, context, outcome, { next: given.next, status: 201 });
+  return answered(parts, context, outcome, { next: input.next, status: 201 });
 }
 
 async function acceptInvitation(
   parts: EmailParts,
   context: Context,
   proof: RedeemedProof,
-  given: Given,
+  input: Given,
 ): Promise<Done> {
   const account = proof.user ?? (await findInvited(parts, proof.address));
   // The user got a password in another way, or was deleted.
   if (account === null || !account.active || account.passwordHash !== null) throw problem("invalid_link");
-  const password = requirePassword(given);
+  const password = requirePassword(input);
   const changes = await parts.people.passwordChanges(context, { account, password, provesAddress: true });
   const ended = parts.purposes.invitation.end({ address: proof.address });
   const outcome = await context.write({ changes: [...proof.changes, ...ended, ...changes] });
-  return answered(parts, context, outcome, { next: given.next, status: 200, id: account.id });
+  return answered(parts, context, outcome, { next: input.next, status: 200, id: account.id });
 }
 
 /** Returns the account of a user who was invited when it was created. */
@@ -117,19 +117,19 @@ async function findInvited({ people, store }: EmailParts, address: string): Prom
   return user === null ? null : people.accounts.find(user.record["id"] as number);
 }
 
-async function changeAddress(parts: EmailParts, context: Context, proof: RedeemedProof, given: Given): Promise<Done> {
+async function changeAddress(parts: EmailParts, context: Context, proof: RedeemedProof, input: Given): Promise<Done> {
   const account = proof.user;
   if (account === null) throw problem("invalid_link");
-  requireLoginOf(context, account);
-  if (given.password !== undefined) throw invalid([noPassword]);
+  requireSameUser(context, account);
+  if (input.password !== undefined) throw invalid([noPassword]);
   const moved = { account, email: proof.address };
   const outcome = await parts.people.changeAddress(context, moved, proof.changes);
   if (outcome === null) throw problem("invalid_link");
-  return answered(parts, context, outcome, { next: given.next, status: 200, id: account.id });
+  return answered(parts, context, outcome, { next: input.next, status: 200, id: account.id });
 }
 
 /** Ends the request unless the caller is this user: with 401 if the caller is unknown, and with 403 if it is another one. */
-function requireLoginOf(context: Context, account: Account): void {
+function requireSameUser(context: Context, account: Account): void {
   if (context.identity === null && context.refusal !== null) throw context.refusal.problem;
   const identity = context.requireIdentity();
   if (identity.id !== account.id || identity.scopes !== null || identity.actor !== undefined)
@@ -142,7 +142,7 @@ async function answered(
   outcome: Outcome,
   { next, status, id }: { readonly next: string | null; readonly status: 200 | 201; readonly id?: number },
 ): Promise<Done> {
-  if (outcome.kind !== "written") return { kind: "refused", refusal: refusalOf(outcome) };
+  if (outcome.kind !== "written") return { kind: "refused", refusal: createRefusal(outcome) };
   const userId = id ?? (outcome.rows[0]!.record["id"] as number);
   if (prefersRedirect(context)) return { kind: "written", reply: redirect(nextPage(context, next)) };
   const user = await people.requireUser(userId);
@@ -151,7 +151,7 @@ async function answered(
   return { kind: "written", reply };
 }
 
-function refusalOf(outcome: Exclude<Outcome, { readonly kind: "written" }>): Error {
+function createRefusal(outcome: Exclude<Outcome, { readonly kind: "written" }>): Error {
   if (outcome.kind !== "taken")
     return problem("conflict", {
       detail: "Something has changed since the mail was sent. Try again, or ask for a new mail.",

@@ -36,10 +36,10 @@ export function verifiedEmail(people: AccountsFeature, mailbox: Feature<Mailbox>
       offered.verifyAddresses({
         async signUp(context, newcomer) {
           const data = storedNewcomer(newcomer);
-          const known = await host.store.findBy(offered.users.collection, "email", newcomer.email);
+          const existing = await host.store.findBy(offered.users.collection, "email", newcomer.email);
           // The owner of a known address gets a mail at the address that is stored, in its spelling.
-          const address = known === null ? newcomer.email : (known.record["email"] as string);
-          const notice = known === null ? {} : { notice: notices.known };
+          const address = existing === null ? newcomer.email : (existing.record["email"] as string);
+          const notice = existing === null ? {} : { notice: notices.known };
           await purposes.signUp.send(context, { address, user: null, data, ...notice });
         },
         invite: (context, { name, email }) =>

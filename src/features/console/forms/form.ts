@@ -3,11 +3,11 @@ import type { Issue } from "../../../core/problem/problem.ts";
 import type { Offer, View } from "../../../http/formats/view.ts";
 import { pointerTo } from "../../../resource/pointer.ts";
 import { isTooLong } from "../excerpt.ts";
-import { labelFieldOf } from "../labels.ts";
+import { findLabelField } from "../labels.ts";
 import { needsScript } from "../parts.ts";
-import { addressOf, type Choice, type Choices, type Labels } from "../site.ts";
-import { inputsOf, type Input } from "./inputs.ts";
-import { tickedOf, writeSeveral } from "./several.ts";
+import { resolveAddress, type Choice, type Choices, type Labels } from "../site.ts";
+import { collectInputs, type Input } from "./inputs.ts";
+import { parseTicked, writeSeveral } from "./several.ts";
 
 /** A form for one action of the caller. */
 export interface FormParts {
@@ -48,12 +48,12 @@ export interface FormParts {
 /** Writes a form for an offer. Only the script can send it, unless the endpoint takes forms. */
 export function writeForm(parts: FormParts): Markup {
   const { view, offer, only, mistakes = [], does, note, more, looks = "main", isPlain = false } = parts;
-  const plain = isPlain ? html` method="post" action="${addressOf(view, offer.path)}"` : "";
-  const inputs = inputsOf(offer).filter(({ name }) => only?.includes(name) ?? true);
+  const plain = isPlain ? html` method="post" action="${resolveAddress(view, offer.path)}"` : "";
+  const inputs = collectInputs(offer).filter(({ name }) => only?.includes(name) ?? true);
   const fields = inputs.map((input) =>
     writeField(input, { ...parts, mistakes: mistakes.filter(({ pointer }) => isAt(pointer, input.name)) }),
   );
-  return html`<form class="${inputs.length === 0 ? "" : "panel form"}" ${attributesOf(parts)}${plain} novalidate>
+  return html`<form class="${inputs.length === 0 ? "" : "panel form"}" ${writeAttributes(parts)}${plain} novalidate>
     ${parts.isWide === true ? html`<div class="duo">${fields}</div>` : fields}${more}
     <div class="row"${isPlain ? "" : html` data-js hidden`}><button class="btn ${looks}">${does}</button>${note}</div>
     ${isPlain ? "" : needsScript}
@@ -62,14 +62,14 @@ export function writeForm(parts: FormParts): Markup {
 
 /** Writes a form without fields: a button. */
 export function writeButton(parts: FormParts, classes: string): Markup {
-  return html`<form${attributesOf(parts)} data-js hidden><button class="btn ${classes}">${parts.does}</button></form>`;
+  return html`<form${writeAttributes(parts)} data-js hidden><button class="btn ${classes}">${parts.does}</button></form>`;
 }
 
 /** Returns the attributes that the script needs to send a form as JSON. */
-export function attributesOf({ view, offer, tag, next }: Omit<FormParts, "does">): Markup {
+export function writeAttributes({ view, offer, tag, next }: Omit<FormParts, "does">): Markup {
   const { method, path, repeatable, resource } = offer;
   return html` data-method="${method}"
-  data-path="${addressOf(view, path)}"${
+  data-path="${resolveAddress(view, path)}"${
     tag === undefined || tag === null ? "" : html` data-match="${tag}"`
   }${next === undefined ? "" : html` data-then="${next}"`}${
     repeatable ? html` data-repeatable` : ""
@@ -83,13 +83,13 @@ type FieldParts = Pick<FormParts, "values" | "mistakes" | "offer" | "again" | "p
 export function writeField(input: Input, parts: FieldParts): Markup {
   const { values = {}, mistakes = [], again = [], offer, prefix = "field" } = parts;
   const { name, type, isNeeded, isUnseen, several } = input;
-  const ticked = several === null ? null : tickedOf(values[name]);
+  const ticked = several === null ? null : parseTicked(values[name]);
   const rule = several !== null && ticked === null ? `${input.rule}, as a JSON array` : input.rule;
   const id = `${prefix}-${name}`;
   const wrong = mistakes.map(({ detail }, at) => html`<span class="wrong" id="${id}-wrong-${at}">${detail}</span> `);
   const described = [...mistakes.map((_, at) => `${id}-wrong-${at}`), ...(rule === "" ? [] : [`${id}-rule`])];
   const behind = html`${wrong}${rule === "" ? "" : html`<span class="rule" id="${id}-rule">${rule}</span>`}`;
-  const legend = html`${name}${hintOf(input, offer.method)}`;
+  const legend = html`${name}${writeHint(input, offer.method)}`;
   const common = html` id="${id}"${
     described.length === 0 ? "" : html` aria-describedby="${described.join(" ")}"`
   }${again.includes(name) ? html` data-again` : ""}`;
@@ -100,19 +100,19 @@ export function writeField(input: Input, parts: FieldParts): Markup {
       legend,
       isNeeded,
       behind,
-      choosing: choosingOf(name, parts),
-      called: (value) => calledOf(name, value, parts),
+      choosing: writeChoiceAttributes(name, parts),
+      called: (value) => findLabel(name, value, parts),
     });
   const about = html`${common} name="${name}" data-type="${type}"${isNeeded && !isUnseen ? html` required` : ""}${
     mistakes.length === 0 ? "" : html` aria-invalid="true"`
-  }${choosingOf(name, parts)}`;
+  }${writeChoiceAttributes(name, parts)}`;
   return html`<p class="field">
     <label for="${id}">${legend}</label>
     ${writeInput(input, about, values[name])} ${behind}
   </p> `;
 }
 
-function choiceOf(name: string, { choices, offer }: FieldParts): Choice | undefined {
+function findChoice(name: string, { choices, offer }: FieldParts): Choice | undefined {
   const fields = (offer.body ?? offer.resource)?.fields ?? {};
   return Object.hasOwn(fields, name) ? choices?.get(fields[name]!) : undefined;
 }
@@ -121,20 +121,20 @@ function choiceOf(name: string, { choices, offer }: FieldParts): Choice | undefi
  * Returns the URL of the possible records and their name field. The script requests them as the caller when the field
  * gets the focus.
  */
-function choosingOf(name: string, parts: FieldParts): PageContent {
-  const { to, isListed = false } = choiceOf(name, parts) ?? {};
+function writeChoiceAttributes(name: string, parts: FieldParts): PageContent {
+  const { to, isListed = false } = findChoice(name, parts) ?? {};
   if (to === undefined || !isListed || parts.view === undefined) return "";
   const search = to.search.length === 0 ? "" : html` data-search`;
-  return html` data-choices="${addressOf(parts.view, to.path)}" data-called="${labelFieldOf(to) ?? "id"}"${search}`;
+  return html` data-choices="${resolveAddress(parts.view, to.path)}" data-called="${findLabelField(to) ?? "id"}"${search}`;
 }
 
-function calledOf(name: string, value: number | string, parts: FieldParts): string | undefined {
-  const label = parts.labels?.get(choiceOf(name, parts)?.to.path ?? "")?.get(value);
+function findLabel(name: string, value: number | string, parts: FieldParts): string | undefined {
+  const label = parts.labels?.get(findChoice(name, parts)?.to.path ?? "")?.get(value);
   return label === String(value) ? undefined : label;
 }
 
 /** Returns the hint of a field. A PATCH sends only changes, so fields need no hint that they may be left out. */
-function hintOf({ name, isNeeded, isUnseen, isSecret }: Input, method: string): PageContent {
+function writeHint({ name, isNeeded, isUnseen, isSecret }: Input, method: string): PageContent {
   if (name === "current_password") return html` <span class="opt">where it is asked for</span>`;
   if (method !== "PATCH") return isNeeded ? "" : html` <span class="opt">may be left out</span>`;
   if (!isUnseen) return "";
@@ -145,7 +145,7 @@ function writeInput(input: Input, about: Markup, value: unknown): Markup {
   const { name, type, choices, isSecret, help } = input;
   if (isTooLong(value)) return html`<span${about} class="dim">It is too long to be changed on a page.</span>`;
   if (choices !== null) return writeSelect(input, choices, about, value);
-  const text = value === null || value === undefined ? "" : input.textOf(value);
+  const text = value === null || value === undefined ? "" : input.formatValue(value);
   if (type.startsWith("json")) return html`<textarea${about} rows="4" spellcheck="false">${text}</textarea>`;
   // A single-line input cannot show several lines, and a browser drops the first line break in the element.
   if (!isSecret && (input.long !== null || /[\r\n]/.test(text)))

@@ -1,20 +1,20 @@
 import { html, type Markup } from "../../../core/html/markup.ts";
 import type { Offer, View } from "../../../http/formats/view.ts";
-import { addressOf } from "../site.ts";
-import { inputsOf } from "./inputs.ts";
+import { resolveAddress } from "../site.ts";
+import { collectInputs } from "./inputs.ts";
 
 /**
  * Writes a form for a file of records. The script sends each record like the form of one record, so that no rule is
  * duplicated.
  */
 export function writeImport(view: View, offer: Offer, plural: string): Markup {
-  const types = Object.fromEntries(inputsOf(offer).map(({ name, type }) => [name, type]));
+  const types = Object.fromEntries(collectInputs(offer).map(({ name, type }) => [name, type]));
   return html`<details class="more">
     <summary>Import ${plural} from a file</summary>
     <form
       class="panel form"
       data-import="imported"
-      data-path="${addressOf(view, offer.path)}"
+      data-path="${resolveAddress(view, offer.path)}"
       data-types="${JSON.stringify(types)}"
     >
       <p class="field">

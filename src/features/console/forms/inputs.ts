@@ -4,9 +4,9 @@ import { isResource } from "../../../http/endpoint/body-shape.ts";
 import type { Offer } from "../../../http/formats/view.ts";
 import { isRequired, isShown, isStored, isWritable, type Field } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
-import { textOf } from "../values.ts";
-import { ruleOf, ruleOfSchema } from "./rules.ts";
-import { severalOf, severalOfSchema, type Several } from "./several.ts";
+import { formatInputText } from "../values.ts";
+import { describeRule, ruleOfSchema } from "./rules.ts";
+import { findSeveral, severalOfSchema, type Several } from "./several.ts";
 
 /** One input of a form, from any kind of declaration. */
 export interface Input {
@@ -33,13 +33,13 @@ export interface Input {
   /** Attributes of the input that help the user to type. */
   readonly help: Markup;
   /** Returns a value as the text of its input. */
-  textOf(value: unknown): string;
+  formatValue(value: unknown): string;
 }
 
 /**
  * Returns the inputs of an offer: the fields of its resource or of an action, or the documented body of an endpoint.
  */
-export function inputsOf({ resource, body, request, method, name }: Offer): readonly Input[] {
+export function collectInputs({ resource, body, request, method, name }: Offer): readonly Input[] {
   if (!["POST", "PUT", "PATCH"].includes(method)) return [];
   if (name !== null) return body === null ? [] : inputsOfFields(body, method);
   if (resource !== null)
@@ -62,20 +62,20 @@ function inputOfField(name: string, field: Field, method: string): Input {
   const choices = kind.column.type === "boolean" ? [true, false] : kind.schema["enum"];
   return {
     name,
-    type: typeOf(field),
-    rule: ruleOf(field, "form"),
+    type: chooseType(field),
+    rule: describeRule(field, "form"),
     isNeeded: isRequired(field) && (method !== "PATCH" || isShown(field)),
     choices: Array.isArray(choices) ? choices : null,
-    several: severalOf(kind),
-    long: longOf(field),
+    several: findSeveral(kind),
+    long: chooseLongForm(field),
     isSecret: !isShown(field) && (field.options.confidential === true || /password|secret/.test(name)),
     isUnseen: !isShown(field),
-    help: helpOf(kind.column.type, kind.name),
-    textOf: (value) => textOf(field, value),
+    help: writeHelp(kind.column.type, kind.name),
+    formatValue: (value) => formatInputText(field, value),
   };
 }
 
-function typeOf(field: Field): string {
+function chooseType(field: Field): string {
   const { kind, options } = field;
   const isText = ["date", "date-time", "decimal"].includes(kind.column.type);
   const isNumber = kind.column.number === true || kind.column.type === "double";
@@ -83,7 +83,7 @@ function typeOf(field: Field): string {
   return options.optional === true && isStored(field) ? `${type} null` : type;
 }
 
-function longOf({ kind: { schema, column }, options }: Field): Input["long"] {
+function chooseLongForm({ kind: { schema, column }, options }: Field): Input["long"] {
   if (column.type !== "text" || schema["format"] !== undefined || schema["enum"] !== undefined) return null;
   if ("multiline" in options && options.multiline === true) return "lines";
   return isLong(schema) ? "wrapped" : null;
@@ -96,7 +96,7 @@ function isLong({ maxLength }: Schema): boolean {
 /** The maximum number of characters for one line. */
 const LONG = 200;
 
-function helpOf(type: string, kind: string): Markup {
+function writeHelp(type: string, kind: string): Markup {
   if (type === "integer") return html` inputmode="numeric"`;
   if (type === "decimal" || type === "double") return html` inputmode="decimal"`;
   return kind === "e-mail" ? html` type="email"` : html``;
@@ -129,7 +129,7 @@ function inputOfSchema(name: string, schema: Schema, isNeeded: boolean): Input {
     long: type === "text" && schema["format"] === undefined && isLong(schema) ? "lines" : null,
     isSecret,
     isUnseen: isSecret || schema["writeOnly"] === true,
-    help: helpOf(type === "number" ? "decimal" : type, schema["format"] === "email" ? "e-mail" : ""),
-    textOf: (value) => (typeof value === "string" && type !== "json" ? value : JSON.stringify(value)),
+    help: writeHelp(type === "number" ? "decimal" : type, schema["format"] === "email" ? "e-mail" : ""),
+    formatValue: (value) => (typeof value === "string" && type !== "json" ? value : JSON.stringify(value)),
   };
 }

@@ -3,10 +3,10 @@ import { isObject } from "../../../core/checking/members.ts";
 import { linkTo, pathHere } from "../../../core/html/link.ts";
 import { html, type PageContent } from "../../../core/html/markup.ts";
 import type { View } from "../../../http/formats/view.ts";
-import { parameterOf, targetOf } from "../addresses.ts";
+import { findParameter, readTarget } from "../addresses.ts";
 import { isServed } from "../paths.ts";
-import { addressOf, type Site } from "../site.ts";
-import { hasWays, MAIL_CODE_PATH, RESET_PATH, SESSION_PATH, USERS_PATH, waysOf } from "../ways-in.ts";
+import { resolveAddress, type Site } from "../site.ts";
+import { hasWays, MAIL_CODE_PATH, RESET_PATH, SESSION_PATH, USERS_PATH, resolveWaysIn } from "../ways-in.ts";
 import { writePasskeyForm, type PasskeyForm } from "./passkey-form.ts";
 import { writePlainForm } from "./plain-form.ts";
 
@@ -22,28 +22,28 @@ interface LoginState {
  * Returns every way to log in. All of them work without the script, except passkeys: the response redirects to the page
  * that the caller wanted.
  */
-export async function loginFormOf(site: Site, view: View, state: LoginState = {}): Promise<PageContent> {
+export async function writeLoginForm(site: Site, view: View, state: LoginState = {}): Promise<PageContent> {
   if (!hasWays(site.facts())) return "";
-  const { password, passkey, others } = waysOf(site.facts());
+  const { password, passkey, others } = resolveWaysIn(site.facts());
   const { next } = sentTo(site, view);
   const query = new URLSearchParams({ next }).toString();
   // A link, because the policy of pages lets no form end at another site, also not by a redirect.
   const buttons = others.map(
-    ({ title, href }) => html`<a class="btn" href="${addressOf(view, href)}?${query}">${title}</a> `,
+    ({ title, href }) => html`<a class="btn" href="${resolveAddress(view, href)}?${query}">${title}</a> `,
   );
   const { wrong } = state;
   return html`<div class="stack">
     ${wrong === undefined ? "" : html`<p class="wrong" id="login-error" role="alert">${wrong.reason}</p>`}
     ${password === null ? "" : passwordForm(site, view, state)}
-    ${passkey === null ? "" : writePasskeyForm(view, passkeyLogin(passkey, next), `${addressOf(view, site.pages.login)}?${query}`)}
+    ${passkey === null ? "" : writePasskeyForm(view, passkeyLogin(passkey, next), `${resolveAddress(view, site.pages.login)}?${query}`)}
     ${buttons.length === 0 ? "" : html`<div class="row"><span class="dim">Or log in with</span> ${buttons}</div>`}
-    ${isServed(site, MAIL_CODE_PATH, "POST") ? mailForm(site, view, next) : ""} ${await linksOf(site, view)}
+    ${isServed(site, MAIL_CODE_PATH, "POST") ? mailForm(site, view, next) : ""} ${await writeLinks(site, view)}
   </div>`;
 }
 
 /** Returns the form that sends a mail with a code. The next page asks for the code. */
 function mailForm(site: Site, view: View, next: string): PageContent {
-  const page = `${addressOf(view, site.pages.login)}?${new URLSearchParams({ code: "1", next }).toString()}`;
+  const page = `${resolveAddress(view, site.pages.login)}?${new URLSearchParams({ code: "1", next }).toString()}`;
   const does = "Send me a code";
   const fields = [{ name: "email", label: "E-mail", type: "email", autocomplete: "email" }] as const;
   return html`<details class="more">
@@ -61,7 +61,7 @@ function passwordForm(site: Site, view: View, { isSubject = false, wrong }: Logi
   const { username = "", next } = sentTo(site, view);
   const marks = wrong?.byPassword === true ? html` aria-invalid="true" aria-describedby="login-error"` : "";
   const focus = html` autofocus`;
-  return html`<form class="panel form" method="post" action="${addressOf(view, SESSION_PATH)}" aria-label="Log in">
+  return html`<form class="panel form" method="post" action="${resolveAddress(view, SESSION_PATH)}" aria-label="Log in">
     <input type="hidden" name="next" value="${next}" />
     <p class="field">
       <label for="username">Username or e-mail</label>
@@ -84,11 +84,11 @@ function passwordForm(site: Site, view: View, { isSubject = false, wrong }: Logi
 }
 
 /** Returns the links to the pages for people who cannot log in yet, as far as the service has them. */
-async function linksOf(site: Site, view: View): Promise<PageContent> {
+async function writeLinks(site: Site, view: View): Promise<PageContent> {
   const { forgot, signup } = site.pages;
   const links: readonly PageContent[] = [
-    isServed(site, RESET_PATH, "POST") ? html`<a href="${addressOf(view, forgot)}">Forgot your password?</a>` : "",
-    (await canSignUp(site, view)) ? html`<a href="${addressOf(view, signup)}">Sign up</a>` : "",
+    isServed(site, RESET_PATH, "POST") ? html`<a href="${resolveAddress(view, forgot)}">Forgot your password?</a>` : "",
+    (await canSignUp(site, view)) ? html`<a href="${resolveAddress(view, signup)}">Sign up</a>` : "",
   ];
   return links.every((each) => each === "") ? "" : html`<p class="row">${links}</p>`;
 }
@@ -115,7 +115,7 @@ export function sentTo(site: Site, view: View): { readonly username?: string; re
   }
   const here = call.path.replace(/(?<=.)\/$/, "").slice(basePath.length);
   if (here === site.pages.login || here === site.pages.factor)
-    return { next: pathHere(parameterOf(view, "next")) ?? root };
+    return { next: pathHere(findParameter(view, "next")) ?? root };
   if (here === SESSION_PATH.slice(0, -1) || isUnsafe(call.method)) return { next: root };
-  return { next: linkTo(targetOf(view)) };
+  return { next: linkTo(readTarget(view)) };
 }

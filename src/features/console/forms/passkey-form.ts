@@ -1,6 +1,6 @@
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import type { View } from "../../../http/formats/view.ts";
-import { addressOf } from "../site.ts";
+import { resolveAddress } from "../site.ts";
 
 /** A form that a passkey answers. Only the script can send it. */
 export interface PasskeyForm {
@@ -34,12 +34,12 @@ export function writePasskeyForm(view: View, form: PasskeyForm, path: string = v
   const inputs = Object.entries({ ...fields, ...("start" in asks ? { pending: "" } : {}) }).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" /> `,
   );
-  const asked: Markup =
+  const optionsAttribute: Markup =
     "start" in asks
-      ? html` data-start="${addressOf(view, asks.start)}"`
+      ? html` data-start="${resolveAddress(view, asks.start)}"`
       : html` data-ask="${JSON.stringify(asks.options)}"`;
   const after = next === undefined ? html` data-stay` : html` data-then="${next}" data-leave`;
-  return html`<form data-js hidden aria-label="${label}" data-passkey="${creates ? "create" : "get"}" data-method="POST" data-path="${addressOf(view, form.path)}"${asked}${after}${restores ? html` data-restore` : ""}>
+  return html`<form data-js hidden aria-label="${label}" data-passkey="${creates ? "create" : "get"}" data-method="POST" data-path="${resolveAddress(view, form.path)}"${optionsAttribute}${after}${restores ? html` data-restore` : ""}>
     ${inputs}<input type="hidden" name="credential" data-type="json" value="" />
     <div class="row"><button class="btn ${looks}">${does}</button></div>
   </form> `;
@@ -50,7 +50,7 @@ export function writePasskeyForm(view: View, form: PasskeyForm, path: string = v
  * work here.
  */
 export function passkeysElsewhere(view: View, does: string, path: string = view.call.path): PageContent | null {
-  const place = placeOf(view);
+  const place = findHostOrigin(view);
   if (place === "here") return null;
   return place === null
     ? ""
@@ -58,7 +58,7 @@ export function passkeysElsewhere(view: View, does: string, path: string = view.
 }
 
 /** Returns the origin of the same service with a host name, `here` if it has one, or null if there is none. */
-function placeOf({ call }: View): string | null {
+function findHostOrigin({ call }: View): string | null {
   const url = URL.parse(call.client.origin ?? "");
   if (url === null) return null;
   if (/^(?:127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)) {

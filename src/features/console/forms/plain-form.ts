@@ -1,7 +1,7 @@
 import { html, type PageContent } from "../../../core/html/markup.ts";
 import type { Issue } from "../../../core/problem/problem.ts";
 import type { View } from "../../../http/formats/view.ts";
-import { addressOf } from "../site.ts";
+import { resolveAddress } from "../site.ts";
 
 /** A field that a person fills in. */
 export interface PlainField {
@@ -46,7 +46,7 @@ export function writePlainForm(view: View, form: PlainForm): PageContent {
   const inputs = Object.entries(hidden).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" /> `,
   );
-  return html`<form class="panel form" method="post" action="${addressOf(view, path)}" aria-label="${label}">
+  return html`<form class="panel form" method="post" action="${resolveAddress(view, path)}" aria-label="${label}">
     ${inputs} ${shown.map((each) => writePlainField(each, form.prefix, each.field.name === first))}
     <div class="row"><button class="btn main">${does}</button></div>
   </form>`;

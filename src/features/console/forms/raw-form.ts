@@ -2,8 +2,8 @@ import { html, type Markup, type PageContent } from "../../../core/html/markup.t
 import type { Offer, View } from "../../../http/formats/view.ts";
 import { isTooLong } from "../excerpt.ts";
 import { needsScript } from "../parts.ts";
-import { addressOf } from "../site.ts";
-import { inputsOf, type Input } from "./inputs.ts";
+import { resolveAddress } from "../site.ts";
+import { collectInputs, type Input } from "./inputs.ts";
 
 /** The initial content of a raw form. */
 export interface RawParts {
@@ -21,15 +21,17 @@ export interface RawParts {
 export function writeRaw({ view, offers, values, tag = null }: RawParts): PageContent {
   const own = offers.filter(({ name, resource }) => name === null && resource !== null);
   // The Enter key sends the first one, which changes the least.
-  const known = ["POST", "PATCH", "PUT"].flatMap((each) => own.filter(({ method }) => method === each));
-  const [first] = known;
+  const orderedOffers = ["POST", "PATCH", "PUT"].flatMap((each) => own.filter(({ method }) => method === each));
+  const [first] = orderedOffers;
   if (first === undefined) return "";
-  const draft = JSON.stringify(draftOf(inputsOf(first), values), null, 2);
+  const draft = JSON.stringify(buildDraft(collectInputs(first), values), null, 2);
   const rows = Math.min(Math.max(draft.split("\n").length + 1, 6), 20);
-  const buttons = known.map(({ method }) => html`<button class="btn" data-as="${method}">Send ${method}</button>`);
+  const buttons = orderedOffers.map(
+    ({ method }) => html`<button class="btn" data-as="${method}">Send ${method}</button>`,
+  );
   return html`<details class="more">
     <summary>Send JSON</summary>
-    <form class="panel form" data-raw="json" data-method="${first.method}" data-path="${addressOf(view, first.path)}" aria-label="Send JSON">
+    <form class="panel form" data-raw="json" data-method="${first.method}" data-path="${resolveAddress(view, first.path)}" aria-label="Send JSON">
       <p class="field">
         <label for="raw-body">Body</label>
         <textarea id="raw-body" class="mono" rows="${rows}" spellcheck="false" autocomplete="off">${draft}</textarea>
@@ -55,15 +57,17 @@ function header(name: string, value: string, more: PageContent = ""): Markup {
  * Returns the writable values of a record, or the required ones of a new record. Leaves out values that are too long or
  * never shown.
  */
-function draftOf(inputs: readonly Input[], values: RawParts["values"]): object {
+function buildDraft(inputs: readonly Input[], values: RawParts["values"]): object {
   const shown = inputs.filter(({ isUnseen }) => !isUnseen);
   if (values === undefined)
-    return Object.fromEntries(shown.filter(({ isNeeded }) => isNeeded).map((input) => [input.name, emptyOf(input)]));
-  const known = shown.filter(({ name }) => Object.hasOwn(values, name) && !isTooLong(values[name]));
-  return Object.fromEntries(known.map(({ name }) => [name, values[name]]));
+    return Object.fromEntries(
+      shown.filter(({ isNeeded }) => isNeeded).map((input) => [input.name, chooseEmptyValue(input)]),
+    );
+  const filledInputs = shown.filter(({ name }) => Object.hasOwn(values, name) && !isTooLong(values[name]));
+  return Object.fromEntries(filledInputs.map(({ name }) => [name, values[name]]));
 }
 
-function emptyOf({ type, choices, several }: Input): unknown {
+function chooseEmptyValue({ type, choices, several }: Input): unknown {
   if (choices !== null) return choices[0];
   if (several !== null) return [];
   return type.startsWith("text") ? "" : type.startsWith("integer") || type.startsWith("number") ? 0 : null;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { z } from "zod";
 import { boolean, decimal, enumeration, integer, json, text } from "../../../door/index.ts";
 import { array, date, references, standardSchema, url, uuid, type Field } from "../../../door/resources.ts";
-import { ruleOf } from "./rules.ts";
+import { describeRule } from "./rules.ts";
 
 test("describes the rule of every kind of field", () => {
   const rows: readonly (readonly [field: Field<never>, rule: string])[] = [
@@ -27,5 +27,5 @@ test("describes the rule of every kind of field", () => {
     [standardSchema(z.number().min(0).max(1)), "A number from 0 to 1"],
   ] as never;
 
-  for (const [field, rule] of rows) assert.equal(ruleOf(field), rule);
+  for (const [field, rule] of rows) assert.equal(describeRule(field), rule);
 });

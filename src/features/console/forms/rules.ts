@@ -4,7 +4,7 @@ import { isRequired, isWritable, type Field } from "../../../resource/kinds/fiel
 import { severalOfSchema } from "./several.ts";
 
 /** Returns the rule of a field in words. A form shows next to the name if a field is optional. */
-export function ruleOf(field: Field, where: "form" | "record" = "record"): string {
+export function describeRule(field: Field, where: "form" | "record" = "record"): string {
   const { kind, options } = field;
   return joined([
     kindRule(field, where),
@@ -25,14 +25,14 @@ export function ruleOf(field: Field, where: "form" | "record" = "record"): strin
 export function ruleOfSchema(schema: Schema): string {
   const { description } = schema;
   return joined([
-    severalOfSchema(schema) === null ? shapeOf(schema) : someOf(schema),
+    severalOfSchema(schema) === null ? describeShape(schema) : describeSelection(schema),
     typeof description === "string" ? description : "",
   ]);
 }
 
 type Schema = Readonly<Record<string, unknown>>;
 
-function shapeOf(schema: Schema): string {
+function describeShape(schema: Schema): string {
   const { enum: values, type: types, minimum, maximum } = schema;
   if (Array.isArray(values)) return listed(values.map(String));
   const [type] = [types ?? "any"].flat().filter((each) => each !== "null");
@@ -61,19 +61,19 @@ const formats: Readonly<Record<string, string>> = {
 };
 
 function textShape({ format, minLength, maxLength }: Schema): string {
-  const known = formats[String(format)];
-  if (typeof maxLength !== "number" || format === "email") return known ?? "Text";
-  return known === undefined ? length(minLength, maxLength) : `${known}. At most ${counted(maxLength)} characters`;
+  const phrase = formats[String(format)];
+  if (typeof maxLength !== "number" || format === "email") return phrase ?? "Text";
+  return phrase === undefined ? length(minLength, maxLength) : `${phrase}. At most ${counted(maxLength)} characters`;
 }
 
 function arrayShape({ items, minItems, maxItems }: Schema): string {
-  const each = isObject(items) ? `, each: ${shapeOf(items)}` : "";
+  const each = isObject(items) ? `, each: ${describeShape(items)}` : "";
   if (typeof maxItems !== "number") return `A JSON array${each}`;
   return `A JSON array of ${counted(Number(minItems ?? 0))} to ${counted(maxItems)} values${each}`;
 }
 
 /** Returns the rule for an array with checkboxes. */
-function someOf({ minItems, maxItems }: Schema): string {
+function describeSelection({ minItems, maxItems }: Schema): string {
   if (typeof maxItems !== "number") return Number(minItems ?? 0) === 0 ? "" : `At least ${Number(minItems)} of them`;
   return `${counted(Number(minItems ?? 0))} to ${counted(maxItems)} of them`;
 }
@@ -92,10 +92,10 @@ function defaultRule({ options: { default: fallback, description = "" } }: Field
 }
 
 function kindRule({ kind: { name, schema, column } }: Field, where: "form" | "record"): string {
-  if (where === "form" && severalOfSchema(schema) !== null) return someOf(schema);
+  if (where === "form" && severalOfSchema(schema) !== null) return describeSelection(schema);
   if (name === "reference" || name === "references") return "";
   if (column.type === "decimal") return `A decimal number with at most ${column.scale ?? 0} digits after the point`;
-  return shapeOf(schema);
+  return describeShape(schema);
 }
 
 function length(least: unknown, most: number): string {

@@ -1,7 +1,7 @@
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import type { Kind } from "../../../resource/kinds/field.ts";
-import { excerptOf, inCell, onPage } from "../excerpt.ts";
+import { excerptText, inCell, onPage } from "../excerpt.ts";
 
 /** A field with several values, each with a checkbox. */
 export interface Several {
@@ -12,7 +12,7 @@ export interface Several {
 }
 
 /** Returns the form for a declared field. Returns null if the field holds one value, or any JSON. */
-export function severalOf({ members, schema }: Kind<unknown>): Several | null {
+export function findSeveral({ members, schema }: Kind<unknown>): Several | null {
   if (members !== undefined) return { type: members.id === "uuid" ? "text" : "integer", among: null };
   return severalOfSchema(schema);
 }
@@ -31,7 +31,7 @@ type Ticked = readonly (number | string)[];
  * Returns the initially checked values. Returns null if they can only be shown as JSON: not a list, with duplicates, or
  * too many.
  */
-export function tickedOf(value: unknown): Ticked | null {
+export function parseTicked(value: unknown): Ticked | null {
   if (value === null || value === undefined) return [];
   if (!Array.isArray(value) || value.length > onPage.ids || new Set(value).size < value.length) return null;
   return value.every((each) => typeof each === "number" || typeof each === "string") ? value : null;
@@ -62,7 +62,7 @@ export function writeSeveral({ type, among }: Several, ticked: Ticked, around: A
     const shown =
       among !== null && words === undefined
         ? html`<bdi>${value}</bdi>`
-        : html`<span class="mono dim">${value}</span> <bdi>${excerptOf(words ?? "", inCell.characters)}</bdi>`;
+        : html`<span class="mono dim">${value}</span> <bdi>${excerptText(words ?? "", inCell.characters)}</bdi>`;
     return html`<label><input type="checkbox" name="${name}" value="${value}"${isTicked ? html` checked` : ""}>${shown}</label> `;
   };
   const line = html`<input name="${name}" aria-label="Another of ${name}" placeholder="Add by name or id"${choosing} autocomplete="off" dir="auto">`;

@@ -2,14 +2,14 @@ import { isObject } from "../../../core/checking/members.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import type { Offer } from "../../../http/formats/view.ts";
 import { writeForm, type FormParts } from "../forms/form.ts";
-import { inputsOf } from "../forms/inputs.ts";
+import { collectInputs } from "../forms/inputs.ts";
 import { asJSON } from "../parts.ts";
 import type { Drawing, Drawn } from "../site.ts";
 import { showValue } from "../values.ts";
-import { keysOf, loginsOf, tokenOf } from "./credential-lists.ts";
-import { factorsOf, identitiesOf } from "./login-lists.ts";
+import { drawKeys, drawSessions, drawToken } from "./credential-lists.ts";
+import { drawFactors, drawIdentities } from "./login-lists.ts";
 import { emailForm } from "./mail-pages.ts";
-import { recordOf } from "./rows.ts";
+import { findRecord } from "./rows.ts";
 
 /** Draws an account: the user, the login, the open sessions, and the keys of programs. */
 export async function drawAccount(drawing: Drawing): Promise<Drawn | null> {
@@ -20,7 +20,7 @@ export async function drawAccount(drawing: Drawing): Promise<Drawn | null> {
   const user = `/users/${id}`;
   const isOwn = view.identity?.id === id;
   const found = await view.ask(user);
-  const record = recordOf(found) ?? {};
+  const record = findRecord(found) ?? {};
   const title = isOwn ? "Your account" : `The account of ${value["username"]}`;
   const main = html`<div class="head">
       <div>
@@ -32,9 +32,9 @@ export async function drawAccount(drawing: Drawing): Promise<Drawn | null> {
       </div>
       <div class="row"><a class="btn" href="${view.basePath}${user}">${user}</a></div>
     </div>
-    ${await profileOf(drawing, user, { record, tag: found?.tag, isOwn })} ${loginOf(drawing, value, isOwn)}
-    ${isOwn ? "" : await oneTimeOf(drawing, user)} ${isOwn ? await emailOf(drawing, user) : ""} ${await factorsOf(drawing, user, isOwn)} ${await identitiesOf(drawing, user, isOwn)} ${await loginsOf(drawing, user, isOwn)} ${await keysOf(drawing, user, isOwn)}
-    ${await tokenOf(drawing, user)}
+    ${await drawProfileForm(drawing, user, { record, tag: found?.tag, isOwn })} ${drawLoginForm(drawing, value, isOwn)}
+    ${isOwn ? "" : await drawOneTimeForm(drawing, user)} ${isOwn ? await drawEmailForm(drawing, user) : ""} ${await drawFactors(drawing, user, isOwn)} ${await drawIdentities(drawing, user, isOwn)} ${await drawSessions(drawing, user, isOwn)} ${await drawKeys(drawing, user, isOwn)}
+    ${await drawToken(drawing, user)}
     <details class="more">
       <summary>What programs get</summary>
       ${asJSON("json", "application/json", `the answer of ${path} as JSON`, value)}
@@ -49,7 +49,7 @@ interface Profile {
 }
 
 /** Returns the form for name, email, password and additional fields. The username is part of the login. */
-async function profileOf({ view }: Drawing, user: string, { record, tag, isOwn }: Profile): Promise<PageContent> {
+async function drawProfileForm({ view }: Drawing, user: string, { record, tag, isOwn }: Profile): Promise<PageContent> {
   const offer = (await view.offers(user)).find(({ action }) => action === "update");
   if (offer === undefined) return "";
   const parts = { view, offer, values: record, tag: typeof tag === "string" ? `"${tag}"` : null };
@@ -64,7 +64,7 @@ async function profileOf({ view }: Drawing, user: string, { record, tag, isOwn }
 }
 
 /** Returns the form for the username. Administrators also set the role and whether the account is active. */
-function loginOf({ view, offers, tag }: Drawing, values: Profile["record"], isOwn: boolean): PageContent {
+function drawLoginForm({ view, offers, tag }: Drawing, values: Profile["record"], isOwn: boolean): PageContent {
   const offer = offers.find(({ action }) => action === "update");
   if (offer === undefined) return "";
   const others = view.identity?.role === "admin" ? [] : ["role", "active"];
@@ -80,7 +80,7 @@ function loginOf({ view, offers, tag }: Drawing, values: Profile["record"], isOw
 
 /** Returns the fields of the form. Users confirm changes of their account with their password. Administrators do not, for other accounts. */
 function sentFrom(next: string, offer: Offer, isOwn: boolean, without: readonly string[]) {
-  const names = inputsOf(offer).map(({ name }) => name);
+  const names = collectInputs(offer).map(({ name }) => name);
   // Only a new user is invited.
   const left = ["invite", ...without, ...(isOwn ? [] : ["current_password"])];
   return { only: names.filter((name) => !left.includes(name)), next };
@@ -100,7 +100,7 @@ async function changesEmailByMail(view: Drawing["view"], user: string): Promise<
 }
 
 /** Returns the form for another e-mail address, if it is proved by mail. */
-async function emailOf({ site, view }: Drawing, user: string): Promise<PageContent> {
+async function drawEmailForm({ site, view }: Drawing, user: string): Promise<PageContent> {
   if (!(await changesEmailByMail(view, user))) return "";
   return html`<details class="more">
     <summary>Change the e-mail address</summary>
@@ -110,7 +110,7 @@ async function emailOf({ site, view }: Drawing, user: string): Promise<PageConte
 }
 
 /** Returns the form for a one-time password, for a user who has none or has lost it. */
-async function oneTimeOf({ view }: Drawing, user: string): Promise<PageContent> {
+async function drawOneTimeForm({ view }: Drawing, user: string): Promise<PageContent> {
   const offer = (await view.offers(`${user}/password`)).find(({ method }) => method === "POST");
   if (offer === undefined) return "";
   return html`<details class="more">

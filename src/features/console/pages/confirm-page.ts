@@ -5,13 +5,13 @@ import { html, type Markup, type PageContent } from "../../../core/html/markup.t
 import { formType } from "../../../http/formats/form.ts";
 import type { ProblemDocument } from "../../../http/formats/format.ts";
 import type { View } from "../../../http/formats/view.ts";
-import { targetOf } from "../addresses.ts";
-import { inputsOf } from "../forms/inputs.ts";
+import { readTarget } from "../addresses.ts";
+import { collectInputs } from "../forms/inputs.ts";
 import { writePasskeyForm } from "../forms/passkey-form.ts";
 import { askedPath, isServed } from "../paths.ts";
-import { addressOf, type Drawn, type Site } from "../site.ts";
+import { resolveAddress, type Drawn, type Site } from "../site.ts";
 import { LOGIN_PATH } from "../ways-in.ts";
-import { choiceOf, codeField, headOf, nextOf, type Waiting } from "./waiting-parts.ts";
+import { drawFactorChoice, codeField, drawHead, readNext, type Waiting } from "./waiting-parts.ts";
 
 // A request that needs a recent proof of who sends it. The typed values go along through the pages, without passwords.
 
@@ -41,13 +41,13 @@ export async function drawConfirmFirst(site: Site, view: View, document: Problem
   const { call } = view;
   const again = isUnsafe(call.method) ? await carry(view) : null;
   const next = isUnsafe(call.method)
-    ? (pathHere(call.header("referer"), call.client.origin) ?? addressOf(view, "/"))
-    : targetOf(view);
-  const action = addressOf(view, CONFIRM_LOGIN_PATH);
-  const kept = again === null ? "" : html`<p>Nothing was stored. What you typed is kept, except for passwords.</p>`;
-  const main = html`${headOf(TITLE, document.detail)}
+    ? (pathHere(call.header("referer"), call.client.origin) ?? resolveAddress(view, "/"))
+    : readTarget(view);
+  const action = resolveAddress(view, CONFIRM_LOGIN_PATH);
+  const notice = again === null ? "" : html`<p>Nothing was stored. What you typed is kept, except for passwords.</p>`;
+  const main = html`${drawHead(TITLE, document.detail)}
     <form class="panel form" method="post" action="${action}" data-method="POST" data-path="${action}" data-stay data-confirm aria-label="${TITLE}">
-      <input type="hidden" name="next" value="${next}" />${hiddenForm(again)} ${kept}
+      <input type="hidden" name="next" value="${next}" />${hiddenForm(again)} ${notice}
       <div class="row"><button class="btn main">Confirm</button></div>
     </form>`;
   return { title: TITLE, main, narrow: true };
@@ -60,13 +60,14 @@ async function carry(view: View): Promise<string | null> {
   const { sent, call } = view;
   const offers = await view.offers();
   const offer = offers.find(({ method, path }) => method === call.method && path === askedPath(view));
-  const secret = offer === undefined ? [] : inputsOf(offer).flatMap(({ name, isSecret }) => (isSecret ? [name] : []));
+  const secret =
+    offer === undefined ? [] : collectInputs(offer).flatMap(({ name, isSecret }) => (isSecret ? [name] : []));
   const values = Object.entries(isObject(sent) ? sent : {}).filter(
     ([name]) => !secret.includes(name) && !/password|secret|token/i.test(name),
   );
   const carried: Carried = {
     method: call.method,
-    path: targetOf(view),
+    path: readTarget(view),
     typed: call.header("content-type")?.startsWith(formType) !== true,
     match: call.header("if-match") ?? null,
     values: Object.fromEntries(values),
@@ -93,22 +94,22 @@ export function drawConfirming(view: View, { factors }: Waiting, wrong?: string)
   const byPassword = all.some(({ kind }) => kind === "password");
   const error = wrong === undefined ? "" : "confirm-error";
   const again = isObject(view.sent) ? view.sent["again"] : undefined;
-  const next = nextOf(view);
+  const next = readNext(view);
   const fields = { next, ...(typeof again === "string" ? { again } : {}) };
   const does = "Confirm with a passkey";
-  const main = html`${headOf(TITLE, "Then your request goes on.")}
+  const main = html`${drawHead(TITLE, "Then your request goes on.")}
     <div class="stack">
       ${wrong === undefined ? "" : html`<p class="wrong" id="${error}" role="alert">${wrong}</p>`}
       ${passkey === undefined ? "" : writePasskeyForm(view, { path: LOGIN_PATH, does, looks: "main", asks: { options: passkey["ask"] }, fields: { ...fields, factor: String(passkey["id"]) }, next, label: does, restores: true }, next)}
       ${byPassword ? confirmForm(view, fields, passwordField(error)) : ""}
-      ${codes.length === 0 ? "" : confirmForm(view, fields, html`${choiceOf(codes)}${codeField(codes, error)}`)}
+      ${codes.length === 0 ? "" : confirmForm(view, fields, html`${drawFactorChoice(codes)}${codeField(codes, error)}`)}
       ${all.length === 0 ? html`<p>Your account has nothing to confirm with. Log out, then log in again.</p>` : ""}
     </div>`;
   return { title: TITLE, main, narrow: true };
 }
 
 function confirmForm(view: View, fields: Readonly<Record<string, string>>, content: Markup): Markup {
-  const action = addressOf(view, LOGIN_PATH);
+  const action = resolveAddress(view, LOGIN_PATH);
   const hidden = Object.entries(fields).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" /> `,
   );
@@ -141,11 +142,11 @@ export function drawConfirmed(view: View): Drawn | null {
     ? html` data-method="${method}" data-path="${path}"${match === null ? "" : html` data-match="${match}"`}`
     : html` method="post" action="${path}"`;
   const title = "You have confirmed";
-  const main = html`${headOf(title, "Your request is not sent yet.")}
+  const main = html`${drawHead(title, "Your request is not sent yet.")}
     <form class="panel form"${way} aria-label="Your request">
       ${inputs}
       <p><code>${method} ${path}</code></p>
-      <div class="row"><button class="btn main">Send it now</button> <a class="btn" href="${nextOf(view)}">Do not send it</a></div>
+      <div class="row"><button class="btn main">Send it now</button> <a class="btn" href="${readNext(view)}">Do not send it</a></div>
     </form>`;
   return { title, main, narrow: true };
 }

@@ -2,11 +2,11 @@ import { isObject } from "../../../core/checking/members.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import type { Offer, View } from "../../../http/formats/view.ts";
 import { isTooLong } from "../excerpt.ts";
-import { attributesOf, writeField } from "../forms/form.ts";
-import { inputsOf, type Input } from "../forms/inputs.ts";
+import { writeAttributes, writeField } from "../forms/form.ts";
+import { collectInputs, type Input } from "../forms/inputs.ts";
 import { needsScript } from "../parts.ts";
-import { addressOf, titleOf, type Drawn } from "../site.ts";
-import { recordOf } from "./rows.ts";
+import { resolveAddress, formatTitle, type Drawn } from "../site.ts";
+import { findRecord } from "./rows.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -32,44 +32,44 @@ export async function drawConflict(view: View, path: string): Promise<Drawn | nu
   if (Object.values(sent).some(isTooLong)) return null;
   const offer = (await view.offers(path)).find(({ action }) => action === "update");
   const found = await view.ask(path);
-  const current = recordOf(found);
+  const current = findRecord(found);
   if (offer === undefined || current === null || typeof found?.tag !== "string") return null;
   const tag = `"${found.tag}"`;
-  const whole = call.method === "PUT" ? { ...emptiesOf(offer), ...sent } : sent;
+  const whole = call.method === "PUT" ? { ...createEmptyValues(offer), ...sent } : sent;
   return page({ view, offer, path, current, tag, sent: whole });
 }
 
 /** Returns null for the optional fields, because a replacement empties the fields that it leaves out. */
-function emptiesOf(offer: Offer): Values {
-  const optional = inputsOf(offer).filter(({ type, isUnseen }) => type.endsWith(" null") && !isUnseen);
+function createEmptyValues(offer: Offer): Values {
+  const optional = collectInputs(offer).filter(({ type, isUnseen }) => type.endsWith(" null") && !isUnseen);
   return Object.fromEntries(optional.map(({ name }) => [name, null]));
 }
 
 function page(conflict: Conflict): Drawn {
   const { view, offer, path, current, tag, sent } = conflict;
-  const known = inputsOf(offer).filter(({ name }) => Object.hasOwn(sent, name));
-  const shown = known.filter(({ isUnseen }) => !isUnseen);
+  const sentInputs = collectInputs(offer).filter(({ name }) => Object.hasOwn(sent, name));
+  const shown = sentInputs.filter(({ isUnseen }) => !isUnseen);
   const differing = shown.filter(({ name }) => !isSame(sent[name], current[name]));
   const what = offer.resource?.name ?? "record";
   const main = html`<div class="head"><div><h1 tabindex="-1">Someone saved before you</h1>
 <p>The ${what} has changed since you read it, so nothing of yours was stored yet. Choose what should stand.</p></div></div>
-<form class="stack"${attributesOf({ view, offer, tag })} data-whole aria-label="Both versions">
+<form class="stack"${writeAttributes({ view, offer, tag })} data-whole aria-label="Both versions">
 ${differing.length < 2 ? "" : all}
 ${differing.map((input) => versus(input, current[input.name], sent[input.name]))}
-${shown.length === differing.length ? "" : sameOf(shown.filter((each) => !differing.includes(each)))}
-${known.filter(({ isUnseen }) => isUnseen).map((input) => writeField(input, { offer }))}
-<div class="row"><span data-js hidden><button class="btn main">Save my choice</button></span><a class="btn" href="${addressOf(view, path)}">Drop my changes</a>
+${shown.length === differing.length ? "" : drawSameFields(shown.filter((each) => !differing.includes(each)))}
+${sentInputs.filter(({ isUnseen }) => isUnseen).map((input) => writeField(input, { offer }))}
+<div class="row"><span data-js hidden><button class="btn main">Save my choice</button></span><a class="btn" href="${resolveAddress(view, path)}">Drop my changes</a>
 <span class="small dim">Sent with <code>If-Match: ${tag}</code>, so this can happen again, and nothing gets lost.</span></div>
 ${needsScript}
 </form>`;
-  return { title: titleOf("someone saved before you"), narrow: true, main };
+  return { title: formatTitle("someone saved before you"), narrow: true, main };
 }
 
 const all = html`<div class="row" data-js hidden><button class="btn low" type="button" data-all="theirs">All theirs</button><button class="btn low" type="button" data-all="yours">All yours</button></div>`;
 
-function versus({ name, type, textOf }: Input, theirs: unknown, yours: unknown): Markup {
+function versus({ name, type, formatValue }: Input, theirs: unknown, yours: unknown): Markup {
   const side = (which: string, value: unknown, words: PageContent): Markup => {
-    const text = value === null || value === undefined ? "" : textOf(value);
+    const text = value === null || value === undefined ? "" : formatValue(value);
     const shown =
       value === null || value === undefined ? html`<span class="dim">null</span>` : html`<bdi>${text}</bdi>`;
     return html`<label class="side-by"><input type="radio" name="${name}" value="${text}" data-type="${type}" data-side="${which}" required> ${shown} <small>${words}</small></label>`;
@@ -80,7 +80,7 @@ ${side("yours", yours, "Yours, not stored")}</div>
 `;
 }
 
-function sameOf(same: readonly Input[]): Markup {
+function drawSameFields(same: readonly Input[]): Markup {
   const names = same.map(({ name }, at) => html`${at === 0 ? "" : ", "}<code>${name}</code>`);
   return html`<p class="dim">The same in both: ${names}</p>`;
 }

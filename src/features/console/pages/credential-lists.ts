@@ -2,9 +2,9 @@ import { html, type Markup, type PageContent } from "../../../core/html/markup.t
 import type { Offer, View } from "../../../http/formats/view.ts";
 import { writeButton, writeForm } from "../forms/form.ts";
 import { column, table } from "../parts.ts";
-import { addressOf, type Drawing } from "../site.ts";
+import { resolveAddress, type Drawing } from "../site.ts";
 import { showValue } from "../values.ts";
-import { isRows, recordOf } from "./rows.ts";
+import { isRows, findRecord } from "./rows.ts";
 
 /** An element of a list. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -12,7 +12,7 @@ export type Row = Readonly<Record<string, unknown>>;
 // The additional parts of an account, each with a way to end it: the user's sessions, and the keys of programs.
 
 /** Lists the sessions of the user, with their start. */
-export async function loginsOf(drawing: Drawing, user: string, isOwn: boolean): Promise<PageContent> {
+export async function drawSessions(drawing: Drawing, user: string, isOwn: boolean): Promise<PageContent> {
   const { view } = drawing;
   const path = `${user}/sessions`;
   const rows = await rowsAt(view, path);
@@ -31,9 +31,9 @@ export async function loginsOf(drawing: Drawing, user: string, isOwn: boolean): 
   const lines = await Promise.all(
     rows.map(async (row) => {
       const isCurrent = row["current"] === true;
-      const end = isCurrent ? "" : await endOf(drawing, `${path}/${String(row["id"])}`, "End");
+      const end = isCurrent ? "" : await drawEndButton(drawing, `${path}/${String(row["id"])}`, "End");
       return html`<tr>
-        <th scope="row"><bdi title="${String(row["user_agent"] ?? "")}">${agentOf(row["user_agent"])}</bdi> ${isCurrent ? html`<span class="tag now">current</span>` : ""}</th>
+        <th scope="row"><bdi title="${String(row["user_agent"] ?? "")}">${describeAgent(row["user_agent"])}</bdi> ${isCurrent ? html`<span class="tag now">current</span>` : ""}</th>
         <td>${String(row["kind"])}</td>
         <td class="mono">${String(row["address"])}</td>
         <td class="nw">${shown(drawing, row, "last_seen_at")}</td>
@@ -55,7 +55,7 @@ export async function loginsOf(drawing: Drawing, user: string, isOwn: boolean): 
 }
 
 /** Lists the keys of programs, with their names and limits. Each can be ended. */
-export async function keysOf(drawing: Drawing, user: string, isOwn: boolean): Promise<PageContent> {
+export async function drawKeys(drawing: Drawing, user: string, isOwn: boolean): Promise<PageContent> {
   const { view } = drawing;
   const path = `${user}/keys`;
   const rows = await rowsAt(view, path);
@@ -66,10 +66,10 @@ export async function keysOf(drawing: Drawing, user: string, isOwn: boolean): Pr
       async (row) => html`<tr>
         <th scope="row"><bdi>${String(row["name"])}</bdi></th>
         <td class="mono">${String(row["prefix"])}</td>
-        <td>${scopesOf(row["scopes"])}</td>
+        <td>${describeScopes(row["scopes"])}</td>
         <td class="nw">${shown(drawing, row, "last_used_at")}</td>
         <td class="nw">${shown(drawing, row, "expires_at")}</td>
-        <td>${await endOf(drawing, `${path}/${String(row["id"])}`, "End")}</td>
+        <td>${await drawEndButton(drawing, `${path}/${String(row["id"])}`, "End")}</td>
       </tr> `,
     ),
   );
@@ -96,17 +96,17 @@ function newKey(view: View, offer: Offer): Markup {
 }
 
 /** The one token of the user, which can be shown again. */
-export async function tokenOf(drawing: Drawing, user: string): Promise<PageContent> {
+export async function drawToken(drawing: Drawing, user: string): Promise<PageContent> {
   const { view } = drawing;
   const path = `${user}/token`;
   const offers = await view.offers(path);
   const make = offers.find(({ method }) => method === "POST");
   if (offers.length === 0) return "";
-  const token = recordOf(await view.ask(path));
+  const token = findRecord(await view.ask(path));
   const facts = Object.entries(token ?? {}).map(
     ([name, value]) => html`<div><dt>${name}</dt><dd>${showValue(drawing, null, value)}</dd></div>`,
   );
-  const revoke = token === null ? "" : await endOf(drawing, path, "Revoke", "low bad");
+  const revoke = token === null ? "" : await drawEndButton(drawing, path, "Revoke", "low bad");
   return section(
     "token",
     "API token",
@@ -137,7 +137,12 @@ export async function rowsAt(view: View, path: string): Promise<readonly Row[] |
 }
 
 /** Writes the button that deletes one element, if the caller may. */
-export async function endOf({ view }: Drawing, path: string, does: string, classes = "low"): Promise<PageContent> {
+export async function drawEndButton(
+  { view }: Drawing,
+  path: string,
+  does: string,
+  classes = "low",
+): Promise<PageContent> {
   const offer = (await view.offers(path)).find(({ method }) => method === "DELETE");
   return offer === undefined ? "" : writeButton({ view, offer, next: view.call.path, does }, classes);
 }
@@ -149,7 +154,7 @@ export function heads(...names: readonly string[]): readonly Markup[] {
 
 /** Writes the caption of a table, with the address of its list. */
 export function linkTo(view: View, path: string, words: string): Markup {
-  return html`${words}: <a class="mono" href="${addressOf(view, path)}">${path}</a>`;
+  return html`${words}: <a class="mono" href="${resolveAddress(view, path)}">${path}</a>`;
 }
 
 /** Writes a time, or "never". */
@@ -157,7 +162,7 @@ export function shown(drawing: Drawing, row: Row, name: string): PageContent {
   return row[name] === null ? html`<span class="dim">never</span>` : showValue(drawing, null, row[name]);
 }
 
-function scopesOf(scopes: unknown): string {
+function describeScopes(scopes: unknown): string {
   return Array.isArray(scopes) ? scopes.join(", ") : "all that the user may";
 }
 
@@ -178,7 +183,7 @@ const systems = [
 ] as const;
 
 /** Shortens the long name of a browser to the two parts that people know. */
-function agentOf(agent: unknown): string {
+function describeAgent(agent: unknown): string {
   if (typeof agent !== "string" || agent === "") return "Unknown";
   const [[, browser] = []] = [browsers.find(([pattern]) => pattern.test(agent))];
   const [[, system] = []] = [systems.find(([pattern]) => pattern.test(agent))];

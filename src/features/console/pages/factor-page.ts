@@ -4,12 +4,12 @@ import type { ProblemDocument } from "../../../http/formats/format.ts";
 import type { View } from "../../../http/formats/view.ts";
 import { passkeysElsewhere, writePasskeyForm } from "../forms/passkey-form.ts";
 import { isServed } from "../paths.ts";
-import { addressOf, type Drawing, type Drawn, type Site } from "../site.ts";
+import { resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts";
 import { LOGIN_PATH, PASSKEY_PATH } from "../ways-in.ts";
 import { drawConfirming, isConfirmation } from "./confirm-page.ts";
 import { WRONG_PASSKEY } from "./login-page.ts";
-import { recordOf } from "./rows.ts";
-import { choiceOf, codeField, headOf, isWaiting, nextOf, type Waiting } from "./waiting-parts.ts";
+import { findRecord } from "./rows.ts";
+import { drawFactorChoice, codeField, drawHead, isWaiting, readNext, type Waiting } from "./waiting-parts.ts";
 
 // The second step of a login. Only passkeys need JavaScript.
 
@@ -17,12 +17,12 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** Draws the page for the second factor of the login that the cookie of this browser names. */
 export async function drawWaitingLogin({ site, view }: Drawing): Promise<Drawn> {
-  const waiting = recordOf(await view.ask(LOGIN_PATH));
+  const waiting = findRecord(await view.ask(LOGIN_PATH));
   if (isWaiting(waiting)) return drawWaiting(site, view, waiting);
-  const next = new URLSearchParams({ next: nextOf(view) }).toString();
+  const next = new URLSearchParams({ next: readNext(view) }).toString();
   const title = "Log in again";
-  const main = html`${headOf(title, "This login has expired, or it is complete. A login waits five minutes for its second factor.")}
-    <p class="row"><a class="btn main" href="${addressOf(view, site.pages.login)}?${next}">Log in</a></p>`;
+  const main = html`${drawHead(title, "This login has expired, or it is complete. A login waits five minutes for its second factor.")}
+    <p class="row"><a class="btn main" href="${resolveAddress(view, site.pages.login)}?${next}">Log in</a></p>`;
   return { title, main, narrow: true };
 }
 
@@ -31,7 +31,7 @@ export async function drawFactorProblem(site: Site, view: View, document: Proble
   const { login, code: problemCode } = document;
   if (problemCode === "factor_required" && isWaiting(login)) return drawWaiting(site, view, login);
   if (problemCode !== "invalid_credentials" || view.place?.path !== LOGIN_PATH) return null;
-  const waiting = recordOf(await view.ask(LOGIN_PATH));
+  const waiting = findRecord(await view.ask(LOGIN_PATH));
   if (!isWaiting(waiting)) return null;
   const wrong = wrongAnswer(view.sent);
   return isConfirmation(view, waiting) ? drawConfirming(view, waiting, wrong) : drawWaiting(site, view, waiting, wrong);
@@ -49,7 +49,7 @@ export function drawWaiting(site: Site, view: View, { needs, factors }: Waiting,
   const isMail = all.some(({ kind }) => kind === "mail");
   if (needs === "enrolment" && !isMail) {
     const title = "Add a second factor";
-    const main = html`${headOf(title, "Your account must have a second factor. Add one to log in.")} ${enrolmentForms(site, view)}`;
+    const main = html`${drawHead(title, "Your account must have a second factor. Add one to log in.")} ${enrolmentForms(site, view)}`;
     return { title, main, narrow: true };
   }
   const passkey = all.find(({ kind }) => kind === "passkey");
@@ -59,12 +59,12 @@ export function drawWaiting(site: Site, view: View, { needs, factors }: Waiting,
   const text = isMail
     ? "Your password is correct. We have sent a code to your e-mail address."
     : "Your password is correct. Your account also needs a second factor.";
-  const main = html`${headOf(title, text)}
+  const main = html`${drawHead(title, text)}
     <div class="stack">
       ${wrong === undefined ? "" : html`<p class="wrong" id="code-error" role="alert">${wrong}</p>`}
       ${passkey === undefined ? "" : passkeyForm(site, view, passkey)}
       ${codes.length === 0 ? "" : codeForm(view, codes, wrong === undefined ? "" : "code-error")}
-      ${codes.length === 0 && passkey === undefined ? html`<p>The factors of this account need a program. <a href="${addressOf(view, "/")}">To the start page</a></p>` : ""}
+      ${codes.length === 0 && passkey === undefined ? html`<p>The factors of this account need a program. <a href="${resolveAddress(view, "/")}">To the start page</a></p>` : ""}
     </div>`;
   return { title, main, narrow: true };
 }
@@ -72,27 +72,27 @@ export function drawWaiting(site: Site, view: View, { needs, factors }: Waiting,
 /** One form is enough for all passkeys of an account: the browser shows those that it has. */
 function passkeyForm(site: Site, view: View, { id, ask }: Values): PageContent {
   const does = "Use a passkey";
-  const next = nextOf(view);
+  const next = readNext(view);
   const fields = { factor: String(id), next };
-  const login = `${addressOf(view, site.pages.login)}?${new URLSearchParams({ next }).toString()}`;
+  const login = `${resolveAddress(view, site.pages.login)}?${new URLSearchParams({ next }).toString()}`;
   const form = { path: LOGIN_PATH, does, looks: "main", asks: { options: ask }, fields, next, label: does };
   return writePasskeyForm(view, form, login);
 }
 
 /** Returns the form for a code. `error` is the id of the reason why the last code was wrong, or empty. */
 export function codeForm(view: View, factors: readonly Values[], error: string): Markup {
-  return html`<form class="panel form" method="post" action="${addressOf(view, LOGIN_PATH)}" aria-label="Complete the login">
-    <input type="hidden" name="next" value="${nextOf(view)}" />
-    ${choiceOf(factors)}${codeField(factors, error)}
+  return html`<form class="panel form" method="post" action="${resolveAddress(view, LOGIN_PATH)}" aria-label="Complete the login">
+    <input type="hidden" name="next" value="${readNext(view)}" />
+    ${drawFactorChoice(factors)}${codeField(factors, error)}
     <div class="row"><button class="btn main">Log in</button></div>
   </form>`;
 }
 
 function enrolmentForms(site: Site, view: View): Markup {
-  const action = addressOf(view, `${LOGIN_PATH}factors/`);
-  const next = html`<input type="hidden" name="next" value="${nextOf(view)}" />`;
+  const action = resolveAddress(view, `${LOGIN_PATH}factors/`);
+  const next = html`<input type="hidden" name="next" value="${readNext(view)}" />`;
   const passkey = isServed(site, PASSKEY_PATH, "POST")
-    ? (passkeysElsewhere(view, "Add a passkey", addressOf(view, site.pages.login)) ??
+    ? (passkeysElsewhere(view, "Add a passkey", resolveAddress(view, site.pages.login)) ??
       html`<form class="panel form" data-js hidden data-method="POST" data-path="${action}" data-stay aria-label="Add a passkey">
         ${next} <input type="hidden" name="kind" value="passkey" />
         <p>A passkey is stored on this device, or in your password manager.</p>

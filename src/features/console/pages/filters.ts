@@ -1,7 +1,7 @@
 import { html, type Markup } from "../../../core/html/markup.ts";
 import type { View } from "../../../http/formats/view.ts";
 import type { Operator, Resource } from "../../../resource/resource.ts";
-import { parametersOf, withoutParameter } from "../addresses.ts";
+import { readParameters, withoutParameter } from "../addresses.ts";
 import type { Drawing } from "../site.ts";
 
 const words: Readonly<Record<Operator, string>> = {
@@ -22,16 +22,16 @@ const words: Readonly<Record<Operator, string>> = {
 /**
  * Writes a form for each declared filter, grouped by field. Each leads to a separate URL and works without the script.
  */
-export function filtersOf({ view }: Drawing, resource: Resource): Markup {
+export function drawFilters({ view }: Drawing, resource: Resource): Markup {
   if (resource.filters.size === 0) return html``;
-  const kept = keptInputs(view);
+  const hiddenInputs = keptInputs(view);
   const fields = [...resource.filters].map(([field, operators]) => {
     const forms = operators.map((operator) => {
       const id = `filter-${field}-${operator}`;
       const name = operator === "eq" ? (field === "format" ? "format[eq]" : field) : `${field}[${operator}]`;
       return html`<form class="row" action="${view.call.path}">
-        ${kept}<label for="${id}"><span class="vh">${field} </span>${words[operator]}</label>
-        ${inputOf(resource, field, operator, html` id="${id}" name="${name}"`)}<button class="btn low">Filter</button>
+        ${hiddenInputs}<label for="${id}"><span class="vh">${field} </span>${words[operator]}</label>
+        ${drawInput(resource, field, operator, html` id="${id}" name="${name}"`)}<button class="btn low">Filter</button>
       </form> `;
     });
     return html`<details class="more">
@@ -47,11 +47,11 @@ export function filtersOf({ view }: Drawing, resource: Resource): Markup {
 
 /** Returns the hidden inputs of a form that adds one parameter to this list. The list starts at its first page. */
 export function keptInputs(view: View, without?: string): readonly Markup[] {
-  const kept = parametersOf(view).filter(([name]) => name !== "cursor" && name !== without);
-  return kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`);
+  const retained = readParameters(view).filter(([name]) => name !== "cursor" && name !== without);
+  return retained.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`);
 }
 
-function inputOf({ fields }: Resource, field: string, operator: Operator, about: Markup): Markup {
+function drawInput({ fields }: Resource, field: string, operator: Operator, about: Markup): Markup {
   if (operator === "null") return html`<select${about}><option>true</option><option>false</option></select>`;
   const kind = Object.hasOwn(fields, field) ? fields[field]!.kind : null;
   const choices = kind?.column.type === "boolean" ? ["true", "false"] : kind?.schema["enum"];
@@ -62,8 +62,8 @@ function inputOf({ fields }: Resource, field: string, operator: Operator, about:
 }
 
 /** Returns the active filters, each with a link that removes it. */
-export function chipsOf({ view }: Drawing, resource: Resource): Markup {
-  const chips = parametersOf(view).flatMap(([name, value], at) => {
+export function drawChips({ view }: Drawing, resource: Resource): Markup {
+  const chips = readParameters(view).flatMap(([name, value], at) => {
     const [, field = "", operator = "eq"] = /^([a-z][a-z0-9_]*)(?:\[([a-z]+)\])?$/.exec(name) ?? [];
     if (!resource.filters.has(field) || !Object.hasOwn(words, operator)) return [];
     const away = withoutParameter(view, at);

@@ -3,26 +3,26 @@ import { html, type PageContent, type Markup } from "../../../core/html/markup.t
 import type { View } from "../../../http/formats/view.ts";
 import { inTurns } from "../../../http/scheduling/slices.ts";
 import { shownFields, type Resource } from "../../../resource/resource.ts";
-import { linksOf, parameterOf, parametersOf, withParameters } from "../addresses.ts";
-import { excerptOf, inCell } from "../excerpt.ts";
+import { readLinks, findParameter, readParameters, withParameters } from "../addresses.ts";
+import { excerptText, inCell } from "../excerpt.ts";
 import { actionButtons, actionForms } from "../forms/actions.ts";
 import { writeForm } from "../forms/form.ts";
 import { writeImport } from "../forms/import-form.ts";
 import { writeRaw } from "../forms/raw-form.ts";
 import { column, goingNote, table } from "../parts.ts";
-import { addressOf, recordAddress, titleOf, type Drawing, type Drawn } from "../site.ts";
+import { resolveAddress, recordAddress, formatTitle, type Drawing, type Drawn } from "../site.ts";
 import { isNumeric, showValue } from "../values.ts";
-import { chipsOf, filtersOf, keptInputs } from "./filters.ts";
+import { drawChips, drawFilters, keptInputs } from "./filters.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
 /** Draws a collection: filters, order, columns, one page of records, and a form to create one. */
 export async function drawList(drawing: Drawing, resource: Resource, rows: readonly Values[]): Promise<Drawn> {
   const { offers } = drawing;
-  const title = titleOf(resource.plural);
+  const title = formatTitle(resource.plural);
   const create = offers.find(({ action }) => action === "create");
   const isEmpty = rows.length === 0;
-  const shown = isEmpty ? emptyOf(drawing, resource, create !== undefined) : await tableOf(drawing, resource, rows);
+  const shown = isEmpty ? drawEmpty(drawing, resource, create !== undefined) : await drawTable(drawing, resource, rows);
   const main = html`<div class="head">
       <div>
         <h1>${title}</h1>
@@ -34,8 +34,8 @@ export async function drawList(drawing: Drawing, resource: Resource, rows: reado
     </div>
     ${goingNote(drawing.view)}
     <section aria-label="${title}" class="stack">
-      <div class="row">${searchOf(drawing, resource)}${filtersOf(drawing, resource)}${viewOf(drawing, resource)}${chipsOf(drawing, resource)}</div>
-      <div>${shown} ${pagerOf(drawing)}</div>
+      <div class="row">${drawSearch(drawing, resource)}${drawFilters(drawing, resource)}${drawViewMenu(drawing, resource)}${drawChips(drawing, resource)}</div>
+      <div>${shown} ${drawPager(drawing)}</div>
     </section>
     ${
       create === undefined
@@ -53,15 +53,15 @@ export async function drawList(drawing: Drawing, resource: Resource, rows: reado
 const MOST_DRAWN = 2 * 1024 * 1024;
 
 /** Draws the rows in turns. Draws only the first ones of an array that was sent, because its records may have 8 MiB. */
-async function tableOf(drawing: Drawing, resource: Resource, rows: readonly Values[]): Promise<Markup> {
+async function drawTable(drawing: Drawing, resource: Resource, rows: readonly Values[]): Promise<Markup> {
   const names = Object.keys(rows[0]!);
-  const order = sortOf(drawing);
-  const columns = names.map((name) => headOf(drawing, resource, name, order));
+  const order = findOrder(drawing);
+  const columns = names.map((name) => drawColumnHead(drawing, resource, name, order));
   const lines: Markup[] = [];
   let left = isUnsafe(drawing.view.call.method) ? MOST_DRAWN : Infinity;
   await inTurns(rows, (row) => {
     if (left <= 0) return;
-    const cells = names.map((name) => cellOf(drawing, resource, row, name));
+    const cells = names.map((name) => drawCell(drawing, resource, row, name));
     const line = html`<tr>
       ${cells}
     </tr> `;
@@ -86,11 +86,11 @@ async function tableOf(drawing: Drawing, resource: Resource, rows: readonly Valu
   );
 }
 
-function cellOf(drawing: Drawing, { fields }: Resource, row: Values, name: string): Markup {
+function drawCell(drawing: Drawing, { fields }: Resource, row: Values, name: string): Markup {
   const value = row[name];
   if (name === "id") {
     const at = recordAddress(drawing.view, drawing.path, value);
-    const id = excerptOf(String(value), inCell.characters);
+    const id = excerptText(String(value), inCell.characters);
     return html`<th scope="row">${at === null ? html`<span class="mono">${id}</span>` : html`<a class="mono" href="${at}">${id}</a>`}</th>`;
   }
   const field = Object.hasOwn(fields, name) ? fields[name]! : null;
@@ -104,13 +104,13 @@ interface Order {
 }
 
 /** Returns the first field of the requested order. */
-function sortOf({ view }: Drawing): Order | null {
-  const [first = ""] = parameterOf(view, "sort")?.split(",") ?? [];
+function findOrder({ view }: Drawing): Order | null {
+  const [first = ""] = findParameter(view, "sort")?.split(",") ?? [];
   if (first === "") return null;
   return { name: first.replace(/^-/, ""), descending: first.startsWith("-") };
 }
 
-function headOf({ view }: Drawing, { fields, sorts }: Resource, name: string, order: Order | null): Markup {
+function drawColumnHead({ view }: Drawing, { fields, sorts }: Resource, name: string, order: Order | null): Markup {
   const classes = Object.hasOwn(fields, name) && isNumeric(fields[name]!) ? "num" : "";
   if (!sorts.includes(name)) return column(name, classes);
   const isThis = order?.name === name;
@@ -125,9 +125,9 @@ function headOf({ view }: Drawing, { fields, sorts }: Resource, name: string, or
 /**
  * Returns links for the shown columns and the page size, so that it works without the script and every view has a URL.
  */
-function viewOf({ view }: Drawing, resource: Resource): Markup {
+function drawViewMenu({ view }: Drawing, resource: Resource): Markup {
   const all = shownFields(resource);
-  const shown = parameterOf(view, "fields")?.split(",") ?? all;
+  const shown = findParameter(view, "fields")?.split(",") ?? all;
   const columns = all.map((name) => {
     const isShown = shown.includes(name);
     const others = all.filter((each) => (each === name ? !isShown : shown.includes(each)));
@@ -140,7 +140,7 @@ function viewOf({ view }: Drawing, resource: Resource): Markup {
   const sizes = ["10", "50", "100", "1000"].map(
     (limit) => html`<li><a href="${withParameters(view, { limit })}">${limit} rows</a></li>`,
   );
-  const beside = expansionsOf(view);
+  const beside = drawExpansions(view);
   return html`<details class="menu">
     <summary class="btn">View</summary>
     <div class="stack">
@@ -162,27 +162,27 @@ function viewOf({ view }: Drawing, resource: Resource): Markup {
 }
 
 /** Returns links that add the related records, or remove them. */
-export function expansionsOf(view: View): readonly Markup[] {
-  const asked = parameterOf(view, "expand")?.split(",") ?? [];
+export function drawExpansions(view: View): readonly Markup[] {
+  const expandedNames = findParameter(view, "expand")?.split(",") ?? [];
   return (view.place?.expandable ?? []).map((name) => {
-    const isShown = asked.includes(name);
-    const names = isShown ? asked.filter((each) => each !== name) : [...asked, name];
+    const isShown = expandedNames.includes(name);
+    const names = isShown ? expandedNames.filter((each) => each !== name) : [...expandedNames, name];
     const expand = names.length === 0 ? null : names.join(",");
     return html`<li><a href="${withParameters(view, { expand })}">${isShown ? "Without" : "With"} <code>${name}</code></a></li>`;
   });
 }
 
 /** Returns the search form, if the declaration allows a search. */
-function searchOf({ view }: Drawing, resource: Resource): PageContent {
+function drawSearch({ view }: Drawing, resource: Resource): PageContent {
   if (resource.search.length === 0) return "";
-  const asked = parameterOf(view, "search") ?? "";
+  const searchText = findParameter(view, "search") ?? "";
   return html`<form class="find" role="search" action="${view.call.path}">${keptInputs(view, "search")}<label class="vh" for="search">Search ${resource.plural}</label>
-<input id="search" type="search" name="search" value="${asked}" placeholder="Search" required autocomplete="off" data-key="/"></form>`;
+<input id="search" type="search" name="search" value="${searchText}" placeholder="Search" required autocomplete="off" data-key="/"></form>`;
 }
 
-function emptyOf({ view, path }: Drawing, { plural, name }: Resource, mayCreate: boolean): Markup {
+function drawEmpty({ view, path }: Drawing, { plural, name }: Resource, mayCreate: boolean): Markup {
   const words = plural.replaceAll(/[_-]/g, " ");
-  const isWhole = parametersOf(view).every(([each]) => ["limit", "sort", "fields", "expand"].includes(each));
+  const isWhole = readParameters(view).every(([each]) => ["limit", "sort", "fields", "expand"].includes(each));
   if (!isWhole)
     return html`<div class="empty">
       <h2>No ${words} match</h2>
@@ -195,13 +195,13 @@ function emptyOf({ view, path }: Drawing, { plural, name }: Resource, mayCreate:
     </div>`;
   return html`<div class="empty">
     <h2>No ${words} yet</h2>
-    <p>The first one shows up here. Programs send it with <code>POST ${addressOf(view, path)}</code>.</p>
+    <p>The first one shows up here. Programs send it with <code>POST ${resolveAddress(view, path)}</code>.</p>
     <p class="row"><a class="btn main" href="#new">New ${name.replaceAll("_", " ")}</a></p>
   </div>`;
 }
 
-function pagerOf({ view }: Drawing): Markup {
-  const links = linksOf(view);
+function drawPager({ view }: Drawing): Markup {
+  const links = readLinks(view);
   const to = (rel: string, words: string, key: PageContent): PageContent =>
     links[rel] === undefined ? "" : html`<a class="btn" href="${links[rel]}" rel="${rel}" ${key}>${words}</a>`;
   const around = [to("prev", "Previous", html` data-key="["`), to("next", "Next", html` data-key="]"`)];

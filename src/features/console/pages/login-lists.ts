@@ -7,13 +7,13 @@ import { table } from "../parts.ts";
 import { isServed } from "../paths.ts";
 import type { Drawing, Drawn } from "../site.ts";
 import { PASSKEY_PATH } from "../ways-in.ts";
-import { endOf, heads, linkTo, rowsAt, section, shown } from "./credential-lists.ts";
-import { headOf } from "./waiting-parts.ts";
+import { drawEndButton, heads, linkTo, rowsAt, section, shown } from "./credential-lists.ts";
+import { drawHead } from "./waiting-parts.ts";
 
 // The parts of an account with which its user logs in: second factors, passkeys, and identities at providers.
 
 /** Lists the second factors and passkeys of the account, each with a button that removes it. */
-export async function factorsOf(drawing: Drawing, user: string, isOwn: boolean): Promise<PageContent> {
+export async function drawFactors(drawing: Drawing, user: string, isOwn: boolean): Promise<PageContent> {
   const { view, site } = drawing;
   const path = `${user}/factors`;
   const rows = await rowsAt(view, path);
@@ -26,7 +26,7 @@ export async function factorsOf(drawing: Drawing, user: string, isOwn: boolean):
         <td>${String(row["kind"])}</td>
         <td class="nw">${shown(drawing, row, "created_at")}</td>
         <td class="nw">${shown(drawing, row, "last_used_at")}</td>
-        <td>${await endOf(drawing, `${path}/${String(row["id"])}`, "Remove")}</td>
+        <td>${await drawEndButton(drawing, `${path}/${String(row["id"])}`, "Remove")}</td>
       </tr> `,
     ),
   );
@@ -42,13 +42,13 @@ export async function factorsOf(drawing: Drawing, user: string, isOwn: boolean):
   return section(
     "factors",
     "Second factors and passkeys",
-    rows.length === 0 ? "" : await newCodesOf(view, `${path}/recovery`, add),
+    rows.length === 0 ? "" : await drawCodesButton(view, `${path}/recovery`, add),
     html`${list}${forms}`,
   );
 }
 
 /** Writes the button that makes new recovery codes. The answer shows them. */
-async function newCodesOf(view: View, path: string, add: Offer | undefined): Promise<PageContent> {
+async function drawCodesButton(view: View, path: string, add: Offer | undefined): Promise<PageContent> {
   const offer = add === undefined ? undefined : (await view.offers(path)).find(({ method }) => method === "POST");
   return offer === undefined ? "" : writeButton({ view, offer, does: "Make new recovery codes" }, "low");
 }
@@ -70,7 +70,7 @@ function newFactor(view: View, offer: Offer, kind: string, what: string, does: s
 }
 
 /** Lists the identities at providers, each with a button that unlinks it. */
-export async function identitiesOf(drawing: Drawing, user: string, isOwn: boolean): Promise<PageContent> {
+export async function drawIdentities(drawing: Drawing, user: string, isOwn: boolean): Promise<PageContent> {
   const { view, site } = drawing;
   const path = `${user}/identities`;
   const rows = await rowsAt(view, path);
@@ -82,7 +82,7 @@ export async function identitiesOf(drawing: Drawing, user: string, isOwn: boolea
         <th scope="row"><bdi>${String(row["title"])}</bdi></th>
         <td class="mono"><bdi>${String(row["subject"])}</bdi></td>
         <td class="nw">${shown(drawing, row, "created_at")}</td>
-        <td>${await endOf(drawing, `${path}/${String(row["id"])}`, "Unlink")}</td>
+        <td>${await drawEndButton(drawing, `${path}/${String(row["id"])}`, "Unlink")}</td>
       </tr> `,
     ),
   );
@@ -114,7 +114,7 @@ export function drawIdentityStart({ body }: Drawing): Drawn | null {
   const { value } = body;
   if (!isObject(value) || typeof value["start"] !== "string") return null;
   const title = "Link an identity";
-  const main = html`${headOf(title, "Log in at the provider. It sends you back to your account.")}
+  const main = html`${drawHead(title, "Log in at the provider. It sends you back to your account.")}
     <p class="row"><a class="btn main" href="${value["start"]}">Go to the provider</a></p>`;
   return { title, main, narrow: true };
 }

@@ -1,22 +1,22 @@
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type PageContent } from "../../../core/html/markup.ts";
 import type { View } from "../../../http/formats/view.ts";
-import { parameterOf } from "../addresses.ts";
-import { loginFormOf, sentTo } from "../forms/login-form.ts";
+import { findParameter } from "../addresses.ts";
+import { writeLoginForm, sentTo } from "../forms/login-form.ts";
 import { writePlainForm } from "../forms/plain-form.ts";
 import { isServed } from "../paths.ts";
-import { addressOf, type Drawing, type Drawn, type Site } from "../site.ts";
+import { resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts";
 import { MAIL_CODE_PATH, SESSION_PATH } from "../ways-in.ts";
-import { headOf } from "./waiting-parts.ts";
+import { drawHead } from "./waiting-parts.ts";
 
 /** Draws the page to log in: every way that is on, with the focus in the first field. */
 export async function drawLoginPage({ site, view }: Drawing): Promise<Drawn> {
-  const token = parameterOf(view, "token");
+  const token = findParameter(view, "token");
   if (isServed(site, MAIL_CODE_PATH, "POST")) {
     if (token !== undefined) return drawMailLogin(site, view, { token });
-    if (parameterOf(view, "code") !== undefined) return drawMailLogin(site, view, {});
+    if (findParameter(view, "code") !== undefined) return drawMailLogin(site, view, {});
   }
-  return draw(await loginFormOf(site, view, { isSubject: true }));
+  return draw(await writeLoginForm(site, view, { isSubject: true }));
 }
 
 /** Draws the page to log in after a wrong password, or a passkey that was not accepted. */
@@ -26,7 +26,7 @@ export async function drawLoginAgain(site: Site, view: View): Promise<Drawn> {
     return drawMailLogin(site, view, { wrong: "This link or code is wrong, used or expired." });
   const byPassword = !isObject(view.sent) || view.sent["credential"] === undefined;
   const reason = byPassword ? "Wrong name or password." : WRONG_PASSKEY;
-  return draw(await loginFormOf(site, view, { isSubject: true, wrong: { reason, byPassword } }));
+  return draw(await writeLoginForm(site, view, { isSubject: true, wrong: { reason, byPassword } }));
 }
 
 /** Draws the login by the link or the code of a mail. Opening the link does not log in: its button does. */
@@ -54,8 +54,8 @@ function drawMailLogin(
     token === undefined
       ? "If an account has your address, a mail with a code is on its way."
       : "Press the button to log in.";
-  const login = `${addressOf(view, site.pages.login)}?${new URLSearchParams({ next }).toString()}`;
-  const main = html`${headOf(title, text)}
+  const login = `${resolveAddress(view, site.pages.login)}?${new URLSearchParams({ next }).toString()}`;
+  const main = html`${drawHead(title, text)}
     <div class="stack">
       ${wrong === undefined ? "" : html`<p class="wrong" role="alert">${wrong}</p>`} ${writePlainForm(view, form)}
       <p><a href="${login}">Other ways to log in</a></p>

@@ -3,13 +3,13 @@ import { html, type Markup, type PageContent } from "../../../core/html/markup.t
 import { formType } from "../../../http/formats/form.ts";
 import type { ProblemDocument } from "../../../http/formats/format.ts";
 import type { View } from "../../../http/formats/view.ts";
-import { parameterOf } from "../addresses.ts";
+import { findParameter } from "../addresses.ts";
 import { writeForm } from "../forms/form.ts";
 import { writePlainForm, type PlainField, type PlainForm } from "../forms/plain-form.ts";
 import { ACCOUNT_PATH } from "../frame.ts";
-import { addressOf, type Drawing, type Drawn, type Site } from "../site.ts";
+import { resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts";
 import { EMAIL_CONFIRM_PATH, findUsers, RESET_CONFIRM_PATH, RESET_PATH, USERS_PATH } from "../ways-in.ts";
-import { headOf } from "./waiting-parts.ts";
+import { drawHead } from "./waiting-parts.ts";
 
 // Sign-up, forgotten passwords and links of mails. Opening a page uses no link up: only its button sends the token.
 
@@ -34,26 +34,26 @@ const newPassword: PlainField = {
 /** Draws the page for newcomers. */
 export async function drawSignup({ site, view }: Drawing): Promise<Drawn> {
   const offer = (await view.offers(USERS_PATH)).find(({ method }) => method === "POST");
-  const login = addressOf(view, site.pages.login);
+  const login = resolveAddress(view, site.pages.login);
   if (view.identity !== null) return drawLoggedIn(view, view.identity.id);
   if (offer === undefined) {
     const title = "Sign-up is closed";
-    const main = html`${headOf(title, "An administrator creates the accounts of this service.")}
+    const main = html`${drawHead(title, "An administrator creates the accounts of this service.")}
       <p class="row"><a class="btn" href="${login}">Log in</a></p>`;
     return { title, narrow: true, main };
   }
   const users = findUsers(site.facts());
   if (users !== undefined && users.deferral !== null) return drawVerifiedSignup(site, view);
   const title = "Sign up";
-  const main = html`${headOf(title, "Then log in with your e-mail address and your password.")}
+  const main = html`${drawHead(title, "Then log in with your e-mail address and your password.")}
     ${writeForm({ view, offer, only: ["name", "email", "password"], does: "Sign up", next: login, prefix: "signup" })} ${toLogin(site, view)}`;
   return { title, narrow: true, main };
 }
 
 function drawLoggedIn(view: View, id: number): Drawn {
   const title = "You are logged in";
-  const account = addressOf(view, ACCOUNT_PATH.replace("{id}", String(id)));
-  const main = html`${headOf(title, "To sign up as another user, log out first.")}
+  const account = resolveAddress(view, ACCOUNT_PATH.replace("{id}", String(id)));
+  const main = html`${drawHead(title, "To sign up as another user, log out first.")}
     <p class="row"><a class="btn" href="${account}">Your account</a></p>`;
   return { title, narrow: true, main };
 }
@@ -71,7 +71,7 @@ export function drawForgot({ site, view }: Drawing): Drawn {
 }
 
 function drawForgotAgain(site: Site, view: View, refused?: Refused): Drawn {
-  const hidden = { next: addressOf(view, site.pages.reset) };
+  const hidden = { next: resolveAddress(view, site.pages.reset) };
   const form = { path: RESET_PATH, does: "Send the mail", fields: [email], hidden, prefix: "forgot" };
   const text = "You get a mail with a link and a code, if an account has this address.";
   return drawPage(view, { title: "Forgot your password?", text, form, refused, below: toLogin(site, view) });
@@ -83,15 +83,15 @@ export function drawReset({ site, view }: Drawing): Drawn {
 }
 
 function drawResetAgain(site: Site, view: View, refused?: Refused): Drawn {
-  const token = tokenOf(view);
-  const hidden = { next: addressOf(view, site.pages.login), ...(token === undefined ? {} : { token }) };
+  const token = findToken(view);
+  const hidden = { next: resolveAddress(view, site.pages.login), ...(token === undefined ? {} : { token }) };
   const fields = token === undefined ? [email, code, newPassword] : [newPassword];
   const form = { path: RESET_CONFIRM_PATH, does: "Set the password", fields, hidden, prefix: "reset" };
   const text =
     token === undefined
       ? "If an account has your address, a mail is on its way. Open its link, or enter its code here."
       : "This ends every login of your account. Then log in with the new password.";
-  const below = html`<p><a href="${addressOf(view, site.pages.forgot)}">Send another mail</a></p>`;
+  const below = html`<p><a href="${resolveAddress(view, site.pages.forgot)}">Send another mail</a></p>`;
   return drawPage(view, { title: "Choose a new password", text, form, refused, below });
 }
 
@@ -100,16 +100,16 @@ function drawResetAgain(site: Site, view: View, refused?: Refused): Drawn {
  * address, and keeps the password.
  */
 export function drawVerify({ site, view }: Drawing): Drawn {
-  return drawVerifyAgain(site, view, view.identity === null && parameterOf(view, "change") === undefined);
+  return drawVerifyAgain(site, view, view.identity === null && findParameter(view, "change") === undefined);
 }
 
 function drawVerifyAgain(site: Site, view: View, choosesPassword: boolean, refused?: Refused): Drawn {
-  const token = tokenOf(view);
+  const token = findToken(view);
   const query = token === undefined ? "?change=1" : `?${new URLSearchParams({ token }).toString()}`;
-  const here = addressOf(view, site.pages.verify) + query;
-  const login = `${addressOf(view, site.pages.login)}?${new URLSearchParams({ next: here }).toString()}`;
+  const here = resolveAddress(view, site.pages.verify) + query;
+  const login = `${resolveAddress(view, site.pages.login)}?${new URLSearchParams({ next: here }).toString()}`;
   const hidden = {
-    next: choosesPassword ? addressOf(view, site.pages.login) : addressOf(view, "/"),
+    next: choosesPassword ? resolveAddress(view, site.pages.login) : resolveAddress(view, "/"),
     ...(token === undefined ? {} : { token }),
   };
   const fields = [...(token === undefined ? [email, code] : []), ...(choosesPassword ? [newPassword] : [])];
@@ -159,12 +159,12 @@ function needsPassword({ sent }: View, { errors = [] }: ProblemDocument): boolea
 }
 
 function drawLoginFirst(site: Site, view: View): Drawn {
-  const token = tokenOf(view);
+  const token = findToken(view);
   const query = token === undefined ? "?change=1" : `?${new URLSearchParams({ token }).toString()}`;
-  const next = addressOf(view, site.pages.verify) + query;
+  const next = resolveAddress(view, site.pages.verify) + query;
   const title = "Log in to confirm the address";
-  const main = html`${headOf(title, "The new address belongs to an account. Log in to it, then confirm.")}
-    <p class="row"><a class="btn main" href="${addressOf(view, site.pages.login)}?${new URLSearchParams({ next }).toString()}">Log in</a></p>`;
+  const main = html`${drawHead(title, "The new address belongs to an account. Log in to it, then confirm.")}
+    <p class="row"><a class="btn main" href="${resolveAddress(view, site.pages.login)}?${new URLSearchParams({ next }).toString()}">Log in</a></p>`;
   return { title, narrow: true, main };
 }
 
@@ -181,8 +181,8 @@ export function emailForm(site: Site, view: View, user: string, refused?: Refuse
       optional: true,
     },
   ];
-  const hidden = { next: `${addressOf(view, site.pages.verify)}?change=1` };
-  const again = refused === undefined ? {} : { values: valuesOf(view), mistakes: refused.errors ?? [] };
+  const hidden = { next: `${resolveAddress(view, site.pages.verify)}?change=1` };
+  const again = refused === undefined ? {} : { values: readSentValues(view), mistakes: refused.errors ?? [] };
   const label = "Change the e-mail address";
   return writePlainForm(view, {
     path: `${user}/email`,
@@ -198,7 +198,11 @@ export function emailForm(site: Site, view: View, user: string, refused?: Refuse
 function drawEmailAgain(site: Site, view: View, refused: Refused): Drawn {
   const title = "Change your e-mail address";
   const user = `/users/${String(view.place?.params["id"])}`;
-  return { title, narrow: true, main: html`${headOf(title, refused.detail)} ${emailForm(site, view, user, refused)}` };
+  return {
+    title,
+    narrow: true,
+    main: html`${drawHead(title, refused.detail)} ${emailForm(site, view, user, refused)}`,
+  };
 }
 
 interface MailPage {
@@ -215,24 +219,24 @@ function drawPage(view: View, { title, text, form, refused, below }: MailPage): 
   );
   const note: PageContent =
     refused === undefined || mistakes.length > 0 ? "" : html`<p class="wrong" role="alert">${refused.detail}</p>`;
-  const again = refused === undefined ? {} : { values: valuesOf(view), mistakes };
-  const main: Markup = html`${headOf(title, text)}
+  const again = refused === undefined ? {} : { values: readSentValues(view), mistakes };
+  const main: Markup = html`${drawHead(title, text)}
     <div class="stack">
       ${note} ${writePlainForm(view, { ...form, ...again, label: title, isSubject: true })} ${below}
     </div>`;
   return { title, narrow: true, main };
 }
 
-function valuesOf({ sent }: View): Readonly<Record<string, unknown>> {
+function readSentValues({ sent }: View): Readonly<Record<string, unknown>> {
   return isObject(sent) ? sent : {};
 }
 
 /** Returns the token of the link: from the address of the page, or from its form. */
-function tokenOf(view: View): string | undefined {
-  const sent = valuesOf(view)["token"];
-  return typeof sent === "string" ? sent : parameterOf(view, "token");
+function findToken(view: View): string | undefined {
+  const sent = readSentValues(view)["token"];
+  return typeof sent === "string" ? sent : findParameter(view, "token");
 }
 
 function toLogin(site: Site, view: View): Markup {
-  return html`<p>Do you have an account? <a href="${addressOf(view, site.pages.login)}">Log in</a></p>`;
+  return html`<p>Do you have an account? <a href="${resolveAddress(view, site.pages.login)}">Log in</a></p>`;
 }

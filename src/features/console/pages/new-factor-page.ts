@@ -5,11 +5,11 @@ import { writeForm } from "../forms/form.ts";
 import { writePasskeyForm } from "../forms/passkey-form.ts";
 import { ACCOUNT_PATH } from "../frame.ts";
 import { code } from "../parts.ts";
-import { addressOf, type Drawing, type Drawn } from "../site.ts";
+import { resolveAddress, type Drawing, type Drawn } from "../site.ts";
 import { LOGIN_PATH } from "../ways-in.ts";
 import { drawConfirmed, drawConfirming } from "./confirm-page.ts";
 import { codeForm, drawWaiting } from "./factor-page.ts";
-import { headOf, isWaiting, nextOf } from "./waiting-parts.ts";
+import { drawHead, isWaiting, readNext } from "./waiting-parts.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -33,7 +33,7 @@ export const CONFIRM_PATH = "/users/{id}/factors/{factor_id}/confirm";
 async function drawApp(view: View, factor: Values): Promise<Drawn> {
   const title = "Set up the authenticator app";
   const form = isEnrolment(view) ? codeForm(view, [factor], "") : await confirmForm(view, factor);
-  const main = html`${headOf(title, "Add this key to the app, then enter the code that the app shows.")}
+  const main = html`${drawHead(title, "Add this key to the app, then enter the code that the app shows.")}
     ${code("secret", "Key", "the key", String(factor["secret"]))}
     <p><a class="btn" href="${String(factor["uri"])}">Open in an app on this device</a></p>
     ${form}`;
@@ -46,23 +46,23 @@ function drawPasskey(view: View, { id }: Values, options: Values): Drawn {
   const does = "Create the passkey";
   const factor = String(id);
   const form = isEnrolment(view)
-    ? { path: LOGIN_PATH, fields: { factor, next: nextOf(view) } }
-    : { path: CONFIRM_PATH.replace("{id}", userOf(view)).replace("{factor_id}", factor) };
-  const main = html`${headOf(title, "Your browser asks where to store it: on this device, on a phone, on a security key or in a password manager.")}
+    ? { path: LOGIN_PATH, fields: { factor, next: readNext(view) } }
+    : { path: CONFIRM_PATH.replace("{id}", readUserId(view)).replace("{factor_id}", factor) };
+  const main = html`${drawHead(title, "Your browser asks where to store it: on this device, on a phone, on a security key or in a password manager.")}
     ${writePasskeyForm(view, { ...form, does, looks: "main", asks: { options }, creates: true, label: does })}`;
   return { title, main, narrow: true };
 }
 
 function drawAdded(view: View, { kind, label }: Values): Drawn {
   const title = kind === "passkey" ? "The passkey is added" : "The factor is added";
-  const main = html`${headOf(title, `“${String(label ?? kind)}” counts from now on.`)}
-    <p class="row"><a class="btn main" href="${accountOf(view)}">To your account</a></p>`;
+  const main = html`${drawHead(title, `“${String(label ?? kind)}” counts from now on.`)}
+    <p class="row"><a class="btn main" href="${resolveAccountAddress(view)}">To your account</a></p>`;
   return { title, main, narrow: true };
 }
 
 /** Confirms an app that a user adds on the account page. */
 async function confirmForm(view: View, { id }: Values): Promise<PageContent> {
-  const path = CONFIRM_PATH.replace("{id}", userOf(view)).replace("{factor_id}", String(id));
+  const path = CONFIRM_PATH.replace("{id}", readUserId(view)).replace("{factor_id}", String(id));
   const offer = (await view.offers(path)).find(({ method }) => method === "POST");
   return offer === undefined
     ? ""
@@ -72,8 +72,8 @@ async function confirmForm(view: View, { id }: Values): Promise<PageContent> {
 /** Recovery codes are shown once. The page can be printed. */
 function drawCodes(view: View, codes: readonly string[]): Drawn {
   const title = "Your recovery codes";
-  const next = view.place?.params["id"] === undefined ? nextOf(view) : accountOf(view);
-  const main = html`${headOf(title, "Print these codes or write them down. Each one replaces your second factor once. This page shows them only now.")}
+  const next = view.place?.params["id"] === undefined ? readNext(view) : resolveAccountAddress(view);
+  const main = html`${drawHead(title, "Print these codes or write them down. Each one replaces your second factor once. This page shows them only now.")}
     ${code("codes", "Recovery codes", "the recovery codes", codes.join("\n"))}
     <p class="row"><a class="btn main" href="${next}">I have saved them</a></p>`;
   return { title, main, narrow: true };
@@ -84,10 +84,10 @@ function isEnrolment({ place }: View): boolean {
   return place?.path === `${LOGIN_PATH}factors/`;
 }
 
-function userOf({ place }: View): string {
+function readUserId({ place }: View): string {
   return String(place?.params["id"]);
 }
 
-function accountOf(view: View): string {
-  return addressOf(view, ACCOUNT_PATH.replace("{id}", userOf(view)));
+function resolveAccountAddress(view: View): string {
+  return resolveAddress(view, ACCOUNT_PATH.replace("{id}", readUserId(view)));
 }

@@ -1,26 +1,26 @@
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import type { Offer } from "../../../http/formats/view.ts";
-import { targetOf } from "../addresses.ts";
+import { readTarget } from "../addresses.ts";
 import { inCell } from "../excerpt.ts";
 import { writeButton, writeForm } from "../forms/form.ts";
-import { inputsOf } from "../forms/inputs.ts";
+import { collectInputs } from "../forms/inputs.ts";
 import { asJSON, code, column, table } from "../parts.ts";
-import { addressOf, titleOf, type Drawing, type Drawn } from "../site.ts";
+import { resolveAddress, formatTitle, type Drawing, type Drawn } from "../site.ts";
 import { showValue } from "../values.ts";
-import { fieldsOf } from "./record-page.ts";
+import { drawFields } from "./record-page.ts";
 import { isRows } from "./rows.ts";
 
 /** Draws data without a declared resource: its members or rows, and its actions. */
 export async function drawPlain(drawing: Drawing): Promise<Drawn> {
   const { value, element } = drawing.body;
-  const title = titleOf(element);
+  const title = formatTitle(element);
   const main = html`<div class="head">
       <div><h1 tabindex="-1">${title}</h1></div>
     </div>
-    ${secretsOf(drawing)}
+    ${drawSecrets(drawing)}
     ${await showAny(drawing, value)}
-    ${drawing.offers.map((offer) => formOf(drawing, offer))}
+    ${drawing.offers.map((offer) => drawForm(drawing, offer))}
     <section>
       <h2>What programs get</h2>
       ${asJSON("json", "application/json", "the answer as JSON", value)}
@@ -29,13 +29,13 @@ export async function drawPlain(drawing: Drawing): Promise<Drawn> {
 }
 
 async function showAny(drawing: Drawing, value: unknown): Promise<Markup> {
-  if (isRows(value)) return elementsOf(drawing, value, drawing.path);
-  if (isObject(value)) return fieldsOf(drawing, {}, value);
+  if (isRows(value)) return drawElements(drawing, value, drawing.path);
+  if (isObject(value)) return drawFields(drawing, {}, value);
   return html`<p>${showValue(drawing, null, value)}</p>`;
 }
 
 /** Returns the form for an offer of an endpoint. Returns nothing for an offer that only reads. */
-function formOf({ view, tag, path }: Drawing, offer: Offer): PageContent {
+function drawForm({ view, tag, path }: Drawing, offer: Offer): PageContent {
   const { method, description } = offer;
   if (method === "GET" || method === "QUERY" || offer.path !== path) return "";
   const does = description ?? method;
@@ -44,12 +44,12 @@ function formOf({ view, tag, path }: Drawing, offer: Offer): PageContent {
   const parts = { view, offer, tag, does: isLast ? "Do it" : "Send", prefix: id };
   return html`<section aria-labelledby="${id}">
     <h2 id="${id}">${does}</h2>
-    ${inputsOf(offer).length === 0 ? writeButton(parts, isLast ? "bad" : "main") : writeForm(parts)}
+    ${collectInputs(offer).length === 0 ? writeButton(parts, isLast ? "bad" : "main") : writeForm(parts)}
   </section>`;
 }
 
 /** Returns the secrets in a response, which shows them only once. */
-function secretsOf({ view, body: { value } }: Drawing): PageContent {
+function drawSecrets({ view, body: { value } }: Drawing): PageContent {
   if (view.place?.logsIn !== true || view.call.method !== "POST" || view.status >= 300 || !isObject(value)) return "";
   const secrets = SECRETS.flatMap((name) => (typeof value[name] === "string" ? [[name, value[name]] as const] : []));
   if (secrets.length === 0) return "";
@@ -64,7 +64,7 @@ function secretsOf({ view, body: { value } }: Drawing): PageContent {
 const SECRETS = ["key", "token", "password", "access", "refresh"] as const;
 
 /** Returns rows with an id, each with a link and, if the caller may, a button that ends it. */
-async function elementsOf(
+async function drawElements(
   drawing: Drawing,
   rows: readonly Readonly<Record<string, unknown>>[],
   path: string,
@@ -74,20 +74,20 @@ async function elementsOf(
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const offers = await Promise.all(rows.map(async ({ id }) => (isId(id) ? view.offers(`${path}/${id}`) : [])));
   const hasEnds = offers.some((each) => each.some(({ method }) => method === "DELETE"));
-  const cellOf = (row: Readonly<Record<string, unknown>>, name: string, may: readonly Offer[]): Markup => {
+  const drawCell = (row: Readonly<Record<string, unknown>>, name: string, may: readonly Offer[]): Markup => {
     const shown = showValue(drawing, null, row[name], inCell);
     const isLink = name === "id" && isId(row[name]) && may.some(({ method }) => method === "GET");
     return isLink
-      ? html`<th scope="row"><a class="mono" href="${addressOf(view, `${path}/${String(row[name])}`)}">${String(row[name])}</a></th>`
+      ? html`<th scope="row"><a class="mono" href="${resolveAddress(view, `${path}/${String(row[name])}`)}">${String(row[name])}</a></th>`
       : html`<td class="clip"><span>${shown}</span></td>`;
   };
-  const endOf = (may: readonly Offer[]): Markup => {
+  const drawEndCell = (may: readonly Offer[]): Markup => {
     const offer = may.find(({ method }) => method === "DELETE");
-    return html`<td>${offer === undefined ? "" : writeButton({ view, offer, does: "End", next: targetOf(view) }, "low")}</td>`;
+    return html`<td>${offer === undefined ? "" : writeButton({ view, offer, does: "End", next: readTarget(view) }, "low")}</td>`;
   };
   const lines = rows.map(
     (row, at) => html`<tr>
-      ${names.map((name) => cellOf(row, name, offers[at]!))}${hasEnds ? endOf(offers[at]!) : ""}
+      ${names.map((name) => drawCell(row, name, offers[at]!))}${hasEnds ? drawEndCell(offers[at]!) : ""}
     </tr> `,
   );
   const columns = [...names.map((name) => column(name)), ...(hasEnds ? [html`<td></td>`] : [])];

@@ -5,10 +5,10 @@ import { excerptOfJSON, MOST_SHOWN } from "../excerpt.ts";
 import { showPlain } from "../values.ts";
 
 /** Returns the extension members of a problem with their values. Empty if it has none. */
-export function extensionsOf(document: ProblemDocument, declared: ExtensionMembers = {}): PageContent {
-  const given = Object.entries(document).filter(([name]) => !standardMembers.has(name));
-  if (given.length === 0) return "";
-  const rows = given.map(([name, value]) => {
+export function drawExtensions(document: ProblemDocument, declared: ExtensionMembers = {}): PageContent {
+  const members = Object.entries(document).filter(([name]) => !standardMembers.has(name));
+  if (members.length === 0) return "";
+  const rows = members.map(([name, value]) => {
     const shown =
       typeof value === "object" && value !== null
         ? html`<code>${excerptOfJSON(value, MOST_SHOWN)}</code>`

@@ -8,22 +8,22 @@ import type { Offer, View } from "../../../http/formats/view.ts";
 import { isTooLong, onPage } from "../excerpt.ts";
 import { choicesFor } from "../forms/choices.ts";
 import { writeForm, writeMistakes } from "../forms/form.ts";
-import { inputsOf } from "../forms/inputs.ts";
-import { loginFormOf } from "../forms/login-form.ts";
+import { collectInputs } from "../forms/inputs.ts";
+import { writeLoginForm } from "../forms/login-form.ts";
 import { labelsFor, noLabels } from "../labels.ts";
 import { asJSON, column, table } from "../parts.ts";
 import { askedPath, isReadable, isServed } from "../paths.ts";
-import { addressOf, titleOf, type Drawn, type Site } from "../site.ts";
+import { resolveAddress, formatTitle, type Drawn, type Site } from "../site.ts";
 import { hasWays, SESSION_PATH } from "../ways-in.ts";
 import { drawConfirmFirst } from "./confirm-page.ts";
 import { drawConflict } from "./conflict-page.ts";
 import { drawFactorProblem } from "./factor-page.ts";
 import { drawLoginAgain } from "./login-page.ts";
 import { drawMailProblem } from "./mail-pages.ts";
-import { extensionsOf } from "./problem-extensions.ts";
+import { drawExtensions } from "./problem-extensions.ts";
 import { drawWithoutRoot } from "./root-page.ts";
-import { recordOf } from "./rows.ts";
-import { programOf } from "./session-page.ts";
+import { findRecord } from "./rows.ts";
+import { drawProgram } from "./session-page.ts";
 
 /** Draws a problem: what happened, why, and what to do. The typed values are kept. */
 export async function drawProblem(site: Site, view: View, document: ProblemDocument): Promise<Drawn> {
@@ -55,8 +55,8 @@ export async function drawProblem(site: Site, view: View, document: ProblemDocum
         <p>${detail}</p>
       </div>
     </div>
-    ${mistakesOf(document)} ${extensionsOf(document, extensions)} ${waysOn(site, view, document)}
-    ${document.status === 401 ? html`${await loginFormOf(site, view)}${schemesOf(view)}` : ""}
+    ${drawMistakes(document)} ${drawExtensions(document, extensions)} ${waysOn(site, view, document)}
+    ${document.status === 401 ? html`${await writeLoginForm(site, view)}${drawChallenges(view)}` : ""}
     ${section("Why", why)}${section("What to do", cure)} ${programs(document)}`;
   return { title, narrow: true, main };
 }
@@ -95,12 +95,12 @@ async function drawLogin(site: Site, view: View, document: ProblemDocument): Pro
           <p>For people with a browser.</p>
         </div>
       </div>
-      ${await loginFormOf(site, view)}
+      ${await writeLoginForm(site, view)}
       <p class="rule">A wrong name and a wrong password get the same answer. After ten wrong tries in a minute you wait a moment.</p>
     </section>
-    ${programOf(site, view)}
+    ${drawProgram(site, view)}
   </div>
-  ${schemesOf(view)} ${programs(document)}`;
+  ${drawChallenges(view)} ${programs(document)}`;
   return { title: "Log in", main };
 }
 
@@ -115,7 +115,7 @@ async function drawLoginFirst(site: Site, view: View, document: ProblemDocument)
         <p><code>${view.call.path}</code> needs to know who is asking, and ${said}. Whether anything is here is told afterwards.</p>
       </div>
     </div>
-    ${await loginFormOf(site, view)}${schemesOf(view)} ${programs(document)}`;
+    ${await writeLoginForm(site, view)}${drawChallenges(view)} ${programs(document)}`;
   return { title, narrow: true, main };
 }
 
@@ -126,7 +126,7 @@ function waysOn(site: Site, view: View, { status }: ProblemDocument): PageConten
   const [, seconds] = view.headers.find(([name]) => name === "Retry-After") ?? [];
   const isRead = view.call.method === "GET" || view.call.method === "HEAD";
   const link = (at: string, words: PageContent): Markup =>
-    html`<a class="btn" href="${addressOf(view, at)}">${words}</a>`;
+    html`<a class="btn" href="${resolveAddress(view, at)}">${words}</a>`;
   const ways: readonly PageContent[] = [
     seconds === undefined
       ? ""
@@ -149,12 +149,12 @@ function programs(document: ProblemDocument): Markup {
   </details>`;
 }
 
-function mistakesOf({ errors = [], detail }: ProblemDocument): PageContent {
+function drawMistakes({ errors = [], detail }: ProblemDocument): PageContent {
   return errors.length === 0 ? "" : writeMistakes([], detail, errors);
 }
 
 /** Lists the challenges of the response: how programs authenticate. */
-function schemesOf({ headers }: View): PageContent {
+function drawChallenges({ headers }: View): PageContent {
   const challenges = headers.filter(([name]) => name === "WWW-Authenticate");
   if (challenges.length === 0) return "";
   const rows = challenges.map(([, challenge]) => {
@@ -182,16 +182,16 @@ async function formAgain(site: Site, view: View, document: ProblemDocument): Pro
   const offers = await view.offers();
   const offer = offers.find(({ method, path }) => method === call.method && path === askedPath(view));
   if (offer === undefined) return null;
-  const inputs = inputsOf(offer);
+  const inputs = collectInputs(offer);
   if (inputs.length === 0) return null;
-  const what = nameOf(view, offer);
+  const what = describeOffer(view, offer);
   // A PATCH contains only the changed fields. The others come from the record.
   const values: Readonly<Record<string, unknown>> =
-    call.method === "PATCH" ? { ...recordOf(await view.ask(askedPath(view))), ...sent } : { ...sent };
-  const asked = offer.body ?? offer.resource;
+    call.method === "PATCH" ? { ...findRecord(await view.ask(askedPath(view))), ...sent } : { ...sent };
+  const fieldSource = offer.body ?? offer.resource;
   const form = {
     choices: await choicesFor(site, view, [offer]),
-    labels: asked === null ? noLabels : await labelsFor(site, view, asked, [values], onPage),
+    labels: fieldSource === null ? noLabels : await labelsFor(site, view, fieldSource, [values], onPage),
     view,
     offer,
     values,
@@ -208,14 +208,14 @@ async function formAgain(site: Site, view: View, document: ProblemDocument): Pro
       </div>
     </div>
     ${writeMistakes(inputs, detail, errors)}
-    ${extensionsOf(document, catalogueWith(site.facts().problems)[document.code]?.extensions)} ${writeForm(form)}`;
+    ${drawExtensions(document, catalogueWith(site.facts().problems)[document.code]?.extensions)} ${writeForm(form)}`;
   return { title: what, main };
 }
 
-function nameOf({ place, call }: View, { name, resource, description }: Offer): string {
-  if (name !== null) return titleOf(name);
+function describeOffer({ place, call }: View, { name, resource, description }: Offer): string {
+  if (name !== null) return formatTitle(name);
   if (resource === null) return description ?? `${call.method} ${call.path}`;
   return call.method === "POST"
     ? `New ${resource.name}`
-    : titleOf(`${resource.name} ${String(place?.params["id"] ?? "")}`);
+    : formatTitle(`${resource.name} ${String(place?.params["id"] ?? "")}`);
 }

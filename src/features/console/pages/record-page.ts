@@ -2,18 +2,18 @@ import { html, type Markup, type PageContent } from "../../../core/html/markup.t
 import type { Offer } from "../../../http/formats/view.ts";
 import type { Field } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
-import { excerptOf, inCell, isTooLong } from "../excerpt.ts";
+import { excerptText, inCell, isTooLong } from "../excerpt.ts";
 import { actionButtons, actionForms } from "../forms/actions.ts";
 import { writeButton, writeForm } from "../forms/form.ts";
 import { writeRaw } from "../forms/raw-form.ts";
-import { ruleOf } from "../forms/rules.ts";
-import { labelFieldOf } from "../labels.ts";
+import { describeRule } from "../forms/rules.ts";
+import { findLabelField } from "../labels.ts";
 import { asJSON, goingNote, methodTag } from "../parts.ts";
 import { offersBelow } from "../paths.ts";
-import { addressOf, nestedIn, titleOf, type Drawing, type Drawn } from "../site.ts";
+import { resolveAddress, nestedIn, formatTitle, type Drawing, type Drawn } from "../site.ts";
 import { showValue } from "../values.ts";
-import { expansionsOf } from "./list-page.ts";
-import { isRows, rowsOf } from "./rows.ts";
+import { drawExpansions } from "./list-page.ts";
+import { isRows, drawRows } from "./rows.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -24,11 +24,11 @@ export async function drawRecord(drawing: Drawing, resource: Resource, record: V
   const update = offers.find(({ action }) => action === "update");
   const main = html`<div class="head">
       <div>
-        <h1>${titleOf(what)}</h1>
-        ${calledOf(resource, record)}
+        <h1>${formatTitle(what)}</h1>
+        ${drawLabel(resource, record)}
       </div>
       <div class="row">
-        ${actionButtons(drawing)}${update === undefined ? "" : html`<a class="btn" href="#edit" data-key="e">Edit</a>`}${deletionOf(drawing, what)}
+        ${actionButtons(drawing)}${update === undefined ? "" : html`<a class="btn" href="#edit" data-key="e">Edit</a>`}${drawDeletion(drawing, what)}
       </div>
     </div>
     ${goingNote(drawing.view)}
@@ -36,12 +36,12 @@ export async function drawRecord(drawing: Drawing, resource: Resource, record: V
       <div class="stack far">
         <section aria-labelledby="fields">
           <h2 id="fields">Fields</h2>
-          ${fieldsOf(drawing, resource.fields, record)}
+          ${drawFields(drawing, resource.fields, record)}
         </section>
-        ${await withinOf(drawing, resource)}${actionForms(drawing)}${editOf(drawing, record)}
+        ${await drawNested(drawing, resource)}${actionForms(drawing)}${drawEditForm(drawing, record)}
       </div>
       <aside class="side" aria-label="About this ${resource.name}">
-        ${mayOf(offers)}
+        ${drawOffers(offers)}
         ${
           tag === null
             ? ""
@@ -59,40 +59,40 @@ export async function drawRecord(drawing: Drawing, resource: Resource, record: V
         </section>
       </aside>
     </div>`;
-  return { title: titleOf(what), main };
+  return { title: formatTitle(what), main };
 }
 
-function calledOf(resource: Resource, record: Values): PageContent {
-  const label = labelFieldOf(resource);
+function drawLabel(resource: Resource, record: Values): PageContent {
+  const label = findLabelField(resource);
   const name = label === null ? null : record[label];
-  return typeof name === "string" ? html`<p><bdi>${excerptOf(name, inCell.characters)}</bdi></p>` : "";
+  return typeof name === "string" ? html`<p><bdi>${excerptText(name, inCell.characters)}</bdi></p>` : "";
 }
 
 /** Returns the fields by name, each with its value and its rule. */
-export function fieldsOf(drawing: Drawing, fields: Readonly<Record<string, Field>>, record: Values): Markup {
+export function drawFields(drawing: Drawing, fields: Readonly<Record<string, Field>>, record: Values): Markup {
   const rows = Object.entries(record).map(([name, value]) => {
     const field = Object.hasOwn(fields, name) ? fields[name]! : null;
-    const rule = field === null ? (name === "id" ? "Given by the service" : "") : ruleOf(field);
+    const rule = field === null ? (name === "id" ? "Given by the service" : "") : describeRule(field);
     return html`<div>
       <dt>${name}</dt>
-      <dd>${field === null && isRows(value) && value.length > 0 ? rowsOf(drawing, value) : showValue(drawing, field, value)}</dd>
+      <dd>${field === null && isRows(value) && value.length > 0 ? drawRows(drawing, value) : showValue(drawing, field, value)}</dd>
       ${rule === "" ? "" : html`<dd class="rule">${rule}</dd>`}
     </div> `;
   });
   return html`<dl class="facts-list">${rows}</dl>`;
 }
 
-async function withinOf({ site, view, path }: Drawing, resource: Resource): Promise<Markup> {
+async function drawNested({ site, view, path }: Drawing, resource: Resource): Promise<Markup> {
   const links = nestedIn(site, resource).map(({ plural, description }) => {
-    const at = addressOf(view, `${path}/${plural}`);
-    return html`<li><a href="${at}">${titleOf(plural)}</a> <span class="rule">${description}</span></li>`;
+    const at = resolveAddress(view, `${path}/${plural}`);
+    return html`<li><a href="${at}">${formatTitle(plural)}</a> <span class="rule">${description}</span></li>`;
   });
-  const beside = expansionsOf(view);
+  const beside = drawExpansions(view);
   for (const [first] of await offersBelow(site, view, path)) {
     if (first!.method !== "GET" || first!.resource !== null) continue;
     const name = first!.path.slice(path.length + 1);
     links.push(
-      html`<li><a href="${addressOf(view, first!.path)}">${titleOf(name)}</a> <span class="rule">${first!.description}</span></li>`,
+      html`<li><a href="${resolveAddress(view, first!.path)}">${formatTitle(name)}</a> <span class="rule">${first!.description}</span></li>`,
     );
   }
   if (links.length + beside.length === 0) return html``;
@@ -108,7 +108,7 @@ async function withinOf({ site, view, path }: Drawing, resource: Resource): Prom
  * Returns the form for a change. One button sends the changes, the other the whole record. A value that is too long for
  * an input would be emptied by the second.
  */
-function editOf({ view, offers, tag, choices, labels }: Drawing, values: Values): PageContent {
+function drawEditForm({ view, offers, tag, choices, labels }: Drawing, values: Values): PageContent {
   const update = offers.find(({ action }) => action === "update");
   const isWhole = !Object.values(values).some(isTooLong);
   const replace = isWhole ? offers.find(({ action }) => action === "replace") : undefined;
@@ -126,10 +126,10 @@ function editOf({ view, offers, tag, choices, labels }: Drawing, values: Values)
   </section>`;
 }
 
-function deletionOf({ view, offers, path, tag }: Drawing, what: string): Markup {
+function drawDeletion({ view, offers, path, tag }: Drawing, what: string): Markup {
   const offer = offers.find(({ action }) => action === "delete");
   if (offer === undefined) return html``;
-  const next = addressOf(view, path.slice(0, path.lastIndexOf("/")) || "/");
+  const next = resolveAddress(view, path.slice(0, path.lastIndexOf("/")) || "/");
   return html`<details class="menu end" data-js hidden>
     <summary class="btn bad">Delete</summary>
     <div class="stack">
@@ -147,7 +147,7 @@ function deletionOf({ view, offers, path, tag }: Drawing, what: string): Markup 
   </details>`;
 }
 
-function mayOf(offers: readonly Offer[]): Markup {
+function drawOffers(offers: readonly Offer[]): Markup {
   const words: Readonly<Record<string, string>> = {
     read: "read it",
     replace: "replace it",
@@ -155,7 +155,7 @@ function mayOf(offers: readonly Offer[]): Markup {
     delete: "delete it",
   };
   const rows = offers.map((offer) => {
-    const says = offer.name === null ? (words[offer.action] ?? offer.action) : titleOf(offer.name);
+    const says = offer.name === null ? (words[offer.action] ?? offer.action) : formatTitle(offer.name);
     return html`<dt>${methodTag(offer.method)}</dt>
       <dd>${says}</dd>`;
   });

@@ -2,10 +2,10 @@ import type { Carrier } from "../../../access/scheme/scheme.ts";
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type PageContent, type Markup } from "../../../core/html/markup.ts";
 import type { View } from "../../../http/formats/view.ts";
-import { curlOf } from "../addresses.ts";
-import { loginFormOf } from "../forms/login-form.ts";
+import { formatCurl } from "../addresses.ts";
+import { writeLoginForm } from "../forms/login-form.ts";
 import { code, column, methodTag, table } from "../parts.ts";
-import { addressOf, titleOf, type Drawing, type Drawn, type Site } from "../site.ts";
+import { resolveAddress, formatTitle, type Drawing, type Drawn, type Site } from "../site.ts";
 
 /**
  * Draws the start page: the resources, the caller's actions, and the ways to log in. Returns null if the response of
@@ -19,17 +19,17 @@ export async function drawRoot(drawing: Drawing): Promise<Drawn | null> {
 <p>Programs get JSON or XML from these addresses. Your browser gets pages. It is the same service, with the same rules.</p></div></div>
 <div class="split">
 <div class="stack far">
-${isObject(problem) ? refusedOf(problem) : ""}
+${isObject(problem) ? drawRefusal(problem) : ""}
 <section aria-labelledby="resources"><h2 id="resources">Resources</h2>
-${await resourcesOf(drawing)}</section>
+${await drawResources(drawing)}</section>
 <section aria-labelledby="first"><h2 id="first">A request from a program</h2>
-${code("curl", "For a shell", "the command", commandOf(drawing))}</section>
+${code("curl", "For a shell", "the command", formatCommand(drawing))}</section>
 <section aria-labelledby="ways"><h2 id="ways">Ways to say who you are</h2>
-${schemesOf(drawing)}</section>
+${drawSchemes(drawing)}</section>
 </div>
 <aside class="side" aria-label="You and this service">
-<section><h2>${isObject(caller) ? "You" : "Log in"}</h2>${isObject(caller) ? callerOf(caller) : await loginFormOf(drawing.site, drawing.view)}</section>
-<section><h2>Read more</h2><ul class="stack near">${Object.entries(links).flatMap(([name, path]) => (typeof path === "string" ? [html`<li><a href="${path}">${name === "openapi" ? "OpenAPI" : titleOf(name)}</a></li>`] : []))}</ul></section>
+<section><h2>${isObject(caller) ? "You" : "Log in"}</h2>${isObject(caller) ? drawCaller(caller) : await writeLoginForm(drawing.site, drawing.view)}</section>
+<section><h2>Read more</h2><ul class="stack near">${Object.entries(links).flatMap(([name, path]) => (typeof path === "string" ? [html`<li><a href="${path}">${name === "openapi" ? "OpenAPI" : formatTitle(name)}</a></li>`] : []))}</ul></section>
 </aside>
 </div>`;
   return { title: "Root", main };
@@ -45,18 +45,18 @@ export function drawWithoutRoot(site: Site, view: View): Markup {
     );
   const items = listed.map(
     ({ resource: { path, description } }) =>
-      html`<li><a class="mono" href="${addressOf(view, path)}">${path}</a> <span class="rule">${description}</span></li> `,
+      html`<li><a class="mono" href="${resolveAddress(view, path)}">${path}</a> <span class="rule">${description}</span></li> `,
   );
   return html`<section aria-labelledby="resources"><h2 id="resources">What there is</h2>
 <ul class="stack near">${items}</ul></section>`;
 }
 
-function refusedOf({ detail }: Readonly<Record<string, unknown>>): Markup {
+function drawRefusal({ detail }: Readonly<Record<string, unknown>>): Markup {
   return html`<div class="note bad" role="alert"><h2>You were taken for nobody</h2><p>${String(detail)}</p></div>`;
 }
 
 /** Returns each resource, with the caller's actions on the collection. */
-async function resourcesOf({ site, view }: Drawing): Promise<Markup> {
+async function drawResources({ site, view }: Drawing): Promise<Markup> {
   const rows = await Promise.all(
     site.facts().mounts.map(async ({ resource: { path, within, description } }): Promise<PageContent> => {
       const offers = within === null ? await view.offers(path) : [];
@@ -65,7 +65,7 @@ async function resourcesOf({ site, view }: Drawing): Promise<Markup> {
       const words =
         within === null ? (may.length === 0 ? "nothing" : may) : html`<span class="dim">by ${within.name}</span>`;
       const name = isReadable
-        ? html`<a class="mono" href="${addressOf(view, path)}">${path}</a>`
+        ? html`<a class="mono" href="${resolveAddress(view, path)}">${path}</a>`
         : html`<span class="mono">${path}</span>`;
       return html`<tr><th scope="row">${name}</th><td>${description}</td><td>${words}</td></tr>
 `;
@@ -78,15 +78,15 @@ async function resourcesOf({ site, view }: Drawing): Promise<Markup> {
   );
 }
 
-function commandOf({ view, site }: Drawing): string {
+function formatCommand({ view, site }: Drawing): string {
   const path = site.facts().mounts.find(({ resource }) => resource.within === null)?.resource.path ?? "/";
-  return `${curlOf(view, addressOf(view, path))} -H 'Authorization: Bearer ACCESS_TOKEN'`;
+  return `${formatCurl(view, resolveAddress(view, path))} -H 'Authorization: Bearer ACCESS_TOKEN'`;
 }
 
-function schemesOf({ site }: Drawing): Markup {
+function drawSchemes({ site }: Drawing): Markup {
   const places = site
     .facts()
-    .schemes.flatMap(({ name, carriers }) => carriers.map((each) => `${name}\n${placeOf(each)}`));
+    .schemes.flatMap(({ name, carriers }) => carriers.map((each) => `${name}\n${describePlace(each)}`));
   const rows = [...new Set(places)].map((each) => {
     const [name, place] = each.split("\n");
     return html`<tr><th scope="row">${name}</th><td>${place}</td></tr>
@@ -99,13 +99,13 @@ function schemesOf({ site }: Drawing): Markup {
   );
 }
 
-function placeOf(carrier: Carrier): string {
-  if (carrier.in === "authorization") return `Authorization: ${titleOf(carrier.scheme)} …`;
+function describePlace(carrier: Carrier): string {
+  if (carrier.in === "authorization") return `Authorization: ${formatTitle(carrier.scheme)} …`;
   if (carrier.in === "cookie") return `the cookie ${carrier.name}`;
   return carrier.in === "proxy" ? `${carrier.name}, from a trusted proxy` : carrier.name;
 }
 
-function callerOf(caller: Readonly<Record<string, unknown>>): Markup {
+function drawCaller(caller: Readonly<Record<string, unknown>>): Markup {
   const { user, username, role, scheme } = caller;
   const name = isObject(user) ? user["name"] : username;
   return html`<dl class="kv"><dt>Name</dt><dd><bdi>${String(name)}</bdi></dd><dt>Role</dt><dd>${String(role)}</dd><dt>Known by</dt><dd>${String(scheme)}</dd></dl>`;

@@ -12,7 +12,7 @@ type Values = Readonly<Record<string, unknown>>;
 const MOST_COLUMNS = 100;
 
 /** Returns the record in a reply. Returns null for any other reply. */
-export function recordOf(reply: Reply | null): Values | null {
+export function findRecord(reply: Reply | null): Values | null {
   return reply?.body?.kind === "data" && isObject(reply.body.value) ? reply.body.value : null;
 }
 
@@ -20,10 +20,10 @@ export function recordOf(reply: Reply | null): Values | null {
  * Returns true if data is a table, with or without a declaration. Rows with too many different members are not a table.
  */
 export function isRows(value: unknown): value is readonly Values[] {
-  return Array.isArray(value) && value.every(isObject) && columnsOf(value) !== null;
+  return Array.isArray(value) && value.every(isObject) && findColumns(value) !== null;
 }
 
-function columnsOf(rows: readonly Values[]): readonly string[] | null {
+function findColumns(rows: readonly Values[]): readonly string[] | null {
   const names = new Set<string>();
   for (const row of rows) {
     for (const name in row) names.add(name);
@@ -33,8 +33,8 @@ function columnsOf(rows: readonly Values[]): readonly string[] | null {
 }
 
 /** Draws rows without a declared resource. */
-export function rowsOf(drawing: Drawing, rows: readonly Values[]): Markup {
-  const names = columnsOf(rows) ?? [];
+export function drawRows(drawing: Drawing, rows: readonly Values[]): Markup {
+  const names = findColumns(rows) ?? [];
   if (rows.length === 0) return html`<div class="empty"><h2>Nothing here</h2></div>`;
   const lines = rows.map(
     (row) =>

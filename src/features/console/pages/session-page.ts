@@ -3,8 +3,8 @@ import { isObject } from "../../../core/checking/members.ts";
 import { html, type PageContent } from "../../../core/html/markup.ts";
 import type { View } from "../../../http/formats/view.ts";
 import { asJSON } from "../parts.ts";
-import { titleOf, addressOf, type Drawing, type Drawn, type Site } from "../site.ts";
-import { fieldsOf } from "./record-page.ts";
+import { formatTitle, resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts";
+import { drawFields } from "./record-page.ts";
 
 /** Draws the session: what the service knows about the caller, and a form to try a request like a program. */
 export function drawSession(drawing: Drawing): Drawn | null {
@@ -13,9 +13,9 @@ export function drawSession(drawing: Drawing): Drawn | null {
   const { user: _, ...rest } = value;
   const main = html`<div class="head"><div><h1>Who you are</h1><p>What the service knows of you, from the request that you sent.</p></div></div>
 <div class="duo"><section aria-labelledby="you"><h2 id="you">You</h2>
-${fieldsOf(drawing, {}, { ...value["user"], ...rest })}
+${drawFields(drawing, {}, { ...value["user"], ...rest })}
 ${asJSON("json", "application/json", "the answer as JSON", value)}</section>
-${programOf(drawing.site, drawing.view)}</div>`;
+${drawProgram(drawing.site, drawing.view)}</div>`;
   return { title: "Who you are", main };
 }
 
@@ -30,12 +30,12 @@ interface Way {
  * Returns a form that sends one request with a given credential, without the session's cookie, as a program would. It
  * needs the script, and stores nothing.
  */
-export function programOf(site: Site, view: View): PageContent {
-  const path = addressOf(
+export function drawProgram(site: Site, view: View): PageContent {
+  const path = resolveAddress(
     view,
     site.facts().endpoints.some((each) => each.path === "/protected/") ? "/protected/" : "/",
   );
-  const ways = waysOf(site);
+  const ways = collectWays(site);
   if (ways.length === 0) return "";
   const panes = ways.map(
     ({ header, placeholder }, at) => html`<div class="pane"><form class="stack" data-try="answer-${at}">
@@ -56,20 +56,20 @@ ${panes}</div>
 <noscript><p class="rule">Sending it needs JavaScript.</p></noscript></section>`;
 }
 
-function waysOf(site: Site): readonly Way[] {
+function collectWays(site: Site): readonly Way[] {
   const carriers = site.facts().schemes.flatMap((scheme) => scheme.carriers.map((carrier) => ({ scheme, carrier })));
-  const ways = carriers.flatMap(({ scheme, carrier }) => wayOf(scheme.name, carrier));
+  const ways = carriers.flatMap(({ scheme, carrier }) => createWays(scheme.name, carrier));
   return ways
     .filter((way, at) => ways.findIndex(({ placeholder }) => placeholder === way.placeholder) === at)
     .slice(0, 5);
 }
 
-function wayOf(name: string, carrier: Carrier): readonly Way[] {
+function createWays(name: string, carrier: Carrier): readonly Way[] {
   if (carrier.in === "authorization") {
-    const word = titleOf(carrier.scheme);
+    const word = formatTitle(carrier.scheme);
     return [{ name: word, header: "Authorization", placeholder: `${word} …` }];
   }
   return carrier.in === "header"
-    ? [{ name: titleOf(name), header: carrier.name, placeholder: `${carrier.name} …` }]
+    ? [{ name: formatTitle(name), header: carrier.name, placeholder: `${carrier.name} …` }]
     : [];
 }

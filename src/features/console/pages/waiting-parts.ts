@@ -2,7 +2,7 @@ import { isObject } from "../../../core/checking/members.ts";
 import { pathHere } from "../../../core/html/link.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import type { View } from "../../../http/formats/view.ts";
-import { parameterOf } from "../addresses.ts";
+import { findParameter } from "../addresses.ts";
 
 // The common parts of the pages on which a login is completed or confirmed.
 
@@ -17,7 +17,7 @@ export function isWaiting(value: unknown): value is Waiting {
 }
 
 /** Returns the head of a page. */
-export function headOf(title: string, text: string): Markup {
+export function drawHead(title: string, text: string): Markup {
   return html`<div class="head">
     <div>
       <h1 tabindex="-1">${title}</h1>
@@ -27,7 +27,7 @@ export function headOf(title: string, text: string): Markup {
 }
 
 /** Returns the choice among factors that take a code. One alone needs no choice. */
-export function choiceOf(factors: readonly Values[]): Markup {
+export function drawFactorChoice(factors: readonly Values[]): Markup {
   const [first] = factors;
   if (factors.length === 1) return html`<input type="hidden" name="factor" value="${String(first!["id"])}" />`;
   const choices = factors.map(
@@ -45,21 +45,21 @@ export function choiceOf(factors: readonly Values[]): Markup {
 export function codeField(factors: readonly Values[], error: string): Markup {
   const attributes: PageContent = error === "" ? "" : html` aria-invalid="true" aria-describedby="${error}"`;
   return html`<p class="field">
-    <label for="code">${codeNameOf(factors)}</label>
+    <label for="code">${describeCode(factors)}</label>
     <input id="code" name="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" required autofocus${attributes} />
   </p>`;
 }
 
-function codeNameOf(factors: readonly Values[]): string {
+function describeCode(factors: readonly Values[]): string {
   const [kind, ...others] = factors.map((factor) => factor["kind"]);
   if (kind === "recovery" && others.length === 0) return "Recovery code";
   return kind === "mail" ? "Code from the mail" : "Code";
 }
 
 /** The page to show after the login: the one that the form names, if it is a path of this service. */
-export function nextOf(view: View): string {
+export function readNext(view: View): string {
   const { sent, call, basePath } = view;
-  const next = isObject(sent) ? sent["next"] : parameterOf(view, "next");
+  const next = isObject(sent) ? sent["next"] : findParameter(view, "next");
   const path = typeof next === "string" ? pathHere(next) : null;
   return path === null || path === call.path ? `${basePath}/` : path;
 }

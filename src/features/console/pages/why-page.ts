@@ -1,7 +1,7 @@
 import { isObject } from "../../../core/checking/members.ts";
 import { linkTo } from "../../../core/html/link.ts";
 import { html, type Markup } from "../../../core/html/markup.ts";
-import { curlOf } from "../addresses.ts";
+import { formatCurl } from "../addresses.ts";
 import { asJSON, code, column, table } from "../parts.ts";
 import type { Drawing, Drawn } from "../site.ts";
 import type { Why } from "../why.ts";
@@ -19,11 +19,11 @@ export function drawWhy({ body, view }: Drawing): Drawn | null {
 <a class="btn" href="${linkTo(of)}">Back to it</a></div>
 <div class="split"><ol class="steps">
 <li><section><h2>You asked</h2>
-${code("curl", "Credentials are left out", "the request as curl", curlOf(view, of))}
+${code("curl", "Credentials are left out", "the request as curl", formatCurl(view, of))}
 <p class="rule">${route === null ? "Nothing stands at this address." : html`It is <code>${route}</code> of the API.`}</p></section></li>
-<li><section><h2>The schemes looked at it</h2>${schemesOf(body.value)}</section></li>
-<li><section><h2>The permission</h2>${permissionOf(permission)}</section></li>
-<li><section><h2>The header fields of the answer</h2>${headersOf(body.value)}</section></li>
+<li><section><h2>The schemes looked at it</h2>${drawSchemes(body.value)}</section></li>
+<li><section><h2>The permission</h2>${drawPermission(permission)}</section></li>
+<li><section><h2>The header fields of the answer</h2>${drawHeaders(body.value)}</section></li>
 </ol>
 <aside class="side" aria-label="The explanation as data">
 <section><h2>As JSON</h2>${asJSON("json", "application/json", "the explanation as JSON", body.value)}</section>
@@ -36,7 +36,7 @@ function isWhy(value: unknown): value is Why {
   return isObject(value) && typeof value["of"] === "string" && Array.isArray(value["schemes"]);
 }
 
-function schemesOf({ schemes }: Why): Markup {
+function drawSchemes({ schemes }: Why): Markup {
   if (schemes.length === 0)
     return html`<p>None of them: this address is open to everybody and looks at no credential.</p>`;
   const tones = { accepted: "tag yes", rejected: "tag no", absent: "tag" } as const;
@@ -53,7 +53,7 @@ function schemesOf({ schemes }: Why): Markup {
   );
 }
 
-function permissionOf(permission: Why["permission"]): Markup {
+function drawPermission(permission: Why["permission"]): Markup {
   if (permission === null) return html`<p>None was asked: the address is open, or the request ended before.</p>`;
   const { name, action, said, by } = permission;
   const words = { allow: "allows it", deny: "denies it", "some rows": "allows some rows" } as const;
@@ -80,7 +80,7 @@ const meanings: Readonly<Record<string, string>> = {
   "strict-transport-security": "Browsers come back over TLS alone",
 };
 
-function headersOf({ headers }: Why): Markup {
+function drawHeaders({ headers }: Why): Markup {
   const rows = headers.map(
     ({
       name,

@@ -4,7 +4,7 @@ import { pascalCase } from "../names.ts";
 import { draftSchema, recordSchema } from "../schemas.ts";
 import { exampleDraft, exampleRecord } from "./examples.ts";
 import { answerHeaders } from "./headers.ts";
-import { contentOf, mediaTypeObject } from "./media.ts";
+import { buildContent, mediaTypeObject } from "./media.ts";
 import type { Description } from "./operation.ts";
 import { shared } from "./parameters.ts";
 import {
@@ -17,7 +17,7 @@ import {
 } from "./resource-operations.ts";
 
 /** Returns the method and the path of an action: `POST /orders/{id}/cancel`. */
-export function placeOf({ mount }: Subject, { method, on, name }: ServedAction): string {
+export function formatPlace({ mount }: Subject, { method, on, name }: ServedAction): string {
   const { path } = mount.resource;
   return `${method} ${on === "record" ? `${path}/{id}` : path}/${name}`;
 }
@@ -41,7 +41,7 @@ export function describeServedAction(subject: Subject, action: ServedAction): De
       ? shared("IfNoneMatch")
       : [...(on === "record" ? [ifMatch(subject)] : []), ...shared("IdempotencyKey", "PreferReturn")],
     request: (mediaType) => mediaTypeObject(mediaType, draftSchema(body), exampleDraft(body)),
-    responses: responsesOf(subject, action),
+    responses: buildResponses(subject, action),
     problems: [
       ...(isSafe
         ? []
@@ -57,13 +57,13 @@ export function describeServedAction(subject: Subject, action: ServedAction): De
   };
 }
 
-function responsesOf(subject: Subject, { answer, method }: ServedAction): Readonly<Record<string, JSONObject>> {
+function buildResponses(subject: Subject, { answer, method }: ServedAction): Readonly<Record<string, JSONObject>> {
   const able = subject.formats.filter(({ shows }) => shows !== "lists");
   const repeated = method === "GET" ? [] : (["IdempotencyReplayed"] as const);
   if (answer === "nothing") return { 204: { description: "Done.", headers: answerHeaders(...repeated) } };
   const headers = answerHeaders("ETag", ...repeated, ...(method === "GET" ? [] : (["PreferenceApplied"] as const)));
   if (answer !== "record") {
-    const shown = contentOf(able, { ...recordSchema(answer), additionalProperties: false }, exampleRecord(answer));
+    const shown = buildContent(able, { ...recordSchema(answer), additionalProperties: false }, exampleRecord(answer));
     const done = {
       description: "Done.",
       headers: answerHeaders(...(method === "GET" ? (["ETag"] as const) : repeated)),
@@ -76,7 +76,7 @@ function responsesOf(subject: Subject, { answer, method }: ServedAction): Readon
     200: {
       description: "Done: the record as it is now.",
       headers,
-      content: contentOf(able, schema, exampleWithId(subject.mount.resource)),
+      content: buildContent(able, schema, exampleWithId(subject.mount.resource)),
     },
     204: { description: "Done. The record is left out, as the caller prefers, or because it is gone.", headers },
   };

@@ -6,12 +6,15 @@ import type { JSONObject } from "../json.ts";
 
 /** Returns an example of a record, without its id. Returns null if a field has no example and none can be generated. */
 export function exampleRecord({ fields }: Resource): JSONObject | null {
-  return exampleOf(fields, isInRecords);
+  return findExample(fields, isInRecords);
 }
 
 /** Returns an example of a body to create or replace. Returns null if none can be generated. */
 export function exampleDraft({ fields }: Resource): JSONObject | null {
-  return exampleOf(fields, (field) => isWritable(field) && (isRequired(field) || declaredExample(field) !== undefined));
+  return findExample(
+    fields,
+    (field) => isWritable(field) && (isRequired(field) || declaredExample(field) !== undefined),
+  );
 }
 
 /** Returns an example change of one field. Returns null if none can be generated. */
@@ -20,10 +23,10 @@ export function examplePatch(resource: Resource): JSONObject | null {
   return first === undefined ? null : Object.fromEntries([first]);
 }
 
-function exampleOf(fields: Fields, isPart: (field: Field) => boolean): JSONObject | null {
+function findExample(fields: Fields, isPart: (field: Field) => boolean): JSONObject | null {
   const parts = Object.entries(fields).filter(([, field]) => isPart(field));
   const values = parts.map(
-    ([name, field]) => [name, declaredExample(field) ?? samplesOf(field.kind)[0] ?? null] as const,
+    ([name, field]) => [name, declaredExample(field) ?? collectSamples(field.kind)[0] ?? null] as const,
   );
   const isWhole = values.every(([name, value]) => value !== null || fields[name]!.options.optional === true);
   return isWhole ? Object.fromEntries(values) : null;
@@ -31,7 +34,7 @@ function exampleOf(fields: Fields, isPart: (field: Field) => boolean): JSONObjec
 
 /** Returns the example of a member. If a required member has none, returns a generated value. Undefined if there is none. */
 export function exampleValue({ kind, options }: ExtensionMember): unknown {
-  return options.example ?? (options.optional === true ? undefined : samplesOf(kind)[0]);
+  return options.example ?? (options.optional === true ? undefined : collectSamples(kind)[0]);
 }
 
 function declaredExample({ options: { example, default: fallback } }: Field): unknown {
@@ -40,12 +43,12 @@ function declaredExample({ options: { example, default: fallback } }: Field): un
 
 type Kind = ExtensionMember["kind"];
 
-const known = new WeakMap<Kind, readonly unknown[]>();
+const sampleCache = new WeakMap<Kind, readonly unknown[]>();
 
 /** Returns values that the field itself accepts. Every operation of a resource shows them. */
-function samplesOf(kind: Kind): readonly unknown[] {
-  const samples = known.get(kind) ?? samplesOfKind(kind);
-  known.set(kind, samples);
+function collectSamples(kind: Kind): readonly unknown[] {
+  const samples = sampleCache.get(kind) ?? samplesOfKind(kind);
+  sampleCache.set(kind, samples);
   return samples;
 }
 

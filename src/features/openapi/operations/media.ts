@@ -5,7 +5,7 @@ import type { JSONObject } from "../json.ts";
  * Returns the content of a response by media type. The example is null if none can be generated. Pages and CSV are left out, because
  * generated clients would get a text for each. The parameter `format` describes them.
  */
-export function contentOf(formats: readonly Format[], schema: JSONObject, example: unknown): JSONObject {
+export function buildContent(formats: readonly Format[], schema: JSONObject, example: unknown): JSONObject {
   const structured = formats.filter(({ mediaType }) => isStructured(mediaType));
   return Object.fromEntries(
     structured.map(({ mediaType }) => [mediaType, mediaTypeObject(mediaType, schema, example)]),

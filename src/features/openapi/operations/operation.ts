@@ -1,11 +1,11 @@
 import type { Scheme } from "../../../access/scheme/scheme.ts";
 import type { ProblemCode } from "../../../core/problem/catalogue.ts";
-import { codeOf, type AnyProblem } from "../../../core/problem/definition.ts";
+import { resolveCode, type AnyProblem } from "../../../core/problem/definition.ts";
 import type { ServedEndpoint } from "../../../http/endpoint/endpoint.ts";
 import { withDeprecation, withGoing } from "../deprecated.ts";
 import type { JSONObject } from "../json.ts";
 import { problemsOnTheWay, type ProblemResponses } from "../problems.ts";
-import { securityOf } from "../security.ts";
+import { buildSecurity } from "../security.ts";
 import { pathParameters } from "./parameters.ts";
 
 /** The description of an operation, in addition to the facts of its endpoint. */
@@ -37,7 +37,7 @@ export interface Surroundings {
 }
 
 /** Returns an operation: its description, and what follows from the facts of its endpoint. */
-export function operationOf(
+export function buildOperation(
   endpoint: ServedEndpoint,
   description: Description,
   { schemes, security, problems: answers, refusals, anywhere, format }: Surroundings,
@@ -50,15 +50,15 @@ export function operationOf(
     : description.parameters;
   const parameters = withPathParameters(endpoint, described);
   const onTheWay = problemsOnTheWay(endpoint, schemes, refusals);
-  const expected = new Set([...onTheWay, ...problems.map(codeOf), ...anywhere]);
+  const expected = new Set([...onTheWay, ...problems.map(resolveCode), ...anywhere]);
   return {
     tags: [tag],
     summary,
     ...withDeprecation(access === "open" ? undefined : `Who may: ${access.name}.`, endpoint.deprecations ?? []),
     operationId,
-    security: securityOf(endpoint, security),
+    security: buildSecurity(endpoint, security),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(consumes === undefined ? {} : { requestBody: bodyOf(consumes, bodyOptional === true, request) }),
+    ...(consumes === undefined ? {} : { requestBody: buildBody(consumes, bodyOptional === true, request) }),
     responses: { ...answers.of(expected), ...withGoing(responses, endpoint.deprecations ?? []) },
   };
 }
@@ -73,6 +73,6 @@ function withPathParameters(
   return [...pathParameters(path, mounted).filter(({ name }) => !isDescribed(name)), ...described];
 }
 
-function bodyOf(consumes: readonly string[], isOptional: boolean, request: Description["request"]): JSONObject {
+function buildBody(consumes: readonly string[], isOptional: boolean, request: Description["request"]): JSONObject {
   return { required: !isOptional, content: Object.fromEntries(consumes.map((type) => [type, request(type)])) };
 }

@@ -11,9 +11,9 @@ import { ref, type JSONObject } from "../json.ts";
 import { pascalCase } from "../names.ts";
 import { draftSchema, patchSchema, recordSchema } from "../schemas.ts";
 import { answerHeaders } from "./headers.ts";
-import { contentOf } from "./media.ts";
+import { buildContent } from "./media.ts";
 import type { Description } from "./operation.ts";
-import { templateOf } from "./path.ts";
+import { formatPathTemplate } from "./path.ts";
 
 /** The tag of endpoints without one. */
 const FALLBACK_TAG = "service";
@@ -24,13 +24,13 @@ export function describeOwn(endpoint: ServedEndpoint, formats: readonly Format[]
   const { summary, tag = FALLBACK_TAG, parameters = [], problems = [] } = documentation;
   const { request = reading?.schema ?? {} } = documentation;
   return {
-    operationId: `${method.toLowerCase()}${pascalCase(templateOf(endpoint.path))}`,
+    operationId: `${method.toLowerCase()}${pascalCase(formatPathTemplate(endpoint.path))}`,
     tag,
     summary,
     parameters,
     problems,
     request: (mediaType) => ({ schema: requestSchema(request, method, mediaType) }),
-    responses: responsesOf(endpoint, documentation, formats),
+    responses: buildResponses(endpoint, documentation, formats),
   };
 }
 
@@ -40,7 +40,7 @@ function requestSchema(shape: Shape, method: Method, mediaType: string): JSONObj
   return method === "PATCH" ? patchSchema(shape) : draftSchema(shape);
 }
 
-function responsesOf(
+function buildResponses(
   { method, produces }: ServedEndpoint,
   { responses }: EndpointDocumentation,
   formats: readonly Format[],
@@ -54,14 +54,14 @@ function responsesOf(
       status,
       {
         description,
-        headers: { ...answerHeaders(), ...headersOf(headers) },
+        headers: { ...answerHeaders(), ...buildHeaders(headers) },
         ...(schema === undefined ? {} : { content: shownIn(schema, produces, able) }),
       },
     ]),
   );
 }
 
-function headersOf(said: Readonly<Record<string, string>>): JSONObject {
+function buildHeaders(said: Readonly<Record<string, string>>): JSONObject {
   return Object.fromEntries(
     Object.entries(said).map(([name, description]) => [name, { description, schema: { type: "string" } }]),
   );
@@ -69,5 +69,5 @@ function headersOf(said: Readonly<Record<string, string>>): JSONObject {
 
 function shownIn(shape: Shape, produces: string | undefined, formats: readonly Format[]): JSONObject {
   const schema = isResource(shape) ? recordSchema(shape) : shape;
-  return produces === undefined ? contentOf(formats, schema, null) : { [produces]: { schema } };
+  return produces === undefined ? buildContent(formats, schema, null) : { [produces]: { schema } };
 }

@@ -44,14 +44,14 @@ test("shows only parameters that lists read, with a value of the right type", ()
   const shown = listParameters(shelf) as unknown as readonly Shown[];
 
   for (const { name, schema } of shown) {
-    const value = sampleOf(schema.items ?? schema);
+    const value = chooseSample(schema.items ?? schema);
     assert.ok(!Array.isArray(readListRequest(shelf, [[name, value]])), `${name}=${value}`);
   }
   const operators = [...shelf.filters.values()].flat();
   assert.equal(shown.length, operators.length + 2);
 });
 
-function sampleOf({ type, format, enum: words }: Value): string {
+function chooseSample({ type, format, enum: words }: Value): string {
   if (words !== undefined) return words[0]!;
   if (format === "date-time") return "2026-01-31T09:30:00Z";
   return type === "boolean" ? "true" : "5";

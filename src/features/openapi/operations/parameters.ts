@@ -1,10 +1,10 @@
 import type { Deprecated } from "../../../core/deprecation.ts";
 import { textOperators, type Operator } from "../../../core/operators.ts";
-import { parametersOf } from "../../../http/endpoint/parameters.ts";
+import { collectParameters } from "../../../http/endpoint/parameters.ts";
 import { FORMAT_PARAMETER, type Format } from "../../../http/formats/format.ts";
 import type { MountInPlace } from "../../../http/mount/mount.ts";
 import { comparedKind } from "../../../resource/filter-value.ts";
-import { fieldOf } from "../../../resource/ids.ts";
+import { getField } from "../../../resource/ids.ts";
 import type { Field } from "../../../resource/kinds/field.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "../../../resource/page-size.ts";
 import { shownFields, type Resource } from "../../../resource/resource.ts";
@@ -107,7 +107,7 @@ export function limitParameter({ pageSize }: Resource): JSONObject {
 
 /** Returns the parameters of the path. */
 export function pathParameters(path: string, mounted?: MountInPlace): readonly JSONObject[] {
-  return parametersOf(path, mounted).map(({ name, type }) => {
+  return collectParameters(path, mounted).map(({ name, type }) => {
     const schema = type === "text" ? { type: "string", minLength: 1, maxLength: 200 } : idSchemas[type];
     return { name, in: "path", required: true, schema };
   });
@@ -117,7 +117,9 @@ export function pathParameters(path: string, mounted?: MountInPlace): readonly J
 export function listParameters(resource: Resource): readonly JSONObject[] {
   const sorts = resource.sorts.flatMap((name) => [name, `-${name}`]);
   const filters = [...resource.filters].flatMap(([name, operators]) =>
-    operators.map((operator) => filterParameter(name, operator, fieldOf(resource, name), goingOf(resource, name))),
+    operators.map((operator) =>
+      filterParameter(name, operator, getField(resource, name), collectDeprecations(resource, name)),
+    ),
   );
   return [
     commaSeparated("sort", "The order; `-` reverses it, and the id breaks ties.", { type: "string", enum: sorts }),
@@ -170,7 +172,7 @@ const said: Readonly<Record<Operator, string>> = {
   null: "is null: `true`, or is not: `false`",
 };
 
-function goingOf({ deprecations }: Resource, name: string): readonly Deprecated[] {
+function collectDeprecations({ deprecations }: Resource, name: string): readonly Deprecated[] {
   return [...(deprecations?.fields.get(name) ?? []), ...(deprecations?.filters.get(name) ?? [])];
 }
 

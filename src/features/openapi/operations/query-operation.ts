@@ -1,6 +1,6 @@
 import { textOperators, type Operator } from "../../../core/operators.ts";
 import { MAX_CONDITIONS } from "../../../resource/conditions.ts";
-import { fieldOf } from "../../../resource/ids.ts";
+import { getField } from "../../../resource/ids.ts";
 import { shownFields, type Resource } from "../../../resource/resource.ts";
 import { ref, type JSONObject } from "../json.ts";
 import { filterSchema, MAX_LIMIT } from "./parameters.ts";
@@ -50,15 +50,15 @@ export function querySchema(resource: Resource, condition: string, expandable: r
 /** Returns the schema of a condition. All of its members must match. */
 export function conditionSchema(resource: Resource, name: string): JSONObject {
   const several = { type: "array", maxItems: MAX_CONDITIONS, items: ref("schemas", name) };
-  const asked = [...resource.filters].map(([field, operators]) => {
-    const value = filterSchema(fieldOf(resource, field));
+  const filterMembers = [...resource.filters].map(([field, operators]) => {
+    const value = filterSchema(getField(resource, field));
     const properties = Object.fromEntries(operators.map((operator) => [operator, operandSchema(operator, value)]));
     return [field, { type: "object", properties, minProperties: 1, additionalProperties: false }];
   });
   return {
     type: "object",
     description: "All members have to hold.",
-    properties: { ...Object.fromEntries(asked), all: several, any: several, not: ref("schemas", name) },
+    properties: { ...Object.fromEntries(filterMembers), all: several, any: several, not: ref("schemas", name) },
     additionalProperties: false,
   };
 }

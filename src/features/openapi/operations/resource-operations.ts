@@ -5,7 +5,7 @@ import { expandableNames } from "../../../http/mount/relations.ts";
 import { ref, type JSONObject } from "../json.ts";
 import { exampleDraft, examplePatch, exampleRecord } from "./examples.ts";
 import { answerHeaders, type HeaderName } from "./headers.ts";
-import { contentOf, mediaTypeObject } from "./media.ts";
+import { buildContent, mediaTypeObject } from "./media.ts";
 import type { Description } from "./operation.ts";
 import { expandParameters, fieldsParameter, limitParameter, listParameters, MAX_LIMIT, shared } from "./parameters.ts";
 
@@ -41,7 +41,7 @@ export const describeAction: Readonly<Record<ResourceAction, (subject: Subject) 
   create: (subject) => ({
     ...described(subject, `create${subject.one.written}`, `Create a new ${subject.one.said}`),
     parameters: shared("IdempotencyKey", "PreferReturn"),
-    request: (mediaType) => (subject.mount.arrays ? draftsOf : draftOf)(subject, mediaType),
+    request: (mediaType) => (subject.mount.arrays ? buildDraftsMedia : buildDraftMedia)(subject, mediaType),
     responses: { 201: created(subject), ...later(subject) },
     problems: [
       "conflict",
@@ -63,7 +63,7 @@ export const describeAction: Readonly<Record<ResourceAction, (subject: Subject) 
   replace: (subject) => ({
     ...described(subject, `replace${subject.one.written}`, `Replace one ${subject.one.said}`),
     parameters: [ifMatch(subject), ...shared("IfNothingThere", "PreferReturn")],
-    request: (mediaType) => draftOf(subject, mediaType),
+    request: (mediaType) => buildDraftMedia(subject, mediaType),
     responses: {
       200: shown(subject, "Replaced.", "ETag", "PreferenceApplied"),
       204: leftOut("Replaced."),
@@ -76,7 +76,7 @@ export const describeAction: Readonly<Record<ResourceAction, (subject: Subject) 
   update: (subject) => ({
     ...described(subject, `update${subject.one.written}`, `Change one ${subject.one.said}`),
     parameters: [ifMatch(subject), ...shared("IdempotencyKey", "PreferReturn")],
-    request: (mediaType) => patchOf(subject, mediaType),
+    request: (mediaType) => buildPatchMedia(subject, mediaType),
     responses: {
       200: shown(subject, "Changed.", "ETag", "IdempotencyReplayed", "PreferenceApplied"),
       204: leftOut("Changed.", "IdempotencyReplayed"),
@@ -134,7 +134,7 @@ export function describeChanges(subject: Subject): Description {
     parameters: shared("IdempotencyKey", "PreferReturn"),
     request: (mediaType) => mediaTypeObject(mediaType, body, null),
     responses: {
-      200: { description: "All are changed.", headers: answered, content: contentOf(able, records, null) },
+      200: { description: "All are changed.", headers: answered, content: buildContent(able, records, null) },
       204: { description: "All are changed, and left out as the caller prefers.", headers: answered },
     },
     problems: [
@@ -193,7 +193,11 @@ function answer(
   headers: readonly HeaderName[],
 ): JSONObject {
   const able = formats.filter(({ shows }) => shows !== "lists");
-  return { description, headers: answerHeaders(...headers), content: contentOf(able, schema, exampleWithId(resource)) };
+  return {
+    description,
+    headers: answerHeaders(...headers),
+    content: buildContent(able, schema, exampleWithId(resource)),
+  };
 }
 
 function listed({ mount: { resource }, formats, names }: Subject): JSONObject {
@@ -201,7 +205,7 @@ function listed({ mount: { resource }, formats, names }: Subject): JSONObject {
   return {
     description: "One page of the list.",
     headers: answerHeaders(...OF_A_PAGE),
-    content: contentOf(formats, ref("schemas", names.list), example === null ? null : [example]),
+    content: buildContent(formats, ref("schemas", names.list), example === null ? null : [example]),
   };
 }
 
@@ -225,7 +229,7 @@ function created(subject: Subject): JSONObject {
 function later({ mount: { deferral }, formats }: Subject): Readonly<Record<string, JSONObject>> {
   if (deferral === null) return {};
   const able = formats.filter(({ shows }) => shows !== "lists");
-  const content = contentOf(able, { type: "object" }, {});
+  const content = buildContent(able, { type: "object" }, {});
   return {
     202: { description: deferral.description, headers: answerHeaders(), content },
     303: { description: "The same for the form of a page.", headers: answerHeaders("Location") },
@@ -233,18 +237,18 @@ function later({ mount: { deferral }, formats }: Subject): Readonly<Record<strin
 }
 
 /** Returns the schema of one record, or of several: either all of them are created, or none. XML has no arrays. */
-function draftsOf(subject: Subject, mediaType: string): JSONObject {
+function buildDraftsMedia(subject: Subject, mediaType: string): JSONObject {
   const one = ref("schemas", subject.names.draft);
   const several = { type: "array", minItems: 1, maxItems: MAX_LIMIT, items: one };
-  if (mediaType === "application/xml") return draftOf(subject, mediaType);
+  if (mediaType === "application/xml") return buildDraftMedia(subject, mediaType);
   return mediaTypeObject(mediaType, { anyOf: [one, several] }, exampleDraft(subject.mount.resource));
 }
 
-function draftOf({ mount, names }: Subject, mediaType: string): JSONObject {
+function buildDraftMedia({ mount, names }: Subject, mediaType: string): JSONObject {
   return mediaTypeObject(mediaType, ref("schemas", names.draft), exampleDraft(mount.resource));
 }
 
-function patchOf({ mount, names }: Subject, mediaType: string): JSONObject {
+function buildPatchMedia({ mount, names }: Subject, mediaType: string): JSONObject {
   const patch = examplePatch(mount.resource);
   if (mediaType !== "application/json-patch+json")
     return mediaTypeObject(mediaType, ref("schemas", names.patch), patch);

@@ -1,7 +1,7 @@
 import { html, type Markup } from "../../../core/html/markup.ts";
 import type { Pieces } from "../../../http/scheduling/slices.ts";
 import type { JSONObject } from "../json.ts";
-import { listAt, objectAt, operationsOf, textAt, type Operation } from "./description.ts";
+import { listAt, objectAt, collectOperations, textAt, type Operation } from "./description.ts";
 
 /** The operations of a document, in order and with their list entries. Every page has all of them. */
 export interface Contents {
@@ -18,8 +18,8 @@ export interface Group {
 }
 
 /** Finds the operations of a document and writes their list entries. Gives way to other work, because there may be thousands. */
-export function* contentsOf(document: JSONObject, basePath: string): Pieces<Contents> {
-  const operations = operationsOf(document);
+export function* collectContents(document: JSONObject, basePath: string): Pieces<Contents> {
+  const operations = collectOperations(document);
   yield;
   const byTag = Map.groupBy(operations, ({ tag }) => tag);
   const groups: Group[] = [];
@@ -27,7 +27,7 @@ export function* contentsOf(document: JSONObject, basePath: string): Pieces<Cont
     const { name, description } = objectAt(each);
     const tag = textAt(name);
     const own = byTag.get(tag) ?? [];
-    const entries = html`${own.map((operation) => entryOf(basePath, operation))}`;
+    const entries = html`${own.map((operation) => drawEntry(basePath, operation))}`;
     groups.push({ tag, said: textAt(description), operations: own, entries });
     yield;
   }
@@ -36,6 +36,6 @@ export function* contentsOf(document: JSONObject, basePath: string): Pieces<Cont
 }
 
 /** Returns the list entry of an operation. */
-export function entryOf(basePath: string, { id, method, path, summary }: Operation, current = ""): Markup {
+export function drawEntry(basePath: string, { id, method, path, summary }: Operation, current = ""): Markup {
   return html`<li><a href="${basePath}/docs/${id}" ${current === id ? html` aria-current="page"` : ""} title="${summary}"><span class="m ${method.toLowerCase()}">${method}</span><span>${path}</span><span class="sum">${summary}</span></a></li> `;
 }

@@ -31,11 +31,11 @@ export function listAt(value: unknown): readonly unknown[] {
 }
 
 /** Returns all operations, in the order of the document. */
-export function operationsOf({ paths }: JSONObject): readonly Operation[] {
+export function collectOperations({ paths }: JSONObject): readonly Operation[] {
   return Object.entries(objectAt(paths)).flatMap(([path, methods]) => {
     const { [ADDITIONAL_OPERATIONS]: more, ...plain } = objectAt(methods);
     return Object.entries({ ...plain, ...objectAt(more) }).map(([method, each]): Operation => {
-      const { operationId, tag, summary } = each instanceof Part ? each.facts! : factsOf(objectAt(each));
+      const { operationId, tag, summary } = each instanceof Part ? each.facts! : readFacts(objectAt(each));
       const name = method.toUpperCase();
       return {
         id: operationId,
@@ -51,7 +51,7 @@ export function operationsOf({ paths }: JSONObject): readonly Operation[] {
   });
 }
 
-function factsOf(said: JSONObject): OperationFacts {
+function readFacts(said: JSONObject): OperationFacts {
   const [tag] = listAt(said["tags"]);
   return { operationId: textAt(said["operationId"]), tag: textAt(tag), summary: textAt(said["summary"]) };
 }
@@ -73,35 +73,35 @@ export function resolved(document: JSONObject, value: unknown): JSONObject {
 }
 
 /** Returns the parameters of an operation, with resolved references. */
-export function parametersOf(document: JSONObject, { said }: Operation): readonly JSONObject[] {
+export function collectParameters(document: JSONObject, { said }: Operation): readonly JSONObject[] {
   return listAt(said["parameters"]).map((each) => resolved(document, each));
 }
 
 /** Returns the media types of a body with their content. The one that people type comes first. */
-export function contentOf(content: unknown): readonly (readonly [type: string, media: JSONObject])[] {
+export function collectMediaTypes(content: unknown): readonly (readonly [type: string, media: JSONObject])[] {
   const all = Object.entries(objectAt(content)).map(([type, media]) => [type, objectAt(media)] as const);
   return all.toSorted(([one], [other]) => Number(!one.endsWith("json")) - Number(!other.endsWith("json")));
 }
 
 /** Returns a valid value: the example in the document, or one generated from its schema. */
-export function exampleOf(document: JSONObject, media: JSONObject): unknown {
+export function chooseExample(document: JSONObject, media: JSONObject): unknown {
   if (media["example"] !== undefined) return media["example"];
   const [first] = Object.values(objectAt(media["examples"]));
-  return objectAt(first)["value"] ?? sampleOf(document, media["schema"], 0);
+  return objectAt(first)["value"] ?? createSample(document, media["schema"], 0);
 }
 
-function sampleOf(document: JSONObject, unresolved: unknown, depth: number): unknown {
+function createSample(document: JSONObject, unresolved: unknown, depth: number): unknown {
   const schema = resolved(document, unresolved);
   const shown = listAt(schema["examples"])[0] ?? schema["default"] ?? listAt(schema["enum"])[0] ?? schema["const"];
   if (shown !== undefined || depth > 6) return shown ?? null;
   const [alternative] = listAt(schema["anyOf"] ?? schema["oneOf"]);
-  if (alternative !== undefined) return sampleOf(document, alternative, depth + 1);
-  if (schema["items"] !== undefined) return [sampleOf(document, schema["items"], depth + 1)];
+  if (alternative !== undefined) return createSample(document, alternative, depth + 1);
+  if (schema["items"] !== undefined) return [createSample(document, schema["items"], depth + 1)];
   if (schema["properties"] === undefined)
     return byFormat[String(schema["format"])] ?? simple[String([schema["type"]].flat()[0])] ?? "…";
   const needed = listAt(schema["required"]);
   const members = Object.entries(objectAt(schema["properties"])).filter(([name]) => needed.includes(name));
-  return Object.fromEntries(members.map(([name, each]) => [name, sampleOf(document, each, depth + 1)]));
+  return Object.fromEntries(members.map(([name, each]) => [name, createSample(document, each, depth + 1)]));
 }
 
 const byFormat: Readonly<Record<string, string>> = {

@@ -5,8 +5,8 @@ import { anyone } from "../../../access/permission/permission.ts";
 import { mount } from "../../../http/mount/mount.ts";
 import { integer, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
-import { docsOf, openapiDocument } from "../on-demand.ts";
-import { operationsOf } from "./description.ts";
+import { buildDocs, openapiDocument } from "../on-demand.ts";
+import { collectOperations } from "./description.ts";
 import type { DocsParts } from "./page.ts";
 
 const hostile = `<script>alert(1)</script>"><img src=x>`;
@@ -30,8 +30,8 @@ const document = await openapiDocument({
   ],
 });
 const parts: DocsParts = { document, basePath: "/api", session: "/api/session/", who: "/" };
-const operations = operationsOf(document);
-const docs = await docsOf(parts);
+const operations = collectOperations(document);
+const docs = await buildDocs(parts);
 const pages = [docs.list(), ...operations.map(({ id }) => docs.operation(id)!)];
 
 test("allows only content from this service, and contains nothing that the policy blocks", () => {

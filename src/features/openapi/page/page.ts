@@ -2,9 +2,9 @@ import { pageScript, pageStyle, type Look } from "../../../core/html/look.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import { writePage, type Page } from "../../../core/html/page.ts";
 import type { JSONObject } from "../json.ts";
-import { entryOf, type Contents } from "./contents.ts";
-import { contentOf, objectAt, parametersOf, resolved, textAt, type Operation } from "./description.ts";
-import { prose, shapeOf, typeWords, type Writing } from "./prose.ts";
+import { drawEntry, type Contents } from "./contents.ts";
+import { collectMediaTypes, objectAt, collectParameters, resolved, textAt, type Operation } from "./description.ts";
+import { prose, drawShape, typeWords, type Writing } from "./prose.ts";
 import { tryIt } from "./try-it.ts";
 
 /** The parts of an API's pages. */
@@ -42,8 +42,8 @@ export function docsPage(parts: DocsParts, { groups }: Contents): Page {
   const { title, version, description } = objectAt(document["info"]);
   const writing = { document, basePath };
   const sections = groups.map(
-    ({ tag, said, entries }) => html`<section aria-labelledby="${idOf(tag)}">
-      <h2 id="${idOf(tag)}">${tag}</h2>
+    ({ tag, said, entries }) => html`<section aria-labelledby="${formatTagId(tag)}">
+      <h2 id="${formatTagId(tag)}">${tag}</h2>
       ${said === "" ? "" : html`<p class="dim">${prose(writing, said)}</p>`}
       <ul class="ops wide">${entries}</ul>
     </section> `,
@@ -55,7 +55,7 @@ export function docsPage(parts: DocsParts, { groups }: Contents): Page {
       </div>
       <a class="btn" href="${basePath}/openapi.json">OpenAPI document</a>
     </div>
-    ${sections}${schemesOf(writing)}`;
+    ${sections}${drawSchemes(writing)}`;
   return written(parts, "API", [["docs", "/docs"]], main);
 }
 
@@ -83,7 +83,7 @@ export function operationPage(parts: DocsParts, contents: Contents, id: string):
         ${tryIt(writing, operation, parts.who)}
       </div>
     </div>
-    ${navigationOf(parts, contents, operation)}
+    ${drawNavigation(parts, contents, operation)}
   </div>`;
   const crumbs = [
     ["docs", "/docs"],
@@ -120,17 +120,17 @@ function written(
   return { html: page, policy };
 }
 
-function idOf(tag: string): string {
+function formatTagId(tag: string): string {
   return `tag-${tag.replaceAll(/[^a-z0-9]/gi, "-")}`;
 }
 
-function navigationOf({ basePath }: DocsParts, { groups }: Contents, current: Operation): Markup {
+function drawNavigation({ basePath }: DocsParts, { groups }: Contents, current: Operation): Markup {
   const shown = groups.map(({ tag, operations, entries }) =>
     tag === current.tag
       ? navigationGroup(
           tag,
           html` open`,
-          operations.map((each) => entryOf(basePath, each, current.id)),
+          operations.map((each) => drawEntry(basePath, each, current.id)),
         )
       : navigationGroup(tag, "", entries),
   );
@@ -142,7 +142,7 @@ function navigationGroup(tag: string, open: PageContent, entries: PageContent): 
       <ul>${entries}</ul></details>`;
 }
 
-function schemesOf(writing: Writing): PageContent {
+function drawSchemes(writing: Writing): PageContent {
   const schemes = objectAt(objectAt(writing.document["components"])["securitySchemes"]);
   const rows = Object.entries(schemes).map(([name, each]) => {
     const { type, scheme, in: place, description } = objectAt(each);
@@ -154,26 +154,28 @@ function schemesOf(writing: Writing): PageContent {
 }
 
 function parametersSection(writing: Writing, operation: Operation): PageContent {
-  const rows = parametersOf(writing.document, operation).map(({ name, in: place, required, schema, description }) => {
-    const resolvedSchema = resolved(writing.document, schema);
-    const items = resolvedSchema["items"];
-    const words = typeWords(items === undefined ? resolvedSchema : resolved(writing.document, items));
-    return html`<div><dt>${textAt(name)} <span class="rule">${textAt(place)}${required === true ? ", required" : ""}</span></dt>
+  const rows = collectParameters(writing.document, operation).map(
+    ({ name, in: place, required, schema, description }) => {
+      const resolvedSchema = resolved(writing.document, schema);
+      const items = resolvedSchema["items"];
+      const words = typeWords(items === undefined ? resolvedSchema : resolved(writing.document, items));
+      return html`<div><dt>${textAt(name)} <span class="rule">${textAt(place)}${required === true ? ", required" : ""}</span></dt>
 <dd>${words}</dd>${description === undefined ? "" : html`<dd class="rule">${prose(writing, description)}</dd>`}</div>`;
-  });
+    },
+  );
   if (rows.length === 0) return "";
   return html`<section aria-labelledby="parameters"><h2 id="parameters">Parameters</h2><dl class="facts-list">${rows}</dl></section>`;
 }
 
 function bodySection(writing: Writing, { said }: Operation): PageContent {
-  const content = contentOf(objectAt(said["requestBody"])["content"]);
+  const content = collectMediaTypes(objectAt(said["requestBody"])["content"]);
   if (content.length === 0) return "";
-  const [first, ...others] = shapesOf(writing, content);
+  const [first, ...others] = drawShapes(writing, content);
   return html`<section class="stack" aria-labelledby="body-told"><h2 id="body-told">Body</h2>${first}${others.length === 0 ? "" : html`<details class="more"><summary>In other media types</summary>${others}</details>`}</section>`;
 }
 
 /** Returns each shape once, with its media types. */
-function shapesOf(writing: Writing, content: ReturnType<typeof contentOf>): readonly Markup[] {
+function drawShapes(writing: Writing, content: ReturnType<typeof collectMediaTypes>): readonly Markup[] {
   const types = new Map<string, string[]>();
   for (const [type, { schema }] of content) {
     const key = JSON.stringify(schema ?? {});
@@ -181,13 +183,13 @@ function shapesOf(writing: Writing, content: ReturnType<typeof contentOf>): read
   }
   return [...types].map(
     ([schema, names]) =>
-      html`<div class="stack near"><p>${names.map((name, at) => html`${at === 0 ? "" : ", "}<code>${name}</code>`)}</p>${shapeOf(writing, JSON.parse(schema))}</div>`,
+      html`<div class="stack near"><p>${names.map((name, at) => html`${at === 0 ? "" : ", "}<code>${name}</code>`)}</p>${drawShape(writing, JSON.parse(schema))}</div>`,
   );
 }
 
 function answersSection(writing: Writing, { said }: Operation): Markup {
   const answers = Object.entries(objectAt(said["responses"]));
-  const rows = answers.map(([status, each]) => [status, answerOf(writing, status, each)] as const);
+  const rows = answers.map(([status, each]) => [status, drawAnswer(writing, status, each)] as const);
   const list = (isMistake: boolean): Markup =>
     html`<dl class="facts-list">${rows.filter(([status]) => status >= "400" === isMistake).map(([, row]) => row)}</dl>`;
   return html`<section class="stack" aria-labelledby="answers">
@@ -200,13 +202,13 @@ function answersSection(writing: Writing, { said }: Operation): Markup {
   </section>`;
 }
 
-function answerOf(writing: Writing, status: string, unresolved: unknown): Markup {
+function drawAnswer(writing: Writing, status: string, unresolved: unknown): Markup {
   const { description, content } = resolved(writing.document, unresolved);
   const tone = status < "400" ? "" : status < "500" ? "c4" : "c5";
-  const shapes = status < "300" ? contentOf(content).filter(([type]) => type.endsWith("json")) : [];
+  const shapes = status < "300" ? collectMediaTypes(content).filter(([type]) => type.endsWith("json")) : [];
   const held = html`<details class="more">
     <summary>What it holds</summary>
-    ${shapesOf(writing, shapes)}
+    ${drawShapes(writing, shapes)}
   </details>`;
   return html`<div>
     <dt><span class="st ${tone}">${status}</span></dt>

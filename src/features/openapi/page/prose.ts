@@ -52,7 +52,7 @@ export function typeWords(schema: JSONObject): string {
  * Returns the members of a schema with their possible values. Includes the members of list items and alternatives, but no schema within
  * itself.
  */
-export function shapeOf(writing: Writing, unresolved: unknown, within: readonly unknown[] = []): Markup {
+export function drawShape(writing: Writing, unresolved: unknown, within: readonly unknown[] = []): Markup {
   const { $ref } = objectAt(unresolved);
   if (within.length > DEEPEST || ($ref !== undefined && within.includes($ref))) return html`<p>…</p>`;
   const schema = resolved(writing.document, unresolved);
@@ -61,15 +61,15 @@ export function shapeOf(writing: Writing, unresolved: unknown, within: readonly 
   if (alternatives.length > 0)
     return html`<p class="dim">One of:</p>
       <ul class="stack near shape">
-        ${alternatives.map((each) => html`<li>${shapeOf(writing, each, deeper)}</li>`)}
+        ${alternatives.map((each) => html`<li>${drawShape(writing, each, deeper)}</li>`)}
       </ul>`;
   if (schema["items"] !== undefined)
     return html`<p class="dim">A list; each:</p>
-      ${shapeOf(writing, schema["items"], deeper)}`;
+      ${drawShape(writing, schema["items"], deeper)}`;
   if (schema["properties"] === undefined) return html`<p class="dim">${typeWords(schema)}</p>`;
   const needed = listAt(schema["required"]);
   const rows = Object.entries(objectAt(schema["properties"])).map(([name, each]) =>
-    memberOf(writing, name, each, { isNeeded: needed.includes(name), within: deeper }),
+    drawMember(writing, name, each, { isNeeded: needed.includes(name), within: deeper }),
   );
   return html`<dl class="facts-list">${rows}</dl>`;
 }
@@ -79,7 +79,7 @@ interface Place {
   readonly within: readonly unknown[];
 }
 
-function memberOf(writing: Writing, name: string, unresolved: unknown, { isNeeded, within }: Place): Markup {
+function drawMember(writing: Writing, name: string, unresolved: unknown, { isNeeded, within }: Place): Markup {
   const schema = resolved(writing.document, unresolved);
   const isNested = ["properties", "items", "anyOf", "oneOf"].some((each) => schema[each] !== undefined);
   const marks = [
@@ -89,7 +89,7 @@ function memberOf(writing: Writing, name: string, unresolved: unknown, { isNeede
   ].filter((mark) => mark !== "");
   return html`<div>
     <dt>${name}</dt>
-    <dd>${[typeWords(schema), ...marks].join(", ")}${isNested ? shapeOf(writing, unresolved, within) : ""}</dd>
+    <dd>${[typeWords(schema), ...marks].join(", ")}${isNested ? drawShape(writing, unresolved, within) : ""}</dd>
     ${schema["description"] === undefined ? "" : html`<dd class="rule">${prose(writing, schema["description"])}</dd>`}
   </div> `;
 }

@@ -2,11 +2,11 @@ import { shellWord } from "../../../core/checking/shell.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import type { JSONObject } from "../json.ts";
 import {
-  contentOf,
-  exampleOf,
+  collectMediaTypes,
+  chooseExample,
   listAt,
   objectAt,
-  parametersOf,
+  collectParameters,
   resolved,
   textAt,
   type Operation,
@@ -16,12 +16,12 @@ import { prose, typeWords, type Writing } from "./prose.ts";
 /** Returns a form filled in with examples, and the same request for a shell and for a script. */
 export function tryIt(writing: Writing, operation: Operation, who: string | null): Markup {
   const { document, basePath } = writing;
-  const parameters = parametersOf(document, operation).filter((each) => each["in"] !== "cookie");
+  const parameters = collectParameters(document, operation).filter((each) => each["in"] !== "cookie");
   const [needed, others] = [parameters.filter(isNeeded), parameters.filter((each) => !isNeeded(each))];
-  const bodies = contentOf(objectAt(operation.said["requestBody"])["content"]);
+  const bodies = collectMediaTypes(objectAt(operation.said["requestBody"])["content"]);
   const more = html`<details class="more">
     <summary>${others.length === 1 ? "One more parameter" : `${others.length} more parameters`}</summary>
-    <div class="stack">${others.map((each) => inputOf(writing, each))}</div>
+    <div class="stack">${others.map((each) => drawInput(writing, each))}</div>
   </details>`;
   return html`<section class="stack" aria-labelledby="try">
     <h2 id="try">Try it</h2>
@@ -30,9 +30,9 @@ export function tryIt(writing: Writing, operation: Operation, who: string | null
       data-try="answer"
       data-method="${operation.method}"
       data-template="${basePath}${operation.path}"
-      data-credential="${credentialOf(document, operation)}"
+      data-credential="${chooseCredential(document, operation)}"
     >
-      ${needed.map((each) => inputOf(writing, each))}${bodyOf(document, bodies)}${others.length === 0 ? "" : more}
+      ${needed.map((each) => drawInput(writing, each))}${drawBody(document, bodies)}${others.length === 0 ? "" : more}
       <div class="row" data-js hidden>
         <button class="btn main">Send</button>
         <span class="small dim" ${who === null ? "" : html`data-who`}>Sent as the user who is logged in here, with real effects.</span>
@@ -46,8 +46,8 @@ export function tryIt(writing: Writing, operation: Operation, who: string | null
         <label><input type="radio" name="written" checked /> curl</label>
         <label><input type="radio" name="written" /> fetch</label>
       </fieldset>
-      <div class="pane">${figure("curl", "Shell", "the command", curlOf(writing, operation))}</div>
-      <div class="pane">${figure("fetch", "JavaScript", "the script", fetchOf(writing, operation))}</div>
+      <div class="pane">${figure("curl", "Shell", "the command", formatCurl(writing, operation))}</div>
+      <div class="pane">${figure("fetch", "JavaScript", "the script", formatFetch(writing, operation))}</div>
     </div>
   </section>`;
 }
@@ -56,7 +56,7 @@ function isNeeded({ in: place, required }: JSONObject): boolean {
   return place === "path" || required === true;
 }
 
-function inputOf(writing: Writing, parameter: JSONObject): Markup {
+function drawInput(writing: Writing, parameter: JSONObject): Markup {
   const { name, in: place, description } = parameter;
   const schema = resolved(writing.document, parameter["schema"]);
   const id = `${textAt(place)}-${textAt(name)}`;
@@ -68,7 +68,7 @@ function inputOf(writing: Writing, parameter: JSONObject): Markup {
       class="mono"
       name="${textAt(name)}"
       data-in="${textAt(place)}"
-      value="${isNeeded(parameter) ? valueOf(parameter, schema) : ""}"
+      value="${isNeeded(parameter) ? chooseValue(parameter, schema) : ""}"
       aria-describedby="${id}-rule"
       autocomplete="off"
       spellcheck="false"
@@ -77,13 +77,13 @@ function inputOf(writing: Writing, parameter: JSONObject): Markup {
 }
 
 /** Returns the first value of a parameter. An id is 1 until the reader enters a better one. */
-function valueOf(parameter: JSONObject, schema: JSONObject): string {
+function chooseValue(parameter: JSONObject, schema: JSONObject): string {
   const shown = parameter["example"] ?? listAt(schema["examples"])[0] ?? listAt(schema["enum"])[0];
   if (typeof shown === "string" || typeof shown === "number") return String(shown);
   return [schema["type"]].flat().includes("integer") ? "1" : textAt(parameter["name"]).toUpperCase();
 }
 
-function bodyOf(document: JSONObject, bodies: ReturnType<typeof contentOf>): PageContent {
+function drawBody(document: JSONObject, bodies: ReturnType<typeof collectMediaTypes>): PageContent {
   const [first] = bodies;
   if (first === undefined) return "";
   const [type, media] = first;
@@ -94,27 +94,28 @@ function bodyOf(document: JSONObject, bodies: ReturnType<typeof contentOf>): Pag
     </p>
     <p class="field">
       <label for="body">Body</label>
-      <textarea id="body" data-in="body" rows="8" spellcheck="false">${textOf(document, type, media)}</textarea>
+      <textarea id="body" data-in="body" rows="8" spellcheck="false">${formatExample(document, type, media)}</textarea>
     </p>`;
 }
 
-function textOf(document: JSONObject, type: string, media: JSONObject): string {
-  const example = exampleOf(document, media);
+function formatExample(document: JSONObject, type: string, media: JSONObject): string {
+  const example = chooseExample(document, media);
   if (typeof example === "string" && !type.endsWith("json")) return example;
   return JSON.stringify(example, null, 2);
 }
 
 /** Returns the placeholder for a credential, never a credential. Empty if none is needed. */
-function credentialOf(document: JSONObject, { said }: Operation): string {
+function chooseCredential(document: JSONObject, { said }: Operation): string {
   const names = listAt(said["security"]).flatMap((each) => Object.keys(objectAt(each)));
   const schemes = objectAt(objectAt(document["components"])["securitySchemes"]);
-  const known = names.map((name) => objectAt(schemes[name]));
-  if (known.some(({ in: place, name }) => place === "header" && name === "Authorization"))
+  const requiredSchemes = names.map((name) => objectAt(schemes[name]));
+  if (requiredSchemes.some(({ in: place, name }) => place === "header" && name === "Authorization"))
     return "Authorization: Token API_TOKEN";
-  if (known.some(({ type, scheme }) => type === "http" && scheme === "bearer")) return "Authorization: Bearer TOKEN";
-  if (known.some(({ type, scheme }) => type === "http" && scheme === "basic"))
+  if (requiredSchemes.some(({ type, scheme }) => type === "http" && scheme === "bearer"))
+    return "Authorization: Bearer TOKEN";
+  if (requiredSchemes.some(({ type, scheme }) => type === "http" && scheme === "basic"))
     return "Authorization: Basic CREDENTIALS";
-  const header = known.find(({ in: place }) => place === "header");
+  const header = requiredSchemes.find(({ in: place }) => place === "header");
   return header === undefined ? "" : `${textAt(header["name"])}: VALUE`;
 }
 
@@ -126,31 +127,31 @@ interface Asked {
 
 /** Returns the first request of the form. When the form changes, the script writes both texts again. */
 function askedBy({ document, basePath }: Writing, operation: Operation): Asked {
-  const parameters = parametersOf(document, operation);
+  const parameters = collectParameters(document, operation);
   const path = parameters
     .filter((each) => each["in"] === "path")
     .reduce((at, each) => {
-      const value = valueOf(each, resolved(document, each["schema"]));
+      const value = chooseValue(each, resolved(document, each["schema"]));
       return at.replace(`{${textAt(each["name"])}}`, encodeURIComponent(value));
     }, basePath + operation.path);
   const query = new URLSearchParams(
     parameters
       .filter((each) => each["in"] === "query" && isNeeded(each))
-      .map((each) => [textAt(each["name"]), valueOf(each, resolved(document, each["schema"]))]),
+      .map((each) => [textAt(each["name"]), chooseValue(each, resolved(document, each["schema"]))]),
   ).toString();
-  const [first] = contentOf(objectAt(operation.said["requestBody"])["content"]);
-  const credential = credentialOf(document, operation);
+  const [first] = collectMediaTypes(objectAt(operation.said["requestBody"])["content"]);
+  const credential = chooseCredential(document, operation);
   return {
     path: query === "" ? path : `${path}?${query}`,
     headers: [
       ...(credential === "" ? [] : [credential]),
       ...(first === undefined ? [] : [`Content-Type: ${first[0]}`]),
     ],
-    body: first === undefined ? null : textOf(document, ...first),
+    body: first === undefined ? null : formatExample(document, ...first),
   };
 }
 
-function curlOf(writing: Writing, operation: Operation): string {
+function formatCurl(writing: Writing, operation: Operation): string {
   const { path, headers, body } = askedBy(writing, operation);
   const { method } = operation;
   return [
@@ -160,7 +161,7 @@ function curlOf(writing: Writing, operation: Operation): string {
   ].join(" \\\n  ");
 }
 
-function fetchOf(writing: Writing, operation: Operation): string {
+function formatFetch(writing: Writing, operation: Operation): string {
   const { path, headers, body } = askedBy(writing, operation);
   const lines = [
     `method: ${JSON.stringify(operation.method)},`,

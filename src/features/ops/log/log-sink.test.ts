@@ -3,7 +3,7 @@ import { PassThrough, Writable } from "node:stream";
 import { test } from "node:test";
 import { fileSink, logSink, type LogSink } from "./log-sink.ts";
 
-function valuesOf(sink: LogSink): Record<string, number> {
+function readValues(sink: LogSink): Record<string, number> {
   return Object.fromEntries(sink.read().flatMap(({ samples }) => samples));
 }
 
@@ -13,7 +13,7 @@ test("limits what waits for a stopped reader, and reports the loss when it reads
   const line = `${"x".repeat(1023)}\n`;
 
   for (let lines = 0; lines < 5000; lines++) sink.write(line);
-  const { latchkey_log_lines_dropped_total: lost } = valuesOf(sink);
+  const { latchkey_log_lines_dropped_total: lost } = readValues(sink);
 
   assert.ok(lost! > 3900 && lost! < 4000, String(lost));
   assert.ok(pipe.writableLength < 1.1 * 1024 * 1024);
@@ -23,8 +23,8 @@ test("limits what waits for a stopped reader, and reports the loss when it reads
   pipe.on("data", (chunk) => read.push(String(chunk)));
   sink.write("after\n");
   await new Promise(setImmediate);
-  const [told, after] = read.join("").split("\n");
-  assert.equal(JSON.parse(told!).message, `${lost} lines of the log could not be written and are lost.`);
+  const [notice, after] = read.join("").split("\n");
+  assert.equal(JSON.parse(notice!).message, `${lost} lines of the log could not be written and are lost.`);
   assert.equal(after, "after");
 });
 
@@ -38,7 +38,7 @@ test("survives a reader that has closed", async () => {
   await new Promise(setImmediate);
   sink.write("two\nthree\n");
 
-  assert.deepEqual(valuesOf(sink), { latchkey_log_lines_dropped_total: 3, latchkey_log_write_errors_total: 1 });
+  assert.deepEqual(readValues(sink), { latchkey_log_lines_dropped_total: 3, latchkey_log_write_errors_total: 1 });
 });
 
 test("tries a full disk again, and keeps a line that was cut off separate", () => {
@@ -57,8 +57,8 @@ test("tries a full disk again, and keeps a line that was cut off separate", () =
   room = Infinity;
   sink.write("four\n");
 
-  const [one, cut, told, four] = file.split("\n");
+  const [one, cut, notice, four] = file.split("\n");
   assert.deepEqual([one, cut, four], ["one", "tw", "four"]);
-  assert.match(told!, /3 lines of the log/);
-  assert.deepEqual(valuesOf(sink), { latchkey_log_lines_dropped_total: 3, latchkey_log_write_errors_total: 2 });
+  assert.match(notice!, /3 lines of the log/);
+  assert.deepEqual(readValues(sink), { latchkey_log_lines_dropped_total: 3, latchkey_log_write_errors_total: 2 });
 });

@@ -26,7 +26,7 @@ export function logSink(stream: Writable & { readonly fd?: number }): LogSink {
   requireArguments("logSink", arguments, { stream: objectWith("a stream, like process.stdout", "write", "on") });
   const { fd } = stream;
   const isFile = fd !== undefined && fstatSync(fd).isFile();
-  return isFile ? sinkOf(fileWay((bytes) => writeSync(fd, bytes))) : sinkOf(streamWay(stream));
+  return isFile ? createSink(fileWay((bytes) => writeSync(fd, bytes))) : createSink(streamWay(stream));
 }
 
 /** The way to write text. Calls `lost` if it fails, immediately or later. */
@@ -37,20 +37,20 @@ interface Way {
 
 /** Returns a sink for a file with another `write`, for tests. */
 export function fileSink(write: WriteFile): LogSink {
-  return sinkOf(fileWay(write));
+  return createSink(fileWay(write));
 }
 
-function sinkOf(way: Way): LogSink {
+function createSink(way: Way): LogSink {
   let dropped = 0;
-  let told = 0;
+  let reportedLines = 0;
 
   return {
     write(text) {
-      const untold = dropped - told;
-      told = dropped;
+      const untold = dropped - reportedLines;
+      reportedLines = dropped;
       way.send(untold === 0 ? text : droppedLine(untold) + text, () => {
         dropped += text.split("\n").length - 1;
-        told -= untold;
+        reportedLines -= untold;
       });
     },
     read: () => [

@@ -1,4 +1,4 @@
-import { aFunction, oneOf } from "../../../core/checking/members.ts";
+import { aFunction, buildChoiceCheck } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { shellWord } from "../../../core/checking/shell.ts";
 import { stackOfThrown } from "../../../core/checking/thrown.ts";
@@ -22,7 +22,7 @@ const FLUSH_AT_CHARACTERS = 16 * 1024;
 const FLUSH_AFTER_MS = 25;
 
 const checks: ChecksOf<{ readonly level: LogLevel; readonly write: (text: string) => void }> = {
-  level: oneOf("debug", "info", "error", "silent"),
+  level: buildChoiceCheck("debug", "info", "error", "silent"),
   write: aFunction,
 };
 
@@ -54,7 +54,7 @@ export function makeLog(level: LogLevel, write: (text: string) => void): Log | n
   return {
     flush,
     observe(observation) {
-      const line = lineOf(observation, level);
+      const line = buildLine(observation, level);
       if (line === null) return;
       if (observation.kind === "refused" && !refusals.takes(observation.reason)) return;
       add(line);
@@ -62,16 +62,16 @@ export function makeLog(level: LogLevel, write: (text: string) => void): Log | n
   };
 }
 
-function lineOf(observation: Observation, level: LogLevel): Record<string, unknown> | null {
-  const own = levelOf(observation);
+function buildLine(observation: Observation, level: LogLevel): Record<string, unknown> | null {
+  const own = chooseLevel(observation);
   if (loudness[own] > loudness[level]) return null;
-  return { time: new Date().toISOString(), level: own, event: observation.kind, ...membersOf(observation) };
+  return { time: new Date().toISOString(), level: own, event: observation.kind, ...buildMembers(observation) };
 }
 
 /** A level also includes the lines of the levels before it. */
 const loudness = { silent: -1, error: 0, info: 1, debug: 2 } as const;
 
-function levelOf(observation: Observation): Exclude<LogLevel, "silent"> {
+function chooseLevel(observation: Observation): Exclude<LogLevel, "silent"> {
   switch (observation.kind) {
     case "request":
       return observation.status >= 500 ? "error" : "info";
@@ -90,7 +90,7 @@ function levelOf(observation: Observation): Exclude<LogLevel, "silent"> {
 
 type Observed<K extends Observation["kind"]> = Extract<Observation, { kind: K }>;
 
-function membersOf(observation: Observation): Record<string, unknown> {
+function buildMembers(observation: Observation): Record<string, unknown> {
   switch (observation.kind) {
     case "request":
       return requestMembers(observation);
@@ -113,7 +113,7 @@ function membersOf(observation: Observation): Record<string, unknown> {
       return { issuer: observation.issuer, subject: observation.subject, user_id: observation.userId };
     case "identity_not_bound": {
       const { issuer, subject, username, userId } = observation;
-      return { issuer, subject, username, user_id: userId, cure: cureOf(observation) };
+      return { issuer, subject, username, user_id: userId, cure: describeCure(observation) };
     }
     case "identity_header_dropped":
       return { request_id: observation.requestId, header: observation.header, peer: observation.peer };
@@ -152,7 +152,7 @@ function endMembers(ended: Observed<"refresh_reuse" | "logins_ended">): Record<s
 }
 
 /** Returns the advice for the operator if both are the same person. */
-function cureOf({ issuer, subject, userId }: Observed<"identity_not_bound">): string {
+function describeCure({ issuer, subject, userId }: Observed<"identity_not_bound">): string {
   const words = [
     "latchkey user bind",
     userId === null ? "USER" : `id:${userId}`,

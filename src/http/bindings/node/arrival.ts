@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Arrival, ToldClient, Weigh } from "../../../core/call/call.ts";
 import type { Eventually } from "../../../core/eventually.ts";
 import { readBody } from "./body.ts";
-import { peerOf } from "./peer.ts";
+import { readPeerAddress } from "./peer.ts";
 
 /** A request of `node:http` in the form of the core. */
 export class NodeArrival implements Arrival {
@@ -25,7 +25,7 @@ export class NodeArrival implements Arrival {
     // On HTTP/2, the stream provides the framing.
     if (!("stream" in request)) this.version = request.httpVersion;
     // Read immediately: a connection that is reset later no longer has an address.
-    this.peer = peerOf(request.socket);
+    this.peer = readPeerAddress(request.socket);
     this.client = client;
   }
 

@@ -28,7 +28,7 @@ async function ask(socket: Socket, text = request): Promise<string> {
   return String(answer);
 }
 
-async function secondsOf(closing: Promise<void>): Promise<number> {
+async function measureSeconds(closing: Promise<void>): Promise<number> {
   const startedAt = performance.now();
   await closing;
   return (performance.now() - startedAt) / 1000;
@@ -36,8 +36,8 @@ async function secondsOf(closing: Promise<void>): Promise<number> {
 
 test("answers a request on an open connection after the port is closed, as the last one", async () => {
   const listener = await listen(service, { port: 0 });
-  const kept = await open(listener);
-  assert.match(await ask(kept), /\r\nConnection: keep-alive\r\n/);
+  const connection = await open(listener);
+  assert.match(await ask(connection), /\r\nConnection: keep-alive\r\n/);
   const half = await open(listener);
   half.write(request.slice(0, -1));
 
@@ -49,19 +49,19 @@ test("answers a request on an open connection after the port is closed, as the l
     }
   });
 
-  assert.match(await ask(kept), /\r\nConnection: close\r\n[^]*hi$/);
+  assert.match(await ask(connection), /\r\nConnection: close\r\n[^]*hi$/);
   assert.match(await ask(half, "i"), /\r\nConnection: close\r\n[^]*hi$/);
-  assert.ok((await secondsOf(closing)) < 2);
+  assert.ok((await measureSeconds(closing)) < 2);
 });
 
 test("closes idle connections after their time, including those without any request", async () => {
   const listener = await listen(service, { port: 0 });
-  const kept = await open(listener);
-  await ask(kept);
+  const connection = await open(listener);
+  await ask(connection);
   const silent = await open(listener);
-  const ended = Promise.all([once(kept, "close"), once(silent, "close")]);
+  const ended = Promise.all([once(connection, "close"), once(silent, "close")]);
 
-  const seconds = await secondsOf(listener.close(10, 0.2));
+  const seconds = await measureSeconds(listener.close(10, 0.2));
 
   assert.ok(seconds >= 0.15 && seconds < 5, `${seconds}`);
   await ended;
@@ -78,7 +78,7 @@ test("cuts off an unfinished request or TLS handshake when its time is over", as
     half.on("error", () => undefined);
     const ended = once(half, "close");
 
-    const seconds = await secondsOf(listener.close(0.3));
+    const seconds = await measureSeconds(listener.close(0.3));
 
     assert.ok(seconds >= 0.25 && seconds < 5, `${seconds}`);
     await ended;
@@ -88,5 +88,5 @@ test("cuts off an unfinished request or TLS handshake when its time is over", as
 test("closes a server without connections at once, with any grace period", async () => {
   const listener = await listen(service, { port: 0 });
 
-  assert.ok((await secondsOf(listener.close(10, 5))) < 2);
+  assert.ok((await measureSeconds(listener.close(10, 5))) < 2);
 });

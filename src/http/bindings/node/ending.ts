@@ -22,13 +22,13 @@ interface EndOptions extends ProblemOptions<{}> {
 
 /** Sends a problem on a socket without a request, and closes it. */
 export function endWith(socket: Duplex, code: ProblemCode, { basePath, ...options }: EndOptions): void {
-  const told = problem(code, options);
+  const reportedProblem = problem(code, options);
   const requestId = randomUUID();
   const content = json.writeProblem({
     type: `${basePath}/problems/${code}`,
-    title: told.title,
-    status: told.status,
-    detail: told.detail,
+    title: reportedProblem.title,
+    status: reportedProblem.status,
+    detail: reportedProblem.detail,
     code,
     request_id: requestId,
   });
@@ -42,8 +42,8 @@ export function endWith(socket: Duplex, code: ProblemCode, { basePath, ...option
   ];
   pushCommon(headers, requestId, "encrypted" in socket ? HSTS : null);
   headers.push("Cross-Origin-Resource-Policy", "same-origin");
-  headers.push(...told.headers.flat());
-  endWithAnswer(socket, { status: told.status, headers, content });
+  headers.push(...reportedProblem.headers.flat());
+  endWithAnswer(socket, { status: reportedProblem.status, headers, content });
 }
 
 /** Sends a response on a socket without a request, and closes it. */

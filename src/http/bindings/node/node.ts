@@ -3,7 +3,7 @@ import type { ServerOptions as TlsServerOptions, Server as TlsServer } from "nod
 import type { AddressInfo, Socket } from "node:net";
 import { proxyList } from "../../../core/call/trusted-proxies.ts";
 import { DeclarationError } from "../../../core/checking/declaration-error.ts";
-import { objectOf, optional, text, wholeFrom } from "../../../core/checking/members.ts";
+import { buildObjectCheck, optional, text, wholeFrom } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { MAX_HEADER_BYTES, MAX_REQUEST_LINE_BYTES } from "../../limits.ts";
 import { NodeArrival } from "./arrival.ts";
@@ -54,7 +54,7 @@ const checks: ChecksOf<ListenOptions> = {
   requestSeconds: optional(wholeFrom(1, 3600)),
   idleSeconds: optional(wholeFrom(1, 3600)),
   trustedProxies: optional(proxyList),
-  tls: optional(objectOf(tlsMembers, "it has to be { cert, key }, both in PEM")),
+  tls: optional(buildObjectCheck(tlsMembers, "it has to be { cert, key }, both in PEM")),
 };
 
 /** A service on a socket. */
@@ -81,7 +81,7 @@ const MAX_CONNECTIONS = 10_000;
 const MAX_CONNECTIONS_OF_ONE = 1000;
 const IDLE_SECONDS = 65;
 
-function limitsOf({
+function buildLimits({
   headersSeconds = 10,
   requestSeconds = 30,
   idleSeconds = IDLE_SECONDS,
@@ -122,8 +122,8 @@ export async function listen(service: Responder, options: ListenOptions): Promis
   const answer = makeListener(service, { state });
   const server =
     tls === undefined
-      ? createServer(limitsOf(options), answer)
-      : await createTlsServer({ ...limitsOf(options), ...secured(tls), handshakeTimeout: 10_000 }, answer).catch(
+      ? createServer(buildLimits(options), answer)
+      : await createTlsServer({ ...buildLimits(options), ...secured(tls), handshakeTimeout: 10_000 }, answer).catch(
           refuseTLS,
         );
   server.maxHeadersCount = 0; // the pipeline counts them and answers

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
  * Returns the address of the other end of a connection. Returns `unix` for a local socket, and `unknown` if the
  * connection is reset. Such a caller must not count as a local proxy.
  */
-export function peerOf(connection: Peer): string {
+export function readPeerAddress(connection: Peer): string {
   const { remoteAddress } = connection;
   if (remoteAddress !== undefined) return remoteAddress;
   // A local socket has no address on either end. A TCP socket keeps its own address, even after the other end has

@@ -8,7 +8,7 @@ import type { RefusalReason } from "../../../core/observation.ts";
 import type { Answer } from "../../answer/writing.ts";
 import { makeBatches } from "../../scheduling/batching.ts";
 import { NodeArrival } from "./arrival.ts";
-import { peerOf } from "./peer.ts";
+import { readPeerAddress } from "./peer.ts";
 import { inLine } from "./pipelining.ts";
 import { send } from "./sending.ts";
 import { admitStream, isStream } from "./streams.ts";
@@ -101,14 +101,14 @@ export function makeListener<Request extends AnyRequest>(
     if (arrival.encrypted) respond();
     else batches.answer(respond);
   };
-  return (asked, answer, next) => {
-    const [request, response] = asOne(asked, answer);
+  return (incoming, answer, next) => {
+    const [request, response] = asOne(incoming, answer);
     const target = targetFor(service, request);
     if (next !== undefined && service.serves?.(target) === false) return next();
     if (isStream(request) && !admitStream(request))
-      return refused("streams", peerOf(request.socket), "Too many streams of one connection are open.");
+      return refused("streams", readPeerAddress(request.socket), "Too many streams of one connection are open.");
     // Created before the request waits in line, so that the framework sees errors of the function that it gave.
-    const arrival = new NodeArrival(request, target, response, client && toldBy(client(asked)));
+    const arrival = new NodeArrival(request, target, response, client && toldBy(client(incoming)));
     if (response.socket === null && request.httpVersionMajor === 1)
       inLine(request.socket, response, () => take(request, response, arrival));
     else take(request, response, arrival);
@@ -126,8 +126,8 @@ function asOne(request: AnyRequest, response: AnyResponse): [IncomingMessage, Se
  */
 const NOBODY: ToldClient = { address: undefined, encrypted: false };
 
-function toldBy(told: unknown): ToldClient {
-  return isObject(told) ? (told as unknown as ToldClient) : NOBODY;
+function toldBy(client: unknown): ToldClient {
+  return isObject(client) ? (client as unknown as ToldClient) : NOBODY;
 }
 
 /**

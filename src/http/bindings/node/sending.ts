@@ -46,7 +46,7 @@ function sendWhole(
   response.writeHead(status, headers);
   if (content === null) return void response.end();
   const octets = Buffer.byteLength(content);
-  response.end(content, encodingOf(content, octets));
+  response.end(content, chooseEncoding(content, octets));
   // A stream of HTTP/2 that was closed in the meantime has no socket.
   const socket = response.socket ?? null;
   if (socket !== null) unread.watch(isStream(response) ? ofStream(response.stream, socket, octets) : socket, tell);
@@ -82,7 +82,7 @@ function isAnswered({ headersSent }: ServerResponse): boolean {
  * Returns the encoding for a text. ASCII is the same in both, and Node copies it: with UTF-8 it reserves three times
  * the memory and waits for the next turn.
  */
-function encodingOf(content: string | Uint8Array, octets: number): "latin1" | "utf8" {
+function chooseEncoding(content: string | Uint8Array, octets: number): "latin1" | "utf8" {
   return typeof content === "string" && octets === content.length ? "latin1" : "utf8";
 }
 

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { formatNetwork, isTrusted, requireTrustedProxies } from "../../../core/call/trusted-proxies.ts";
 import type { RefusalReason } from "../../../core/observation.ts";
 import { endWith } from "./ending.ts";
-import { peerOf } from "./peer.ts";
+import { readPeerAddress } from "./peer.ts";
 
 /** The limits for open connections. */
 export interface ConnectionLimits {
@@ -44,8 +44,8 @@ export function admitSockets(
 
   /** Counts the socket if there is room. */
   function admits(socket: Socket): boolean {
-    const address = formatNetwork(addressOf(socket));
-    const isCounted = limits.ofOneAddress > 0 && !isTrusted(trusted, addressOf(socket));
+    const address = formatNetwork(readAddress(socket));
+    const isCounted = limits.ofOneAddress > 0 && !isTrusted(trusted, readAddress(socket));
     const count = (ofAddress.get(address) ?? 0) + 1;
     if (isCounted && count > limits.ofOneAddress) return false;
     if (sockets.size >= limits.ofAll && !makeRoom(server, sockets)) return false;
@@ -66,21 +66,21 @@ export function admitSockets(
       headers: [["Retry-After", "1"]],
     });
 
-  inFrontOf(server, "connection", (socket, accept) => {
+  insertListener(server, "connection", (socket, accept) => {
     socket.on("error", passOver);
     if (admits(socket)) {
       sockets.add(socket);
       socket.once("close", () => sockets.delete(socket));
       return accept();
     }
-    tell("connections", addressOf(socket), "There are too many connections.");
+    tell("connections", readAddress(socket), "There are too many connections.");
     if (refused.size >= MOST_TOLD) return void socket.destroy();
     refused.add(socket);
     socket.once("close", () => refused.delete(socket));
     if ("setSecureContext" in server) accept();
     else refuse(socket);
   });
-  inFrontOf(server, "secureConnection", (socket, accept) => {
+  insertListener(server, "secureConnection", (socket, accept) => {
     socket.on("error", passOver);
     // Over TLS, the response must wait for the handshake. The socket is another object by then.
     if ([...refused].some((below) => isSamePeer(below, socket))) refuse(socket);
@@ -89,14 +89,14 @@ export function admitSockets(
   // node:https passes the error to a listener that can answer over HTTP, which is not possible here.
   server.removeAllListeners("tlsClientError");
   server.on("tlsClientError", (error: Error & { readonly code?: string }, socket: Socket) => {
-    tell("tls_handshake", addressOf(socket), error.code ?? error.message);
+    tell("tls_handshake", readAddress(socket), error.code ?? error.message);
     socket.on("error", passOver).destroy();
   });
   return sockets;
 }
 
 /** Adds a listener before the existing ones. They run only if it calls `accept`. */
-function inFrontOf(server: Server, event: string, listener: (socket: Socket, accept: () => void) => void): void {
+function insertListener(server: Server, event: string, listener: (socket: Socket, accept: () => void) => void): void {
   const own = server.listeners(event);
   server.removeAllListeners(event);
   server.on(event, (socket: Socket) =>
@@ -117,8 +117,8 @@ function isSamePeer(one: Socket, other: Socket): boolean {
   return one.remotePort === other.remotePort && one.remoteAddress === other.remoteAddress;
 }
 
-function addressOf(socket: Socket): string {
-  const peer = peerOf(socket);
+function readAddress(socket: Socket): string {
+  const peer = readPeerAddress(socket);
   return peer.startsWith("::ffff:") ? peer.slice("::ffff:".length) : peer;
 }
 

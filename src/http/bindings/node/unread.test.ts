@@ -14,7 +14,7 @@ const KIBIBYTE = 1024;
 function bench(mostBytes: number) {
   const unread = makeUnread(mostBytes);
   const closed: string[] = [];
-  const told: string[] = [];
+  const notices: string[] = [];
 
   function write(name: string, remoteAddress: string, writableLength: number, isStream?: true): EventEmitter {
     const events = new EventEmitter();
@@ -27,15 +27,15 @@ function bench(mostBytes: number) {
         events.emit("close");
       },
     });
-    unread.watch(socket as unknown as Counted, (address) => void told.push(address));
+    unread.watch(socket as unknown as Counted, (address) => void notices.push(address));
     return events;
   }
 
-  return { write, closed, told };
+  return { write, closed, notices };
 }
 
 test("closes the connection that has waited longest, of the address with the most waiting octets", () => {
-  const { write, closed, told } = bench(400 * KIBIBYTE);
+  const { write, closed, notices } = bench(400 * KIBIBYTE);
 
   write("reader", "192.0.2.1", 100 * KIBIBYTE);
   write("first", "192.0.2.2", 100 * KIBIBYTE);
@@ -46,7 +46,7 @@ test("closes the connection that has waited longest, of the address with the mos
   write("late reader", "192.0.2.3", 100 * KIBIBYTE);
 
   assert.deepEqual(closed, ["first", "second"]);
-  assert.deepEqual(told, ["192.0.2.2", "192.0.2.2"]);
+  assert.deepEqual(notices, ["192.0.2.2", "192.0.2.2"]);
 });
 
 test("does not count data that was read, closed or small", () => {
@@ -101,12 +101,12 @@ test("closes the first of several connections that read nothing, and reports it"
 
   const callers = [];
   for (let at = 0; at < 3; at++) {
-    const asked = once(server, "request");
+    const arrival = once(server, "request");
     const caller = connect((server.address() as AddressInfo).port, "127.0.0.1").pause();
     caller.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     callers.push(caller.on("error", () => undefined));
     t.after(() => caller.destroy());
-    await asked;
+    await arrival;
     // It is answered after all requests that arrived with it.
     await nextTurn();
   }

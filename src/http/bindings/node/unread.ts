@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { formatNetwork } from "../../../core/call/trusted-proxies.ts";
-import { peerOf, type Peer } from "./peer.ts";
+import { readPeerAddress, type Peer } from "./peer.ts";
 
 /** Responses that wait in memory because their readers are slow. */
 export interface Unread {
@@ -48,7 +48,7 @@ interface OfAddress {
 export function makeUnread(mostBytes = 64 * MEBIBYTE): Unread {
   const waiting = new Map<Counted, Waiting>();
   const addresses = new Map<string, OfAddress>();
-  const known = new WeakSet<Counted>();
+  const watchedSockets = new WeakSet<Counted>();
   let ofAll = 0;
 
   function remember(socket: Counted, entry: Waiting): void {
@@ -83,12 +83,16 @@ export function makeUnread(mostBytes = 64 * MEBIBYTE): Unread {
 
   return {
     watch(socket, tell) {
-      const bytes = bytesOf(socket);
+      const bytes = measureBytes(socket);
       if (bytes === 0) return;
       forget(socket);
-      remember(socket, { bytes, address: formatNetwork(peerOf(socket)), ...(tell === undefined ? {} : { tell }) });
-      if (!known.has(socket)) {
-        known.add(socket);
+      remember(socket, {
+        bytes,
+        address: formatNetwork(readPeerAddress(socket)),
+        ...(tell === undefined ? {} : { tell }),
+      });
+      if (!watchedSockets.has(socket)) {
+        watchedSockets.add(socket);
         for (const event of ["drain", "finish", "close"]) socket.on(event, () => forget(socket));
       }
       while (ofAll > mostBytes) closeOne();
@@ -96,7 +100,7 @@ export function makeUnread(mostBytes = 64 * MEBIBYTE): Unread {
   };
 }
 
-function bytesOf({ writableLength, isStream }: Counted): number {
+function measureBytes({ writableLength, isStream }: Counted): number {
   if (isStream === true) return writableLength === 0 ? 0 : writableLength + STREAM_BYTES;
   return writableLength < LEAST_BYTES ? 0 : writableLength;
 }

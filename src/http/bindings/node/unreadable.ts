@@ -8,7 +8,7 @@ import type { ProblemCode } from "../../../core/problem/catalogue.ts";
 import type { Answer } from "../../answer/writing.ts";
 import { MAX_REQUEST_LINE_BYTES } from "../../limits.ts";
 import { endWith, endWithAnswer } from "./ending.ts";
-import { peerOf } from "./peer.ts";
+import { readPeerAddress } from "./peer.ts";
 
 /** Answers requests: a service. */
 export interface Responder {
@@ -63,10 +63,10 @@ function refuse(error: ParseError, socket: Duplex, service: Responder): void {
   const { basePath = "" } = service;
   const unknown = findUnknownMethod(error);
   if (unknown === null) observe(error, socket as Socket, service);
-  if (unknown === null) return endWith(socket, codeOf(error), { basePath });
+  if (unknown === null) return endWith(socket, chooseCode(error), { basePath });
   const arrival: Arrival = {
     ...unknown,
-    peer: peerOf(socket as Socket),
+    peer: readPeerAddress(socket as Socket),
     encrypted: "encrypted" in socket,
     readBody: async () => new Uint8Array(),
   };
@@ -81,7 +81,7 @@ function observe(error: ParseError, socket: Socket & HoldsMessage, service: Resp
   service.observe?.({
     kind: "refused",
     reason,
-    address: peerOf(socket),
+    address: readPeerAddress(socket),
     detail: error.reason ?? error.code ?? "unknown",
   });
 }
@@ -119,7 +119,7 @@ function fieldsIn(text: string): string[] {
   return fields.includes(null) ? [] : fields.flatMap((field) => [field![1]!, field![2]!.trim()]);
 }
 
-function codeOf({ code, reason, rawPacket }: ParseError): ProblemCode {
+function chooseCode({ code, reason, rawPacket }: ParseError): ProblemCode {
   // With two lengths the end of the message is ambiguous. An unsupported transfer coding is only a limit of this
   // server.
   if (code === "HPE_INVALID_TRANSFER_ENCODING" && reason?.includes("Content-Length") !== true) return "not_implemented";

@@ -4,7 +4,7 @@ import {
   isStrange,
   isStrangeToCopy,
   sentence,
-  sortOf,
+  describeType,
   unknownMembers,
 } from "../../../core/checking/members.ts";
 import { problem, Problem } from "../../../core/problem/problem.ts";
@@ -47,7 +47,7 @@ export async function act(placed: MountInPlace, action: ServedAction, exchange: 
   const idempotency = action.method === "GET" ? null : repeatable(placed, exchange);
   return answerOnce(exchange, idempotency, {
     anew: () => actAnew(placed, action, exchange, idempotency),
-    again: (known) => repeat(placed, action, exchange, known),
+    again: (earlier) => repeat(placed, action, exchange, earlier),
   });
 }
 
@@ -62,11 +62,11 @@ async function actAnew(
     const row = await findSubject(placed, action, exchange);
     const done = await ask(placed, action, exchange, { row, draft });
     if (action.method === "GET" || isNothing(done))
-      return answerOf(placed, action, exchange, { row, answer: done.answer });
-    const transaction = transactionOf(placed, action, exchange, { row, done, idempotency });
+      return buildReply(placed, action, exchange, { row, answer: done.answer });
+    const transaction = buildTransaction(placed, action, exchange, { row, done, idempotency });
     const outcome = await commit(placed, exchange, transaction, { kind: "action", action: action.name, before: row });
     if (outcome.kind === "written")
-      return answerOf(placed, action, exchange, {
+      return buildReply(placed, action, exchange, {
         row: row === null ? null : (outcome.rows[0] ?? null),
         answer: done.answer,
       });
@@ -127,9 +127,9 @@ async function ask(
   // Read-only for the handler: a change would be shown, but not stored.
   Object.freeze(subject.record);
   Object.freeze(draft);
-  const asked = action.handle({ ...subject, draft, collection: placed.collection, context } as RecordCall);
-  const given = await exchange.call.awaiting(() => `The action ${action.name} of ${placed.resource.path}`, asked);
-  const done = readDone(placed, action, given ?? {});
+  const pending = action.handle({ ...subject, draft, collection: placed.collection, context } as RecordCall);
+  const result = await exchange.call.awaiting(() => `The action ${action.name} of ${placed.resource.path}`, pending);
+  const done = readDone(placed, action, result ?? {});
   if (row !== null && Object.keys(done.values).length > 0) {
     requireSound(placed.resource, { ...row.record, ...done.values });
     requireShowable(placed, { ...row.record, ...done.values });
@@ -154,8 +154,8 @@ interface Doing {
 }
 
 /** Returns the transaction. The record always gets a new state, so that two actions never start from the same one. */
-function transactionOf(
-  { resource, collection, personal, kept, links }: MountInPlace,
+function buildTransaction(
+  { resource, collection, personal, repeatColumns: storedColumns, links }: MountInPlace,
   action: ServedAction,
   exchange: Exchange,
   { row, done: { values, changes, answer }, idempotency }: Doing,
@@ -171,7 +171,7 @@ function transactionOf(
   if (idempotency === null) return { changes: all };
   // Personal data is erased with its record. The answer of an action on the collection belongs to no known record.
   const isKept = answer !== null && (row !== null || !personal);
-  const columns = row !== null && action.answer === "record" ? kept : row === null ? [] : ["id"];
+  const columns = row !== null && action.answer === "record" ? storedColumns : row === null ? [] : ["id"];
   const erasable = idempotency.erasable && row !== null;
   const repeat = { ...idempotency, columns, erasable, ...(isKept ? { answer } : {}) };
   const records = row === null ? [] : [{ ...row.record, ...values } as StoredRecord];
@@ -183,7 +183,7 @@ interface Answered {
   readonly answer: Done["answer"];
 }
 
-async function answerOf(
+async function buildReply(
   placed: MountInPlace,
   action: ServedAction,
   exchange: Exchange,
@@ -216,24 +216,24 @@ async function repeat(
       : answer === undefined;
   const reply = isGone
     ? { status: 204 }
-    : await answerOf(placed, action, exchange, { row, answer: (answer ?? null) as Done["answer"] });
+    : await buildReply(placed, action, exchange, { row, answer: (answer ?? null) as Done["answer"] });
   return { ...reply, headers: [...(reply.headers ?? []), REPLAYED] };
 }
 
 const RESULT = ["values", "changes", "answer"];
 
 /** Reads the result of a handler. Throws a fault of its author before any write if the result is invalid. */
-function readDone(placed: MountInPlace, action: ServedAction, given: unknown): Done {
+function readDone(placed: MountInPlace, action: ServedAction, result: unknown): Done {
   const fault = (what: string): TypeError =>
     new TypeError(`The action ${action.name} of ${placed.resource.path} gave ${sentence([what])}`);
-  if (!isObject(given)) throw fault("no object; it has to give { values, changes, answer }, or nothing");
-  if (given instanceof Problem) throw fault("a problem; throw it: throw problem(…)");
-  if (isStrange(given, RESULT)) throw fault(`${sortOf(given)}, which is none of these`);
-  const unknown = unknownMembers(given, RESULT);
+  if (!isObject(result)) throw fault("no object; it has to give { values, changes, answer }, or nothing");
+  if (result instanceof Problem) throw fault("a problem; throw it: throw problem(…)");
+  if (isStrange(result, RESULT)) throw fault(`${describeType(result)}, which is none of these`);
+  const unknown = unknownMembers(result, RESULT);
   if (unknown.length > 0) throw fault(`something unknown: ${unknown.join("; ")}`);
-  const { values = {}, changes = [], answer } = given;
+  const { values = {}, changes = [], answer } = result;
   if (!isObject(values) || isStrangeToCopy(values, Object.keys(placed.resource.fields)))
-    throw fault(`values that are ${isObject(values) ? sortOf(values) : "no object"}`);
+    throw fault(`values that are ${isObject(values) ? describeType(values) : "no object"}`);
   if (!Array.isArray(changes) || !changes.every(isObject)) throw fault("changes that are no list of changes");
   if (action.method === "GET" && (Object.keys(values).length > 0 || changes.length > 0))
     throw fault("a write, but GET changes nothing");
@@ -261,7 +261,7 @@ function readValues(
 
 function readAnswer({ fields }: Resource, answer: unknown, fault: MakeFault): Readonly<Record<string, JSONValue>> {
   if (!isObject(answer)) throw fault("no answer, but declares fields for it");
-  if (isStrange(answer, Object.keys(fields))) throw fault(`an answer that is ${sortOf(answer)}`);
+  if (isStrange(answer, Object.keys(fields))) throw fault(`an answer that is ${describeType(answer)}`);
   const unknown = unknownMembers(answer, Object.keys(fields));
   if (unknown.length > 0) throw fault(`an answer with unknown fields: ${unknown.join("; ")}`);
   return Object.fromEntries(

@@ -1,6 +1,14 @@
 import { aPermission } from "../../../access/permission/checking.ts";
 import type { Permission } from "../../../access/permission/contract.ts";
-import { isObject, membersMistakes, oneOf, optional, shown, text, type Check } from "../../../core/checking/members.ts";
+import {
+  isObject,
+  membersMistakes,
+  buildChoiceCheck,
+  optional,
+  shown,
+  text,
+  type Check,
+} from "../../../core/checking/members.ts";
 import { aDeprecation, readDeprecation, type Deprecated, type Deprecation } from "../../../core/deprecation.ts";
 import type { Eventually } from "../../../core/eventually.ts";
 import type { AnyProblem } from "../../../core/problem/definition.ts";
@@ -114,9 +122,9 @@ type Handle = { handle(call: RecordCall): unknown }["handle"];
 const NAME = /^[a-z][a-z0-9]*([_-][a-z0-9]+)*$/;
 
 const actionMembers: Readonly<Record<keyof CollectionAction, Check>> = {
-  on: optional(oneOf("record", "collection")),
+  on: optional(buildChoiceCheck("record", "collection")),
   permission: aPermission,
-  method: optional(oneOf("POST", "GET")),
+  method: optional(buildChoiceCheck("POST", "GET")),
   body: optional((value) => (isObject(value) ? null : "it has to be fields, like { reason: text() }")),
   answer: optional((value) =>
     value === "record" || value === "nothing" || isObject(value)
@@ -169,7 +177,7 @@ function readAction(name: string, declared: unknown, mistakes: string[]): Served
     on,
     method,
     permission,
-    body: fieldsOf(name, "body", body ?? {}, mistakes),
+    body: defineFields(name, "body", body ?? {}, mistakes),
     answer: readAnswer(name, answer ?? (on === "record" && method === "POST" ? "record" : "nothing"), mistakes),
     description: description ?? null,
     deprecations: readDeprecation(`action ${name}`, deprecated),
@@ -181,11 +189,11 @@ function readAction(name: string, declared: unknown, mistakes: string[]): Served
 }
 
 function readAnswer(name: string, answer: "record" | "nothing" | Fields, mistakes: string[]): ServedAction["answer"] {
-  return typeof answer === "string" ? answer : fieldsOf(name, "answer", answer, mistakes);
+  return typeof answer === "string" ? answer : defineFields(name, "answer", answer, mistakes);
 }
 
 /** Returns a resource for the fields, because they are read and shown like those of a resource. */
-function fieldsOf(name: string, member: string, fields: Fields, mistakes: string[]): Resource {
+function defineFields(name: string, member: string, fields: Fields, mistakes: string[]): Resource {
   try {
     return defineResource({ name: NAME.test(name) ? name.replaceAll("-", "_") : "action", fields });
   } catch (error) {

@@ -71,12 +71,12 @@ export interface OlderOptions<R extends Resource> {
  */
 export function olderShape<const R extends Resource>(newer: Mount<R>, options: OlderOptions<R>): Mount;
 export function olderShape(newer: Mount, options: OlderOptions<Resource>): Mount {
-  const mistakes = mistakesOf(newer, options);
+  const mistakes = collectMistakes(newer, options);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
   const { resource, collection } = newer;
   const { prefix, deprecated, defaults = {} } = options;
   const members = new Map(
-    Object.entries(options.fields).map(([name, declared]) => [name, memberOf(name, declared, resource)]),
+    Object.entries(options.fields).map(([name, declared]) => [name, buildMember(name, declared, resource)]),
   );
   const old = olderResource(resource, prefix, members);
   const seen = [...members.values()].filter(({ field }) => isShown(field));
@@ -87,7 +87,7 @@ export function olderShape(newer: Mount, options: OlderOptions<Resource>): Mount
       ...newer,
       resource: old,
       deprecations: readDeprecation(`resource ${old.path}`, deprecated),
-      expand: relationsOf(newer, members),
+      expand: chooseRelations(newer, members),
       shown: ["id", ...seen.map(({ name }) => name)],
       sources: isComputed
         ? newer.sources
@@ -108,7 +108,7 @@ export function olderShape(newer: Mount, options: OlderOptions<Resource>): Mount
  * Returns the relations that this shape can expand. It must show the field that refers to the related record, and have
  * no member with the relation's name.
  */
-function relationsOf({ expand }: Mount, members: Older["members"]): Mount["expand"] {
+function chooseRelations({ expand }: Mount, members: Older["members"]): Mount["expand"] {
   const named = new Set([...members.values()].filter(({ isPlain }) => isPlain).map(({ from }) => from));
   const isTaken = (name: string): boolean => members.has(name) || members.has(`${name}_next`);
   return Object.fromEntries(
@@ -125,7 +125,7 @@ function showOlder(
   return shape;
 }
 
-function memberOf(name: string, declared: OlderFields<Resource>[string], { fields }: Resource): OlderMember {
+function buildMember(name: string, declared: OlderFields<Resource>[string], { fields }: Resource): OlderMember {
   if (isText(declared)) {
     const field = fields[declared]!;
     return {
@@ -190,7 +190,7 @@ function olderResource(newer: Resource, prefix: string, members: Older["members"
 const SAME = new Set<Operator>(["eq", "ne", "in", "null"]);
 const OF_LISTS = new Set(["limit", "cursor", "sort", "fields", "expand", "search"]);
 
-function mistakesOf(newer: unknown, options: unknown): readonly string[] {
+function collectMistakes(newer: unknown, options: unknown): readonly string[] {
   if (!isObject(newer) || !isObject(newer["collection"]) || !isObject(newer["resource"]))
     return [`olderShape: the first argument is ${shown(newer)}, and no mount; write olderShape(mount(…), { … })`];
   const { resource, older } = newer as unknown as Mount;

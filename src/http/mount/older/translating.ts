@@ -88,7 +88,7 @@ export function wholeFor(older: Older, whole: unknown, reading: Reading): unknow
   const issues: Issue[] = [];
   const say = (name: string, code: string, detail: string): unknown =>
     issues.push({ pointer: pointerTo(name), code, detail });
-  const made: Record<string, unknown> = current === null ? { ...older.defaults } : keptOf(older, current.newer);
+  const made: Record<string, unknown> = current === null ? { ...older.defaults } : collectUnsent(older, current.newer);
   for (const [name, sent] of Object.entries(whole)) {
     const member = older.members.get(name);
     if (name === "id") made["id"] = sent;
@@ -130,12 +130,12 @@ export function hiddenFor(
 }
 
 /** Returns the values that the older shape cannot send. They stay unchanged. */
-function keptOf({ newer, members }: Older, current: Values): Record<string, unknown> {
+function collectUnsent({ newer, members }: Older, current: Values): Record<string, unknown> {
   const sent = new Set([...members.values()].filter(({ read }) => read !== null).map(({ from }) => from));
-  const kept = Object.entries(newer.resource.fields).filter(
+  const unsentFields = Object.entries(newer.resource.fields).filter(
     ([name, field]) => isShown(field) && isWritable(field) && !sent.has(name),
   );
-  return Object.fromEntries(kept.map(([name]) => [name, current[name]]));
+  return Object.fromEntries(unsentFields.map(([name]) => [name, current[name]]));
 }
 
 /** Converts a value. Returns undefined if it changes nothing. */

@@ -8,10 +8,10 @@ import {
   type RelatedQuery,
   type RelatedText,
 } from "../../../store/store.ts";
-import { holderOf } from "../../body/intake.ts";
+import { identifyHolder } from "../../body/intake.ts";
 import type { Exchange } from "../../exchange.ts";
 import { countPage } from "../../scheduling/rounds.ts";
-import { nameOf, type AskedList } from "../../scheduling/slow-lists.ts";
+import { formatListName, type AskedList } from "../../scheduling/slow-lists.ts";
 
 /** A faster read was cached: it costs no more than a record, and says nothing about the list. In milliseconds. */
 const LITTLE_MS = 0.03;
@@ -26,29 +26,29 @@ export function askForPage(
   beside?: readonly BesideQuery[],
 ): Eventually<ListText> {
   const { store } = exchange.service;
-  if (isLong(exchange, query)) return inTurn(exchange, query, () => store.listJSON(longerOf(query)));
+  if (isLong(exchange, query)) return inTurn(exchange, query, () => store.listJSON(createLongQuery(query)));
   return timed(exchange, query, () => store.listJSON(query, beside));
 }
 
 /** Reads rows for this caller in the same way. */
 export function askForRows(exchange: Exchange, query: ListQuery): Eventually<readonly Row[]> {
   const { store } = exchange.service;
-  if (isLong(exchange, query)) return inTurn(exchange, query, () => store.list(longerOf(query)));
+  if (isLong(exchange, query)) return inTurn(exchange, query, () => store.list(createLongQuery(query)));
   return timed(exchange, query, () => store.list(query));
 }
 
 /** Reads the rows that belong to some keys in the same way. Returns null if the result is too long. */
 export function askForRelated(exchange: Exchange, query: RelatedQuery): Eventually<readonly RelatedText[] | null> {
   const { store } = exchange.service;
-  const asked = { ...query, sort: [{ column: "id" }] };
-  return query.long === true ? inTurn(exchange, asked, () => store.listRelated(query)) : store.listRelated(query);
+  const sortedQuery = { ...query, sort: [{ column: "id" }] };
+  return query.long === true ? inTurn(exchange, sortedQuery, () => store.listRelated(query)) : store.listRelated(query);
 }
 
 /** Counts rows. Returns null if it takes too long. */
 export async function askForCount(exchange: Exchange, { collection, where }: ListQuery): Promise<number | null> {
   const { longReads, store } = exchange.service;
   try {
-    return await longReads.run(holderOf(exchange), () => store.count(collection, where, true));
+    return await longReads.run(identifyHolder(exchange), () => store.count(collection, where, true));
   } catch (error) {
     if (error instanceof StoreTimeout) return null;
     throw error;
@@ -83,34 +83,35 @@ function ownMs(): number {
 /** A store recognizes a page by the same query object. */
 const longer = new WeakMap<ListQuery, ListQuery>();
 
-function longerOf(query: ListQuery): ListQuery {
+function createLongQuery(query: ListQuery): ListQuery {
   if (query.long === true) return query;
-  let asked = longer.get(query);
-  if (asked === undefined) longer.set(query, (asked = { ...query, long: true }));
-  return asked;
+  let longQuery = longer.get(query);
+  if (longQuery === undefined) longer.set(query, (longQuery = { ...query, long: true }));
+  return longQuery;
 }
 
 async function inTurn<T>(exchange: Exchange, query: AskedList, read: () => Eventually<T>): Promise<T> {
   const { longReads, observe } = exchange.service;
   try {
-    return await longReads.run(holderOf(exchange), read);
+    return await longReads.run(identifyHolder(exchange), read);
   } catch (error) {
-    if (error instanceof StoreTimeout) observe?.({ kind: "notice", level: "error", message: cureOf(query), error });
+    if (error instanceof StoreTimeout)
+      observe?.({ kind: "notice", level: "error", message: describeCure(query), error });
     throw error;
   }
 }
 
 /** Returns the advice for the operator. */
-function cureOf(query: AskedList): string {
+function describeCure(query: AskedList): string {
   return (
-    `A list of ${query.collection.name} took too long and was given up: no index serves ${nameOf(query)}. ` +
+    `A list of ${query.collection.name} took too long and was given up: no index serves ${formatListName(query)}. ` +
     `Remove the filter or the sort from the declaration, or declare an index with the eq filters first and the order after them.`
   );
 }
 
 function tellSlow({ service }: Exchange, query: AskedList, ms: number): void {
   const message =
-    `A list of ${query.collection.name} took ${Math.round(ms)} ms for a page of ${query.limit}, with ${nameOf(query)}, and other requests waited for it. ` +
+    `A list of ${query.collection.name} took ${Math.round(ms)} ms for a page of ${query.limit}, with ${formatListName(query)}, and other requests waited for it. ` +
     "For ten minutes, such pages are long reads. The records may be large, or many may have the same value.";
   service.observe?.({ kind: "notice", level: "info", message });
 }

@@ -9,7 +9,7 @@ import { filterFor } from "../older/translating.ts";
 type Filtered = Pick<MountInPlace, "links" | "older">;
 
 /** Returns the condition for filters. Null: all rows. A filter that is repeated matches either value. */
-export function whereOf(placed: Filtered, filters: readonly Filter[]): Where | null {
+export function buildWhere(placed: Filtered, filters: readonly Filter[]): Where | null {
   const groups: Filter[][] = [];
   for (const each of filters) {
     const filter = filterFor(placed, each);
@@ -17,7 +17,7 @@ export function whereOf(placed: Filtered, filters: readonly Filter[]): Where | n
     if (group === undefined) groups.push([filter]);
     else group.push(filter);
   }
-  return allOf(groups.map((same) => eitherOf(placed, same)));
+  return combineAll(groups.map((same) => buildEither(placed, same)));
 }
 
 /** Returns the condition for a condition of a query body. */
@@ -25,16 +25,18 @@ export function whereIn(placed: Filtered, condition: Condition): Where {
   const within = (each: Condition): Where => whereIn(placed, each);
   if ("all" in condition) return { all: condition.all.map(within) };
   if ("any" in condition) return { any: condition.any.map(within) };
-  return "not" in condition ? { not: within(condition.not) } : eitherOf(placed, [filterFor(placed, condition)]);
+  return "not" in condition ? { not: within(condition.not) } : buildEither(placed, [filterFor(placed, condition)]);
 }
 
 /** Returns a condition that combines all. Null: no restriction. */
-export function allOf<W extends Where>(conditions: readonly (W | null)[]): W | { readonly all: readonly W[] } | null {
+export function combineAll<W extends Where>(
+  conditions: readonly (W | null)[],
+): W | { readonly all: readonly W[] } | null {
   const [first = null, ...others] = conditions.filter((each) => each !== null);
   return first === null || others.length === 0 ? first : { all: [first, ...others] };
 }
 
-function eitherOf({ links }: Filtered, same: readonly Filter[]): Where {
+function buildEither({ links }: Filtered, same: readonly Filter[]): Where {
   const { field: column, operator } = same[0]!;
   const link = links.find(({ field }) => field === column);
   if (link !== undefined) return selectedBy(link, [...new Set(same.flatMap(({ value }) => value as Key | Key[]))]);

@@ -6,7 +6,7 @@ import { askForCount } from "./asking.ts";
 type Headers = readonly (readonly [string, string])[];
 
 /** Returns the headers with the count. Returns null if the caller did not request one, or counting takes too long. */
-export function countOf(
+export function buildCountHeaders(
   exchange: Exchange,
   query: ListQuery,
   wanted = exchange.preferences?.get("count"),
@@ -16,17 +16,17 @@ export function countOf(
 }
 
 async function countRows(exchange: Exchange, query: ListQuery): Promise<Headers | null> {
-  return told(exchange, "exact", await askForCount(exchange, query));
+  return reportCount(exchange, "exact", await askForCount(exchange, query));
 }
 
 /** A narrowed list is counted exactly, because an estimate would reveal rows that the caller must not know about. */
 async function estimateRows(exchange: Exchange, query: ListQuery): Promise<Headers | null> {
   const { store } = exchange.service;
   const estimate = query.where === null ? ((await store.estimate?.(query.collection)) ?? null) : null;
-  return estimate === null ? countRows(exchange, query) : told(exchange, "estimated", estimate);
+  return estimate === null ? countRows(exchange, query) : reportCount(exchange, "estimated", estimate);
 }
 
-function told(exchange: Exchange, how: "exact" | "estimated", count: number | null): Headers | null {
+function reportCount(exchange: Exchange, how: "exact" | "estimated", count: number | null): Headers | null {
   if (count === null) return null;
   exchange.follow(`count=${how}`);
   return [["X-Total-Count", String(count)]];

@@ -13,13 +13,13 @@ import { readInRound } from "../../scheduling/rounds.ts";
 import { takeTurn } from "../../scheduling/slices.ts";
 import type { MountInPlace } from "../mount.ts";
 import { areColumns, showPage } from "../older/translating.ts";
-import { askedOf, type Asked } from "./asked.ts";
 import { askForPage, askForRows } from "./asking.ts";
-import { allOf } from "./conditions.ts";
-import { countOf } from "./counting.ts";
-import { expandingOf, expandPage, type Expanding, type Shown } from "./expand/expanding.ts";
-import { cacheOf, shapesOf } from "./expand/expansion.ts";
-import { bindingOf } from "./places.ts";
+import { combineAll } from "./conditions.ts";
+import { buildCountHeaders } from "./counting.ts";
+import { buildExpanding, expandPage, type Expanding, type Shown } from "./expand/expanding.ts";
+import { chooseCache, buildShapes } from "./expand/expansion.ts";
+import { readQueryText, type ListRequest } from "./list-request.ts";
+import { formatBinding } from "./places.ts";
 import { mayReadWithin, requireParents } from "./reading.ts";
 import { searched } from "./searching.ts";
 
@@ -28,29 +28,29 @@ const ACCEPT_QUERY = ["Accept-Query", "application/json"] as const;
 
 /** GET of a collection: one page, found by keyset, with links to the neighboring pages. */
 export function list(placed: MountInPlace, exchange: Exchange): Eventually<Reply> {
-  return listAsked(placed, exchange, askedOf(placed, exchange.query));
+  return listAsked(placed, exchange, readQueryText(placed, exchange.query));
 }
 
 /** Returns the requested page, for a query in the address or in the body. */
-export function listAsked(placed: MountInPlace, exchange: Exchange, asked: Asked): Eventually<Reply> {
-  exchange.useDeprecated(asked.deprecations);
+export function listAsked(placed: MountInPlace, exchange: Exchange, request: ListRequest): Eventually<Reply> {
+  exchange.useDeprecated(request.deprecations);
   const { call, identityWasRead, observedIdentity } = exchange;
   const caller = identityWasRead ? (observedIdentity?.id ?? null) : null;
-  const binding = (): string => bindingOf(call.path, caller, asked.shape());
+  const binding = (): string => formatBinding(call.path, caller, request.shape());
   const cursor =
-    asked.cursor === null ? null : exchange.service.cursors.require(asked.cursor, binding(), asked.cursorPointer);
-  const place = { caller, binding, cursor, kept: asked.kept };
-  const wanted = queryOf(placed, exchange, asked);
+    request.cursor === null ? null : exchange.service.cursors.require(request.cursor, binding(), request.cursorPointer);
+  const place = { caller, binding, cursor, addressQuery: request.addressQuery };
+  const wanted = narrowQuery(placed, exchange, request);
   return after(requireParents(placed, exchange), () =>
-    after(searched(exchange, wanted, asked.search), (query) => {
-      const expanding = asked.showing === null ? null : expandingOf(exchange, asked.showing, query);
+    after(searched(exchange, wanted, request.search), (query) => {
+      const expanding = request.showing === null ? null : buildExpanding(exchange, request.showing, query);
       return after(readInTurn(exchange, query, cursor, expanding?.beside), (page) =>
-        after(linksOf(exchange, query, place, page), (links) =>
-          after(countOf(exchange, query, asked.count), (count) =>
-            after(shownOf(placed, exchange, { fields: asked.fields, expanding }, page), (shown) =>
-              replyOf(placed, asked, shown, {
+        after(resolveLinks(exchange, query, place, page), (links) =>
+          after(buildCountHeaders(exchange, query, request.count), (count) =>
+            after(convertPage(placed, exchange, { fields: request.fields, expanding }, page), (shown) =>
+              buildReply(placed, request, shown, {
                 headers: [...links, ...(count ?? []), ACCEPT_QUERY],
-                tag: tagOf(shown, query),
+                tag: computeTag(shown, query),
               }),
             ),
           ),
@@ -61,10 +61,10 @@ export function listAsked(placed: MountInPlace, exchange: Exchange, asked: Asked
 }
 
 /** Returns the page with its expansions, with computed fields, or in an older shape. */
-function shownOf(
+function convertPage(
   placed: MountInPlace,
   exchange: Exchange,
-  { fields, expanding }: Pick<Asked, "fields"> & { readonly expanding: Expanding | null },
+  { fields, expanding }: Pick<ListRequest, "fields"> & { readonly expanding: Expanding | null },
   page: ListText,
 ): Eventually<Shown> {
   if (expanding !== null) return expandPage(exchange, expanding, page);
@@ -72,9 +72,9 @@ function shownOf(
   return after(showPage(placed, fields, page), (json) => ({ json }));
 }
 
-function replyOf(
+function buildReply(
   { resource, jsonMembers, cache }: MountInPlace,
-  { showing }: Asked,
+  { showing }: ListRequest,
   shown: Shown,
   { headers, tag }: { readonly headers: Headers; readonly tag: string },
 ): Reply {
@@ -82,24 +82,24 @@ function replyOf(
   return {
     status: 200,
     headers,
-    body: showing === null ? body : { ...body, related: shapesOf(showing.expansions) },
+    body: showing === null ? body : { ...body, related: buildShapes(showing.expansions) },
     tag,
-    cache: showing === null ? cache : cacheOf(showing.placed, showing.expansions),
+    cache: showing === null ? cache : chooseCache(showing.placed, showing.expansions),
     // Sent even if the caller did not use it (RFC 7240 §2).
     vary: "Prefer",
   };
 }
 
 /** Returns the query for the rows below this parent that the permission allows. */
-function queryOf(
+function narrowQuery(
   { resource: { parentColumn } }: MountInPlace,
   { only, params }: Pick<Exchange, "only" | "params">,
-  { query }: Asked,
+  { query }: ListRequest,
 ): ListQuery {
   if (parentColumn === null && only === null) return query;
   const below: Where | null =
     parentColumn === null ? null : { column: parentColumn, operator: "eq", value: params[parentColumn]! };
-  const narrowed = { ...query, where: allOf([query.where, below, only]), repeated: false };
+  const narrowed = { ...query, where: combineAll([query.where, below, only]), repeated: false };
   return { ...narrowed, long: !isServed(narrowed) };
 }
 
@@ -119,16 +119,18 @@ export function tagOfCollection(placed: MountInPlace, exchange: Exchange): Event
       : decideOn(list, { identity, action: "list", params, now: exchange.now }, placed.collection);
   if (decision === "deny") return null;
   const only = decision === "allow" ? null : decision.only;
-  const asked = askedOf(placed, "");
-  const query = queryOf(placed, { only, params }, asked);
+  const request = readQueryText(placed, "");
+  const query = narrowQuery(placed, { only, params }, request);
   const read = (): Eventually<string> =>
     after(readPage(exchange, query, null), (page) =>
-      after(shownOf(placed, exchange, { fields: null, expanding: null }, page), (shown) => tagOf(shown, query)),
+      after(convertPage(placed, exchange, { fields: null, expanding: null }, page), (shown) =>
+        computeTag(shown, query),
+      ),
     );
   return after(mayReadWithin(placed, exchange), (may) => (may ? read() : null));
 }
 
-function tagOf(page: Shown, { repeated }: ListQuery): string {
+function computeTag(page: Shown, { repeated }: ListQuery): string {
   if (repeated !== true) return contentTag(page.json);
   let tag = tags.get(page);
   if (tag === undefined) tags.set(page, (tag = contentTag(page.json)));
@@ -200,11 +202,11 @@ interface Place {
   readonly caller: number | null;
   readonly binding: () => string;
   readonly cursor: Cursor | null;
-  readonly kept: string;
+  readonly addressQuery: string;
 }
 
 /** The values that the links of a page depend on, in addition to the page. */
-interface Linked extends Pick<Place, "caller" | "kept"> {
+interface Linked extends Pick<Place, "caller" | "addressQuery"> {
   readonly path: string;
   readonly cursors: Cursors;
 }
@@ -215,18 +217,22 @@ interface Linked extends Pick<Place, "caller" | "kept"> {
  */
 const linked = new WeakMap<ListText, Linked & { readonly links: Headers }>();
 
-function linksOf(exchange: Exchange, query: ListQuery, place: Place, page: ListText): Eventually<Headers> {
+function resolveLinks(exchange: Exchange, query: ListQuery, place: Place, page: ListText): Eventually<Headers> {
   const make = (): Eventually<Headers> => makeLinks(exchange, query, place, page);
   if (query.repeated !== true || place.cursor !== null) return make();
-  const { caller, kept } = place;
+  const { caller, addressQuery } = place;
   const { path } = exchange.call;
   const { cursors } = exchange.service;
-  const known = linked.get(page);
+  const cached = linked.get(page);
   // An empty page is the same object for all queries.
-  const isKnown = known?.path === path && known.kept === kept && known.caller === caller && known.cursors === cursors;
-  if (isKnown) return known.links;
+  const isKnown =
+    cached?.path === path &&
+    cached.addressQuery === addressQuery &&
+    cached.caller === caller &&
+    cached.cursors === cursors;
+  if (isKnown) return cached.links;
   return after(make(), (links) => {
-    linked.set(page, { caller, kept, path, cursors, links });
+    linked.set(page, { caller, addressQuery, path, cursors, links });
     return links;
   });
 }
@@ -235,14 +241,14 @@ function linksOf(exchange: Exchange, query: ListQuery, place: Place, page: ListT
 function makeLinks(
   exchange: Exchange,
   query: ListQuery,
-  { binding, cursor, kept }: Place,
+  { binding, cursor, addressQuery }: Place,
   page: ListText,
 ): Eventually<Headers> {
   const { service, call } = exchange;
   const { path } = call;
   const link = (rel: string, to: Cursor | null): string => {
     const place = to === null ? "" : `cursor=${service.cursors.format(to, binding())}`;
-    const search = kept === "" || place === "" ? kept + place : `${kept}&${place}`;
+    const search = addressQuery === "" || place === "" ? addressQuery + place : `${addressQuery}&${place}`;
     return formatLink(search === "" ? path : `${path}?${search}`, rel);
   };
   const isAnyBehind = (sort: readonly Sort[], values: readonly Value[] | null): Eventually<boolean> =>

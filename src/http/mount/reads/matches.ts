@@ -1,4 +1,4 @@
-import { beginsOneOf } from "../../../core/words/words.ts";
+import { hasWordWithPrefix } from "../../../core/words/words.ts";
 import { readDecimal } from "../../../store/decimal.ts";
 import { fold, foldPart } from "../../../store/fold.ts";
 import { isSearched } from "../../../store/searched.ts";
@@ -10,7 +10,7 @@ export function matches(collection: Collection, record: StoredRecord, where: Whe
   if ("any" in where) return where.any.some((each) => matches(collection, record, each));
   if ("word" in where)
     return collection.columns.some(
-      (column) => isSearched(column) && beginsOneOf(String(record[column.name] ?? ""), where.word),
+      (column) => isSearched(column) && hasWordWithPrefix(String(record[column.name] ?? ""), where.word),
     );
   if ("link" in where) return where.values.some((each) => (record[where.linked] as Value[] | null)?.includes(each));
   if ("not" in where) return !matches(collection, record, where.not);
@@ -49,10 +49,10 @@ export function matches(collection: Collection, record: StoredRecord, where: Whe
 }
 
 /** Returns the columns of a record that a condition uses. */
-export function columnsOf(collection: Collection, where: Where): readonly string[] {
-  if ("all" in where) return where.all.flatMap((each) => columnsOf(collection, each));
-  if ("any" in where) return where.any.flatMap((each) => columnsOf(collection, each));
-  if ("not" in where) return columnsOf(collection, where.not);
+export function collectColumns(collection: Collection, where: Where): readonly string[] {
+  if ("all" in where) return where.all.flatMap((each) => collectColumns(collection, each));
+  if ("any" in where) return where.any.flatMap((each) => collectColumns(collection, each));
+  if ("not" in where) return collectColumns(collection, where.not);
   if ("link" in where) return [where.linked];
   if ("word" in where) return collection.columns.filter(isSearched).map(({ name }) => name);
   return [where.column];

@@ -18,11 +18,11 @@ const longest = new WeakMap<Resource, number>();
 
 /** Returns the length limit for a page with this many records, if they may be large. */
 export function withinLength(resource: Resource, limit: number): Pick<ListQuery, "maxLength"> {
-  return limit * longestOf(resource) > LONG_CHARACTERS ? { maxLength: MOST_OCTETS } : {};
+  return limit * measureLongest(resource) > LONG_CHARACTERS ? { maxLength: MOST_OCTETS } : {};
 }
 
 /** Returns the most characters of JSON that a record may have, by its declaration. */
-export function longestOf(resource: Resource): number {
+export function measureLongest(resource: Resource): number {
   let found = longest.get(resource);
   if (found === undefined) {
     found = Object.entries(resource.fields).reduce((sum, [name, field]) => sum + name.length + longestValue(field), 0);

@@ -9,8 +9,8 @@ import type { MountInPlace } from "../mount.ts";
  * of the filters, each as JSON in a string, then the order, then each word. The text is built by hand for speed, because
  * every page with a next page needs it. The names in it need no escaping.
  */
-export function shapeOf({ filters, sort, search }: Pick<ListRequest, "filters" | "sort" | "search">): string {
-  const written = filters.map(writtenOf);
+export function formatShape({ filters, sort, search }: Pick<ListRequest, "filters" | "sort" | "search">): string {
+  const written = filters.map(formatFilter);
   if (written.length > 1) written.sort((one, other) => (one.text < other.text ? -1 : 1));
   let shape = "[[";
   for (const { quoted } of written) shape += shape === "[[" ? quoted : `,${quoted}`;
@@ -26,7 +26,7 @@ export function shapeOf({ filters, sort, search }: Pick<ListRequest, "filters" |
 }
 
 /** Returns a filter as JSON, and this JSON as a JSON string. */
-function writtenOf({ field, operator, value }: Filter): { readonly text: string; readonly quoted: string } {
+function formatFilter({ field, operator, value }: Filter): { readonly text: string; readonly quoted: string } {
   const isNumber = typeof value === "number";
   const text = `{"field":"${field}","operator":"${operator}","value":${isNumber ? value : JSON.stringify(value)}}`;
   const quoted = isNumber
@@ -39,7 +39,7 @@ function writtenOf({ field, operator, value }: Filter): { readonly text: string;
  * Returns the binding of a cursor: this path, these filters, this order, and this caller if the list depends on the
  * caller. The limit and the fields may change between pages.
  */
-export function bindingOf(path: string, caller: number | null, shape: string): string {
+export function formatBinding(path: string, caller: number | null, shape: string): string {
   return `${path.endsWith("/") ? path.slice(0, -1) : path} ${caller ?? ""} ${shape}`;
 }
 
@@ -54,7 +54,7 @@ export interface PlaceWithin {
   readonly expand: string;
 }
 
-const wholeList = shapeOf({ filters: [], search: [], sort: [{ field: "id", descending: false }] });
+const wholeList = formatShape({ filters: [], search: [], sort: [{ field: "id", descending: false }] });
 
 /** Returns the address of the next page. */
 export function addressOfNext(
@@ -63,6 +63,9 @@ export function addressOfNext(
   { params, lastId, caller, expand }: PlaceWithin,
 ): string {
   const path = service.basePath + resource.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(params[name]));
-  const cursor = service.cursors.format({ direction: "after", values: [lastId] }, bindingOf(path, caller, wholeList));
+  const cursor = service.cursors.format(
+    { direction: "after", values: [lastId] },
+    formatBinding(path, caller, wholeList),
+  );
   return `${path}?${expand === "" ? "" : `expand=${expand}&`}cursor=${cursor}`;
 }

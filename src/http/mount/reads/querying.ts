@@ -6,8 +6,8 @@ import { giveWay } from "../../scheduling/slices.ts";
 import { goingInList } from "../going.ts";
 import type { MountInPlace } from "../mount.ts";
 import { expandableNames } from "../relations.ts";
-import { askFor, type Asked } from "./asked.ts";
 import { whereIn } from "./conditions.ts";
+import { askFor, type ListRequest } from "./list-request.ts";
 import { listAsked } from "./listing.ts";
 
 /**
@@ -15,12 +15,12 @@ import { listAsked } from "./listing.ts";
  * it.
  */
 export async function query(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
-  const asked = readAsked(placed, exchange);
+  const request = readAsked(placed, exchange);
   await giveWay(exchange.body);
-  return { ...(await listAsked(placed, exchange, asked)), cache: "private" };
+  return { ...(await listAsked(placed, exchange, request)), cache: "private" };
 }
 
-function readAsked(placed: MountInPlace, exchange: Exchange): Asked {
+function readAsked(placed: MountInPlace, exchange: Exchange): ListRequest {
   const fromAddress = cursorInAddress(exchange);
   const request = readQueryBody(placed.resource, exchange.body?.value, expandableNames(placed));
   if (isIssues(request)) throw invalid(request);
@@ -31,7 +31,7 @@ function readAsked(placed: MountInPlace, exchange: Exchange): Asked {
     ...askFor(placed, where === null ? null : whereIn(placed, where), request),
     ...(cursor === null ? { cursor: fromAddress } : { cursorPointer: "/cursor" }),
     shape: () => `QUERY ${JSON.stringify([where, sort, search])}`,
-    kept: "",
+    addressQuery: "",
     deprecations: goingInList(placed.resource, where === null ? [] : [where], request),
     ...(count === null ? {} : { count }),
   };

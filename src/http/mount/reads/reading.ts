@@ -13,20 +13,20 @@ import { scopesLet } from "../../permitting.ts";
 import { goingFields } from "../going.ts";
 import type { MountInPlace } from "../mount.ts";
 import { expandableNames } from "../relations.ts";
-import { shapeDigestOf } from "../shape-digest.ts";
+import { computeShapeDigest } from "../shape-digest.ts";
 import { expandRecord } from "./expand/expanding.ts";
-import { cacheOf, expansionsOf, shapesOf } from "./expand/expansion.ts";
+import { chooseCache, buildExpansions, buildShapes } from "./expand/expansion.ts";
 import { Question } from "./expand/verdicts.ts";
 import { matches } from "./matches.ts";
 
 /** GET of one record. */
 export function read(placed: MountInPlace, exchange: Exchange): Eventually<Reply> {
-  const asked = exchange.query === "" ? whole : requireAsked(placed, exchange);
+  const request = exchange.query === "" ? whole : requireAsked(placed, exchange);
   return after(findVisible(placed, exchange), (row) => {
     if (row === null) throw problem("not_found");
-    return asked.expand.length === 0
-      ? showRow(placed, exchange, row, asked.fields)
-      : showExpanded(placed, exchange, row, asked);
+    return request.expand.length === 0
+      ? showRow(placed, exchange, row, request.fields)
+      : showExpanded(placed, exchange, row, request);
   });
 }
 
@@ -35,10 +35,10 @@ type Asked = Pick<ListRequest, "fields" | "expand">;
 const whole: Asked = { fields: null, expand: [] };
 
 function requireAsked(placed: MountInPlace, exchange: Exchange): Asked {
-  const asked = readRecordRequest(placed.resource, exchange.parameters(), expandableNames(placed));
-  if (isIssues(asked)) throw invalid(asked);
-  if (asked.fields !== null) exchange.useDeprecated(goingFields(placed.resource, asked.fields));
-  return asked;
+  const request = readRecordRequest(placed.resource, exchange.parameters(), expandableNames(placed));
+  if (isIssues(request)) throw invalid(request);
+  if (request.fields !== null) exchange.useDeprecated(goingFields(placed.resource, request.fields));
+  return request;
 }
 
 /** Returns the record with its expansions. Its tag covers everything that is shown, so it changes with each of them. */
@@ -48,15 +48,15 @@ async function showExpanded(
   { record }: Row,
   { fields, expand }: Asked,
 ): Promise<Reply> {
-  const expansions = expansionsOf(placed, expand);
+  const expansions = buildExpansions(placed, expand);
   const showing = { placed, columns: fields ?? placed.shown, expansions };
   const { json } = await expandRecord(exchange, showing, record);
   const { resource, jsonMembers } = placed;
   return {
     status: 200,
-    body: { kind: "json", json, element: resource.name, jsonMembers, related: shapesOf(expansions) },
+    body: { kind: "json", json, element: resource.name, jsonMembers, related: buildShapes(expansions) },
     tag: contentTag(json),
-    cache: cacheOf(placed, expansions),
+    cache: chooseCache(placed, expansions),
   };
 }
 
@@ -84,11 +84,11 @@ export function showRow(
  */
 export function tagOfRow(placed: MountInPlace, { service }: Exchange, row: Row): string {
   const { noted, show } = placed;
-  if (noted === undefined) return tagWithShape(service.stateTag(placed, row), shapeDigestOf(placed));
+  if (noted === undefined) return tagWithShape(service.stateTag(placed, row), computeShapeDigest(placed));
   const shown = Object.entries(show(row.record));
-  const digestOf = (isNoted: boolean): string =>
+  const hashShown = (isNoted: boolean): string =>
     contentTag(JSON.stringify(shown.filter(([name]) => noted.includes(name) === isNoted)));
-  return tagWithNoted(digestOf(false), digestOf(true));
+  return tagWithNoted(hashShown(false), hashShown(true));
 }
 
 /** Returns the reply after a change. A caller who may change a record but not read it sees nothing of it. */

@@ -3,7 +3,7 @@ import { problem } from "../../../core/problem/problem.ts";
 import { isServed } from "../../../store/served.ts";
 import type { Collection, ListQuery, Store, Where, WordCounts } from "../../../store/store.ts";
 import type { Exchange } from "../../exchange.ts";
-import { allOf } from "./conditions.ts";
+import { combineAll } from "./conditions.ts";
 
 /**
  * The most rows that are found by a word, or wait for the index, and are then sorted. For a more frequent word, all
@@ -17,16 +17,16 @@ export type WordCondition = Extract<Where, { readonly word: string }>;
 /** Returns the query for the rows with these words. Ends the request while their index is being built (503). */
 export function searched(exchange: Exchange, query: ListQuery, words: readonly string[]): Eventually<ListQuery> {
   if (words.length === 0) return query;
-  return after(conditionsOf(exchange.service.store, query.collection, words), (conditions) => {
+  return after(buildConditions(exchange.service.store, query.collection, words), (conditions) => {
     if (conditions === null) throw problem("unavailable", { detail: BUILDING, headers: [["Retry-After", "10"]] });
-    const where = allOf([query.where, ...conditions]);
+    const where = combineAll([query.where, ...conditions]);
     const narrowed = { ...query, where, repeated: false };
     return { ...narrowed, long: !isServed(narrowed) };
   });
 }
 
 /** Returns the conditions for rows with all of these words. Returns null while their index is being built. */
-export function conditionsOf(
+export function buildConditions(
   store: Store,
   collection: Collection,
   words: readonly string[],

@@ -1,15 +1,15 @@
-import { tableOf } from "../../../resource/tables/table.ts";
+import { buildTableName } from "../../../resource/tables/table.ts";
 import type { MountInPlace } from "../mount.ts";
 
-const known = new WeakMap<MountInPlace, readonly MountInPlace[]>();
+const cache = new WeakMap<MountInPlace, readonly MountInPlace[]>();
 
 /**
  * The mounts whose records the database deletes with a record of this one: those within it, and those that refer to it with
  * `onDelete: "cascade"`, at any depth. A mount whose records refer to each other is among them.
  */
 export function cascadesFrom(mount: MountInPlace): readonly MountInPlace[] {
-  let found = known.get(mount);
-  if (found === undefined) known.set(mount, (found = findCascades(mount)));
+  let found = cache.get(mount);
+  if (found === undefined) cache.set(mount, (found = findCascades(mount)));
   return found;
 }
 
@@ -17,7 +17,7 @@ function findCascades(mount: MountInPlace): readonly MountInPlace[] {
   const found = new Set<MountInPlace>();
   const add = (of: MountInPlace): void => {
     for (const each of of.referrers)
-      if (!found.has(each) && cascades(each, tableOf(of.resource))) {
+      if (!found.has(each) && cascades(each, buildTableName(of.resource))) {
         found.add(each);
         add(each);
       }

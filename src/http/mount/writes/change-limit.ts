@@ -11,7 +11,7 @@ export const MAX_CHANGES = 5000;
 const LINK_ROWS = 100;
 
 /** Returns the count of changes with those that write `linkRows` rows of relations. */
-export function weightOf(changes: number, linkRows: number): number {
+export function measureWeight(changes: number, linkRows: number): number {
   return changes + Math.ceil(linkRows / LINK_ROWS);
 }
 
@@ -30,7 +30,7 @@ export async function requireFewRecords(
   if (links.length === 0) return;
   let linkRows = 0;
   await inTurns(written, (each) => void (linkRows += countLinkRows(links, each)));
-  requireFewChanges(weightOf(written.length, linkRows));
+  requireFewChanges(measureWeight(written.length, linkRows));
 }
 
 /** Ends the request if its array causes more changes than one transaction allows. */

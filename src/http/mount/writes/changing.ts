@@ -13,13 +13,13 @@ import {
   showChanged,
   showRow,
 } from "../reads/reading.ts";
-import { commit, isErased, isOvertaken, REPLAYED, replayed, storedOf, untilSettled } from "./committing.ts";
+import { commit, isErased, isOvertaken, REPLAYED, replayed, toStoredRecord, untilSettled } from "./committing.ts";
 import { createAll } from "./creating-all.ts";
 import { requirePatch, requireSent, unseenFields, type Patch } from "./drafting.ts";
 import { answerOnce, keptWith, repeatable, withRepeats } from "./idempotency.ts";
 import { refusal } from "./outcome.ts";
 import { requireCollectionAsKnown, requireNothingThere, requirePreconditions } from "./preconditions.ts";
-import { furtherChanges, madeId, prepare, requireAllowed, valuesOf } from "./preparing.ts";
+import { furtherChanges, madeId, prepare, requireAllowed, buildValues } from "./preparing.ts";
 import { commitRemoval } from "./unlisting.ts";
 
 /** POST to a collection. */
@@ -38,13 +38,13 @@ async function createAnew(placed: MountInPlace, exchange: Exchange, idempotency:
   const { collection } = placed;
   const id = madeId(placed, exchange);
   const prepared = await prepare(placed, { kind: "create", context: exchange.context, id, current: null, draft });
-  const values = valuesOf(placed, exchange, draft, prepared);
+  const values = buildValues(placed, exchange, draft, prepared);
   requireAllowed(placed, exchange, values);
   await requireCollectionAsKnown(placed, exchange);
   const insert: Change = { kind: "insert", collection, ...(id === null ? {} : { key: id }), values };
   const further = await furtherChanges(prepared, placed, exchange, { id, before: null, values });
-  const kept = keptWith(idempotency, [{ id: 0, ...values }]);
-  const transaction = withRepeats(exchange, [insert, ...further], kept);
+  const stored = keptWith(idempotency, [{ id: 0, ...values }]);
+  const transaction = withRepeats(exchange, [insert, ...further], stored);
   const outcome = await commit(placed, exchange, transaction, { kind: "create", action: null, before: null });
   if (outcome.kind !== "written" && outcome.kind !== "replayed") throw refusal(outcome, placed, exchange);
   return created(placed, exchange, outcome.rows[0]!, outcome.kind === "replayed");
@@ -74,7 +74,7 @@ async function createUnder(placed: MountInPlace, exchange: Exchange): Promise<Re
   requireMayCreate(placed, exchange);
   await requireParents(placed, exchange);
   const prepared = await prepare(placed, { kind: "create", context, id, current: null, draft });
-  const values = valuesOf(placed, exchange, draft, prepared);
+  const values = buildValues(placed, exchange, draft, prepared);
   requireAllowed(placed, exchange, { id, ...values });
   requireNothingThere(exchange);
   const insert: Change = { kind: "insert", collection: placed.collection, key: id, values };
@@ -178,14 +178,14 @@ async function change(
 ): Promise<Reply | null> {
   const { context } = exchange;
   const id = exchange.key();
-  const prepared = await prepare(placed, { kind, context, id, current: storedOf(row), draft });
+  const prepared = await prepare(placed, { kind, context, id, current: toStoredRecord(row), draft });
   const values = { ...draft.values, ...prepared.values } as WrittenValues;
   requireAllowed(placed, exchange, { ...row.record, ...values });
   requirePreconditions(placed, exchange, row);
   const update: Change = { kind: "update", collection: placed.collection, key: id, values, revision: row.revision };
   const further = await furtherChanges(prepared, placed, exchange, { id, before: row.record, values });
-  const kept = keptWith(idempotency, [{ ...row.record, ...values } as StoredRecord]);
-  const transaction = withRepeats(exchange, [update, ...further], kept);
+  const stored = keptWith(idempotency, [{ ...row.record, ...values } as StoredRecord]);
+  const transaction = withRepeats(exchange, [update, ...further], stored);
   const outcome = await commit(placed, exchange, transaction, { kind, action: null, before: row });
   if (outcome.kind === "written") return showChanged(placed, exchange, outcome.rows[0]!);
   if (outcome.kind === "replayed") return replayed(placed, exchange, outcome.rows[0]!);
@@ -204,7 +204,7 @@ export async function remove(placed: MountInPlace, exchange: Exchange): Promise<
     requirePreconditions(placed, exchange, row);
     const { context } = exchange;
     const id = exchange.key();
-    const prepared = await prepare(placed, { kind: "delete", context, id, current: storedOf(row), draft: null });
+    const prepared = await prepare(placed, { kind: "delete", context, id, current: toStoredRecord(row), draft: null });
     const removal: Change = { kind: "delete", collection: placed.collection, key: id, revision: row.revision };
     const further = await furtherChanges(prepared, placed, exchange, { id, before: row.record, values: {} });
     const outcome = await commitRemoval(placed, exchange, row, [removal, ...further]);

@@ -191,8 +191,8 @@ function deletedWith(
 /** Returns the id of a new record: the given one, or a placeholder for the one that the store will assign. */
 function idMadeBy({ changes }: Transaction, at: number): Key | KeyOf {
   const change = changes[at];
-  const given = change?.kind === "insert" ? change.key : undefined;
-  return typeof given === "string" ? given : keyOf(at);
+  const insertedKey = change?.kind === "insert" ? change.key : undefined;
+  return typeof insertedKey === "string" ? insertedKey : keyOf(at);
 }
 
 /** Calls the hook for a finished write. An error is a fault and does not change the response. */
@@ -204,35 +204,35 @@ function tell(
 ): void {
   const isAboutNone = kind === "action" && before === null;
   const after = kind === "delete" || isAboutNone ? null : left;
-  const id = isAboutNone ? null : idOf(before ?? after);
+  const id = isAboutNone ? null : readId(before ?? after);
   const observeFault = (error: unknown): void =>
     exchange.service.observe?.({ kind: "fault", requestId: exchange.call.requestId, error: toldFault(error) });
   try {
-    const told: unknown = afterWrite({
+    const result: unknown = afterWrite({
       kind,
       action,
       id,
-      before: before === null ? null : copyOf(before),
-      after: after === null ? null : copyOf(after),
+      before: before === null ? null : copyRecord(before),
+      after: after === null ? null : copyRecord(after),
       cause: exchange.cause,
     });
-    if (told instanceof Promise) told.catch(observeFault);
+    if (result instanceof Promise) result.catch(observeFault);
   } catch (error) {
     observeFault(error);
   }
 }
 
-function idOf(row: Row | null): Key | null {
+function readId(row: Row | null): Key | null {
   return row === null ? null : (row.record["id"] as Key);
 }
 
 /** Returns a copy for the hook. Changes to it do not affect the response. */
-function copyOf(row: Row): StoredOf<Resource> {
-  return copyOfJSON(storedOf(row));
+function copyRecord(row: Row): StoredOf<Resource> {
+  return copyOfJSON(toStoredRecord(row));
 }
 
 /** Returns the record of a row. Records of the store always have an id. */
-export function storedOf({ record }: Row): StoredOf<Resource> {
+export function toStoredRecord({ record }: Row): StoredOf<Resource> {
   return record as StoredOf<Resource>;
 }
 

@@ -10,17 +10,17 @@ import { requireParents } from "../reads/reading.ts";
 import { requireFewRecords } from "./change-limit.ts";
 import { noteGoing, readSent } from "./drafting.ts";
 import { answerOnce, repeatable } from "./idempotency.ts";
-import { keptRowsOf } from "./kept-arrays.ts";
+import { loadStoredRows } from "./kept-arrays.ts";
 import { requireCollectionAsKnown } from "./preconditions.ts";
-import { furtherChanges, madeId, prepare, requireAllowed, valuesOf } from "./preparing.ts";
+import { furtherChanges, madeId, prepare, requireAllowed, buildValues } from "./preparing.ts";
 import {
   commitParts,
   inOrder,
   readEach,
-  refusalOf,
+  buildRefusal,
   requireMembers,
   showAll,
-  told,
+  runAtIndex,
   withoutRecords,
   type PreparedPart,
 } from "./several.ts";
@@ -57,12 +57,12 @@ async function createAllAnew(
   const parts = await inOrder(prepared, (complete) => complete());
   const { outcome, owners } = await commitParts(placed, exchange, parts, { idempotency, octets: null });
   if (outcome.kind === "replayed") return repeated(placed, exchange, outcome.rows);
-  if (outcome.kind !== "written") throw refusalOf(outcome, placed, exchange, { owners, count: parts.length });
+  if (outcome.kind !== "written") throw buildRefusal(outcome, placed, exchange, { owners, count: parts.length });
   return showAll(placed, exchange, outcome.rows.slice(0, parts.length), { status: 201, isReplay: false });
 }
 
-async function repeated(placed: MountInPlace, exchange: Exchange, kept: readonly (Row | null)[]): Promise<Reply> {
-  const rows = await keptRowsOf(placed, exchange, kept);
+async function repeated(placed: MountInPlace, exchange: Exchange, storedRows: readonly (Row | null)[]): Promise<Reply> {
+  const rows = await loadStoredRows(placed, exchange, storedRows);
   return rows === null ? withoutRecords(201) : showAll(placed, exchange, rows, { status: 201, isReplay: true });
 }
 
@@ -71,14 +71,14 @@ async function preparePart(placed: MountInPlace, exchange: Exchange, read: Draft
   const draft = read as Draft<Resource, "made">;
   const { context } = exchange;
   const id = madeId(placed, exchange);
-  return told(at, async () => {
+  return runAtIndex(at, async () => {
     const prepared = await prepare(placed, { kind: "create", context, id, current: null, draft });
-    const values = valuesOf(placed, exchange, draft, prepared);
+    const values = buildValues(placed, exchange, draft, prepared);
     requireAllowed(placed, exchange, values);
     const own: Change = { kind: "insert", collection: placed.collection, ...(id === null ? {} : { key: id }), values };
     return async () => {
       const written = { id, before: null, values };
-      const further = await told(at, () => furtherChanges(prepared, placed, exchange, written));
+      const further = await runAtIndex(at, () => furtherChanges(prepared, placed, exchange, written));
       const linkRows = countLinkRows(placed.links, written);
       return { at, own, further, linkRows, writing: { kind: "create", action: null, before: null } };
     };

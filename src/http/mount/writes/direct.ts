@@ -1,5 +1,5 @@
 import type { Change, Key, Outcome, Row, WrittenValues } from "../../../store/store.ts";
-import { exchangeOf, type Context } from "../../exchange.ts";
+import { getExchange, type Context } from "../../exchange.ts";
 import { linkChanges } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
 import { commit } from "./committing.ts";
@@ -31,5 +31,5 @@ export function writeDirectly(
   const linked = linkChanges(links, { id, before: before?.record ?? null, values });
   const kind = before === null ? "create" : "update";
   const writing = { kind, action: null, before } as const;
-  return commit(placed, exchangeOf(context), { changes: [own, ...changes, ...linked] }, writing);
+  return commit(placed, getExchange(context), { changes: [own, ...changes, ...linked] }, writing);
 }

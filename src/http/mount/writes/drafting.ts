@@ -7,7 +7,7 @@ import { isWritable, longestJSON } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { Key, StoredRecord } from "../../../store/store.ts";
 import type { ReceivedBody } from "../../endpoint/facts.ts";
-import { exchangeOf, invalid, type Context } from "../../exchange.ts";
+import { getExchange, invalid, type Context } from "../../exchange.ts";
 import { readJSON } from "../../formats/json.ts";
 import { applyJSONPatch, parseJSONPatch, type Operation } from "../../patch/json-patch.ts";
 import { applyMergePatch } from "../../patch/merge-patch.ts";
@@ -66,8 +66,8 @@ export function readSent(placed: MountInPlace, context: Context, whole: unknown,
   const leavesAreText = context.body?.leavesAreText ?? false;
   const reading = { current: both, leavesAreText, ...(hidden === undefined ? {} : { hidden }) };
   const made = wholeFor(older, whole, reading);
-  const kept = hidden === undefined ? {} : { hidden: hiddenFor(older, whole, hidden, made) };
-  const target = { id, current: both?.newer ?? null, partial, ...kept };
+  const hiddenMembers = hidden === undefined ? {} : { hidden: hiddenFor(older, whole, hidden, made) };
+  const target = { id, current: both?.newer ?? null, partial, ...hiddenMembers };
   return toldAsOlder(placed, () => readWhole(newer.resource, context, made, target, (name) => olderName(older, name)));
 }
 
@@ -91,7 +91,7 @@ export function requirePatch(placed: MountInPlace, context: Context, id: Key): P
   const { mediaType, value: sent } = context.body!;
   if (mediaType === "application/json-patch+json") {
     const operations = parseJSONPatch(sent);
-    exchangeOf(context).useDeprecated(
+    getExchange(context).useDeprecated(
       goingFields(
         resource,
         operations.map(({ path }) => path[0] ?? ""),
@@ -155,8 +155,14 @@ function unseenPatch(resource: Resource, operations: readonly Operation[]): Prob
 
 /** Does the same for a representation: a caller could guess a value of the service if only that value were accepted. */
 export function unseenFields(resource: Resource, sent: unknown): Problem | null {
-  const given = isObject(sent) ? Object.keys(sent).filter((name) => name !== "id" && isGiven(resource, name)) : [];
-  const issues = given.map((name) => ({ pointer: `/${name}`, code: "read_only", detail: "This field cannot be set." }));
+  const serviceFields = isObject(sent)
+    ? Object.keys(sent).filter((name) => name !== "id" && isGiven(resource, name))
+    : [];
+  const issues = serviceFields.map((name) => ({
+    pointer: `/${name}`,
+    code: "read_only",
+    detail: "This field cannot be set.",
+  }));
   return issues.length === 0 ? null : problem("invalid", { issues });
 }
 
@@ -170,7 +176,7 @@ export function withoutGiven(
 
 /** Notes the deprecated fields in the request. */
 export function noteGoing(resource: Resource, context: Context, sent: unknown): void {
-  if (resource.deprecations !== null) exchangeOf(context).useDeprecated(goingInBody(resource, sent));
+  if (resource.deprecations !== null) getExchange(context).useDeprecated(goingInBody(resource, sent));
 }
 
 /**
@@ -249,7 +255,7 @@ function readWhole(
   context: Context,
   whole: unknown,
   target: Target & Pick<DraftOptions, "partial" | "hidden">,
-  nameOf: NameOf = (name) => name,
+  findName: FindName = (name) => name,
 ): Draft {
   requireSecret(resource, context, whole);
   const draft = readDraft(resource, whole, {
@@ -257,7 +263,7 @@ function readWhole(
     leavesAreText: context.body?.leavesAreText ?? false,
     context: { identity: context.identity, now: context.now, requireIdentity: () => context.requireIdentity() },
   });
-  if ("hiddenField" in draft) throw undecided(resource, draft.hiddenField, nameOf);
+  if ("hiddenField" in draft) throw undecided(resource, draft.hiddenField, findName);
   if (isDraft(draft)) return draft;
   throw invalid(draft);
 }
@@ -265,19 +271,19 @@ function readWhole(
 /**
  * Has no pointer, because the sent fields are not wrong. Every hidden value is refused, so the response reveals none.
  */
-function undecided({ fields }: Resource, hidden: string, nameOf: NameOf): Problem {
-  const name = nameOf(hidden) ?? "another field";
-  const isSendable = Object.hasOwn(fields, hidden) && isWritable(fields[hidden]!) && nameOf(hidden) !== null;
+function undecided({ fields }: Resource, hidden: string, findName: FindName): Problem {
+  const name = findName(hidden) ?? "another field";
+  const isSendable = Object.hasOwn(fields, hidden) && isWritable(fields[hidden]!) && findName(hidden) !== null;
   const cure = isSendable ? "you did not send. Send it too." : "you cannot send.";
   return problem("conflict", { detail: `Whether this fits depends on ${name}, which you may not read and ${cure}` });
 }
 
 /** Returns the name of a field in the shape of the request. Returns null if the shape does not have it. */
-type NameOf = (name: string) => string | null;
+type FindName = (name: string) => string | null;
 
 /** Requires TLS for a password, as at a login, so that it cannot be read on its way. */
 function requireSecret({ fields }: Resource, context: Context, whole: unknown): void {
-  if (exchangeOf(context).service.allowsCleartextLogins || !isObject(whole)) return;
+  if (getExchange(context).service.allowsCleartextLogins || !isObject(whole)) return;
   for (const [name, { options }] of Object.entries(fields))
     if (options.confidential === true && Object.hasOwn(whole, name)) return requireSecureTransport(context.call);
 }

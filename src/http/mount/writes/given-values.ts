@@ -15,9 +15,9 @@ export function readGiven(
   values: Readonly<Record<string, unknown>>,
   fault: MakeFault,
 ): WrittenValues {
-  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(
-    given.map(([name, value]) => {
+    entries.map(([name, value]) => {
       const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
       // A hidden field may be stored in another form than it is sent. The id of the parent record is not a field.
       const isRead = field !== undefined && isShown(field) && !isKeyOf(value);

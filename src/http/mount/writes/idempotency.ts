@@ -45,14 +45,14 @@ export const idempotencyCountsCollection: Collection = {
 };
 
 /** A write that is stored for repeats. */
-export interface Kept {
+export interface StoredWrite {
   readonly idempotency: Idempotency;
   /** The length of its records in the stored form. */
   readonly octets: number;
 }
 
 /** Returns the write with the length of its records in the stored form. Returns null if it is not stored. */
-export function keptWith(idempotency: Idempotency | null, records: readonly StoredRecord[]): Kept | null {
+export function keptWith(idempotency: Idempotency | null, records: readonly StoredRecord[]): StoredWrite | null {
   return idempotency === null ? null : { idempotency, octets: octetsKept(idempotency, records) };
 }
 
@@ -65,16 +65,16 @@ export function octetsKept(idempotency: Idempotency, records: readonly StoredRec
 /**
  * Returns the transaction of a write. A write that is stored for repeats is counted, and refused if there are too many.
  */
-export function withRepeats(exchange: Exchange, changes: readonly Change[], kept: Kept | null): Transaction {
-  if (kept === null) return { changes };
-  return { changes: [...changes, ...countKept(exchange, kept)], idempotency: kept.idempotency };
+export function withRepeats(exchange: Exchange, changes: readonly Change[], stored: StoredWrite | null): Transaction {
+  if (stored === null) return { changes };
+  return { changes: [...changes, ...countKept(exchange, stored)], idempotency: stored.idempotency };
 }
 
-function countKept({ call, identity }: Exchange, { idempotency, octets }: Kept): readonly Change[] {
+function countKept({ call, identity }: Exchange, { idempotency, octets }: StoredWrite): readonly Change[] {
   // Unknown callers share no count. Sign-ups have their own limit.
   if (identity === null) return [];
   const caller = String(identity.id);
-  const key = `${callerOf(identity)} ${Math.floor(call.now / DAY_MS)}`;
+  const key = `${formatCaller(identity)} ${Math.floor(call.now / DAY_MS)}`;
   const expires_at = new Date((Math.floor(call.now / DAY_MS) + 1) * DAY_MS).toISOString();
   const past = { column: "expires_at", operator: "lte", value: idempotency.now } as const;
   const ofCaller = { column: "caller", operator: "eq", value: caller } as const;
@@ -108,7 +108,11 @@ export function requireRoomForRepeats(outcome: Outcome, { call }: Exchange): voi
  * Returns the facts under which a write of so many records can be repeated. Returns null if the request has no
  * `Idempotency-Key`.
  */
-export function repeatable({ kept, personal }: MountInPlace, exchange: Exchange, rows = 1): Idempotency | null {
+export function repeatable(
+  { repeatColumns: storedColumns, personal }: MountInPlace,
+  exchange: Exchange,
+  rows = 1,
+): Idempotency | null {
   const { call, body, service } = exchange;
   const key = repeatKey(exchange);
   if (key === null) return null;
@@ -118,10 +122,10 @@ export function repeatable({ kept, personal }: MountInPlace, exchange: Exchange,
     body?.bytes ?? Buffer.alloc(0),
   ]);
   return {
-    columns: kept,
+    columns: storedColumns,
     rows,
     erasable: personal,
-    key: `${callerOf(exchange.identity)} ${key}`,
+    key: `${formatCaller(exchange.identity)} ${key}`,
     fingerprint: hmac(service.fingerprintKey, request).toString("base64url"),
     expiresAt: new Date(call.now + KEPT_MS).toISOString(),
     now: new Date(call.now).toISOString(),
@@ -129,7 +133,7 @@ export function repeatable({ kept, personal }: MountInPlace, exchange: Exchange,
 }
 
 /** Returns the caller under which keys are stored. A key contains no space, so an administrator who acts for a user is another caller. */
-function callerOf(identity: Identity | null): string {
+function formatCaller(identity: Identity | null): string {
   if (identity === null) return "anonymous";
   return identity.actor === undefined ? String(identity.id) : `${identity.id} ${identity.actor.id}`;
 }
@@ -142,7 +146,7 @@ interface Answers {
   /** Makes the write. */
   readonly anew: () => Promise<Reply>;
   /** Returns the reply of an earlier copy of the request. */
-  readonly again: (known: Repeated) => Eventually<Reply>;
+  readonly again: (earlier: Repeated) => Eventually<Reply>;
 }
 
 /**
@@ -156,8 +160,8 @@ export async function answerOnce(
   { anew, again }: Answers,
 ): Promise<Reply> {
   if (idempotency === null) return anew();
-  const known = await recall(exchange, idempotency);
-  if (known !== null) return again(known);
+  const earlier = await recall(exchange, idempotency);
+  if (earlier !== null) return again(earlier);
   try {
     return await anew();
   } catch (error) {
@@ -168,9 +172,9 @@ export async function answerOnce(
 }
 
 function recall({ service }: Exchange, idempotency: Idempotency): Eventually<Repeated | null> {
-  return after(service.store.recall(idempotency), (known) => {
-    if (known === null) return null;
-    if (known.kind === "mismatch") throw problem("idempotency_mismatch");
-    return known;
+  return after(service.store.recall(idempotency), (earlier) => {
+    if (earlier === null) return null;
+    if (earlier.kind === "mismatch") throw problem("idempotency_mismatch");
+    return earlier;
   });
 }

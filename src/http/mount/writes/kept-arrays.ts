@@ -3,7 +3,7 @@ import type { Exchange } from "../../exchange.ts";
 import { inTurns } from "../../scheduling/slices.ts";
 import type { MountInPlace } from "../mount.ts";
 import { isErased } from "./committing.ts";
-import { octetsKept, type Kept } from "./idempotency.ts";
+import { octetsKept, type StoredWrite } from "./idempotency.ts";
 import { findRows, ReadOctets, readRecords } from "./large-reads.ts";
 import type { Part } from "./part.ts";
 
@@ -17,23 +17,23 @@ const MOST_KEPT = 1024 * 1024;
 const LONGEST_ID = 250;
 
 /** Decides what is stored of an array's response. Returns null if the request has no key. */
-export async function keptOf(
+export async function chooseStored(
   parts: readonly Part[],
   idempotency: Idempotency | null,
   areLarge: boolean,
-): Promise<Kept | null> {
+): Promise<StoredWrite | null> {
   if (idempotency === null) return null;
   let octets = 0;
   await inTurns(parts, ({ own, writing: { before } }) => {
-    if (!areLarge && octets <= MOST_KEPT) octets += octetsKept(idempotency, [recordOf(before, own)]);
+    if (!areLarge && octets <= MOST_KEPT) octets += octetsKept(idempotency, [buildRecord(before, own)]);
   });
   if (!areLarge && octets <= MOST_KEPT) return { idempotency, octets };
   const brief = { ...idempotency, columns: ["id"] };
-  const ids = parts.map(({ own, writing: { before } }) => ({ id: recordOf(before, own)["id"]! }));
+  const ids = parts.map(({ own, writing: { before } }) => ({ id: buildRecord(before, own)["id"]! }));
   return { idempotency: brief, octets: octetsKept(brief, ids) };
 }
 
-function recordOf(before: Row | null, own: Change): StoredRecord {
+function buildRecord(before: Row | null, own: Change): StoredRecord {
   return { id: 0, ...before?.record, ...("values" in own ? own.values : {}) };
 }
 
@@ -41,18 +41,18 @@ function recordOf(before: Row | null, own: Change): StoredRecord {
  * Returns the rows of a stored response. If only their revisions were stored, reads them again. Returns null if one of
  * them has another revision now.
  */
-export async function keptRowsOf(
+export async function loadStoredRows(
   placed: MountInPlace,
   exchange: Exchange,
-  kept: readonly (Row | null)[],
+  storedRows: readonly (Row | null)[],
 ): Promise<readonly Row[] | null> {
-  const rows = kept.filter((row) => row !== null);
+  const rows = storedRows.filter((row) => row !== null);
   if (!rows.some((row) => isErased(placed, row))) return rows;
   const { collection } = placed;
   const octets = new ReadOctets(exchange, placed);
   const ids = rows.map(({ record }) => record["id"] as Key);
-  const asked = { collection, columns: ["id"], longest: LONGEST_ID };
-  const now = await findRows(exchange, asked, ids, octets);
+  const query = { collection, columns: ["id"], longest: LONGEST_ID };
+  const now = await findRows(exchange, query, ids, octets);
   if (rows.some(({ revision, record: { id } }) => now.get(id)?.revision !== revision)) return null;
   const records = new Map<unknown, StoredRecord>();
   for await (const piece of readRecords(exchange, placed, ids, octets))

@@ -1,10 +1,10 @@
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import type { Collection, Key, Row, StoredRecord, Where } from "../../../store/store.ts";
-import { holdOf } from "../../body/intake.ts";
+import { resolveHold } from "../../body/intake.ts";
 import { invalid, type Exchange } from "../../exchange.ts";
 import { takeTurnAgain } from "../../scheduling/slices.ts";
 import type { MountInPlace } from "../mount.ts";
-import { longestOf, MOST_OCTETS } from "../reads/page-length.ts";
+import { measureLongest, MOST_OCTETS } from "../reads/page-length.ts";
 
 /**
  * Counts the octets of the records that one attempt reads in order to change them. With the body of the request, one
@@ -21,9 +21,9 @@ export class ReadOctets {
     this.#exchange = exchange;
     this.#tooMany = tooMany;
     this.#read = read;
-    const room = holdOf(exchange).room();
+    const room = resolveHold(exchange).room();
     // A page ends after the record that makes it long enough.
-    this.#most = room - Math.min(longestOf((newer ?? { resource }).resource), room / 8);
+    this.#most = room - Math.min(measureLongest((newer ?? { resource }).resource), room / 8);
   }
 
   get read(): number {
@@ -47,7 +47,7 @@ export class ReadOctets {
   take(octets: number): void {
     this.#read += octets;
     if (this.#read > this.#most) throw this.#tooMany();
-    holdOf(this.#exchange).takeRecords(this.#read);
+    resolveHold(this.#exchange).takeRecords(this.#read);
   }
 
   /** Counts the same octets again, because the store returns the records a second time. */

@@ -5,7 +5,7 @@ import type { Outcome } from "../../../store/store.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
 import { asOlder } from "../older/translating.ts";
-import { mountOf, referenced, tellOperator } from "./referring.ts";
+import { findMount, referenced, tellOperator } from "./referring.ts";
 
 /** The outcome of a transaction that was not written. */
 export type Unwritten = Exclude<Outcome, { readonly kind: "written" } | { readonly kind: "replayed" }>;
@@ -42,7 +42,7 @@ function refusalIn(outcome: Unwritten, mount: MountInPlace, exchange: Exchange):
         ],
       });
     case "referenced": {
-      const by = mountOf(mount.referrers, outcome.collection);
+      const by = findMount(mount.referrers, outcome.collection);
       if (by === null) tellOperator(outcome.collection, mount, exchange);
       return referenced(by, exchange, by?.resource.plural ?? "");
     }

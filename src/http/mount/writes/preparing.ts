@@ -1,4 +1,4 @@
-import { sentence, sortOf } from "../../../core/checking/members.ts";
+import { sentence, describeType } from "../../../core/checking/members.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Draft } from "../../../resource/draft.ts";
 import { isStored, isWritable } from "../../../resource/kinds/field.ts";
@@ -37,8 +37,8 @@ export async function prepare(placed: MountInPlace, write: WriteOfRecord): Promi
   Object.freeze(write.draft?.values);
   Object.freeze(write.draft?.transient);
   Object.freeze(write.current);
-  const given = toldAsOlder(placed, () => beforeWrite({ ...write, collection } as Write));
-  const prepared = await write.context.call.awaiting(() => `beforeWrite of ${resource.path}`, given);
+  const pending = toldAsOlder(placed, () => beforeWrite({ ...write, collection } as Write));
+  const prepared = await write.context.call.awaiting(() => `beforeWrite of ${resource.path}`, pending);
   const mistakes = preparedMistakes(prepared, collection);
   const fault = (what: string): TypeError =>
     new TypeError(`mount(${resource.path}): beforeWrite gave ${sentence([what])}`);
@@ -57,10 +57,11 @@ export async function furtherChanges(
   { call }: Exchange,
   written: Parameters<typeof linkChanges>[1],
 ): Promise<readonly Change[]> {
-  const given = prepared.complete?.();
-  const completed: unknown = (await call.awaiting(() => `complete of a beforeWrite of ${resource.path}`, given)) ?? [];
+  const pending = prepared.complete?.();
+  const completed: unknown =
+    (await call.awaiting(() => `complete of a beforeWrite of ${resource.path}`, pending)) ?? [];
   if (!Array.isArray(completed))
-    throw new TypeError(`complete of a beforeWrite gave ${sortOf(completed)}; it has to give a list of changes.`);
+    throw new TypeError(`complete of a beforeWrite gave ${describeType(completed)}; it has to give a list of changes.`);
   return [...(prepared.changes ?? []), ...(completed as readonly Change[]), ...linkChanges(links, written)];
 }
 
@@ -71,8 +72,8 @@ const leftOut = new WeakMap<Resource["fields"], readonly string[]>();
  * are none.
  */
 function leftToHooks(fields: Resource["fields"]): readonly string[] {
-  const known = leftOut.get(fields);
-  if (known !== undefined) return known;
+  const cached = leftOut.get(fields);
+  if (cached !== undefined) return cached;
   const found = Object.entries(fields).flatMap(([name, field]) => {
     const { optional, default: fallback, generated, filled } = field.options;
     const isMade = optional === true || filled === true || (fallback ?? generated) !== undefined;
@@ -83,7 +84,7 @@ function leftToHooks(fields: Resource["fields"]): readonly string[] {
 }
 
 /** Returns the values of a new record, with the parent in its path. */
-export function valuesOf(
+export function buildValues(
   { resource, newer }: MountInPlace,
   { params }: Exchange,
   draft: Draft<Resource, "made">,

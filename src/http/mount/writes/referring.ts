@@ -6,7 +6,7 @@ import type { MountInPlace } from "../mount.ts";
 import { Question } from "../reads/expand/verdicts.ts";
 
 /** Returns the mount whose records are in a table. For a link table, returns the mount of its records. */
-export function mountOf(mounts: readonly MountInPlace[], table: string): MountInPlace | null {
+export function findMount(mounts: readonly MountInPlace[], table: string): MountInPlace | null {
   const keepsIn = ({ collection, links }: MountInPlace): boolean =>
     collection.name === table || links.some((link) => link.collection.name === table);
   return mounts.find(keepsIn) ?? null;

@@ -14,10 +14,10 @@ import {
 import { invalid, type Exchange } from "../../exchange.ts";
 import { inSlices, inTurns, type Pieces } from "../../scheduling/slices.ts";
 import type { MountInPlace } from "../mount.ts";
-import { isOfRelation, requireFewChanges, weightOf } from "./change-limit.ts";
+import { isOfRelation, requireFewChanges, measureWeight } from "./change-limit.ts";
 import { commitWhole, REPLAYED, withAlongside } from "./committing.ts";
 import { withRepeats } from "./idempotency.ts";
-import { keptOf } from "./kept-arrays.ts";
+import { chooseStored } from "./kept-arrays.ts";
 import type { ReadOctets } from "./large-reads.ts";
 import { slimmed } from "./large-updates.ts";
 import { refusal, takenAt, type Unwritten } from "./outcome.ts";
@@ -90,7 +90,7 @@ export async function inOrder<T, R>(
 }
 
 /** Does work for one record of an array. Adds its index to a problem. */
-export async function told<T>(at: number, work: () => Promise<T>): Promise<T> {
+export async function runAtIndex<T>(at: number, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -118,8 +118,8 @@ export async function commitParts(
   const { changes, owners, weight } = await inSlices(joined(parts));
   const writings = parts.map(({ writing }) => writing);
   const areLarge = octets !== null && octets.areMany;
-  const kept = await keptOf(parts, idempotency, areLarge);
-  const transaction = withRepeats(exchange, changes, kept);
+  const stored = await chooseStored(parts, idempotency, areLarge);
+  const transaction = withRepeats(exchange, changes, stored);
   const whole = await withAlongside(placed, exchange, transaction, writings);
   requireFewChanges(weight + whole.changes.length - transaction.changes.length);
   const slim = areLarge ? await slimmed(placed, whole, writings, octets) : whole;
@@ -144,18 +144,22 @@ function* joined(parts: readonly Part[]): Pieces<Joined> {
   const linkOwners: number[] = [];
   let weight = changes.length;
   for (const [place, { at, further }] of parts.entries()) {
-    const placeOf: number[] = [place];
+    const places: number[] = [place];
     for (const change of further) {
-      const made = moved(change, (local) => placeOf[local] ?? changes.length + local);
+      const made = moved(change, (local) => places[local] ?? changes.length + local);
       const [into, whose] = change.kind === "link" ? [linking, linkOwners] : [changes, owners];
-      placeOf.push(into.push(made) - 1);
+      places.push(into.push(made) - 1);
       whose.push(at);
       if (!isOfRelation(change)) weight++;
       yield;
     }
   }
   const linkRows = parts.reduce((sum, part) => sum + part.linkRows, 0);
-  return { changes: [...changes, ...linking], owners: [...owners, ...linkOwners], weight: weightOf(weight, linkRows) };
+  return {
+    changes: [...changes, ...linking],
+    owners: [...owners, ...linkOwners],
+    weight: measureWeight(weight, linkRows),
+  };
 }
 
 /** Returns the change with the new positions of the keys that it refers to. */
@@ -171,7 +175,7 @@ export function moved(change: Change, place: (made: number) => number): Change {
 }
 
 /** Returns the problem if the store did not write, for the record that caused it. */
-export function refusalOf(
+export function buildRefusal(
   outcome: Unwritten,
   placed: MountInPlace,
   exchange: Exchange,
@@ -183,8 +187,8 @@ export function refusalOf(
   if (isOwn && outcome.kind === "missing") return notFound([owner!]);
   if (isOwn && outcome.kind === "stale") return stale([owner!]);
   if (outcome.kind === "taken" && outcome.column === null && owner !== undefined) return takenAt(`/${owner}`);
-  const told = refusal({ ...outcome, change: isOwn ? 0 : 1 }, placed, exchange);
-  return owner === undefined || !(told instanceof Problem) ? told : told.below(`/${owner}`);
+  const error = refusal({ ...outcome, change: isOwn ? 0 : 1 }, placed, exchange);
+  return owner === undefined || !(error instanceof Problem) ? error : error.below(`/${owner}`);
 }
 
 /** Returns the problem for records that do not exist, or that this caller may not change. */

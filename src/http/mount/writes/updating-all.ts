@@ -12,14 +12,14 @@ import { MAX_HEADER_BYTES } from "../../limits.ts";
 import { inTurns } from "../../scheduling/slices.ts";
 import { countLinkRows } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
-import { columnsOf } from "../reads/matches.ts";
+import { collectColumns } from "../reads/matches.ts";
 import { longestOfColumns } from "../reads/page-length.ts";
 import { decisionOn, mayReadChanged, requireParents, visible, within } from "../reads/reading.ts";
 import { requireFewRecords } from "./change-limit.ts";
-import { isOvertaken, storedOf, untilSettled } from "./committing.ts";
+import { isOvertaken, toStoredRecord, untilSettled } from "./committing.ts";
 import { noteGoing, readMerged, readSent, unseenFields, withoutGiven } from "./drafting.ts";
 import { answerOnce, repeatable } from "./idempotency.ts";
-import { keptRowsOf } from "./kept-arrays.ts";
+import { loadStoredRows } from "./kept-arrays.ts";
 import { findRows, ReadOctets, readRecords } from "./large-reads.ts";
 import { isOldTag, requireCollectionAsKnown, tagsOfState } from "./preconditions.ts";
 import { furtherChanges, prepare, requireAllowed } from "./preparing.ts";
@@ -29,11 +29,11 @@ import {
   inOrder,
   notFound,
   readEach,
-  refusalOf,
+  buildRefusal,
   requireMembers,
   showAll,
   stale,
-  told,
+  runAtIndex,
   withoutRecords,
   type PreparedPart,
 } from "./several.ts";
@@ -89,10 +89,10 @@ async function attempt(
   idempotency: Idempotency | null,
 ): Promise<Reply | null> {
   const octets = new ReadOctets(exchange, placed);
-  const known = await findKnown(placed, exchange, patches, octets);
-  if (known.some(({ row }) => row === null) || (await othersIn(placed, exchange, known)).length > 0)
-    throw await refusalBefore(placed, exchange, known);
-  const drafted = await draftAll(placed, exchange, known, octets);
+  const knownRecords = await findKnown(placed, exchange, patches, octets);
+  if (knownRecords.some(({ row }) => row === null) || (await othersIn(placed, exchange, knownRecords)).length > 0)
+    throw await refusalBefore(placed, exchange, knownRecords);
+  const drafted = await draftAll(placed, exchange, knownRecords, octets);
   await requireFewRecords(
     placed,
     drafted.map(({ row, draft: { values } }) => ({ before: row.record, values })),
@@ -109,7 +109,7 @@ async function attempt(
   const isMeant =
     "change" in outcome && outcome.change < parts.length && patches[owners[outcome.change]!]!.ifMatch !== null;
   if (!isMeant && isOvertaken(outcome, exchange)) return null;
-  throw refusalOf(outcome, placed, exchange, { owners, count: parts.length });
+  throw buildRefusal(outcome, placed, exchange, { owners, count: parts.length });
 }
 
 /** Reads one member. `taken` holds the ids of the earlier ones. */
@@ -152,7 +152,7 @@ async function findKnown(
 ): Promise<readonly Known[]> {
   const { collection, resource, newer, noted, sources } = placed;
   const decisions = await inOrder(patches, async ({ id }) => decisionOn(placed, exchange, "update", id));
-  const narrowed = decisions.flatMap((each) => (typeof each === "string" ? [] : columnsOf(collection, each.only)));
+  const narrowed = decisions.flatMap((each) => (typeof each === "string" ? [] : collectColumns(collection, each.only)));
   const needed = [...(resource.parentColumn === null ? [] : [resource.parentColumn]), ...narrowed];
   const columns = [...new Set(["id", ...needed, ...(noted === undefined ? [] : sources)])];
   const longest = longestOfColumns((newer ?? placed).resource, columns);
@@ -166,9 +166,13 @@ async function findKnown(
 }
 
 /** Returns the indexes of the records whose `if_match` does not hold. */
-async function othersIn(placed: MountInPlace, exchange: Exchange, known: readonly Known[]): Promise<readonly number[]> {
+async function othersIn(
+  placed: MountInPlace,
+  exchange: Exchange,
+  knownRecords: readonly Known[],
+): Promise<readonly number[]> {
   const others: number[] = [];
-  await inTurns(known, ({ patch: { at, ifMatch }, row }) => {
+  await inTurns(knownRecords, ({ patch: { at, ifMatch }, row }) => {
     if (ifMatch === null || ifMatch === "*" || row === null) return;
     const isOld = ifMatch.length === 1 && isOldTag(ifMatch[0]!.quoted);
     if (!listsStrong(ifMatch, tagsOfState(placed, exchange, row, isOld), stateIn)) others.push(at);
@@ -180,26 +184,30 @@ async function othersIn(placed: MountInPlace, exchange: Exchange, known: readonl
  * Returns the problem for an array with missing records or other states. Throws the issues of the patches themselves
  * first.
  */
-async function refusalBefore(placed: MountInPlace, exchange: Exchange, known: readonly Known[]): Promise<Problem> {
-  await readEach(known, ({ patch: { id, value }, row }) => {
+async function refusalBefore(
+  placed: MountInPlace,
+  exchange: Exchange,
+  knownRecords: readonly Known[],
+): Promise<Problem> {
+  await readEach(knownRecords, ({ patch: { id, value }, row }) => {
     // A field that only the service sets may be repeated. Only the whole record shows if its value is the same.
     const sent = row === null ? value : withoutGiven(placed.resource, value);
     return readSent(placed, exchange.context, sent, { id, record: null, partial: true });
   });
-  const missing = known.filter(({ row }) => row === null);
+  const missing = knownRecords.filter(({ row }) => row === null);
   if (missing.length > 0) return notFound(missing.map(({ patch }) => patch.at));
-  return stale(await othersIn(placed, exchange, known));
+  return stale(await othersIn(placed, exchange, knownRecords));
 }
 
 /** Reads the records in pieces and applies the patches. Ends the request with the issues of all of them. */
 async function draftAll(
   placed: MountInPlace,
   exchange: Exchange,
-  known: readonly Known[],
+  knownRecords: readonly Known[],
   octets: ReadOctets,
 ): Promise<readonly Drafted[]> {
-  const byId = new Map<unknown, Known>(known.map((each) => [each.patch.id, each]));
-  const ids = known.map(({ patch }) => patch.id);
+  const byId = new Map<unknown, Known>(knownRecords.map((each) => [each.patch.id, each]));
+  const ids = knownRecords.map(({ patch }) => patch.id);
   const drafted: Drafted[] = [];
   const found = new FoundIssues();
   for await (const records of readRecords(exchange, placed, ids, octets))
@@ -212,7 +220,7 @@ async function draftAll(
     });
   found.end();
   const read = new Set(drafted.map(({ patch }) => patch.id));
-  const gone = known.filter(({ patch }) => !read.has(patch.id));
+  const gone = knownRecords.filter(({ patch }) => !read.has(patch.id));
   if (gone.length > 0) throw notFound(gone.map(({ patch }) => patch.at));
   return drafted.toSorted((one, other) => one.patch.at - other.patch.at);
 }
@@ -231,15 +239,15 @@ function preparePart(
   { patch: { at, id }, row: before, only, draft }: Drafted,
 ): Promise<PreparedPart> {
   const { collection } = placed;
-  return told(at, async () => {
+  return runAtIndex(at, async () => {
     const { context } = exchange;
-    const prepared = await prepare(placed, { kind: "update", context, id, current: storedOf(before), draft });
+    const prepared = await prepare(placed, { kind: "update", context, id, current: toStoredRecord(before), draft });
     const values = { ...draft.values, ...prepared.values } as WrittenValues;
     requireAllowed(placed, { only }, { ...before.record, ...values });
     const own: Change = { kind: "update", collection, key: id, values, revision: before.revision };
     const written = { id, before: before.record, values };
     return async () => {
-      const further = await told(at, () => furtherChanges(prepared, placed, exchange, written));
+      const further = await runAtIndex(at, () => furtherChanges(prepared, placed, exchange, written));
       const linkRows = countLinkRows(placed.links, written);
       return { at, own, further, linkRows, writing: { kind: "update", action: null, before } };
     };
@@ -251,9 +259,9 @@ async function repeated(
   placed: MountInPlace,
   exchange: Exchange,
   patches: readonly Patch[],
-  kept: readonly (Row | null)[],
+  storedRows: readonly (Row | null)[],
 ): Promise<Reply> {
-  const rows = await keptRowsOf(placed, exchange, kept);
+  const rows = await loadStoredRows(placed, exchange, storedRows);
   return rows === null ? withoutRecords(204) : shown(placed, exchange, patches, rows, { isReplay: true });
 }
 

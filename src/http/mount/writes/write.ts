@@ -7,7 +7,7 @@ import {
   isStrangeToCopy,
   membersMistakes,
   optional,
-  sortOf,
+  describeType,
   type Check,
   type Mistake,
   type ThereIsNo,
@@ -168,12 +168,12 @@ const preparedMembers: Readonly<Record<keyof Prepared, Check>> = {
  */
 export function preparedMistakes(prepared: unknown, { columns }: Collection): readonly string[] {
   if (!isObject(prepared))
-    return [`it is ${sortOf(prepared)}; it has to give { values, changes }, or {} to add nothing`];
-  const known = columns.map(({ name }) => name);
+    return [`it is ${describeType(prepared)}; it has to give { values, changes }, or {} to add nothing`];
+  const columnNames = columns.map(({ name }) => name);
   const { values } = prepared;
   if (prepared instanceof Problem) return ["a problem; throw it: throw problem(…)"];
-  if (isStrange(prepared, Object.keys(preparedMembers))) return [`${sortOf(prepared)}, which is none of these`];
-  if (isObject(values) && isStrangeToCopy(values, known)) return [`values that are ${sortOf(values)}`];
+  if (isStrange(prepared, Object.keys(preparedMembers))) return [`${describeType(prepared)}, which is none of these`];
+  if (isObject(values) && isStrangeToCopy(values, columnNames)) return [`values that are ${describeType(values)}`];
   return [
     // Checks the members of the class too: a Map has a method named `values`.
     ...membersMistakes(
@@ -181,7 +181,7 @@ export function preparedMistakes(prepared: unknown, { columns }: Collection): re
       preparedMembers,
     ),
     ...Object.keys(isObject(values) ? values : {})
-      .filter((name) => !known.includes(name))
-      .map((name) => `there is no column ${shownName(name)}${suggestion(name, known)}`),
+      .filter((name) => !columnNames.includes(name))
+      .map((name) => `there is no column ${shownName(name)}${suggestion(name, columnNames)}`),
   ];
 }

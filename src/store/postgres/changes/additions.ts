@@ -2,16 +2,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { keyType } from "../../sql/changes/rows-before.ts";
 import { foldCell } from "../../sql/codec.ts";
 import type { Cell } from "../../sql/dialect.ts";
-import { quote, shadowOf } from "../../sql/names.ts";
-import { indexesOf } from "../../sql/schema/definition.ts";
+import { quote, formatShadowName } from "../../sql/names.ts";
+import { collectIndexes } from "../../sql/schema/definition.ts";
 import { findTable } from "../../sql/schema/found-table.ts";
 import { duplicatesIn, findOwnIndexes } from "../../sql/schema/migration.ts";
 import { statement } from "../../sql/schema/script.ts";
 import { fitWords } from "../../sql/word-index.ts";
 import { MigrationNeeded, type Collection, type Column } from "../../store.ts";
 import { postgres } from "../dialect.ts";
-import { state, stateOf } from "../errors.ts";
-import { alterationsOf, postgresSchema } from "../migration.ts";
+import { state, findSQLState } from "../errors.ts";
+import { compileAlterations, postgresSchema } from "../migration.ts";
 import type { Session } from "../network/session.ts";
 import { FIRST_BATCH, inBatch, nextBatchSize } from "./batches.ts";
 import { concurrently, dropReferences, makeIndexes, makeReferences, requireValues } from "./constraints.ts";
@@ -25,14 +25,14 @@ export async function fitBeside(session: Session, collection: Collection): Promi
   await requireValues(session, collection);
   const found = (await session.play(findTable(postgresSchema, collection)))!;
   const { there, useless } = await session.play(findOwnIndexes(postgresSchema, collection));
-  const alterations = alterationsOf(collection, found);
+  const alterations = compileAlterations(collection, found);
   const drops = useless.map((name) => `DROP INDEX IF EXISTS ${quote(name)}`);
   await retryOnLock(session, [collection.name], [...alterations, ...drops], async () => {
     await session.play(postgresSchema.complete(collection));
     await session.play(fitWords(postgresSchema, collection));
     return [];
   });
-  for (const [name, { sql, unique, folds }] of indexesOf(postgresSchema, collection)) {
+  for (const [name, { sql, unique, folds }] of collectIndexes(postgresSchema, collection)) {
     if (there.has(name)) continue;
     // A writer that does not know the index may have written without the folded value.
     if (folds !== null) await foldBeside(session, collection, folds);
@@ -40,9 +40,11 @@ export async function fitBeside(session: Session, collection: Collection): Promi
       await makeIndexes(session, [[name, concurrently(sql)]]);
     } catch (error) {
       const twice =
-        unique === null || stateOf(error) !== state.unique ? null : duplicatesIn(postgresSchema, collection, unique);
-      const told = twice === null ? null : await session.play(twice);
-      throw told === null ? error : new MigrationNeeded([told], [collection.name]);
+        unique === null || findSQLState(error) !== state.unique
+          ? null
+          : duplicatesIn(postgresSchema, collection, unique);
+      const message = twice === null ? null : await session.play(twice);
+      throw message === null ? error : new MigrationNeeded([message], [collection.name]);
     }
   }
   await makeReferences(session, collection);
@@ -51,7 +53,7 @@ export async function fitBeside(session: Session, collection: Collection): Promi
 
 /** Folds all values of a column into its folded column, some rows at a time. Others can write in the meantime. */
 async function foldBeside(session: Session, collection: Collection, column: Column): Promise<void> {
-  const [table, name, shadow] = [collection.name, column.name, shadowOf(postgres, column)].map(quote);
+  const [table, name, shadow] = [collection.name, column.name, formatShadowName(postgres, column)].map(quote);
   const key = keyType(postgresSchema, collection.key);
   const select = (count: number): string =>
     `SELECT "id", ${name!} AS value FROM ${table!} WHERE ($1::${key} IS NULL OR "id" > $1) ORDER BY "id" LIMIT ${count} FOR NO KEY UPDATE`;

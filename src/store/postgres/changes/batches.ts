@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { readUnfinished, targetOf, writeUnfinished, type Unfinished } from "../../sql/changes/journal.ts";
+import { readUnfinished, digestTarget, writeUnfinished, type Unfinished } from "../../sql/changes/journal.ts";
 import type { MigrateOptions } from "../../sql/changes/migrating.ts";
 import type { TablePlan } from "../../sql/changes/plan-table.ts";
 import { keyType } from "../../sql/changes/rows-before.ts";
@@ -7,11 +7,11 @@ import type { Cell } from "../../sql/dialect.ts";
 import { quote } from "../../sql/names.ts";
 import { statement, stepsIn, type Step } from "../../sql/schema/script.ts";
 import type { Key } from "../../store.ts";
-import { stateOf } from "../errors.ts";
+import { findSQLState } from "../errors.ts";
 import { postgresSchema } from "../migration.ts";
 import type { Session } from "../network/session.ts";
 import { commit, passing, retryOnLock } from "./lock-retry.ts";
-import { madeByProgram, createShadowColumns, movedOf, setBySQL, type ShadowColumn } from "./shadow-column.ts";
+import { madeByProgram, createShadowColumns, formatMovedTable, setBySQL, type ShadowColumn } from "./shadow-column.ts";
 
 /** The number of rows of the first batch, and how long a batch may take in milliseconds. */
 export const FIRST_BATCH = 500;
@@ -28,7 +28,7 @@ export interface Work {
 export async function fillShadowColumns(work: Work, shadows: readonly ShadowColumn[]): Promise<Unfinished> {
   const { session, plan, options } = work;
   const { name } = plan.collection;
-  const target = targetOf(plan, options.dropped ?? []);
+  const target = digestTarget(plan, options.dropped ?? []);
   const [count] = await session.send(statement(`SELECT count(*) AS counted FROM ${quote(name)}`));
   let state = await session.play(readUnfinished(postgresSchema, name));
   if (state?.target !== target) {
@@ -78,7 +78,7 @@ export async function inBatch<T>(session: Session, task: (part: number) => Promi
       return done;
     } catch (error) {
       await session.run("ROLLBACK");
-      if (!passing.has(stateOf(error)) || tries === 1000) throw error;
+      if (!passing.has(findSQLState(error)) || tries === 1000) throw error;
     }
     await sleep(Math.random() * 50);
   }
@@ -96,7 +96,7 @@ async function fill(
   // New rows are noted from now on. A loop that follows them would never finish.
   const filled = ids.length < batch;
   const cursor = ids.length === 0 ? state.cursor : (ids.at(-1) as Key);
-  return kept(work, { ...state, cursor, rows: state.rows + ids.length, filled }, renew);
+  return buildBatch(work, { ...state, cursor, rows: state.rows + ids.length, filled }, renew);
 }
 
 /** Fills rows that have changed since they were filled. Skips those that others are changing, until later. */
@@ -106,14 +106,14 @@ export async function catchUp(
   state: Unfinished,
   most: number,
 ): Promise<Batch<Unfinished>> {
-  const moved = quote(movedOf(work.plan.collection.name));
+  const moved = quote(formatMovedTable(work.plan.collection.name));
   // Not a join: the planner does not know how few rows are noted, and might read the whole table for them.
   const noted = `WHERE "id" = ANY(ARRAY(SELECT "id" FROM ${moved} LIMIT ${most})) FOR NO KEY UPDATE SKIP LOCKED`;
   const { ids, renew } = await take(work, shadows, noted, []);
-  return kept(work, { ...state, rows: state.rows + ids.length }, renew);
+  return buildBatch(work, { ...state, rows: state.rows + ids.length }, renew);
 }
 
-function kept({ plan }: Work, state: Unfinished, renew: readonly Step[]): Batch<Unfinished> {
+function buildBatch({ plan }: Work, state: Unfinished, renew: readonly Step[]): Batch<Unfinished> {
   return { done: state, last: [...renew, ...stepsIn(writeUnfinished(postgresSchema, plan.collection.name, state))] };
 }
 
@@ -129,7 +129,7 @@ async function take(
   values: readonly Cell[],
 ): Promise<{ readonly ids: readonly Cell[]; readonly renew: readonly Step[] }> {
   const { name, key } = plan.collection;
-  const [table, moved] = [name, movedOf(name)].map(quote);
+  const [table, moved] = [name, formatMovedTable(name)].map(quote);
   const type = keyType(postgresSchema, key);
   const bySQL = setBySQL(shadows);
   const { selected, columns, make } = madeByProgram(plan, shadows);
@@ -148,10 +148,10 @@ async function take(
     `FROM unnest($1::${type}[], ${arrays.join(", ")}) AS page (key, ${names.join(", ")}) WHERE "id" = page.key`;
   return {
     ids,
-    renew: [statement(update, [ids, ...columns.map((_, at) => made.map((cells) => textOf(cells[at]!)))])],
+    renew: [statement(update, [ids, ...columns.map((_, at) => made.map((cells) => formatCell(cells[at]!)))])],
   };
 }
 
-function textOf(cell: Cell): string | null {
+function formatCell(cell: Cell): string | null {
   return cell === null ? null : String(cell);
 }

@@ -8,9 +8,9 @@ import {
   guarded,
   createShadowIndexes,
   switchColumns,
-  typedOf,
+  compileColumnType,
 } from "./shadow-column.ts";
-import { movedOf } from "./shadow-column.ts";
+import { formatMovedTable } from "./shadow-column.ts";
 
 /** The indexes and triggers of a table. */
 export interface Around {
@@ -30,11 +30,11 @@ export function alterByHand(
   const { collection, found } = plan;
   const shadows = findShadowColumns(plan);
   if (shadows.some(({ source }) => source.kind === "program")) return null;
-  const [table, moved] = [collection.name, movedOf(collection.name)].map(quote);
+  const [table, moved] = [collection.name, formatMovedTable(collection.name)].map(quote);
   const alter = `ALTER TABLE ${table}`;
   const temporary = createShadowIndexes(plan, shadows).map((each) => quote(each.temporary));
   const added = shadows.flatMap(({ column, next, foldedNext }) => [
-    `${alter} ADD COLUMN ${next} ${typedOf(column)}`,
+    `${alter} ADD COLUMN ${next} ${compileColumnType(column)}`,
     ...(foldedNext === null ? [] : [`${alter} ADD COLUMN ${foldedNext} text${postgres.collation}`]),
   ]);
   const set = shadows.map(({ next, source }) => `${next} = ${guarded(source)}`).join(", ");

@@ -5,7 +5,7 @@ import { statement } from "../../sql/schema/script.ts";
 import { sendTo } from "../network/session.ts";
 import { catchUp, FIRST_BATCH, inBatch, nextBatchSize, BATCH_MS, type Work } from "./batches.ts";
 import { retryOnLock } from "./lock-retry.ts";
-import { movedOf, type ShadowColumn } from "./shadow-column.ts";
+import { formatMovedTable, type ShadowColumn } from "./shadow-column.ts";
 
 /** Catching up while others write ends when the rest is expected to take this long, in milliseconds. */
 const momentMs = 10;
@@ -136,15 +136,15 @@ export async function catchUpFor(
 ): Promise<{ readonly state: Unfinished; readonly isDone: boolean }> {
   const due = performance.now() + longestMs;
   for (let now = state; ;) {
-    const [start, asked] = [performance.now(), pace.batch];
-    const { done, last } = await catchUp(work, shadows, now, asked);
+    const [start, batchSize] = [performance.now(), pace.batch];
+    const { done, last } = await catchUp(work, shadows, now, batchSize);
     await Promise.all(last.map(sendTo(work.session)));
     const filled = done.rows - now.rows;
     now = done;
-    if (filled < asked) return { state: now, isDone: true };
+    if (filled < batchSize) return { state: now, isDone: true };
     const took = performance.now() - start;
     // The number of rows that probably takes a quarter of the time.
-    const fitting = (asked * longestMs) / 4 / Math.max(took, 1);
+    const fitting = (batchSize * longestMs) / 4 / Math.max(took, 1);
     pace.batch = Math.min(Math.max(Math.floor(fitting), 1), mostHeld);
     if (performance.now() + longestMs / 4 > due) return { state: now, isDone: false };
   }
@@ -153,7 +153,7 @@ export async function catchUpFor(
 /** Counts the rows that have changed since they were filled. */
 async function waiting({ session, plan }: Pick<Work, "session" | "plan">): Promise<number> {
   const [count] = await session.send(
-    statement(`SELECT count(*) AS counted FROM ${quote(movedOf(plan.collection.name))}`),
+    statement(`SELECT count(*) AS counted FROM ${quote(formatMovedTable(plan.collection.name))}`),
   );
   return Number(count!["counted"]);
 }

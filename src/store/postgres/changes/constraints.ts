@@ -1,12 +1,12 @@
 import { revisionColumn } from "../../sql/changes/plan-table.ts";
 import { fitting, quote } from "../../sql/names.ts";
-import { defineReference, indexesOf } from "../../sql/schema/definition.ts";
+import { defineReference, collectIndexes } from "../../sql/schema/definition.ts";
 import { findReferences } from "../../sql/schema/found-table.ts";
-import { referenceOf } from "../../sql/schema/schema.ts";
+import { formatReference } from "../../sql/schema/schema.ts";
 import { statement } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
-import { postgres, referenceConstraintOf } from "../dialect.ts";
-import { state, stateOf } from "../errors.ts";
+import { postgres, formatReferenceName } from "../dialect.ts";
+import { state, findSQLState } from "../errors.ts";
 import { postgresSchema } from "../migration.ts";
 import type { Session } from "../network/session.ts";
 import { retryOnLock } from "./lock-retry.ts";
@@ -29,7 +29,7 @@ export async function makeIndexes(
     try {
       await session.run(sql);
     } catch (error) {
-      if (stateOf(error) === state.unique) await session.run(drop);
+      if (findSQLState(error) === state.unique) await session.run(drop);
       throw error;
     }
   }
@@ -42,7 +42,7 @@ export function concurrently(sql: string): string {
 
 /** Returns the declared indexes, except those of folded values. A start fills these values first. */
 export function wantedIndexes(collection: Collection): readonly (readonly [name: string, sql: string])[] {
-  return [...indexesOf(postgresSchema, collection)].flatMap(([name, { sql, folds }]) =>
+  return [...collectIndexes(postgresSchema, collection)].flatMap(([name, { sql, folds }]) =>
     folds === null ? [[name, concurrently(sql)] as const] : [],
   );
 }
@@ -82,8 +82,8 @@ export async function makeReferences(session: Session, collection: Collection): 
   const table = `ALTER TABLE ${quote(collection.name)}`;
   for (const column of collection.columns) {
     const found = there.get(column.name);
-    if (column.references === undefined || found?.target === referenceOf(column)) continue;
-    const constraint = quote(referenceConstraintOf(collection, column));
+    if (column.references === undefined || found?.target === formatReference(column)) continue;
+    const constraint = quote(formatReferenceName(collection, column));
     await retryOnLock(
       session,
       [collection.name, column.references.collection],

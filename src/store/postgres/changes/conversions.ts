@@ -14,7 +14,7 @@ import {
  * no text in PostgreSQL can. No number and no date has a backslash.
  */
 const plain = (x: string): string => `(CASE WHEN strpos(${x}::text, '\\') = 0 THEN ${x} #>> '{}' ELSE ${x}::text END)`;
-const textOf = (x: string): string => `${x}::text`;
+const castToText = (x: string): string => `${x}::text`;
 
 function toInteger(x: string): Conversion {
   return {
@@ -58,20 +58,20 @@ function rescale(x: string, to: number): Conversion {
 }
 
 const conversions: Conversions = {
-  "integer to text": (x) => always(textOf(x)),
-  "boolean to text": (x) => always(textOf(x)),
-  "decimal to text": (x) => always(textOf(x)),
+  "integer to text": (x) => always(castToText(x)),
+  "boolean to text": (x) => always(castToText(x)),
+  "decimal to text": (x) => always(castToText(x)),
   "date to text": always,
   "date-time to text": always,
-  "json to text": (x) => always(textOf(x)),
+  "json to text": (x) => always(castToText(x)),
   "integer to json": (x) => always(`to_json(${x})`),
   "boolean to json": (x) => always(`to_json(${x})`),
-  "decimal to json": (x) => always(`to_json(${textOf(x)})`),
+  "decimal to json": (x) => always(`to_json(${castToText(x)})`),
   "text to json": (x) => always(`to_json(${x})`),
   "date to json": (x) => always(`to_json(${x})`),
   "date-time to json": (x) => always(`to_json(${x})`),
   "text to integer": toInteger,
-  "json to integer": (x) => toInteger(textOf(x)),
+  "json to integer": (x) => toInteger(castToText(x)),
   "decimal to integer": (x) => ({
     fits: `(${x} = trunc(${x}) AND abs(${x}) <= ${largestInteger})`,
     value: `${x}::bigint`,
@@ -92,7 +92,7 @@ const conversions: Conversions = {
   }),
   "integer to boolean": (x) => ({ fits: `${x} IN (0, 1)`, value: `(${x} = 1)` }),
   "text to boolean": toBoolean,
-  "json to boolean": (x) => toBoolean(textOf(x)),
+  "json to boolean": (x) => toBoolean(castToText(x)),
   "integer to decimal": (x, _, scale) => rescale(`${x}::numeric`, scale),
   "decimal to decimal": (x, _, scale) => rescale(x, scale),
   "text to decimal": (x, _, scale) => toDecimal(x, scale),

@@ -22,7 +22,7 @@ export async function dryRunDatabase(
   collections: readonly Collection[],
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
-  const { session, address, told, close } = await connectWhole(url);
+  const { session, address, convertError, close } = await connectWhole(url);
   const { dropped = [] } = options;
   const schema = makeDryRunName();
   try {
@@ -47,7 +47,7 @@ export async function dryRunDatabase(
     });
     return await migrateOver({ session, address }, collections, options);
   } catch (error) {
-    throw told(error);
+    throw convertError(error);
   } finally {
     await session.run(`ROLLBACK; DROP SCHEMA IF EXISTS ${schema} CASCADE`).catch(() => undefined);
     await close();
@@ -107,14 +107,14 @@ async function copySample(
 ): Promise<void> {
   const there = await session.play(ask(postgresSchema.findColumns(name)));
   const names = there.map((column) => quote(String(column["name"]))).join(", ");
-  const known = columns
+  const conditions = columns
     .filter(({ references }) => references !== undefined && references.collection !== name)
     .map((column) => {
       const target = `${schema}.${quote(column.references!.collection)}`;
       return `AND (${quote(column.name)} IS NULL OR ${quote(column.name)} IN (SELECT "id" FROM ${target}))`;
     });
   await session.run(
-    `INSERT INTO ${schema}.${quote(name)} (${names}) SELECT ${names} FROM ${from}.${quote(name)} WHERE TRUE ${known.join(" ")} ORDER BY "id" LIMIT ${sampleSize} ON CONFLICT DO NOTHING`,
+    `INSERT INTO ${schema}.${quote(name)} (${names}) SELECT ${names} FROM ${from}.${quote(name)} WHERE TRUE ${conditions.join(" ")} ORDER BY "id" LIMIT ${sampleSize} ON CONFLICT DO NOTHING`,
   );
 }
 

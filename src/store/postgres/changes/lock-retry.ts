@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { quote } from "../../sql/names.ts";
 import { statement, type Step } from "../../sql/schema/script.ts";
 import { StoreUnavailable, type Collection } from "../../store.ts";
-import { state, stateOf } from "../errors.ts";
+import { state, findSQLState } from "../errors.ts";
 import { sendTo, type Session } from "../network/session.ts";
 
 /** The settings of a connection for long work. They override those of the server. */
@@ -49,8 +49,8 @@ export async function retryOnLock(
       return;
     } catch (error) {
       await session.run("ROLLBACK");
-      if (stateOf(error) === state.refused) hurries++;
-      else if (!passing.has(stateOf(error)) || performance.now() - start > patienceMs) throw error;
+      if (findSQLState(error) === state.refused) hurries++;
+      else if (!passing.has(findSQLState(error)) || performance.now() - start > patienceMs) throw error;
       else await endVacuum(session, tables);
     }
     await sleep(50 + Math.random() * 150);
@@ -74,7 +74,7 @@ async function endVacuum(session: Session, tables: readonly string[]): Promise<v
     await session.run([`BEGIN; SET LOCAL lock_timeout = ${vacuumMs}`, ...locks, "COMMIT"].join(";\n"));
   } catch (error) {
     await session.run("ROLLBACK");
-    if (!passing.has(stateOf(error))) throw error;
+    if (!passing.has(findSQLState(error))) throw error;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Secret } from "../../../core/crypto/secret.ts";
-import { ownOf } from "../../declarations.ts";
+import { pickOwnCollections } from "../../declarations.ts";
 import {
   forgetUnfinished,
   makeJournal,
@@ -10,14 +10,14 @@ import {
 import {
   planTables,
   requirePossible,
-  wordsOf,
+  describeChanges,
   type MigratedTable,
   type MigrateOptions,
 } from "../../sql/changes/migrating.ts";
 import { emptiedLinks } from "../../sql/schema/links.ts";
 import { statement, stepsIn } from "../../sql/schema/script.ts";
 import { MigrationNeeded, type Collection } from "../../store.ts";
-import { stateOf } from "../errors.ts";
+import { findSQLState } from "../errors.ts";
 import { postgresSchema } from "../migration.ts";
 import type { Session } from "../network/session.ts";
 import { tryMigrationTurn } from "../own-tables.ts";
@@ -45,7 +45,7 @@ export function migrateDatabase(
       await removeDryRuns(whole.session);
       return await migrateOver(whole, collections, options);
     } catch (error) {
-      throw passing.has(stateOf(error)) ? await whoHolds(whole.session, collections, error) : error;
+      throw passing.has(findSQLState(error)) ? await whoHolds(whole.session, collections, error) : error;
     }
   });
 }
@@ -70,7 +70,7 @@ export async function migrateOver(
     } else await dropUnfinished({ session, plan });
   }
   await prepareSchema(session, address, collections);
-  for (const [name, steps] of await session.play(emptiedLinks(postgresSchema, ownOf(collections))))
+  for (const [name, steps] of await session.play(emptiedLinks(postgresSchema, pickOwnCollections(collections))))
     await retryOnLock(session, [name], steps);
   return migrated;
 }
@@ -115,11 +115,11 @@ async function changeTable(work: Work): Promise<MigratedTable> {
   await requireValues(session, collection);
   await makeReferences(session, collection);
   await makeIndexes(session, wantedIndexes(collection));
-  return { table: collection.name, words: wordsOf(plan), rows, ms: performance.now() - start };
+  return { table: collection.name, words: describeChanges(plan), rows, ms: performance.now() - start };
 }
 
 /** True if a value does not fit the declaration. Other errors pass by themselves, or are not about values. */
 function isAboutValues(error: unknown): boolean {
-  const state = stateOf(error);
+  const state = findSQLState(error);
   return (state !== null && /^(22|23|2BP01)/.test(state)) || error instanceof TypeError;
 }

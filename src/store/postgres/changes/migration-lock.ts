@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { statement } from "../../sql/schema/script.ts";
 import type { Address } from "../address.ts";
 import { connectPatiently } from "../network/clients.ts";
-import { sessionOf } from "../network/session.ts";
+import { createSession } from "../network/session.ts";
 import { migrationTurn } from "../own-tables.ts";
 
 /**
@@ -24,7 +24,7 @@ export interface MigrationLock {
  */
 export async function takeMigrationLock(address: Address): Promise<MigrationLock> {
   const client = await connectPatiently(address);
-  const session = sessionOf(client, false);
+  const session = createSession(client, false);
   try {
     for (;;) {
       await session.run(

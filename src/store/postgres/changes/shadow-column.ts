@@ -5,10 +5,10 @@ import { keyType, rowsBefore } from "../../sql/changes/rows-before.ts";
 import type { Source } from "../../sql/changes/source.ts";
 import { foldCell, encode } from "../../sql/codec.ts";
 import type { Cell } from "../../sql/dialect.ts";
-import { fitting, quote, shadowOf } from "../../sql/names.ts";
-import { defaultLiteral, defineColumn, indexesOf } from "../../sql/schema/definition.ts";
+import { fitting, quote, formatShadowName } from "../../sql/names.ts";
+import { defaultLiteral, defineColumn, collectIndexes } from "../../sql/schema/definition.ts";
 import type { Column, StoredRecord } from "../../store.ts";
-import { postgres, referenceConstraintOf } from "../dialect.ts";
+import { postgres, formatReferenceName } from "../dialect.ts";
 import { postgresSchema } from "../migration.ts";
 import { convertOrFail } from "./conversions.ts";
 
@@ -31,13 +31,23 @@ export function findShadowColumns(plan: TablePlan): readonly ShadowColumn[] {
   const shadows = collection.columns.flatMap((column): ShadowColumn[] => {
     const source = sources.get(column.name)!;
     if (source.kind !== "sql" && source.kind !== "program") return [];
-    const next = quote(nextOf(column.name));
-    return [{ column, source, next, foldedNext: isFolded(column) ? quote(nextOf(shadowOf(postgres, column))) : null }];
+    const next = quote(formatNextColumn(column.name));
+    return [
+      {
+        column,
+        source,
+        next,
+        foldedNext: isFolded(column) ? quote(formatNextColumn(formatShadowName(postgres, column))) : null,
+      },
+    ];
   });
   if (!showsAnew(plan)) return shadows;
   const conversion = always("nextval('latchkey_revision')");
   const source = { kind: "sql", was: revisionColumn, conversion, fallback: null } as const;
-  return [...shadows, { column: revisionColumn, source, next: quote(nextOf(revisionColumn.name)), foldedNext: null }];
+  return [
+    ...shadows,
+    { column: revisionColumn, source, next: quote(formatNextColumn(revisionColumn.name)), foldedNext: null },
+  ];
 }
 
 /**
@@ -47,18 +57,18 @@ export function findShadowColumns(plan: TablePlan): readonly ShadowColumn[] {
 const nextPrefix = "__next_";
 
 /** Returns the name of a column while it is filled. */
-export function nextOf(name: string): string {
+export function formatNextColumn(name: string): string {
   return fitting(postgres, `${nextPrefix}${name}`);
 }
 
 /** Returns the name of the table with the ids of rows that have changed during the migration. */
-export function movedOf(table: string): string {
+export function formatMovedTable(table: string): string {
   return fitting(postgres, `_${table}_moved`);
 }
 
 /** Returns the SQL type of a column, with its collation if it is text. */
-export function typedOf(column: Column): string {
-  const storage = postgres.storageOf(column);
+export function compileColumnType(column: Column): string {
+  const storage = postgres.compileStorage(column);
   return storage === "text" ? storage + postgres.collation : storage;
 }
 
@@ -68,7 +78,7 @@ export function createShadowColumns(
   shadows: readonly ShadowColumn[],
 ): readonly string[] {
   const table = quote(collection.name);
-  const moved = quote(movedOf(collection.name));
+  const moved = quote(formatMovedTable(collection.name));
   const text = postgres.collation;
   const watched = [...found.columns.keys()].filter((name) => !name.startsWith("_") && name !== "id").map(quote);
   const when = watched.length === 0 ? "INSERT OR DELETE" : `INSERT OR DELETE OR UPDATE OF ${watched.join(", ")}`;
@@ -77,7 +87,7 @@ export function createShadowColumns(
     ...dropStrays({ collection, found }, shadows),
     `ALTER TABLE ${table} ${shadows
       .flatMap((each) => [
-        `ADD COLUMN ${each.next} ${typedOf(each.column)}`,
+        `ADD COLUMN ${each.next} ${compileColumnType(each.column)}`,
         ...(each.foldedNext === null ? [] : [`ADD COLUMN ${each.foldedNext} text${text}`]),
       ])
       .join(", ")}`,
@@ -110,7 +120,7 @@ export function dropShadowColumns(
   { collection }: Pick<TablePlan, "collection">,
   shadows: readonly ShadowColumn[],
 ): readonly string[] {
-  const [table, moved] = [collection.name, movedOf(collection.name)].map(quote);
+  const [table, moved] = [collection.name, formatMovedTable(collection.name)].map(quote);
   const columns = shadows.flatMap(({ next, foldedNext }) => (foldedNext === null ? [next] : [next, foldedNext]));
   return [
     `DROP TRIGGER IF EXISTS ${moved!} ON ${table!}`,
@@ -145,24 +155,24 @@ export function madeByProgram(
   readonly columns: readonly { readonly name: string; readonly type: string }[];
   make(cells: readonly unknown[]): Cell[];
 } {
-  const { selected: before, rowOf } = rowsBefore(postgresSchema, found);
+  const { selected: before, readRow } = rowsBefore(postgresSchema, found);
   const selected = [
     ...before,
     ...shadows.map(({ source }) => (source.kind === "sql" ? `(${guarded(source)})::text` : "NULL")),
   ];
   const columns = shadows.flatMap(({ column, next, foldedNext }) => [
-    { name: next, type: postgres.storageOf(column) },
+    { name: next, type: postgres.compileStorage(column) },
     ...(foldedNext === null ? [] : [{ name: foldedNext, type: "text" }]),
   ]);
-  const cellOf = ({ column, source }: ShadowColumn, row: StoredRecord, sql: unknown): Cell =>
+  const computeCell = ({ column, source }: ShadowColumn, row: StoredRecord, sql: unknown): Cell =>
     source.kind === "program" ? encode(postgres, column, source.compute(row)) : (sql as Cell);
   return {
     selected,
     columns,
     make(cells) {
-      const row = rowOf(cells);
+      const row = readRow(cells);
       return shadows.flatMap((each, at) => {
-        const cell = cellOf(each, row, cells[before.length + at]);
+        const cell = computeCell(each, row, cells[before.length + at]);
         return each.foldedNext === null ? [cell] : [cell, foldCell(cell)];
       });
     },
@@ -180,11 +190,11 @@ export function createShadowIndexes(
   const renamed = new Map(
     shadows.flatMap(({ column, next, foldedNext }): [string, string][] => [
       [quote(column.name), next],
-      ...(foldedNext === null ? [] : ([[quote(shadowOf(postgres, column)), foldedNext]] as [string, string][])),
+      ...(foldedNext === null ? [] : ([[quote(formatShadowName(postgres, column)), foldedNext]] as [string, string][])),
     ]),
   );
   const table = quote(collection.name);
-  return [...indexesOf(postgresSchema, collection)].flatMap(([name, { sql, columns }]) => {
+  return [...collectIndexes(postgresSchema, collection)].flatMap(([name, { sql, columns }]) => {
     const on = columns.map(quote);
     if (!on.some((column) => renamed.has(column))) return [];
     const temporary = fitting(postgres, `${name} next`);
@@ -207,17 +217,20 @@ export function switchColumns(
   const table = `ALTER TABLE ${quote(collection.name)}`;
   const steps: string[] = [...dropShadowColumns(plan, []), ...dropStrays(plan, shadows)];
   // A renamed column is kept. If several columns are made of the same one, it is dropped only once.
-  const kept = new Set([...sources.values()].flatMap((source) => (source.kind === "same" ? [source.from] : [])));
+  const settledNames = new Set(
+    [...sources.values()].flatMap((source) => (source.kind === "same" ? [source.from] : [])),
+  );
   for (const { column, source, next, foldedNext } of shadows) {
     const was = source.kind === "sql" ? source.was.name : (source.was?.name ?? null);
-    const old = was === null || kept.has(was) ? null : was;
-    if (old !== null) kept.add(old);
+    const old = was === null || settledNames.has(was) ? null : was;
+    if (old !== null) settledNames.add(old);
     if (old !== null) steps.push(`${table} DROP COLUMN ${quote(old)}`);
-    const oldFolded = old === null ? null : shadowOf(postgres, { ...column, name: old });
+    const oldFolded = old === null ? null : formatShadowName(postgres, { ...column, name: old });
     if (oldFolded !== null && found.columns.has(oldFolded)) steps.push(`${table} DROP COLUMN ${quote(oldFolded)}`);
     steps.push(`${table} RENAME COLUMN ${next} TO ${quote(column.name)}`);
     steps.push(`${table} ALTER COLUMN ${quote(column.name)} SET DEFAULT ${defaultLiteral(postgres, column)}`);
-    if (foldedNext !== null) steps.push(`${table} RENAME COLUMN ${foldedNext} TO ${quote(shadowOf(postgres, column))}`);
+    if (foldedNext !== null)
+      steps.push(`${table} RENAME COLUMN ${foldedNext} TO ${quote(formatShadowName(postgres, column))}`);
   }
   for (const { name, temporary } of createShadowIndexes(plan, shadows))
     steps.push(`DROP INDEX IF EXISTS ${quote(name)}`, `ALTER INDEX ${quote(temporary)} RENAME TO ${quote(name)}`);
@@ -238,20 +251,20 @@ function renameColumn(
 ): readonly string[] {
   const table = `ALTER TABLE ${quote(collection.name)}`;
   const column = collection.columns.find(({ name }) => name === to)!;
-  const [before, now] = [shadowOf(postgres, { ...column, name: from }), shadowOf(postgres, column)];
+  const [before, now] = [formatShadowName(postgres, { ...column, name: from }), formatShadowName(postgres, column)];
   const steps = [`${table} RENAME COLUMN ${quote(from)} TO ${quote(to)}`];
   if (found.columns.has(before)) steps.push(`${table} RENAME COLUMN ${quote(before)} TO ${quote(now)}`);
   const reference = found.references.get(from)?.constraint ?? null;
-  const called = referenceConstraintOf(collection, column);
+  const called = formatReferenceName(collection, column);
   if (reference !== null && reference !== called)
     steps.push(`${table} RENAME CONSTRAINT ${quote(reference)} TO ${quote(called)}`);
-  for (const [name, { columns }] of indexesOf(postgresSchema, collection)) {
-    const old = indexesOf(postgresSchema, {
+  for (const [name, { columns }] of collectIndexes(postgresSchema, collection)) {
+    const old = collectIndexes(postgresSchema, {
       ...collection,
       columns: collection.columns.map((each) => (each === column ? { ...each, name: from } : each)),
       indexes: (collection.indexes ?? []).map((each) => each.map((part) => (part === to ? from : part))),
     });
-    const was = [...old.keys()][[...indexesOf(postgresSchema, collection).keys()].indexOf(name)];
+    const was = [...old.keys()][[...collectIndexes(postgresSchema, collection).keys()].indexOf(name)];
     if (columns.length > 0 && was !== undefined && was !== name && indexes.has(was) && !indexes.has(name))
       steps.push(`DROP INDEX IF EXISTS ${quote(name)}`, `ALTER INDEX ${quote(was)} RENAME TO ${quote(name)}`);
   }

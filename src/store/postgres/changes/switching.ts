@@ -1,6 +1,6 @@
 import { endsOthers } from "../../sql/changes/changes.ts";
 import { forgetUnfinished, writeDone, type Unfinished } from "../../sql/changes/journal.ts";
-import { wordsOf } from "../../sql/changes/migrating.ts";
+import { describeChanges } from "../../sql/changes/migrating.ts";
 import { rememberDeclaration } from "../../sql/schema/migration.ts";
 import { ask, statement, stepsIn, type Script } from "../../sql/schema/script.ts";
 import { triggerPrefix } from "../../sql/word-index.ts";
@@ -22,7 +22,7 @@ export async function switchOver(
 ): Promise<number> {
   const { session, plan } = work;
   const { name } = plan.collection;
-  const steps = await stepsOf(work, shadows);
+  const steps = await compileSteps(work, shadows);
   const turns = newTurns();
   for (let [state, isOver] = [filled, false]; ;) {
     if (state !== null) state = await holdBack(work, shadows, state, turns);
@@ -38,7 +38,7 @@ export async function switchOver(
 }
 
 /** Returns the SQL that switches the columns, as one text. */
-async function stepsOf({ session, plan, options }: Work, shadows: readonly ShadowColumn[]): Promise<string> {
+async function compileSteps({ session, plan, options }: Work, shadows: readonly ShadowColumn[]): Promise<string> {
   const { name } = plan.collection;
   const found = await session.play(ask(postgresSchema.findIndexes(name)));
   const indexes = new Set(found.filter((index) => index["is_whole"] === true).map(({ name: index }) => String(index)));
@@ -68,5 +68,5 @@ function* writeEnd({ plan, options }: Work, rows: number, start: number): Script
   yield* ask(statement("UPDATE latchkey_schema SET declaration = declaration || ' ' WHERE collection = $1", [name]));
   yield* forgetUnfinished(postgresSchema, name);
   const done = { table: name, rows, ms: performance.now() - start, program: options.program };
-  yield* writeDone(postgresSchema, done, wordsOf(plan));
+  yield* writeDone(postgresSchema, done, describeChanges(plan));
 }

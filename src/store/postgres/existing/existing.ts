@@ -14,7 +14,7 @@ export function* findExisting(table: string): Script<FoundExisting | null> {
   );
   if (found === undefined) return null;
   const columns: FoundExistingColumn[] = [];
-  for (const row of yield* ask(statement(columnsSQL, [name]))) columns.push(columnOf(row));
+  for (const row of yield* ask(statement(columnsSQL, [name]))) columns.push(readColumn(row));
   const key = yield* ask(
     statement(
       "SELECT a.attname::text AS name FROM pg_index i, unnest(i.indkey) WITH ORDINALITY AS k(num, at) " +
@@ -125,7 +125,7 @@ const referencesSQL =
   "FROM pg_constraint JOIN pg_class c ON c.oid = confrelid JOIN pg_namespace n ON n.oid = c.relnamespace " +
   "WHERE contype = 'f' AND conrelid = to_regclass($1) ORDER BY conname";
 
-function columnOf(row: NamedRow): FoundExistingColumn {
+function readColumn(row: NamedRow): FoundExistingColumn {
   const { name, storage, nullable, filled, generated, words, by_code_point: byCodePoint, is_loose, checks } = row;
   const length = /^character(?: varying)?\((\d+)\)$/.exec(String(storage));
   return {

@@ -1,7 +1,7 @@
 import {
   compared,
   converted,
-  everyOf,
+  combineConditions,
   inMilliseconds,
   plain,
   same,
@@ -14,7 +14,7 @@ import type { Column, FoundColumnForm } from "../../store.ts";
  * Returns how an existing column in PostgreSQL holds values of the declared kind. Returns a sentence with the reason if
  * it cannot.
  */
-export function formOf(column: Column, found: FoundColumnForm): Form | string {
+export function chooseForm(column: Column, found: FoundColumnForm): Form | string {
   const type = found.storage.replace(/\(\d+(,-?\d+)?\)/, "");
   switch (column.type) {
     case "integer":
@@ -145,7 +145,7 @@ function dateTime(type: string): Form | null {
       );
     default: {
       if (!isTextual(type)) return null;
-      return { ...writtenAs(`^${day}T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z$`), cellOf: inMilliseconds };
+      return { ...writtenAs(`^${day}T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z$`), convertCell: inMilliseconds };
     }
   }
 }
@@ -201,17 +201,24 @@ function text(
     // A word that the type does not have would raise an error. So the index is used only if the type has all words.
     const isComparable = wanted !== undefined && strange.length === 0;
     const equal = isComparable ? { of: same, operand: (place: string) => `${place}::text::${storage}` } : inOrder;
-    return { ...plain, convert: asText, equal, order: inOrder, inOrder: false, fits: everyOf(isWord) };
+    return { ...plain, convert: asText, equal, order: inOrder, inOrder: false, fits: combineConditions(isWord) };
   }
   // This collation treats different texts as equal, and its index finds both.
   if (isLoose === true)
-    return { ...plain, convert: inOrder.of, equal: inOrder, order: inOrder, inOrder: false, fits: everyOf(isWord) };
+    return {
+      ...plain,
+      convert: inOrder.of,
+      equal: inOrder,
+      order: inOrder,
+      inOrder: false,
+      fits: combineConditions(isWord),
+    };
   switch (type) {
     case "text":
     case "character varying":
       return isByCodePoint === true
-        ? { ...plain, fits: everyOf(isWord) }
-        : { ...plain, order: { of: byCodePoint, operand: same }, inOrder: false, fits: everyOf(isWord) };
+        ? { ...plain, fits: combineConditions(isWord) }
+        : { ...plain, order: { of: byCodePoint, operand: same }, inOrder: false, fits: combineConditions(isWord) };
     case "uuid":
       if (!isUUID(column)) return `is of type uuid; declare it with uuid()`;
       return compared(
@@ -227,7 +234,14 @@ function text(
       return `is of type bytea, which no kind of field shows`;
     default:
       // Every other type has a text.
-      return { ...plain, convert: asText, equal: inOrder, order: inOrder, inOrder: false, fits: everyOf(isWord) };
+      return {
+        ...plain,
+        convert: asText,
+        equal: inOrder,
+        order: inOrder,
+        inOrder: false,
+        fits: combineConditions(isWord),
+      };
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Secret } from "../../../core/crypto/secret.ts";
-import { countedKeyOf, shownKeySQL, unservedFor, type FoundExisting } from "../../sql/existing/found.ts";
+import { findCountedKey, shownKeySQL, unservedFor, type FoundExisting } from "../../sql/existing/found.ts";
 import { quote } from "../../sql/names.ts";
 import { ask, statement, type Script } from "../../sql/schema/script.ts";
 import { postgres, toldTableSQL } from "../dialect.ts";
@@ -19,7 +19,7 @@ export function inspectDatabase(url: Secret): Promise<ReadonlyMap<string, FoundE
 
 /** Returns the reason why the table cannot be served, if the role may read its keys. */
 function* unserved(name: string, table: FoundExisting): Script<Pick<FoundExisting, "unserved">> {
-  const key = countedKeyOf(table);
+  const key = findCountedKey(table);
   if (key === null) return {};
   const quoted = postgres.quoteTable(name);
   const [row] = yield* ask(statement("SELECT has_column_privilege($1, $2, 'SELECT') AS may", [quoted, key]));

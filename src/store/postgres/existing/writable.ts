@@ -1,9 +1,9 @@
-import { rawNameOf } from "../../sql/existing/found.ts";
+import { resolveRawName } from "../../sql/existing/found.ts";
 import { quote } from "../../sql/names.ts";
 import { ask, statement, type Script } from "../../sql/schema/script.ts";
 import type { Collection, TableWrite } from "../../store.ts";
 import { postgres } from "../dialect.ts";
-import { state, stateOf } from "../errors.ts";
+import { state, findSQLState } from "../errors.ts";
 
 const done: Readonly<Record<TableWrite, string>> = { create: "made", update: "changed", delete: "removed" };
 
@@ -20,7 +20,7 @@ const cures = new Map<string | null, string>([
 export function* findUnwritable({ columns, existing }: Collection): Script<readonly string[]> {
   const { table, writes, written = columns.map(({ name }) => name) } = existing!;
   const name = postgres.quoteTable(table);
-  const names = written.map((each) => quote(rawNameOf(existing!, each)));
+  const names = written.map((each) => quote(resolveRawName(existing!, each)));
   const values =
     names.length === 0 ? "DEFAULT VALUES" : `(${names.join(", ")}) VALUES (${names.map(() => "NULL").join(", ")})`;
   const statements: Readonly<Record<TableWrite, string | null>> = {
@@ -28,22 +28,22 @@ export function* findUnwritable({ columns, existing }: Collection): Script<reado
     update: names.length === 0 ? null : `UPDATE ${name} SET ${names.map((each) => `${each} = ${each}`).join(", ")}`,
     delete: `DELETE FROM ${name}`,
   };
-  const told: string[] = [];
+  const mistakes: string[] = [];
   for (const write of writes) {
     const sql = statements[write];
     if (sql === null) continue;
-    const telling = `${sql} RETURNING ${quote(rawNameOf(existing!, "id"))}`;
+    const telling = `${sql} RETURNING ${quote(resolveRawName(existing!, "id"))}`;
     try {
       yield* ask(
         statement(`EXPLAIN ${write === "create" ? telling : `WITH changed AS (${telling}) SELECT FROM changed`}`),
       );
     } catch (error) {
-      const cure = cures.get(stateOf(error));
+      const cure = cures.get(findSQLState(error));
       if (cure === undefined) throw error;
-      told.push(
+      mistakes.push(
         `rows of ${table} cannot be ${done[write]} (${(error as Error).message}): ${cure}, or take "${write}" out of writes`,
       );
     }
   }
-  return told;
+  return mistakes;
 }

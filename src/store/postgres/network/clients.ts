@@ -1,7 +1,7 @@
 import pg from "pg";
 import type { Address } from "../address.ts";
 import { decoders } from "../codec.ts";
-import { primaryOf, requireWritable } from "./primary.ts";
+import { createPrimary, requireWritable } from "./primary.ts";
 import { idleInTransactionMs, readCommitted } from "./session.ts";
 import type { Sockets } from "./sockets.ts";
 
@@ -17,20 +17,20 @@ function verify(client: pg.PoolClient, done: (error?: Error) => void): void {
 }
 
 /** The server that a connection leads to. */
-export interface Way {
+export interface Connection {
   readonly address: Address;
   readonly server: string;
   readonly sockets: Sockets;
 }
 
 /** Creates a connection outside the pool, for the feeds, which listen on it. */
-export function makeClient(way: Way): pg.Client {
+export function makeClient(way: Connection): pg.Client {
   return quiet(new pg.Client({ ...settingsFor(way), connectionTimeoutMillis: feedMs, query_timeout: feedMs }));
 }
 
 /** Connects to the server that accepts writes, without a time limit. For migrations. */
 export async function connectPatiently(address: Address): Promise<pg.Client> {
-  const primary = primaryOf(address);
+  const primary = createPrimary(address);
   await primary.find();
   const client = new pg.Client({
     connectionString: primary.current(),
@@ -44,7 +44,7 @@ export async function connectPatiently(address: Address): Promise<pg.Client> {
 }
 
 /** Creates a pool of at most `max` connections to one server. */
-export function makePool(way: Way, max: number): pg.Pool {
+export function makePool(way: Connection, max: number): pg.Pool {
   const pool = new pg.Pool({
     ...settingsFor(way),
     max,
@@ -59,7 +59,7 @@ export function makePool(way: Way, max: number): pg.Pool {
   return pool;
 }
 
-function settingsFor({ address: { pooled, timeouts }, server, sockets }: Way): pg.ClientConfig {
+function settingsFor({ address: { pooled, timeouts }, server, sockets }: Connection): pg.ClientConfig {
   return {
     connectionString: server,
     stream: sockets.make,

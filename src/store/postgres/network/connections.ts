@@ -12,7 +12,7 @@ import {
   NotConnected,
   spoilsConnection,
   state,
-  stateOf,
+  findSQLState,
   storeError,
 } from "../errors.ts";
 import type { Statement } from "../parameters.ts";
@@ -21,7 +21,7 @@ import { endBehind } from "./ending.ts";
 import { makeHealth } from "./health.ts";
 import { linesOver, type Line } from "./line.ts";
 import type { Primary } from "./primary.ts";
-import { cellsQueryOf, queryOf, sessionOf, type Cells, type Session } from "./session.ts";
+import { buildCellsQuery, buildQuery, createSession, type Cells, type Session } from "./session.ts";
 import type { Sockets } from "./sockets.ts";
 
 /** The number of attempts for a transaction that conflicts with others. */
@@ -89,7 +89,7 @@ export function connectionsTo({
         await sleep(Math.random() * Math.min(2 ** tries, 100));
       }
     } catch (error) {
-      throw health.told(await explain(storeError(error)));
+      throw health.report(await explain(storeError(error)));
     } finally {
       if (--underway === 0) whenIdle();
     }
@@ -108,13 +108,13 @@ export function connectionsTo({
       return await first();
     } catch (error) {
       // A read can be sent again, except after a timeout: the caller would wait twice.
-      if (stateOf(error) === state.unsupported) await retyped();
+      if (findSQLState(error) === state.unsupported) await retyped();
       const isWorthIt = isPassing(error) || isCrowded(error) || (spoilsConnection(error) && !isTimeout(error));
       if (isWorthIt) return await use(again);
       if (isTimeout(error)) void primary.find().catch(() => undefined);
       const cause = await explain(storeError(error));
       // A long read is never prepared. Its timeout does not mean that the server is down.
-      throw cause instanceof StoreTimeout && statement.name === undefined ? cause : health.told(cause);
+      throw cause instanceof StoreTimeout && statement.name === undefined ? cause : health.report(cause);
     } finally {
       if (--underway === 0) whenIdle();
     }
@@ -123,7 +123,7 @@ export function connectionsTo({
   return {
     ...readsOver(pools, ask, !address.pooled),
     use,
-    counts: () => countsOf(pools.pool(), size),
+    counts: () => countConnections(pools.pool(), size),
     close: () => (closed ??= finish()),
   };
 }
@@ -137,7 +137,7 @@ type Ask = <Rows>(
 
 function readsOver(pools: Pools, ask: Ask, keeps: boolean): Pick<Connections, "send" | "sendForCells" | "find"> {
   function sendForCells(statement: Statement, line: Line | null): Promise<readonly Cells[]> {
-    const query = cellsQueryOf(statement, keeps);
+    const query = buildCellsQuery(statement, keeps);
     const first = async (): Promise<readonly Cells[]> =>
       line === null ? (await pools.pool().query<Value[]>(query)).rows : line.send(query);
     return ask(statement, first, (session) => session.sendForCells(statement));
@@ -145,7 +145,7 @@ function readsOver(pools: Pools, ask: Ask, keeps: boolean): Pick<Connections, "s
 
   return {
     send(statement) {
-      const query = queryOf(statement, keeps);
+      const query = buildQuery(statement, keeps);
       const first = async (): Promise<readonly NamedRow[]> => (await pools.pool().query<NamedRow>(query)).rows;
       return ask(statement, first, (session) => session.send(statement));
     },
@@ -155,7 +155,7 @@ function readsOver(pools: Pools, ask: Ask, keeps: boolean): Pick<Connections, "s
   };
 }
 
-function countsOf(pool: pg.Pool, max: number): ConnectionCounts {
+function countConnections(pool: pg.Pool, max: number): ConnectionCounts {
   const { totalCount, idleCount, waitingCount } = pool;
   return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount, max };
 }
@@ -211,7 +211,7 @@ async function workOver<T>(
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   try {
-    const result = await work(sessionOf(client, prepares));
+    const result = await work(createSession(client, prepares));
     client.release();
     return result;
   } catch (error) {

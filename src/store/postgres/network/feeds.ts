@@ -4,11 +4,11 @@ import { readList } from "../../sql/list.ts";
 import { quote } from "../../sql/names.ts";
 import { statement } from "../../sql/schema/script.ts";
 import type { Collection, Feed, Row } from "../../store.ts";
-import { tableOf } from "../dialect.ts";
+import { getTable } from "../dialect.ts";
 import { channel } from "../own-tables.ts";
 import { prepared } from "../parameters.ts";
 import { requireWritable, type Primary } from "./primary.ts";
-import { sessionOf, type Session } from "./session.ts";
+import { createSession, type Session } from "./session.ts";
 
 /**
  * The interval between two reads of new rows without an announcement, in milliseconds. A feed is at most this old while
@@ -81,7 +81,7 @@ export function feedsOver({ primary, connect, listens, mark }: FeedsOptions): Fe
     calling = false;
   }
 
-  const read = readerOf(followers, line.session);
+  const read = createReader(followers, line.session);
 
   async function readAll(): Promise<void> {
     await Promise.allSettled([...followers].map(read));
@@ -169,7 +169,7 @@ function lineTo(
       await fresh.end().catch(() => undefined);
       throw error;
     }
-    return sessionOf(fresh, listens);
+    return createSession(fresh, listens);
   }
 
   return { session, isConnected: () => client !== null, drop };
@@ -184,7 +184,7 @@ async function begin(fresh: pg.Client, listens: boolean, connected: () => void):
 }
 
 /** Returns a function that reads the new rows of a follower. */
-function readerOf(
+function createReader(
   followers: ReadonlySet<Follower>,
   session: () => Promise<Session>,
 ): (follower: Follower) => Promise<void> {
@@ -220,7 +220,7 @@ function readerOf(
     const { collection } = follower;
     const where = { column: "id", operator: "gt", value: follower.seenId } as const;
     const query = { collection, where, sort: [{ column: "id" }], limit: pageSize };
-    const { text, values, of } = readList(tableOf(collection), query);
+    const { text, values, of } = readList(getTable(collection), query);
     const rows = of(await over.sendForCells(prepared(text, values)));
     for (const row of rows) {
       if (!followers.has(follower)) return 0;

@@ -10,7 +10,7 @@ test("logs every ten seconds, not every time, if a server answers some requests 
   const { health, levels, clock } = watched();
 
   for (; clock.now < 25_000; clock.now += 100) {
-    assert.equal(health.told(refused), refused);
+    assert.equal(health.report(refused), refused);
     assert.ok(health.isFailing());
     health.recovered();
     assert.ok(!health.isFailing());
@@ -21,10 +21,10 @@ test("logs every ten seconds, not every time, if a server answers some requests 
 
 test("logs a failure after a recent recovery only if the server still does not answer after ten seconds", () => {
   const { health, levels, clock } = watched();
-  health.told(refused);
+  health.report(refused);
   health.recovered();
 
-  for (clock.now = 5000; clock.now < 60_000; clock.now += 1000) health.told(refused);
+  for (clock.now = 5000; clock.now < 60_000; clock.now += 1000) health.report(refused);
   health.recovered();
 
   assert.deepEqual(levels(), ["error", "info", "error", "info"]);

@@ -11,7 +11,7 @@ const QUIET_MS = 10_000;
 export interface Health {
   isFailing(): boolean;
   /** Logs the error if it is the first one, and returns it. */
-  told(error: unknown): unknown;
+  report(error: unknown): unknown;
   recovered(): void;
 }
 
@@ -24,7 +24,7 @@ export function makeHealth(observe: Observer, now: () => number = () => performa
   let toldAt = -Infinity;
   return {
     isFailing: () => failing,
-    told(error) {
+    report(error) {
       // A process that may no longer write still gets answers.
       if (!(error instanceof StoreUnavailable) || error instanceof StoreOutdated) return error;
       if (!failing) isTold = false;

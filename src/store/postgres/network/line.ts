@@ -28,7 +28,7 @@ export function linesOver(pool: Pool): (table: string) => Line {
   const lines = new Map<string, Line>();
   return (table) => {
     let line = lines.get(table);
-    if (line === undefined) lines.set(table, (line = lineOf(pool)));
+    if (line === undefined) lines.set(table, (line = createLine(pool)));
     return line;
   };
 }
@@ -37,7 +37,7 @@ export function linesOver(pool: Pool): (table: string) => Line {
  * Sends reads one after another without waiting for the answers. Several reads share a trip, and none has to take a
  * connection from the pool and return it. If the line is full, other connections of the pool take over.
  */
-function lineOf(pool: Pool): Line {
+function createLine(pool: Pool): Line {
   let taken: Taken | null = null;
 
   function take(): Taken {

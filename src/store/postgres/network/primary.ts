@@ -14,7 +14,7 @@ export interface Primary {
 }
 
 /** Starts with the first server. If there is only one, `find` does nothing. */
-export function primaryOf({ servers }: Pick<Address, "servers">): Primary {
+export function createPrimary({ servers }: Pick<Address, "servers">): Primary {
   let current = servers[0]!;
   let finding: Promise<void> | null = null;
 

@@ -3,7 +3,7 @@ import { quote } from "../../sql/names.ts";
 import { statement } from "../../sql/schema/script.ts";
 import { StoreFull, StoreSetupError, StoreUnavailable } from "../../store.ts";
 import type { Address } from "../address.ts";
-import { isServerError, reasonOf, state, stateOf, unavailable } from "../errors.ts";
+import { isServerError, describeReason, state, findSQLState, unavailable } from "../errors.ts";
 import type { Session } from "./session.ts";
 
 const oldestMajor = 14;
@@ -46,7 +46,7 @@ export function requireFit({ version, encoding, uselessPath }: ServerFacts): voi
       `The database is encoded in ${encoding}, which cannot store every text. Create one in UTF-8: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0;`,
     );
   if (uselessPath !== null) {
-    const schema = firstSchemaOf(uselessPath);
+    const schema = pickFirstSchema(uselessPath);
     problems.push(
       `This user may not use any schema of the search_path (${uselessPath}). Create one (CREATE SCHEMA ${schema};), allow it (GRANT USAGE, CREATE ON SCHEMA ${schema} TO …;), or name another one: …?options=-c%20search_path%3Dpublic.`,
     );
@@ -55,7 +55,7 @@ export function requireFit({ version, encoding, uselessPath }: ServerFacts): voi
 }
 
 /** Returns the first schema in a `search_path`, as SQL. */
-function firstSchemaOf(path: string): string {
+function pickFirstSchema(path: string): string {
   const names = path.match(/"(?:[^"]|"")*"|[^\s,"]+/g) ?? [];
   const first = names.find((each) => !/^"?\$user"?$/.test(each)) ?? "public";
   return first.startsWith('"') || /^[a-z_][\w$]*$/i.test(first) ? first : quote(first.toLowerCase());
@@ -84,10 +84,10 @@ export function openingError(error: unknown, address: Address): unknown {
     const found = each.map((one) => openingError(one, address)).find((one) => one instanceof StoreSetupError);
     return found ?? withCure(error);
   }
-  const reason = reasonOf(error);
+  const reason = describeReason(error);
   const setup = (cure: string): StoreSetupError =>
     new StoreSetupError([`PostgreSQL (${shown}): ${reason}. ${cure}`], { cause: error });
-  const found = stateOf(error);
+  const found = findSQLState(error);
   if (found === "28P01") return setup("Correct the user and the password in the URL; write special characters as %XX.");
   if (found === "28000") return setup("Allow this user from this address in pg_hba.conf, or name another user.");
   if (found === "3D000")

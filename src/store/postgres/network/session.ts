@@ -25,13 +25,13 @@ export interface Session {
 }
 
 /** Returns the session over a connection. */
-export function sessionOf(client: Client | PoolClient, keeps: boolean): Session {
+export function createSession(client: Client | PoolClient, keeps: boolean): Session {
   const session: Session = {
     async send(statement) {
-      return (await client.query<NamedRow>(queryOf(statement, keeps))).rows;
+      return (await client.query<NamedRow>(buildQuery(statement, keeps))).rows;
     },
     async sendForCells(statement) {
-      return (await client.query<Value[]>(cellsQueryOf(statement, keeps))).rows;
+      return (await client.query<Value[]>(buildCellsQuery(statement, keeps))).rows;
     },
     async run(sql) {
       await client.query(sql);
@@ -60,12 +60,12 @@ export function sendTo(session: Session): (step: Step) => Promise<Rows> {
 }
 
 /** Returns a statement for `pg`. The name keeps it prepared, unless the connection cannot keep statements (`keeps`). */
-export function queryOf({ name, text, values }: Statement, keeps: boolean): QueryConfig {
+export function buildQuery({ name, text, values }: Statement, keeps: boolean): QueryConfig {
   const query = { text, values: values as unknown[] };
   return name === undefined || !keeps ? query : { ...query, name };
 }
 
 /** Does the same, but the rows come as cells, which cost half as much as named columns. */
-export function cellsQueryOf(statement: Statement, keeps: boolean): QueryArrayConfig {
-  return { ...queryOf(statement, keeps), rowMode: "array" };
+export function buildCellsQuery(statement: Statement, keeps: boolean): QueryArrayConfig {
+  return { ...buildQuery(statement, keeps), rowMode: "array" };
 }

@@ -25,11 +25,11 @@ test("stops the start on an unknown URL parameter, and suggests the right one", 
     ["sslmode=verify-full&sslrootcert=/etc/ca.crt&sslcert=/a&sslkey=/b&channel_binding=prefer", null],
     ["host=one,two&port=5432,5433&target_session_attrs=read-write&options=-c%20geqo=off&pgbouncer=true", null],
   ];
-  for (const [parameters, told] of rows) {
+  for (const [parameters, expected] of rows) {
     const mistakes = postgresURLMistakes(url(parameters));
 
-    if (told === null) assert.deepEqual(mistakes, [], parameters);
-    else assert.match(mistakes.join("\n"), told, parameters);
+    if (expected === null) assert.deepEqual(mistakes, [], parameters);
+    else assert.match(mistakes.join("\n"), expected, parameters);
   }
 });
 

@@ -21,7 +21,7 @@ type Wrong = (value: string) => string | null;
 
 const anything: Wrong = () => null;
 
-function oneOf(...values: readonly string[]): Wrong {
+function allowOnly(...values: readonly string[]): Wrong {
   return (value) => (values.includes(value) ? null : `it has to be one of ${values.join(", ")}`);
 }
 
@@ -41,17 +41,17 @@ const parameters: Readonly<Record<string, Wrong>> = {
   port: anything,
   user: anything,
   password: anything,
-  sslmode: oneOf("disable", "prefer", "require", "verify-ca", "verify-full"),
-  ssl: oneOf("true", "false"),
+  sslmode: allowOnly("disable", "prefer", "require", "verify-ca", "verify-full"),
+  ssl: allowOnly("true", "false"),
   sslcert: anything,
   sslkey: anything,
   sslrootcert: anything,
-  sslnegotiation: oneOf("postgres", "direct"),
+  sslnegotiation: allowOnly("postgres", "direct"),
   // The client cannot enforce `require`, so this driver must not promise it.
   channel_binding: (value) =>
     value === "require"
       ? "this client does not support require; leave it out, and write sslmode=verify-full with sslrootcert, which prevents a man in the middle"
-      : oneOf("disable", "prefer")(value),
+      : allowOnly("disable", "prefer")(value),
   application_name: anything,
   fallback_application_name: anything,
   options: anything,
@@ -62,8 +62,8 @@ const parameters: Readonly<Record<string, Wrong>> = {
   connect_timeout: whole(1, LONGEST_MS / 1000, "seconds"),
   statement_timeout: whole(100, LONGEST_MS, "milliseconds"),
   lock_timeout: whole(1, LONGEST_MS, "milliseconds"),
-  pgbouncer: oneOf("true", "false"),
-  uselibpqcompat: oneOf("true"),
+  pgbouncer: allowOnly("true", "false"),
+  uselibpqcompat: allowOnly("true"),
 };
 
 /** Returns true if there is a parameter with this name. */
@@ -72,16 +72,16 @@ export function isParameter(name: string): boolean {
 }
 
 /** Returns the mistakes in the parameters, each with its fix. */
-export function parameterMistakes(given: URLSearchParams): readonly string[] {
-  const known = Object.keys(parameters);
-  const mistakes = [...new Set(given.keys())].flatMap((name) => {
-    if (!isParameter(name)) return [`there is no parameter ${shownName(name)}${suggestion(name, known)}`];
-    const values = given.getAll(name);
+export function parameterMistakes(urlParameters: URLSearchParams): readonly string[] {
+  const knownNames = Object.keys(parameters);
+  const mistakes = [...new Set(urlParameters.keys())].flatMap((name) => {
+    if (!isParameter(name)) return [`there is no parameter ${shownName(name)}${suggestion(name, knownNames)}`];
+    const values = urlParameters.getAll(name);
     if (values.length > 1) return [`${name} is given ${values.length} times; keep one`];
     const wrong = parameters[name]!(values[0]!);
     return wrong === null ? [] : [`${name}: ${wrong}`];
   });
-  const isLost = given.get("pgbouncer") === "true" && given.has("lock_timeout");
+  const isLost = urlParameters.get("pgbouncer") === "true" && urlParameters.has("lock_timeout");
   return isLost ? [...mistakes, `lock_timeout: ${notThroughPgBouncer}`] : mistakes;
 }
 
@@ -89,9 +89,9 @@ export function parameterMistakes(given: URLSearchParams): readonly string[] {
 export const notThroughPgBouncer = "PgBouncer does not pass it on; set it on the role: ALTER ROLE … SET lock_timeout";
 
 /** Returns the timeouts in the URL, with the defaults for the rest. */
-export function timeoutsOf(given: URLSearchParams): Timeouts {
+export function readTimeouts(urlParameters: URLSearchParams): Timeouts {
   const { connectMs, statementMs, lockMs } = standardTimeouts;
-  const number = (name: string): number | null => (given.has(name) ? Number(given.get(name)) : null);
+  const number = (name: string): number | null => (urlParameters.has(name) ? Number(urlParameters.get(name)) : null);
   const seconds = number("connect_timeout");
   return {
     connectMs: seconds === null ? connectMs : seconds * 1000,
@@ -104,9 +104,9 @@ export function timeoutsOf(given: URLSearchParams): Timeouts {
  * Removes the parameters that `pg` must not see. It would prefer a timeout in the URL to all other settings, also for a
  * migration without a limit.
  */
-export function parametersForPg(given: URLSearchParams): void {
-  for (const name of ["pgbouncer", "target_session_attrs", "channel_binding", ...timeouts]) given.delete(name);
-  if (!given.has("uselibpqcompat")) given.set("uselibpqcompat", "true");
+export function parametersForPg(urlParameters: URLSearchParams): void {
+  for (const name of ["pgbouncer", "target_session_attrs", "channel_binding", ...timeouts]) urlParameters.delete(name);
+  if (!urlParameters.has("uselibpqcompat")) urlParameters.set("uselibpqcompat", "true");
 }
 
 const timeouts = ["connect_timeout", "statement_timeout", "lock_timeout"];

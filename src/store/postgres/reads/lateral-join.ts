@@ -1,8 +1,8 @@
-import { parametersOf } from "../../sql/dialect.ts";
+import { createParameters } from "../../sql/dialect.ts";
 import type { NamedRow } from "../../sql/schema/script.ts";
 import { requireColumn } from "../../sql/schema/table.ts";
 import type { BesideQuery, ListQuery, RelatedText } from "../../store.ts";
-import { postgres, tableOf } from "../dialect.ts";
+import { postgres, getTable } from "../dialect.ts";
 import { prepared, type Statement } from "../parameters.ts";
 import { selectListJSON, selectPage } from "./list.ts";
 import { readRelated, selectRelated } from "./related.ts";
@@ -24,12 +24,12 @@ export function canBeJoined(query: ListQuery, beside: readonly BesideQuery[]): b
  * more than a page.
  */
 export function compileJoined(query: ListQuery, beside: readonly BesideQuery[]): Statement {
-  const values = parametersOf(postgres);
+  const values = createParameters(postgres);
   const rows = selectPage(query, values);
   const limit = values.place(query.limit);
   const parts = beside.map((each, at) => {
-    const { id } = tableOf(query.collection);
-    const { sql: from } = requireColumn(tableOf(query.collection), each.from);
+    const { id } = getTable(query.collection);
+    const { sql: from } = requireColumn(getTable(query.collection), each.from);
     const shown = `SELECT ${from} FROM ${PAGE} LIMIT ${limit}`;
     const keys = from === id.sql ? shown : `SELECT DISTINCT ${from} FROM (${shown}) AS shown WHERE ${from} IS NOT NULL`;
     return selectRelated(each, `(${keys})`, values, at);

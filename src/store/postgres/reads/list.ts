@@ -1,11 +1,11 @@
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
-import { parametersOf, type Parameters } from "../../sql/dialect.ts";
+import { createParameters, type Parameters } from "../../sql/dialect.ts";
 import { compileRest, shownIn } from "../../sql/list.ts";
 import { quote } from "../../sql/names.ts";
 import type { NamedRow } from "../../sql/schema/script.ts";
 import { requireColumn, type Table, type TableColumn } from "../../sql/schema/table.ts";
 import type { ListQuery, ListText, Value } from "../../store.ts";
-import { postgres, tableOf } from "../dialect.ts";
+import { postgres, getTable } from "../dialect.ts";
 import { prepared, unprepared, type Statement } from "../parameters.ts";
 import { doubleAsJSON } from "./double.ts";
 
@@ -17,22 +17,22 @@ export const SHOWN = `"_shown"`;
  * limit) and shown, and the sorted values of the first and the last row.
  */
 export function compileListJSON(query: ListQuery): Statement {
-  const values = parametersOf(postgres);
+  const values = createParameters(postgres);
   const sent = query.long === true ? unprepared : prepared;
   return sent(selectListJSON(query, `(${selectPage(query, values)})`, values), values.values);
 }
 
 /** Returns the SQL for the rows of a page and one more, which shows whether more rows follow. */
 export function selectPage(query: ListQuery, values: Parameters): string {
-  return `SELECT * ${compileRest(tableOf(query.collection), { ...query, limit: query.limit + 1 }, values)}`;
+  return `SELECT * ${compileRest(getTable(query.collection), { ...query, limit: query.limit + 1 }, values)}`;
 }
 
 /** Returns the SQL for one row with the page of these rows. */
 export function selectListJSON(query: ListQuery, rows: string, values: Parameters): string {
-  const table = tableOf(query.collection);
+  const table = getTable(query.collection);
   const limit = `${values.place(query.limit)}::integer`;
-  const sorted = query.sort.map(({ column }) => valueOf(requireColumn(table, column)));
-  const record = recordOf(table, query.columns);
+  const sorted = query.sort.map(({ column }) => compileValue(requireColumn(table, column)));
+  const record = compileRecord(table, query.columns);
   const page =
     `SELECT row_to_json(${SHOWN})::text AS record, json_build_array(${sorted.join(", ")})::text AS ends ` +
     `FROM ${rows} AS t, LATERAL (SELECT ${record}) AS ${SHOWN}`;
@@ -69,7 +69,7 @@ export function readListJSON(row: NamedRow): ListText {
 }
 
 /** Returns the SQL for the shown columns of a row `t`, with their names. */
-export function recordOf(table: Table, columns: readonly string[] | undefined): string {
+export function compileRecord(table: Table, columns: readonly string[] | undefined): string {
   return shownIn(table, columns)
     .map((column) => `${shownValue(column)} AS ${quote(column.name)}`)
     .join(", ");
@@ -77,11 +77,11 @@ export function recordOf(table: Table, columns: readonly string[] | undefined): 
 
 /** Returns the SQL for a column as a record shows it. */
 function shownValue(column: TableColumn): string {
-  return column.type === "double" ? doubleAsJSON(valueOf(column)) : valueOf(column);
+  return column.type === "double" ? doubleAsJSON(compileValue(column)) : compileValue(column);
 }
 
 /** Returns the SQL for a column as JSON. Decimals are text, or numbers without trailing zeros. */
-function valueOf({ type, form, valueIn, number }: TableColumn): string {
+function compileValue({ type, form, valueIn, number }: TableColumn): string {
   const value = form === null ? valueIn("t.") : `(${valueIn("t.")})`;
   if (number === true) return `trim_scale(${value})`;
   return type === "decimal" ? `${value}::text` : value;

@@ -1,13 +1,13 @@
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
-import { parametersOf, type Parameters } from "../../sql/dialect.ts";
+import { createParameters, type Parameters } from "../../sql/dialect.ts";
 import { shownIn } from "../../sql/list.ts";
 import { compileRestOfKey, cutArray, KEYS, shortestRecord } from "../../sql/related.ts";
 import type { NamedRow } from "../../sql/schema/script.ts";
 import { requireColumn } from "../../sql/schema/table.ts";
 import type { RelatedQuery, RelatedText } from "../../store.ts";
-import { postgres, tableOf } from "../dialect.ts";
+import { postgres, getTable } from "../dialect.ts";
 import { prepared, type Statement } from "../parameters.ts";
-import { recordOf, SHOWN } from "./list.ts";
+import { compileRecord, SHOWN } from "./list.ts";
 
 /** A query without its keys. */
 type Asked = Omit<RelatedQuery, "keys">;
@@ -23,7 +23,7 @@ const mostOctets = 3;
 
 /** Returns a statement for one row with the records of the keys, in the form of `selectRelated`. */
 export function compileRelated(query: RelatedQuery): Statement {
-  const values = parametersOf(postgres);
+  const values = createParameters(postgres);
   const keys = `unnest(${values.place(query.keys)}::${isText(query) ? "text" : "bigint"}[])`;
   return prepared(selectRelated(query, keys, values), values.values);
 }
@@ -34,7 +34,7 @@ export function compileRelated(query: RelatedQuery): Statement {
  * such queries in one statement: their column names end with it.
  */
 export function selectRelated(query: Asked, keys: string, values: Parameters, at = 0): string {
-  const table = tableOf(query.collection);
+  const table = getTable(query.collection);
   // One record above the limit shows whether there are more.
   const rest = compileRestOfKey(table, query, values, 1);
   const most = `${values.place(query.maxLength * mostOctets)}::bigint`;
@@ -45,7 +45,7 @@ export function selectRelated(query: Asked, keys: string, values: Parameters, at
     `SELECT ${KEYS}.value AS key, json, sum(octet_length(json)) OVER (ROWS UNBOUNDED PRECEDING) AS total ` +
     `FROM ${keys} AS ${KEYS}(value), LATERAL (` +
     `SELECT string_agg(row_to_json(${SHOWN})::text, ',') AS json ` +
-    `FROM (SELECT * ${rest}) AS t, LATERAL (SELECT ${recordOf(table, query.columns)}) AS ${SHOWN}` +
+    `FROM (SELECT * ${rest}) AS t, LATERAL (SELECT ${compileRecord(table, query.columns)}) AS ${SHOWN}` +
     `) AS page) AS related`
   );
 }
@@ -56,7 +56,7 @@ export function readRelated(row: NamedRow, query: Asked, at = 0): readonly Relat
   const { [`related_${at}`]: text, [`octets_${at}`]: octets } = row;
   if (octets === null) return [];
   if ((octets as number) > maxLength * mostOctets) return null;
-  const shortest = (limit + 1) * shortestRecord(shownIn(tableOf(query.collection), query.columns));
+  const shortest = (limit + 1) * shortestRecord(shownIn(getTable(query.collection), query.columns));
   let length = 0;
   const related = (text as string).split(ofKeys).map((each) => {
     const start = each.indexOf(ofKey);
@@ -69,5 +69,5 @@ export function readRelated(row: NamedRow, query: Asked, at = 0): readonly Relat
 }
 
 function isText({ collection, column }: Asked): boolean {
-  return requireColumn(tableOf(collection), column).type === "text";
+  return requireColumn(getTable(collection), column).type === "text";
 }

@@ -1,10 +1,10 @@
 import type { Secret } from "../../../core/crypto/secret.ts";
 import { CopyError, countRows, requireVersion, type Checked, type Content, type StoreSource } from "../../copy.ts";
-import { contentOf, rememberedCollections, tablesToCopy } from "../../sql/content.ts";
+import { createContent, rememberedCollections, tablesToCopy } from "../../sql/content.ts";
 import { quote } from "../../sql/names.ts";
 import { statement } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
-import { stateOf } from "../errors.ts";
+import { findSQLState } from "../errors.ts";
 import { postgresSchema } from "../migration.ts";
 import { sendTo, type Session } from "../network/session.ts";
 import { connectWhole, unhurried, useWhole, type Whole } from "./whole.ts";
@@ -18,9 +18,9 @@ const lockNotAvailable = "55P03";
 /** Opens a database to copy it. Locks its tables against writers until it is closed. */
 export async function openSource(url: Secret): Promise<StoreSource> {
   const whole = await connectWhole(url);
-  const { session, told, close } = whole;
+  const { session, convertError, close } = whole;
   try {
-    requireVersion(await versionOf(whole), postgresSchema.version);
+    requireVersion(await loadVersion(whole), postgresSchema.version);
     await requireNobodyElse(whole);
     // The locks come first, because the transaction sees the state of its first query.
     const before = await rememberedIn(session);
@@ -29,7 +29,7 @@ export async function openSource(url: Secret): Promise<StoreSource> {
     return { ...(await contentIn(whole)), close };
   } catch (error) {
     await close();
-    throw told(error);
+    throw convertError(error);
   }
 }
 
@@ -37,7 +37,7 @@ export async function openSource(url: Secret): Promise<StoreSource> {
 export function checkDatabase(url: Secret): Promise<Checked> {
   return useWhole(url, async (whole) => {
     await whole.session.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${unhurried}`);
-    const version = await versionOf(whole);
+    const version = await loadVersion(whole);
     const tables = await countRows(await contentIn(whole));
     return { version, tables, problems: [] };
   });
@@ -52,13 +52,13 @@ export function findCollections(url: Secret): Promise<readonly Collection[] | nu
   );
 }
 
-async function contentIn({ session, told }: Whole): Promise<Content> {
+async function contentIn({ session, convertError }: Whole): Promise<Content> {
   const send = sendTo(session);
-  return contentOf(postgresSchema, await rememberedIn(session), async (step) => {
+  return createContent(postgresSchema, await rememberedIn(session), async (step) => {
     try {
       return await send(step);
     } catch (error) {
-      throw told(error);
+      throw convertError(error);
     }
   });
 }
@@ -69,7 +69,7 @@ export function rememberedIn(session: Session): Promise<readonly Collection[]> {
 }
 
 /** Returns the version of the tables. Throws `CopyError` if there are no tables of Latchkey. */
-export async function versionOf({ session, address }: Whole): Promise<number> {
+export async function loadVersion({ session, address }: Whole): Promise<number> {
   const version = await session.play(postgresSchema.findVersion());
   if (version > 0) return version;
   throw new CopyError("not_latchkey", `${address.shown} has no tables of Latchkey.`);
@@ -97,7 +97,7 @@ async function lock(session: Session, tables: readonly string[]): Promise<void> 
   try {
     await session.run(`LOCK TABLE ${tables.map(quote).join(", ")} IN SHARE MODE`);
   } catch (error) {
-    if (stateOf(error) !== lockNotAvailable) throw error;
+    if (findSQLState(error) !== lockNotAvailable) throw error;
     throw new CopyError("in_use", "Another connection is writing to the database. Stop the service and try again.", {
       cause: error,
     });

@@ -7,7 +7,7 @@ import type { Collection } from "../../store.ts";
 import { isTimeout } from "../errors.ts";
 import { postgresSchema } from "../migration.ts";
 import type { Session } from "../network/session.ts";
-import { rememberedIn, versionOf } from "./source.ts";
+import { rememberedIn, loadVersion } from "./source.ts";
 import { useWhole } from "./whole.ts";
 
 /** The time limit for one query, in milliseconds. */
@@ -20,7 +20,7 @@ const mostCounted = 100_000;
 export function statsOfDatabase(url: Secret): Promise<Stats> {
   return useWhole(url, async (whole) => {
     const { session } = whole;
-    await versionOf(whole);
+    await loadVersion(whole);
     await session.run(`SET default_transaction_read_only = on; SET statement_timeout = ${patienceMs}`);
     const [whole_size] = await session.send(statement("SELECT pg_database_size(current_database()) AS bytes"));
     const found = await session.send(
@@ -34,32 +34,34 @@ export function statsOfDatabase(url: Secret): Promise<Stats> {
     for (const [table, collection] of ownTables(postgresSchema, await rememberedIn(session), [...sizes.keys()]))
       tables.push({
         table,
-        ...(await rowsOf(session, table)),
+        ...(await countRows(session, table)),
         bytes: sizes.get(table)!,
-        oldest: collection === null ? null : await oldestOf(session, collection),
+        oldest: collection === null ? null : await findOldestInTime(session, collection),
       });
     return { bytes: whole_size!["bytes"] as number, freeBytes: null, walBytes: null, tables };
   });
 }
 
-async function rowsOf(session: Session, table: string): Promise<Pick<TableStats, "rows" | "estimated">> {
+async function countRows(session: Session, table: string): Promise<Pick<TableStats, "rows" | "estimated">> {
   const name = quote(table);
   const some = statement(`SELECT count(*) AS counted FROM (SELECT 1 FROM ${name} LIMIT ${mostCounted + 1}) AS found`);
   const counted = await inTime(async () => (await session.send(some))[0]!["counted"] as number);
   if (counted !== null && counted <= mostCounted) return { rows: counted, estimated: false };
   // The counter of the server since its last start is more accurate than the planner's estimate for a table without
   // statistics.
-  const [told] = await session.send(
+  const [statistics] = await session.send(
     statement("SELECT coalesce(pg_stat_get_live_tuples(to_regclass($1)), 0) AS living", [name]),
   );
-  const living = told!["living"] as number;
+  const living = statistics!["living"] as number;
   if (living > 0 && living >= (counted ?? 0)) return { rows: living, estimated: true };
   const [row] = await session.send(statement(`EXPLAIN (FORMAT JSON) SELECT 1 FROM ${name}`));
   return { rows: plannedRows(row!["QUERY PLAN"]), estimated: true };
 }
 
-function plannedRows(told: unknown): number {
-  const [{ Plan: plan }] = (typeof told === "string" ? valueOfJSON(told) : told) as [{ Plan: { "Plan Rows": number } }];
+function plannedRows(explanation: unknown): number {
+  const [{ Plan: plan }] = (typeof explanation === "string" ? valueOfJSON(explanation) : explanation) as [
+    { Plan: { "Plan Rows": number } },
+  ];
   return plan["Plan Rows"];
 }
 
@@ -67,7 +69,7 @@ function plannedRows(told: unknown): number {
  * Returns the oldest record. The query also reads deleted rows that are not vacuumed yet, and may take too long: then
  * null.
  */
-function oldestOf(session: Session, collection: Collection): Promise<Oldest | null> {
+function findOldestInTime(session: Session, collection: Collection): Promise<Oldest | null> {
   return inTime(() => session.play(findOldest(collection)));
 }
 

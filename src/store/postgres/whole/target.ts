@@ -2,7 +2,7 @@ import type { Secret } from "../../../core/crypto/secret.ts";
 import { CopyError, type StoreTarget } from "../../copy.ts";
 import { targetOver } from "../../sql/target.ts";
 import { StoreUnavailable } from "../../store.ts";
-import { reasonOf, spoilsConnection, storeError } from "../errors.ts";
+import { describeReason, spoilsConnection, storeError } from "../errors.ts";
 import { postgresSchema } from "../migration.ts";
 import { sendTo, type Session } from "../network/session.ts";
 import { migrationLock } from "../own-tables.ts";
@@ -13,7 +13,7 @@ import { connectWhole, unhurried } from "./whole.ts";
  * empty. A service that starts on it in the meantime waits for the end.
  */
 export async function openTarget(url: Secret): Promise<StoreTarget> {
-  const { session, address, told, close } = await connectWhole(url);
+  const { session, address, convertError, close } = await connectWhole(url);
   try {
     await session.run(`BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ${unhurried}; ${migrationLock}`);
     if ((await session.play(postgresSchema.findVersion())) > 0)
@@ -23,13 +23,13 @@ export async function openTarget(url: Secret): Promise<StoreTarget> {
       );
   } catch (error) {
     await close();
-    throw told(error);
+    throw convertError(error);
   }
   return targetOver(postgresSchema, sendTo(session), {
     // A TypeError means that the value is the cause.
-    told(error) {
+    convertError(error) {
       const read = storeError(error);
-      return read instanceof TypeError ? read : told(error);
+      return read instanceof TypeError ? read : convertError(error);
     },
     keep: () => commit(session),
     close,
@@ -44,6 +44,6 @@ async function commit(session: Session): Promise<void> {
     if (!spoilsConnection(error)) throw error;
     const words =
       "The connection ended before PostgreSQL confirmed the copy. Run latchkey db check: if it finds the copy, the copy is complete; otherwise start again.";
-    throw new StoreUnavailable(`PostgreSQL: ${reasonOf(error)}. ${words}`, { cause: error });
+    throw new StoreUnavailable(`PostgreSQL: ${describeReason(error)}. ${words}`, { cause: error });
   }
 }

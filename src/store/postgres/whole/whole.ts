@@ -5,14 +5,14 @@ import { MigrationNeeded, StoreSetupError, StoreUnavailable } from "../../store.
 import { readAddress, type Address } from "../address.ts";
 import { connectPatiently } from "../network/clients.ts";
 import { openingError, requireServer } from "../network/server.ts";
-import { sessionOf, type Session } from "../network/session.ts";
+import { createSession, type Session } from "../network/session.ts";
 
 /** A connection on which one transaction reads or creates the whole database. */
 export interface Whole {
   readonly session: Session;
   readonly address: Address;
   /** Returns the error that the caller sees. */
-  told(error: unknown): unknown;
+  convertError(error: unknown): unknown;
   /** Closes the connection. Uncommitted changes are rolled back. */
   close(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export interface Whole {
 /** Connects without a time limit. */
 export async function connectWhole(url: Secret): Promise<Whole> {
   const address = readAddress(url);
-  const told = (error: unknown): unknown => {
+  const convertError = (error: unknown): unknown => {
     if (error instanceof CopyError || error instanceof TypeError) return error;
     if (error instanceof MigrationNeeded || error instanceof StoreSetupError) return error;
     if (error instanceof StoreUnavailable) return error;
@@ -34,12 +34,12 @@ export async function connectWhole(url: Secret): Promise<Whole> {
   };
   try {
     client = await connectPatiently(address);
-    const session = sessionOf(client, false);
+    const session = createSession(client, false);
     await requireServer(session);
-    return { session, address, told, close };
+    return { session, address, convertError, close };
   } catch (error) {
     await close();
-    throw told(error);
+    throw convertError(error);
   }
 }
 
@@ -49,7 +49,7 @@ export async function useWhole<T>(url: Secret, work: (whole: Whole) => Promise<T
   try {
     return await work(whole);
   } catch (error) {
-    throw whole.told(error);
+    throw whole.convertError(error);
   } finally {
     await whole.close();
   }

@@ -1,19 +1,19 @@
 import { encode } from "../../sql/codec.ts";
-import { parametersOf, type Cell, type Parameters } from "../../sql/dialect.ts";
+import { createParameters, type Cell, type Parameters } from "../../sql/dialect.ts";
 import { quote } from "../../sql/names.ts";
 import type { ShownColumns, Table, TableColumn } from "../../sql/schema/table.ts";
 import {
   compileChange,
   compileInserts,
   compileRequire,
-  relationOf,
+  requireRelation,
   shownBy,
   type ChangeOfOne,
   type Making,
 } from "../../sql/writes/changing.ts";
 import { isSQL } from "../../sql/writes/writes.ts";
 import { isKeyOf, type Change, type Collection, type Column, type Key, type KeyOf } from "../../store.ts";
-import { postgres, sequenceOf } from "../dialect.ts";
+import { postgres, formatSequenceName } from "../dialect.ts";
 import { prepared, unprepared, type Statement } from "../parameters.ts";
 import { compileForget } from "./idempotency.ts";
 
@@ -27,7 +27,7 @@ export type MadeKey =
   | null;
 
 /** Returns the name of the setting that passes a key to the later statements of the transaction. */
-const settingOf = (change: number): string => `latchkey.key_${change}`;
+const formatSetting = (change: number): string => `latchkey.key_${change}`;
 
 /**
  * The reason that is raised if a custom trigger skipped or removed a row that is needed. The place of the change
@@ -83,7 +83,7 @@ export function compileTogether(table: Table, rows: readonly RowTogether[]): Sta
     if (tellsKey === null) return alone;
     // RETURNING could not tell the rows apart.
     const nextKey = (of: Table, values: Parameters): string =>
-      `set_config(${values.place(settingOf(tellsKey))}, ${alone.nextKey!(of, values)}::text, TRUE)::bigint`;
+      `set_config(${values.place(formatSetting(tellsKey))}, ${alone.nextKey!(of, values)}::text, TRUE)::bigint`;
     return { ...alone, nextKey };
   };
   const { text, values } = compileInserts(
@@ -103,7 +103,7 @@ export interface LinkTogether extends Among {
  * the record, change that makes it, [ids]]`, with null for an unknown value.
  */
 export function compileLinks(table: Table, links: readonly LinkTogether[]): Statement {
-  const { record, linked } = relationOf(table);
+  const { record, linked } = requireRelation(table);
   const sent = links.map(({ change, keys }) => {
     const ids = change.ids.map((id) => encode(postgres, linked, id));
     const of = isKeyOf(change.record)
@@ -111,9 +111,9 @@ export function compileLinks(table: Table, links: readonly LinkTogether[]): Stat
       : { kind: "known" as const, key: change.record };
     if (of.kind === "known") return [encode(postgres, record, of.key), null, ids];
     requireKeyType(record, of.of);
-    return [null, settingOf(of.change), ids];
+    return [null, formatSetting(of.change), ids];
   });
-  const values = parametersOf(postgres);
+  const values = createParameters(postgres);
   const castTo = ({ type }: TableColumn): string => (type === "integer" ? "::bigint" : "");
   const { collection } = table;
   const key = `latchkey_next_key(${keyArguments(collection)})`;
@@ -135,15 +135,15 @@ function makingAmong({ keys, tellsKey, sameShape }: Among): Making {
       if (collection.key === "text") throw new TypeError(`A row of ${collection.name} needs a key`);
       return `latchkey_next_key(${keyArguments(collection)})`;
     },
-    told({ existing, selection }, values) {
+    returning({ existing, selection }, values) {
       const key = (name: string): string =>
-        `set_config(${values.place(settingOf(tellsKey ?? 0))}, ${name}::text, TRUE)`;
-      if (existing !== null) return key(existing.nameOf("id"));
+        `set_config(${values.place(formatSetting(tellsKey ?? 0))}, ${name}::text, TRUE)`;
+      if (existing !== null) return key(existing.quoteName("id"));
       return tellsKey === null ? selection : `${selection}, ${key(`"id"`)}`;
     },
     orRefused,
     onlyIf: ` AND ${sameShape} = 0`,
-    findKey: (column, key, values) => cellOf(column, requireKey(key, keys), values),
+    findKey: (column, key, values) => resolveKeyCell(column, requireKey(key, keys), values),
   };
 }
 
@@ -165,7 +165,7 @@ export function keyMadeBy(change: Change, at: number, keys: readonly MadeKey[]):
 
 /** Finds the first id, counted from 1, that a column refers to and that is not in the table `from`. */
 export function compileMissing({ type }: Column, from: string, ids: readonly Key[]): Statement {
-  const values = parametersOf(postgres);
+  const values = createParameters(postgres);
   const cast = type === "integer" ? "::bigint" : "";
   return prepared(
     `SELECT place FROM json_array_elements_text(${values.place(JSON.stringify(ids))}::json) WITH ORDINALITY AS each(id, place) ` +
@@ -180,7 +180,7 @@ export function compileReading(
   key: NonNullable<MadeKey>,
   { selection }: Pick<ShownColumns, "selection"> = table,
 ): Statement {
-  const values = parametersOf(postgres);
+  const values = createParameters(postgres);
   return prepared(`SELECT ${selection} FROM ${table.name} WHERE ${hasKey(table, key, values)}`, values.values);
 }
 
@@ -188,22 +188,22 @@ export function compileReading(
  * Reads the row that the change at that place wrote. In a table of others, a trigger may have removed it. The statement
  * raises this.
  */
-export function compileReadingOf(table: Table, key: NonNullable<MadeKey>, change: Change, at: number): Statement {
+export function compileReadingAt(table: Table, key: NonNullable<MadeKey>, change: Change, at: number): Statement {
   if (table.existing === null) return compileReading(table, key, shownBy(table, change));
-  const values = parametersOf(postgres);
+  const values = createParameters(postgres);
   const found = `(SELECT) AS one LEFT JOIN ${table.name} ON ${hasKey(table, key, values)}`;
   const orRefused = `CASE WHEN ${table.id.compared} IS NULL THEN ${refuseLeftOut(at)} = 0 ELSE TRUE END`;
   return prepared(`SELECT ${table.selection} FROM ${found} WHERE ${orRefused}`, values.values);
 }
 
 function hasKey(table: Table, key: NonNullable<MadeKey>, values: Parameters): string {
-  const cell = cellOf(table.id, key, values);
+  const cell = resolveKeyCell(table.id, key, values);
   const place = isSQL(cell) ? cell.sql : values.place(cell);
   return `${table.id.compared} = ${table.id.operand(place)}`;
 }
 
 /** Returns the changes whose keys other changes of the transaction use. */
-export function spokenOf(changes: readonly Change[]): Set<number> {
+export function collectNeededKeys(changes: readonly Change[]): Set<number> {
   const found = new Set<number>();
   for (const change of changes) {
     if ("key" in change && isKeyOf(change.key)) found.add(change.key.keyOf);
@@ -243,16 +243,20 @@ function orRefused({ sql, table, key, revision, shown }: ChangeOfOne): string {
 }
 
 function keyArguments(collection: Collection): string {
-  const [table, sequence] = [quote(collection.name), quote(sequenceOf(collection))].map(postgres.literal);
+  const [table, sequence] = [quote(collection.name), quote(formatSequenceName(collection))].map(postgres.literal);
   return `${postgres.literal(collection.name)}, ${table}::regclass, ${sequence}::regclass`;
 }
 
-function cellOf(column: TableColumn, key: NonNullable<MadeKey>, values: Parameters): Cell | { readonly sql: string } {
+function resolveKeyCell(
+  column: TableColumn,
+  key: NonNullable<MadeKey>,
+  values: Parameters,
+): Cell | { readonly sql: string } {
   if (key.kind === "known") return encode(postgres, column, key.key);
   requireKeyType(column, key.of);
   const { key: type, existing } = key.of;
   const cast = type === "integer" ? "::bigint" : "";
-  const setting = values.place(settingOf(key.change));
+  const setting = values.place(formatSetting(key.change));
   if (existing === undefined) return { sql: `current_setting(${setting})${cast}` };
   return { sql: `coalesce(nullif(current_setting(${setting}, TRUE), ''), ${refuseLeftOut(key.change)}::text)${cast}` };
 }
@@ -261,8 +265,8 @@ function requireKeyType({ name, type }: TableColumn, { key }: Collection): void 
   if (key !== type) throw new TypeError(`Column ${name} is of type ${type} and cannot hold a key of type ${key}`);
 }
 
-function requireKey({ keyOf }: KeyOf, keys: readonly MadeKey[]): NonNullable<MadeKey> {
-  const key = keys[keyOf] ?? null;
-  if (key === null) throw new TypeError(`Change ${keyOf} created no row before this one, so it has no key`);
+function requireKey({ keyOf: change }: KeyOf, keys: readonly MadeKey[]): NonNullable<MadeKey> {
+  const key = keys[change] ?? null;
+  if (key === null) throw new TypeError(`Change ${change} created no row before this one, so it has no key`);
   return key;
 }

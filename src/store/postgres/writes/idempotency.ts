@@ -1,4 +1,4 @@
-import { parametersOf } from "../../sql/dialect.ts";
+import { createParameters } from "../../sql/dialect.ts";
 import { forgetRows } from "../../sql/writes/idempotency.ts";
 import type { Change, Idempotency } from "../../store.ts";
 import { postgres } from "../dialect.ts";
@@ -21,7 +21,7 @@ export function claimKey({ key, fingerprint, expiresAt, now }: Idempotency): Sta
 
 /** Forgets rows by one statement. All its parts see the state before it. */
 export function compileForget(change: Extract<Change, { kind: "forget" }>): Statement {
-  const values = parametersOf(postgres);
+  const values = createParameters(postgres);
   const all = forgetRows(change.collection.name, change, () => values).map(({ text }) => text);
   const first = all.slice(0, -1).map((text, at) => `step${at} AS (${text})`);
   return prepared(`WITH ${first.join(", ")} ${all.at(-1)!}`, values.values);

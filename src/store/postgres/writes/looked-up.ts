@@ -1,6 +1,6 @@
 import { quote } from "../../sql/names.ts";
 import type { Collection, Outcome, Transaction } from "../../store.ts";
-import { tableOf } from "../dialect.ts";
+import { getTable } from "../dialect.ts";
 import type { Session } from "../network/session.ts";
 import { compileMissing, compileReading } from "./changes.ts";
 
@@ -11,21 +11,21 @@ export async function lookedUp(
   opened: ReadonlyMap<string, Collection>,
   session: Session,
 ): Promise<Outcome> {
-  return placedIn(await leftOutOf(outcome, transaction, session), transaction, opened, session);
+  return placedIn(await correctOutcome(outcome, transaction, session), transaction, opened, session);
 }
 
 /**
  * Detects a trigger that skips changes: the row of an existing table is still in the state that was expected. Called
  * after the rollback.
  */
-async function leftOutOf(outcome: Outcome, { changes }: Transaction, session: Session): Promise<Outcome> {
+async function correctOutcome(outcome: Outcome, { changes }: Transaction, session: Session): Promise<Outcome> {
   if (outcome.kind !== "stale" && outcome.kind !== "missing") return outcome;
   const change = changes[outcome.change]!;
   if ((change.kind !== "update" && change.kind !== "delete") || change.collection.existing === undefined)
     return outcome;
-  const table = tableOf(change.collection);
+  const table = getTable(change.collection);
   const [cells] = await session.sendForCells(compileReading(table, { kind: "known", key: change.key }));
-  const isSame = cells !== undefined && [undefined, table.rowOf(cells).revision].includes(change.revision);
+  const isSame = cells !== undefined && [undefined, table.readRow(cells).revision].includes(change.revision);
   return isSame ? { kind: "unfit", change: outcome.change, column: null } : outcome;
 }
 
@@ -42,7 +42,7 @@ async function placedIn(
   const column = change.collection.columns.find(({ name }) => name === outcome.column);
   if (column?.references === undefined || column !== change.collection.columns[1]) return outcome;
   const target = opened.get(column.references.collection);
-  const from = target === undefined ? quote(column.references.collection) : tableOf(target).name;
+  const from = target === undefined ? quote(column.references.collection) : getTable(target).name;
   const [found] = await session.send(compileMissing(column, from, change.ids));
   return found === undefined ? outcome : { ...outcome, place: (found["place"] as number) - 1 };
 }

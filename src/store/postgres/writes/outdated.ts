@@ -1,7 +1,7 @@
-import { beginningOf, findOutdated, type Refusing, type Shapes } from "../../sql/schema/table-shape.ts";
+import { formatShapeStart, findOutdated, type Refusing, type Shapes } from "../../sql/schema/table-shape.ts";
 import type { Change, Collection } from "../../store.ts";
 import { postgres } from "../dialect.ts";
-import { isServerError, state, stateOf } from "../errors.ts";
+import { isServerError, state, findSQLState } from "../errors.ts";
 import type { Session } from "../network/session.ts";
 import { schemaVersion } from "../own-tables.ts";
 
@@ -12,7 +12,7 @@ const reason = "outdated";
  * Returns SQL that is 0 if tables have the shape that this process found. It raises an error if they do not, or if a
  * newer program has upgraded them.
  */
-export function sameShapeOf(shapes: Shapes): (collection: Collection) => string {
+export function createShapeCheck(shapes: Shapes): (collection: Collection) => string {
   const made = new Map<string, string>();
   return ({ name, existing }) => {
     if (existing !== undefined) return "0";
@@ -24,7 +24,7 @@ export function sameShapeOf(shapes: Shapes): (collection: Collection) => string 
 
 function compileSameShape(name: string, shape: string | null): string {
   const isSame =
-    `${shape === null ? "NOT " : ""}starts_with(types::text, ${postgres.literal(beginningOf(shape))}) ` +
+    `${shape === null ? "NOT " : ""}starts_with(types::text, ${postgres.literal(formatShapeStart(shape))}) ` +
     `AND (SELECT max(version) FROM latchkey_version) <= ${schemaVersion}`;
   return (
     `coalesce((SELECT CASE WHEN ${isSame} THEN 0 ELSE latchkey_refuse('${reason}') END ` +
@@ -45,8 +45,8 @@ export async function outdatedBy(
   const isRefused = error.code === state.refused && error.message === reason;
   if (!isRefused && !/^(42|22)/.test(error.code)) return null;
   const collections = changes.map(({ collection }) => collection).filter(({ name }) => shapes.has(name));
-  const known = new Map(collections.map(({ name }) => [name, shapes.get(name) ?? null]));
-  const [first] = await session.play(findOutdated(known));
+  const knownShapes = new Map(collections.map(({ name }) => [name, shapes.get(name) ?? null]));
+  const [first] = await session.play(findOutdated(knownShapes));
   return first ?? (isRefused ? (collections[0]?.name ?? null) : null);
 }
 
@@ -60,7 +60,7 @@ export async function explainOutdated(
   refusing: Refusing,
   use: <T>(work: (session: Session) => Promise<T>) => Promise<T>,
 ): Promise<unknown> {
-  if (stateOf(error)?.startsWith("42") !== true) return error;
+  if (findSQLState(error)?.startsWith("42") !== true) return error;
   const [first] = await use((session) => session.play(findOutdated(shapes))).catch(() => []);
   return first === undefined ? error : refusing(first);
 }

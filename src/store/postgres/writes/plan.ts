@@ -2,15 +2,15 @@ import { quote } from "../../sql/names.ts";
 import { unopened, type Table } from "../../sql/schema/table.ts";
 import { rowsToRead } from "../../sql/writes/changing.ts";
 import type { Change, Collection, Transaction } from "../../store.ts";
-import { postgres, tableOf } from "../dialect.ts";
+import { postgres, getTable } from "../dialect.ts";
 import type { Statement } from "../parameters.ts";
 import {
   compile,
   compileLinks,
-  compileReadingOf,
+  compileReadingAt,
   compileTogether,
   keyMadeBy,
-  spokenOf,
+  collectNeededKeys,
   type Among,
   type LinkTogether,
   type MadeKey,
@@ -55,13 +55,13 @@ export function* planTransaction(
   mayPutTogether: boolean,
 ): Generator<undefined, Plan, undefined> {
   const reread = rowsToRead(changes, (at) => changes[at]!.collection);
-  const told = spokenOf(changes);
-  for (const change of reread) told.add(change);
+  const neededKeys = collectNeededKeys(changes);
+  for (const change of reread) neededKeys.add(change);
   const collections = changes.map((change) => requireOpened(opened, change));
   const keys: MadeKey[] = [];
   const among = (at: number): Among => ({
     keys,
-    tellsKey: told.has(at) ? at : null,
+    tellsKey: neededKeys.has(at) ? at : null,
     sameShape: sameShape(collections[at]!),
   });
   yield;
@@ -69,7 +69,7 @@ export function* planTransaction(
   const isAmongOthers = new Set(together?.flatMap((places) => (places.length > 1 ? places : [])));
   const alone: (Statement | null)[] = [];
   for (const [at, change] of changes.entries()) {
-    alone.push(isAmongOthers.has(at) ? null : compile(tableOf(collections[at]!), change, among(at)));
+    alone.push(isAmongOthers.has(at) ? null : compile(getTable(collections[at]!), change, among(at)));
     keys.push(keyMadeBy(change, at, keys));
     yield;
   }
@@ -77,14 +77,14 @@ export function* planTransaction(
   for (const places of together ?? changes.map((_, at) => [at])) {
     const [first] = places as readonly [number];
     const collection = collections[first]!;
-    const statement = alone[first] ?? compileSeveral(tableOf(collection), places, changes, among);
+    const statement = alone[first] ?? compileSeveral(getTable(collection), places, changes, among);
     statements.push({ changes: places, collection, statement, isLong: changes[first]!.kind === "link" });
     yield;
   }
   const readings: Plan["readings"][number][] = [];
   for (const change of reread) {
-    const table = tableOf(collections[change]!);
-    readings.push({ change, statement: compileReadingOf(table, keys[change]!, changes[change]!, change) });
+    const table = getTable(collections[change]!);
+    readings.push({ change, statement: compileReadingAt(table, keys[change]!, changes[change]!, change) });
     yield;
   }
   return { locks: locksFor(changes), statements, readings, isInOrder: together === null };

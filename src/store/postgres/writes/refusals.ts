@@ -1,28 +1,28 @@
-import { indexNameOf, quote, shadowOf } from "../../sql/names.ts";
+import { formatIndexName, quote, formatShadowName } from "../../sql/names.ts";
 import type { Table } from "../../sql/schema/table.ts";
-import { refusalOf, type BrokenRule, type Refusal } from "../../sql/writes/refusals.ts";
+import { findRefusal, type BrokenRule, type Refusal } from "../../sql/writes/refusals.ts";
 import type { Change } from "../../store.ts";
-import { keyConstraintOf, postgres, referenceConstraintOf } from "../dialect.ts";
+import { formatKeyConstraint, postgres, formatReferenceName } from "../dialect.ts";
 import { isServerError, state, type ServerError } from "../errors.ts";
 import { leftOutIn } from "./changes.ts";
 
 /** Returns why a change was refused. Returns null for any other error. */
 export function readRefusal(error: unknown, table: Table, change: Change, at: number): Refusal | null {
   if (!isServerError(error)) return null;
-  if (error.code === state.refused) return refusedOf(error.message, change, at);
+  if (error.code === state.refused) return parseRefusal(error.message, change, at);
   // Only the database chooses keys here, so a row with the given key cannot exist.
   if (error.code === state.generatedKey && change.kind === "insert" && change.key !== undefined)
     return { kind: "missing", change: at };
   const broken = brokenBy(error, table, change);
   if (broken === null) return null;
-  return refusalOf(broken, table, change, at);
+  return findRefusal(broken, table, change, at);
 }
 
 /**
  * Returns the refusal for a reason that the store raises. Returns null for any other text: a row holds a value that
  * does not fit its field, which is a fault.
  */
-function refusedOf(reason: string, change: Change, at: number): Refusal | null {
+function parseRefusal(reason: string, change: Change, at: number): Refusal | null {
   if (reason === "refused" && change.kind === "require") return { kind: "refused", change: at, name: change.name };
   if (reason === "stale" || reason === "missing") return { kind: reason, change: at };
   const leftOut = leftOutIn(reason);
@@ -39,7 +39,7 @@ function brokenBy(error: ServerError, table: Table, change: Change): BrokenRule 
       return { rule: "reference", column: () => danglingColumn(table, constraint), holder: () => holder ?? "" };
     case state.notNull: {
       const { existing, columns } = table;
-      const named = [...columns.keys()].find((name) => existing?.nameOf(name) === quote(column ?? ""));
+      const named = [...columns.keys()].find((name) => existing?.quoteName(name) === quote(column ?? ""));
       return { rule: "own", column: named ?? null };
     }
     case state.check:
@@ -104,11 +104,11 @@ function isTooLarge(storage: string, value: unknown): boolean {
 
 function takenColumn({ collection }: Table, constraint = ""): string | null {
   if (collection.existing !== undefined) return collection.existing.constraints?.[constraint] ?? null;
-  if (constraint === keyConstraintOf(collection)) return "id";
+  if (constraint === formatKeyConstraint(collection)) return "id";
   const column = collection.columns.find((each) => {
     if (each.unique === undefined || each.unique === false) return false;
-    const kept = each.unique === "folded" ? shadowOf(postgres, each) : each.name;
-    return indexNameOf(postgres, collection, [kept], true) === constraint;
+    const columnName = each.unique === "folded" ? formatShadowName(postgres, each) : each.name;
+    return formatIndexName(postgres, collection, [columnName], true) === constraint;
   });
   return column?.name ?? null;
 }
@@ -116,5 +116,5 @@ function takenColumn({ collection }: Table, constraint = ""): string | null {
 function danglingColumn({ collection }: Table, constraint = ""): string | null {
   if (collection.existing !== undefined) return collection.existing.constraints?.[constraint] ?? null;
   const referring = collection.columns.filter(({ references }) => references !== undefined);
-  return referring.find((each) => referenceConstraintOf(collection, each) === constraint)?.name ?? null;
+  return referring.find((each) => formatReferenceName(collection, each) === constraint)?.name ?? null;
 }

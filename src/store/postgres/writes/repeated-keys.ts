@@ -1,9 +1,9 @@
-import { rawNameOf } from "../../sql/existing/found.ts";
+import { resolveRawName } from "../../sql/existing/found.ts";
 import { quote } from "../../sql/names.ts";
 import type { Table } from "../../sql/schema/table.ts";
 import type { Change, Collection } from "../../store.ts";
-import { keyConstraintOf, postgres, sequenceOf, tableOf } from "../dialect.ts";
-import { isServerError, state, stateOf } from "../errors.ts";
+import { formatKeyConstraint, postgres, formatSequenceName, getTable } from "../dialect.ts";
+import { isServerError, state, findSQLState } from "../errors.ts";
 import type { Session } from "../network/session.ts";
 import { lockKeys } from "../own-tables.ts";
 import { prepared } from "../parameters.ts";
@@ -20,7 +20,7 @@ const farAway = 2 ** 52;
 export function isKeyRepeated(error: unknown, change: Change): boolean {
   if (!isServerError(error) || error.code !== state.unique || !isKeyGiven(change)) return false;
   const { existing } = change.collection;
-  if (existing === undefined) return error.constraint === keyConstraintOf(change.collection);
+  if (existing === undefined) return error.constraint === formatKeyConstraint(change.collection);
   return existing.constraints?.[error.constraint ?? ""] === "id";
 }
 
@@ -31,7 +31,9 @@ function isKeyGiven(change: Change): boolean {
 /** Moves the sequence of a collection behind the rows. Throws a fault with the cure for the operator if that is not possible here. */
 export async function moveSequence(session: Session, collection: Collection): Promise<void> {
   try {
-    await (collection.existing === undefined ? moveOwn(session, collection) : moveTheirs(session, tableOf(collection)));
+    await (collection.existing === undefined
+      ? moveOwn(session, collection)
+      : moveTheirs(session, getTable(collection)));
   } catch (error) {
     await session.run("ROLLBACK").catch(() => undefined);
     throw isImpossible(error) ? keyRepeated(collection, error) : error;
@@ -40,7 +42,7 @@ export async function moveSequence(session: Session, collection: Collection): Pr
 
 /** Whether the role may not move the sequence, or the sequence has no such key. */
 function isImpossible(error: unknown): boolean {
-  const found = stateOf(error);
+  const found = findSQLState(error);
   return found === state.privilege || found?.startsWith("22") === true;
 }
 
@@ -53,10 +55,10 @@ export function keyRepeated(collection: Collection, cause?: unknown): TypeError 
 function cureFor(collection: Collection): string {
   const { existing } = collection;
   const table = existing === undefined ? quote(collection.name) : postgres.quoteTable(existing.table);
-  const column = existing === undefined ? "id" : rawNameOf(existing, "id");
+  const column = existing === undefined ? "id" : resolveRawName(existing, "id");
   const sequence =
     existing === undefined
-      ? postgres.literal(quote(sequenceOf(collection)))
+      ? postgres.literal(quote(formatSequenceName(collection)))
       : `pg_get_serial_sequence(${postgres.literal(table)}, ${postgres.literal(column)})`;
   return `SELECT setval(${sequence}, (SELECT max(${quote(column)}) FROM ${table}));`;
 }
@@ -64,7 +66,7 @@ function cureFor(collection: Collection): string {
 /** Keeps other transactions from handing out keys until it is done. A key that a caller has chosen is skipped when the sequence reaches it, and not moved behind. */
 async function moveOwn(session: Session, collection: Collection): Promise<void> {
   const { name } = collection;
-  const sequence = quote(sequenceOf(collection));
+  const sequence = quote(formatSequenceName(collection));
   const taken = "latchkey_taken_keys AS taken WHERE taken.collection = $1 AND taken.key";
   const top = `SELECT "id" FROM ${quote(name)} AS rows WHERE "id" < ${farAway} AND NOT EXISTS (SELECT FROM ${taken} = rows."id") ORDER BY "id" DESC LIMIT 1`;
   await session.run(`BEGIN ISOLATION LEVEL READ COMMITTED; ${lockKeys(quote(name))}`);
@@ -79,12 +81,12 @@ async function moveOwn(session: Session, collection: Collection): Promise<void> 
 
 /** The sequence of a `serial` or identity column. */
 async function moveTheirs(session: Session, { collection, existing }: Table): Promise<void> {
-  const top = `SELECT max(${existing!.nameOf("id")}) AS key FROM ${existing!.name}`;
+  const top = `SELECT max(${existing!.quoteName("id")}) AS key FROM ${existing!.name}`;
   await session.send(
     prepared(
       `SELECT setval(seqrelid::regclass, key) FROM pg_sequence, (${top}) AS top WHERE seqrelid = pg_get_serial_sequence($1, $2)::regclass ` +
         `AND seqincrement > 0 AND key < ${farAway} AND key > coalesce(pg_sequence_last_value(seqrelid::regclass), seqstart - 1)`,
-      [existing!.name, rawNameOf(collection.existing!, "id")],
+      [existing!.name, resolveRawName(collection.existing!, "id")],
     ),
   );
 }

@@ -1,8 +1,8 @@
 import type { Refusing, Shapes } from "../../sql/schema/table-shape.ts";
 import { shownBy } from "../../sql/writes/changing.ts";
-import { idempotencyOf } from "../../sql/writes/idempotency.ts";
+import { compileIdempotency } from "../../sql/writes/idempotency.ts";
 import type { Change, Collection, Idempotency, Outcome, Recalled, Row, Transaction, Value } from "../../store.ts";
-import { postgres, tableOf } from "../dialect.ts";
+import { postgres, getTable } from "../dialect.ts";
 import { isServerError, state } from "../errors.ts";
 import type { Connections } from "../network/connections.ts";
 import { idleInTransactionMs, type Session } from "../network/session.ts";
@@ -10,14 +10,14 @@ import { prepared } from "../parameters.ts";
 import { inSlices } from "../slices.ts";
 import { claimKey } from "./idempotency.ts";
 import { lookedUp } from "./looked-up.ts";
-import { outdatedBy, sameShapeOf } from "./outdated.ts";
+import { outdatedBy, createShapeCheck } from "./outdated.ts";
 import { planTransaction, type Plan, type Planning } from "./plan.ts";
 import { readRefusal } from "./refusals.ts";
 import { isKeyRepeated, keyRepeated, moveSequence } from "./repeated-keys.ts";
 
 type Rows = readonly (readonly Value[])[];
 
-const remembering = idempotencyOf(postgres);
+const remembering = compileIdempotency(postgres);
 
 /** A statement that waited for a lock must see the changes before it. */
 const beginOwn = "BEGIN ISOLATION LEVEL READ COMMITTED";
@@ -34,7 +34,7 @@ class StatementFailed extends Error {
   }
 }
 
-function causeOf(error: unknown): unknown {
+function unwrapCause(error: unknown): unknown {
   return error instanceof StatementFailed ? error.cause : error;
 }
 
@@ -47,20 +47,21 @@ async function planned(
   try {
     return await inSlices(planTransaction(transaction, planning, true));
   } catch (error) {
-    const known = transaction.idempotency === undefined ? null : await recall(connections, transaction.idempotency);
-    if (known === null) throw error;
-    return known;
+    const earlierOutcome =
+      transaction.idempotency === undefined ? null : await recall(connections, transaction.idempotency);
+    if (earlierOutcome === null) throw error;
+    return earlierOutcome;
   }
 }
 
 /** Returns the function that makes transactions. */
-export function writerOf(
+export function createWriter(
   connections: Connections,
   collections: readonly Collection[],
   { shapes, refusing, pooled }: { readonly shapes: Shapes; readonly refusing: Refusing; readonly pooled: boolean },
 ): (transaction: Transaction) => Promise<Outcome> {
   const opened = new Map(collections.map((each) => [each.name, each]));
-  const planning = { opened, sameShape: sameShapeOf(shapes) };
+  const planning = { opened, sameShape: createShapeCheck(shapes) };
   const begin = pooled ? beginPooled : beginOwn;
 
   return async (transaction) => {
@@ -80,9 +81,9 @@ export function writerOf(
     try {
       return await withFreeKeys(session, transaction, plan, () => make(session, transaction, plan));
     } catch (error) {
-      const outdated = await outdatedBy(causeOf(error), transaction.changes, shapes, session);
+      const outdated = await outdatedBy(unwrapCause(error), transaction.changes, shapes, session);
       if (outdated !== null) throw refusing(outdated);
-      const outcome = outcomeOf(error, transaction, plan);
+      const outcome = resolveOutcome(error, transaction, plan);
       return outcome === null ? null : lookedUp(outcome, transaction, opened, session);
     }
   }
@@ -96,11 +97,11 @@ export function writerOf(
   async function sendAll(session: Session, changes: Transaction["changes"], plan: Plan): Promise<(Row | null)[]> {
     // Through a pooler, a single statement would use the default isolation level, which is unknown.
     if (!pooled && plan.statements.length === 1 && plan.readings.length === 0 && plan.locks === "")
-      return rowsOf(changes, plan, await settled([], await sendPlan(session, plan), []));
+      return collectRows(changes, plan, await settled([], await sendPlan(session, plan), []));
     const begun = heard(session.run(`${begin}; ${plan.locks}`));
     const sent = await sendPlan(session, plan);
     const committed = session.run("COMMIT");
-    return rowsOf(changes, plan, await settled([begun], sent, [committed]));
+    return collectRows(changes, plan, await settled([begun], sent, [committed]));
   }
 
   /**
@@ -117,18 +118,18 @@ export function writerOf(
     const claimed = heard(session.send(claimKey(idempotency)));
     const sent = await sendPlan(session, plan);
     try {
-      const rows = rowsOf(changes, plan, await settled([begun, claimed], sent, []));
-      const told = remembering.remember(idempotency, changes[0]?.collection.name ?? "", rows);
-      const remembered = told.map(({ text, values }) => session.send(prepared(text, values)));
+      const rows = collectRows(changes, plan, await settled([begun, claimed], sent, []));
+      const recordStatements = remembering.remember(idempotency, changes[0]?.collection.name ?? "", rows);
+      const remembered = recordStatements.map(({ text, values }) => session.send(prepared(text, values)));
       await settled(remembered, [], [session.run("COMMIT")]);
       return { kind: "written", rows };
     } catch (error) {
       // A lost connection also ends the transaction.
       await session.run("ROLLBACK").catch(() => undefined);
       if (!isKnownKey(error)) throw error;
-      const known = await recall(session, idempotency);
+      const earlierOutcome = await recall(session, idempotency);
       // The key was there a moment ago and was pruned, so it is free now.
-      return known ?? sendOnce(session, changes, plan, idempotency);
+      return earlierOutcome ?? sendOnce(session, changes, plan, idempotency);
     }
   }
 }
@@ -159,14 +160,14 @@ async function withFreeKeys(
 function repeatedIn(error: unknown, { changes }: Transaction, { statements }: Plan): Collection | null {
   const at = error instanceof StatementFailed ? statements[error.at]?.changes[0] : undefined;
   if (at === undefined) return null;
-  return isKeyRepeated(causeOf(error), changes[at]!) ? changes[at]!.collection : null;
+  return isKeyRepeated(unwrapCause(error), changes[at]!) ? changes[at]!.collection : null;
 }
 
 /**
  * Returns the outcome of a failed transaction. Returns null if it was refused and was not in order. Throws any other
  * error.
  */
-function outcomeOf(
+function resolveOutcome(
   error: unknown,
   { changes }: Transaction,
   { statements, readings, isInOrder }: Plan,
@@ -174,7 +175,7 @@ function outcomeOf(
   if (!(error instanceof StatementFailed)) throw error;
   const at = statements[error.at]?.changes[0] ?? readings[error.at - statements.length]?.change;
   if (at === undefined) throw error.cause;
-  const refusal = readRefusal(error.cause, tableOf(changes[at]!.collection), changes[at]!, at);
+  const refusal = readRefusal(error.cause, getTable(changes[at]!.collection), changes[at]!, at);
   if (refusal === null) throw error.cause;
   return isInOrder ? refusal : null;
 }
@@ -239,7 +240,7 @@ function isKnownKey(error: unknown): boolean {
   return isServerError(error) && error.code === state.refused && error.message === "known";
 }
 
-function rowsOf(
+function collectRows(
   changes: Transaction["changes"],
   { statements, readings }: Plan,
   results: readonly Rows[],
@@ -247,15 +248,15 @@ function rowsOf(
   const rows = changes.map((): Row | null => null);
   for (const [at, { changes: places, collection }] of statements.entries()) {
     if (collection.existing !== undefined) continue;
-    for (const [nth, place] of places.entries()) rows[place] = rowOf(changes[place]!, results[at]![nth]);
+    for (const [nth, place] of places.entries()) rows[place] = readChangedRow(changes[place]!, results[at]![nth]);
   }
   for (const [at, { change }] of readings.entries())
-    rows[change] = rowOf(changes[change]!, results[statements.length + at]![0]);
+    rows[change] = readChangedRow(changes[change]!, results[statements.length + at]![0]);
   return rows;
 }
 
-function rowOf(change: Change, cells: Rows[number] | undefined): Row | null {
+function readChangedRow(change: Change, cells: Rows[number] | undefined): Row | null {
   const { kind } = change;
   const hasRow = kind === "insert" || kind === "update" || kind === "add";
-  return hasRow && cells !== undefined ? shownBy(tableOf(change.collection), change).rowOf(cells) : null;
+  return hasRow && cells !== undefined ? shownBy(getTable(change.collection), change).readRow(cells) : null;
 }

@@ -1,9 +1,9 @@
 import { isFolded } from "../../fold.ts";
 import type { Collection, Column } from "../../store.ts";
-import { declaredName, indexPrefix, shadowOf } from "../names.ts";
-import { indexesOf, typeOf } from "../schema/definition.ts";
+import { declaredName, indexPrefix, formatShadowName } from "../names.ts";
+import { collectIndexes, formatType } from "../schema/definition.ts";
 import { leftOvers, referringLeftOvers, requiredLeftOvers } from "../schema/found-table.ts";
-import { referenceOf, type Found, type Schema } from "../schema/schema.ts";
+import { formatReference, type Found, type Schema } from "../schema/schema.ts";
 import { ask, type Script } from "../schema/script.ts";
 import { columnWas, isNarrower, isOtherType, nameBefore, type Source } from "./source.ts";
 
@@ -36,7 +36,7 @@ export interface Wishes {
 }
 
 /** Returns all allowed changes for an existing table. */
-export function* changesOf(
+export function* collectChanges(
   schema: Schema,
   collection: Collection,
   found: Found,
@@ -108,13 +108,13 @@ function columnChanges(
   const before = nameBefore(column, found);
   if (before === null) {
     if (source.kind !== "program")
-      return [{ place, effect: "adds", words: `add it as ${typeOf(column)}`, alone: null }];
+      return [{ place, effect: "adds", words: `add it as ${formatType(column)}`, alone: null }];
     const alone = column.nullable === true ? null : "it creates rows without a value";
     return [
       {
         place,
         effect: "changes",
-        words: `add it as ${typeOf(column)}, with values for the existing rows`,
+        words: `add it as ${formatType(column)}, with values for the existing rows`,
         alone,
       },
     ];
@@ -125,7 +125,7 @@ function columnChanges(
   const was = columnWas(schema, found, before);
   if (before !== column.name) add("changes", `rename it from ${before}`, `it uses ${before}`);
   if (isOtherType(schema, column, was, found))
-    add("changes", `convert it from ${typeOf(was)} to ${typeOf(column)}`, `it reads it as ${typeOf(was)}`);
+    add("changes", `convert it from ${formatType(was)} to ${formatType(column)}`, `it reads it as ${formatType(was)}`);
   else if (source.kind === "sql" || source.kind === "program")
     add("changes", "compute its values again, as declared", "it writes values of the old form");
   if (isFoldedAnew(schema, column, found))
@@ -135,11 +135,11 @@ function columnChanges(
   if (was.nullable !== true && column.nullable === true) add("adds", "allow rows without a value");
   if (isNarrower(column, found)) add("adds", "check that the existing values fit", "it writes values that do not fit");
   const target = found.references.get(before)?.target ?? "";
-  if (target !== referenceOf(column))
+  if (target !== formatReference(column))
     add(
       "adds",
       target === ""
-        ? `let it refer to ${referenceOf(column)}`
+        ? `let it refer to ${formatReference(column)}`
         : column.references === undefined
           ? refersNoMore
           : "change its reference",
@@ -150,7 +150,7 @@ function columnChanges(
 
 /** True if a folded copy of a column is new. An older program does not write it. */
 export function isFoldedAnew(schema: Schema, column: Column, found: Found): boolean {
-  return isFolded(column) && found.columns.has(column.name) && !found.columns.has(shadowOf(schema, column));
+  return isFolded(column) && found.columns.has(column.name) && !found.columns.has(formatShadowName(schema, column));
 }
 
 function leftOverChanges(collection: Collection, found: Found, { dropped }: Wishes): readonly Change[] {
@@ -171,7 +171,7 @@ function leftOverChanges(collection: Collection, found: Found, { dropped }: Wish
 }
 
 function* indexChanges(schema: Schema, collection: Collection): Script<readonly Change[]> {
-  const wanted = indexesOf(schema, collection);
+  const wanted = collectIndexes(schema, collection);
   const found = yield* ask(schema.findIndexes(collection.name));
   const whole = found.filter((index) => index["is_whole"] !== false);
   const there = new Set(whole.map(({ name }) => declaredName(name as string)));

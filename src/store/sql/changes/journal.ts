@@ -34,7 +34,7 @@ export interface Unfinished {
 
 /** Creates the tables in which a migration records its work. */
 export function* makeJournal(schema: Schema): Script<void> {
-  const integer = schema.storageOf({ name: "ms", type: "integer" });
+  const integer = schema.compileStorage({ name: "ms", type: "integer" });
   const text = `TEXT${schema.collation} NOT NULL`;
   yield* run(
     `CREATE TABLE IF NOT EXISTS latchkey_migrations (at ${text}, program ${text}, collection ${text}, words ${text}, written ${integer} NOT NULL, ms ${integer} NOT NULL);
@@ -129,8 +129,8 @@ export function* forgetUnfinished(schema: Schema, table: string): Script<void> {
  * Returns a digest of what a table should become. It includes the source of the functions, the SQL and the values of a
  * declaration.
  */
-export function targetOf({ collection, found }: TablePlan, dropped: readonly string[]): string {
-  const told = {
+export function digestTarget({ collection, found }: TablePlan, dropped: readonly string[]): string {
+  const targetState = {
     // Names with an underscore belong to the store, and include unfinished columns.
     columns: [...found.columns.keys()].filter((name) => !name.startsWith("_")),
     declared: asData([collection])[0],
@@ -140,7 +140,7 @@ export function targetOf({ collection, found }: TablePlan, dropped: readonly str
     dropped,
   };
   const asText = (_: string, value: unknown): unknown => (typeof value === "function" ? String(value) : value);
-  return createHash("sha256").update(JSON.stringify(told, asText)).digest("hex");
+  return createHash("sha256").update(JSON.stringify(targetState, asText)).digest("hex");
 }
 
 function* hasJournal(schema: Schema): Script<boolean> {

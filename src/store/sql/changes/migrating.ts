@@ -1,9 +1,9 @@
-import { aFunction, objectOf, optional, text, texts, type Check } from "../../../core/checking/members.ts";
+import { aFunction, buildObjectCheck, optional, text, texts, type Check } from "../../../core/checking/members.ts";
 import { type ChecksOf } from "../../../core/checking/options.ts";
-import { ownOf } from "../../declarations.ts";
+import { pickOwnCollections } from "../../declarations.ts";
 import { MigrationNeeded, type Collection } from "../../store.ts";
 import { quote } from "../names.ts";
-import { indexesOf, typesOf } from "../schema/definition.ts";
+import { collectIndexes, collectTypes } from "../schema/definition.ts";
 import { findTable } from "../schema/found-table.ts";
 import { forgottenLinks } from "../schema/links.ts";
 import { requireKnownVersion } from "../schema/prepare.ts";
@@ -12,7 +12,7 @@ import { ask, statement, type Script } from "../schema/script.ts";
 import { typesWithShape } from "../schema/table-shape.ts";
 import { dropWords, endsOthers, type Change } from "./changes.ts";
 import { readHistory, type Done } from "./journal.ts";
-import { monthNow, obstaclesOf, planTable, type TablePlan, tellMisfit } from "./plan-table.ts";
+import { monthNow, collectObstacles, planTable, type TablePlan, tellMisfit } from "./plan-table.ts";
 
 /** The options of a migration. */
 export interface MigrateOptions {
@@ -29,7 +29,7 @@ export interface MigrateOptions {
 }
 
 /** The check for these options. */
-export const migrateOptions: Check = objectOf(
+export const migrateOptions: Check = buildObjectCheck(
   {
     program: text,
     dropped: optional(texts),
@@ -61,10 +61,10 @@ export function* planTables(
   collections: readonly Collection[],
   dropped: readonly string[] = [],
 ): Script<Planned> {
-  if ((yield* requireKnownVersion(schema)) === 0) return { plans: [], missing: ownOf(collections) };
+  if ((yield* requireKnownVersion(schema)) === 0) return { plans: [], missing: pickOwnCollections(collections) };
   const plans: TablePlan[] = [];
   const missing: Collection[] = [];
-  const own = ownOf(collections);
+  const own = pickOwnCollections(collections);
   for (const collection of [...own, ...(yield* forgottenLinks(schema, own))]) {
     const found = yield* findTable(schema, collection);
     if (found === null) missing.push(collection);
@@ -79,7 +79,7 @@ export function requirePossible(
   dropped: readonly string[],
   history: readonly Done[],
 ): void {
-  const problems = [...plans.flatMap(obstaclesOf), ...strangersAmong(dropped, plans, history)];
+  const problems = [...plans.flatMap(collectObstacles), ...strangersAmong(dropped, plans, history)];
   if (problems.length > 0) throw new MigrationNeeded(problems);
 }
 
@@ -93,10 +93,10 @@ function strangersAmong(
   history: readonly Done[],
 ): readonly string[] {
   const going = plans.flatMap(({ changes }) => changes.filter(({ effect }) => effect === "loses"));
-  const known = new Set(going.map(({ place }) => place));
+  const removedPlaces = new Set(going.map(({ place }) => place));
   const gone = new Set(history.map(({ words }) => words));
   return dropped
-    .filter((place) => !known.has(place) && !gone.has(`${place}: ${dropWords}`))
+    .filter((place) => !removedPlaces.has(place) && !gone.has(`${place}: ${dropWords}`))
     .map((place) => `${place} cannot be removed: it is declared, or there is no such column.`);
 }
 
@@ -106,7 +106,7 @@ export function isMoreThanStart({ changes }: TablePlan): boolean {
 }
 
 /** Returns the words for the history. */
-export function wordsOf({ changes }: TablePlan): readonly string[] {
+export function describeChanges({ changes }: TablePlan): readonly string[] {
   return changes.map(({ place, words }) => `${place}: ${words}`);
 }
 
@@ -168,9 +168,9 @@ export function* tellPlan(
     if (plan.changes.length === 0) continue;
     const [count] = yield* ask(statement(`SELECT count(*) AS counted FROM ${quote(plan.collection.name)}`));
     const rows = Number(count!["counted"]);
-    const indexes = indexesOf(schema, plan.collection).size;
+    const indexes = collectIndexes(schema, plan.collection).size;
     const seconds = isWritten(plan, rows) ? secondsToWrite(rows, indexes) : rows / lookedAt;
-    const steps = obstaclesOf(plan).length > 0 || !isMoreThanStart(plan) ? null : yield* byHand(plan);
+    const steps = collectObstacles(plan).length > 0 || !isMoreThanStart(plan) ? null : yield* byHand(plan);
     tables.push({
       table: plan.collection.name,
       rows,
@@ -197,16 +197,18 @@ function* tellForgotten(schema: Schema, { plans, missing }: Planned): Script<rea
   if ((yield* ask(schema.findColumns("latchkey_schema"))).length === 0) return [];
   const declared = new Set([...plans.map(({ collection }) => collection.name), ...missing.map(({ name }) => name)]);
   const remembered = yield* ask(statement("SELECT collection FROM latchkey_schema ORDER BY collection"));
-  const told: string[] = [];
+  const remarks: string[] = [];
   for (const name of remembered.map(({ collection }) => String(collection))) {
     if (declared.has(name) || (yield* ask(schema.findColumns(name))).length === 0) continue;
     const [count] = yield* ask(statement(`SELECT count(*) AS counted FROM ${quote(name)}`));
     const rows = Number(count!["counted"]);
     const stay = rows === 1 ? "1 row, which stays hidden" : `${rows.toLocaleString("en")} rows, which stay hidden`;
     if (rows > 0)
-      told.push(`${name} is no longer declared, and has ${stay}. The table of a resource has the name of its plural.`);
+      remarks.push(
+        `${name} is no longer declared, and has ${stay}. The table of a resource has the name of its plural.`,
+      );
   }
-  return told;
+  return remarks;
 }
 
 /** Returns the plan for a new table. */
@@ -219,6 +221,6 @@ export function tellMissing({ name }: Collection): PlannedTable {
  * Returns the SQL that records the new column types. The next start makes the rest: indexes, references, folded values.
  */
 function rememberTypes(schema: Schema, { collection, found, changes }: TablePlan): string {
-  const types = typesWithShape(collection, typesOf(collection), { before: found, alone: endsOthers(changes) });
+  const types = typesWithShape(collection, collectTypes(collection), { before: found, alone: endsOthers(changes) });
   return `UPDATE latchkey_schema SET types = ${schema.literal(JSON.stringify(types))} WHERE collection = ${schema.literal(collection.name)}`;
 }

@@ -1,7 +1,7 @@
 import { messageOfThrown } from "../../../core/checking/thrown.ts";
 import { fold } from "../../fold.ts";
 import type { Collection, Column, StoredRecord, Value } from "../../store.ts";
-import { decoderOf, encode } from "../codec.ts";
+import { findDecoder, encode } from "../codec.ts";
 import type { Cell } from "../dialect.ts";
 import { quote } from "../names.ts";
 import type { Found, Schema } from "../schema/schema.ts";
@@ -30,7 +30,7 @@ type Sources = ReadonlyMap<string, Source>;
  * Finds the rows that would not fit: without a value, with one that cannot be converted or breaks the rule, or with a
  * duplicate of a unique value.
  */
-export function* misfitsOf(
+export function* collectMisfits(
   schema: Schema,
   collection: Collection,
   found: Found,
@@ -49,7 +49,7 @@ export function* misfitsOf(
 }
 
 /** Returns the SQL expression for the new values. Returns null if the program computes them, or if there are none. */
-export function expressionOf(source: Source): string | null {
+export function compileExpression(source: Source): string | null {
   if (source.kind === "same") return quote(source.from);
   if (source.kind !== "sql") return null;
   // The result of a conversion for null is not used, because it may be a word.
@@ -93,7 +93,11 @@ function* valuesDangling(
   source: Source,
   found: Found,
 ): Script<readonly Misfit[]> {
-  const [target, before, expression] = [column.references?.collection, nameBefore(column, found), expressionOf(source)];
+  const [target, before, expression] = [
+    column.references?.collection,
+    nameBefore(column, found),
+    compileExpression(source),
+  ];
   if (target === undefined || before === null || expression === null) return [];
   if (found.references.get(before)?.target.startsWith(`${target} `) === true) return [];
   const isThere = (yield* ask(schema.findColumns(target))).length > 0;
@@ -117,7 +121,7 @@ function* misfitsAmong(place: string, from: string, why: string): Script<readonl
 
 /** Finds new values of a unique column that occur more than once. */
 function* valuesTwice({ name }: Collection, column: Column, source: Source, found: Found): Script<readonly Misfit[]> {
-  const expression = expressionOf(source);
+  const expression = compileExpression(source);
   const was = found.declared?.columns.find((each) => each.name === nameBefore(column, found));
   const isNew = source.kind !== "same" || was?.unique !== column.unique;
   if (column.unique !== true || expression === null || !isNew) return [];
@@ -137,7 +141,7 @@ const whyTwice = "is unique, but some values exist more than once. Change all bu
 interface Looked {
   readonly column: Column;
   /** Returns the new value of a row. */
-  valueOf(row: StoredRecord, cells: readonly unknown[]): Value;
+  computeValue(row: StoredRecord, cells: readonly unknown[]): Value;
   /** The values seen so far, if the column is unique. */
   readonly seen: Set<Value> | null;
   rows: number;
@@ -151,14 +155,16 @@ function* valuesAgainstRules(
   found: Found,
   sources: Sources,
 ): Script<readonly Misfit[]> {
-  const { selected: before, rowOf } = rowsBefore(schema, found);
+  const { selected: before, readRow } = rowsBefore(schema, found);
   const selected = [...before];
-  const looked = collection.columns.flatMap((column) => lookedOf(schema, column, found, sources, selected) ?? []);
+  const looked = collection.columns.flatMap(
+    (column) => planColumnCheck(schema, column, found, sources, selected) ?? [],
+  );
   if (looked.length === 0) return [];
   let last: Cell = null;
   for (;;) {
     const page = yield* readBehind(schema, collection, selected, last);
-    for (const cells of page) for (const each of looked) look(schema, each, rowOf(cells), cells);
+    for (const cells of page) for (const each of looked) look(schema, each, readRow(cells), cells);
     if (page.length < pageSize) break;
     last = page.at(-1)![0] as Cell;
   }
@@ -168,19 +174,25 @@ function* valuesAgainstRules(
 }
 
 /** Returns how a column is checked, or null if it need not be. Adds the SQL that it needs to `selected`. */
-function lookedOf(schema: Schema, column: Column, found: Found, sources: Sources, selected: string[]): Looked | null {
+function planColumnCheck(
+  schema: Schema,
+  column: Column,
+  found: Found,
+  sources: Sources,
+  selected: string[],
+): Looked | null {
   const source = sources.get(column.name)!;
   const isRuled = column.fits !== undefined && (source.kind === "sql" || isNarrower(column, found));
   const was = found.declared?.columns.find((each) => each.name === nameBefore(column, found));
   const isFoldedAnew = column.unique === "folded" && was?.unique !== "folded" && source.kind !== "new";
   if (source.kind !== "program" && !isRuled && !isFoldedAnew) return null;
   const common = { column, rows: 0, ids: [], why: "", seen: needsSeen(column, source, isFoldedAnew) };
-  if (source.kind === "program") return { ...common, valueOf: (row) => source.compute(row) };
-  const expression = expressionOf(source);
+  if (source.kind === "program") return { ...common, computeValue: (row) => source.compute(row) };
+  const expression = compileExpression(source);
   if (expression === null) return null;
   const at = selected.push(selectedAs(schema, column, expression)) - 1;
-  const decode = decoderOf(schema, column);
-  return { ...common, valueOf: (_, cells) => (decode === null ? (cells[at] as Value) : decode(cells[at])) };
+  const decode = findDecoder(schema, column);
+  return { ...common, computeValue: (_, cells) => (decode === null ? (cells[at] as Value) : decode(cells[at])) };
 }
 
 function needsSeen({ unique }: Column, { kind }: Source, isFoldedAnew: boolean): Set<Value> | null {
@@ -198,13 +210,13 @@ function look(schema: Schema, looked: Looked, row: StoredRecord, cells: readonly
 /** Returns the mistake in the new value of a row, or null if there is none. */
 function whyNot(
   schema: Schema,
-  { column, valueOf, seen }: Looked,
+  { column, computeValue, seen }: Looked,
   row: StoredRecord,
   cells: readonly unknown[],
 ): string | null {
   let value: Value;
   try {
-    value = valueOf(row, cells);
+    value = computeValue(row, cells);
     encode(schema, column, value);
   } catch (error) {
     return `cannot be computed from the existing values: ${messageOfThrown(error).replace(/\.$/, "")}. Mend convert or backfill in its declaration`;

@@ -1,12 +1,12 @@
 import type { Collection, Column } from "../../store.ts";
-import { shadowOf } from "../names.ts";
+import { formatShadowName } from "../names.ts";
 import { isOurs, requiredLeftOvers } from "../schema/found-table.ts";
 import type { Found, Schema } from "../schema/schema.ts";
 import type { Script } from "../schema/script.ts";
-import { changesOf, likelyRenames, remarksOn, type Change, type Wishes } from "./changes.ts";
-import { misfitsOf, type Misfit } from "./misfits.ts";
+import { collectChanges, likelyRenames, remarksOn, type Change, type Wishes } from "./changes.ts";
+import { collectMisfits, type Misfit } from "./misfits.ts";
 import { keyType } from "./rows-before.ts";
-import { sourcesOf, type Source } from "./source.ts";
+import { resolveSources, type Source } from "./source.ts";
 
 /** The plan for an existing table. */
 export interface TablePlan {
@@ -27,7 +27,7 @@ export interface TablePlan {
 /** Compares a declaration with its table, and checks all rows that a change affects. */
 export function* planTable(schema: Schema, collection: Collection, found: Found, wishes: Wishes): Script<TablePlan> {
   const { name } = collection;
-  const sources = sourcesOf(schema, collection, found);
+  const sources = resolveSources(schema, collection, found);
   const plan = { collection, found, sources, changes: [], misfits: [], renames: [], remarks: [] };
   const obstacles = firstObstacles(schema, collection, found);
   if (obstacles.length > 0) return { ...plan, obstacles };
@@ -41,8 +41,8 @@ export function* planTable(schema: Schema, collection: Collection, found: Found,
         `${name}.${column.name} is no longer declared, but new rows need a value for it. Declare it again, or declare its removal, which keeps its values hidden: removed: { ${column.name}: "${yearAfter(wishes.month)}" }.`,
       );
   }
-  const misfits = yield* misfitsOf(schema, collection, found, sources);
-  const changes = yield* changesOf(schema, collection, found, sources, wishes);
+  const misfits = yield* collectMisfits(schema, collection, found, sources);
+  const changes = yield* collectChanges(schema, collection, found, sources, wishes);
   const going = changes.every(({ effect }) => effect === "adds")
     ? null
     : goingColumns(schema, collection, sources, changes);
@@ -65,11 +65,13 @@ function goingColumns(
   changes: readonly Change[],
 ): ReadonlySet<string> {
   const all = [...sources.values()];
-  const kept = new Set(all.map((source) => (source.kind === "same" ? source.from : null)));
+  const retainedNames = new Set(all.map((source) => (source.kind === "same" ? source.from : null)));
   const replaced = columns.flatMap((column) => {
     const source = sources.get(column.name)!;
     const was = source.kind === "sql" || source.kind === "program" ? source.was : null;
-    return was === null || kept.has(was.name) ? [] : [was.name, shadowOf(schema, { ...column, name: was.name })];
+    return was === null || retainedNames.has(was.name)
+      ? []
+      : [was.name, formatShadowName(schema, { ...column, name: was.name })];
   });
   const dropped = changes.flatMap(({ place, effect }) => (effect === "loses" ? [place.slice(name.length + 1)] : []));
   return new Set([...replaced, ...dropped, ...(showsAnew({ changes }) ? [revisionColumn.name] : [])]);
@@ -81,7 +83,7 @@ export function monthNow(): string {
 }
 
 /** Returns the reasons why a plan is impossible. Nothing starts before they are resolved. */
-export function obstaclesOf(plan: TablePlan): readonly string[] {
+export function collectObstacles(plan: TablePlan): readonly string[] {
   return [
     ...plan.obstacles,
     ...plan.misfits.map(tellMisfit),

@@ -1,5 +1,5 @@
 import type { Collection, Key, StoredRecord, Value } from "../../store.ts";
-import { decoderOf } from "../codec.ts";
+import { findDecoder } from "../codec.ts";
 import type { Cell, Dialect } from "../dialect.ts";
 import { quote } from "../names.ts";
 import type { Found, Schema } from "../schema/schema.ts";
@@ -12,19 +12,19 @@ export const pageSize = 1000;
 
 /** The old rows of a table, independent of today's declaration. */
 export interface RowsBefore {
-  /** The columns of `rowOf` as SQL, the key first. */
+  /** The columns of `readRow` as SQL, the key first. */
   readonly selected: readonly string[];
-  rowOf(cells: readonly unknown[]): StoredRecord;
+  readRow(cells: readonly unknown[]): StoredRecord;
 }
 
 /** Returns how to read the rows of a table with their old declaration. */
 export function rowsBefore(schema: Schema, found: Found): RowsBefore {
   const names = [...found.columns.keys()].filter((name) => name !== "id" && !name.startsWith("_"));
   const columns = names.map((name) => columnWas(schema, found, name));
-  const decoders = columns.map((column) => decoderOf(schema, column));
+  const decoders = columns.map((column) => findDecoder(schema, column));
   return {
     selected: [quote("id"), ...columns.map((column) => selectedAs(schema, column, quote(column.name)))],
-    rowOf(cells) {
+    readRow(cells) {
       const record: Record<string, Value> = { id: cells[0] as Key };
       for (const [at, name] of names.entries()) {
         const cell = cells[at + 1];
@@ -49,5 +49,5 @@ export function readBehind(
 
 /** Returns the SQL type of a key. */
 export function keyType(dialect: Dialect, type: Collection["key"]): string {
-  return dialect.storageOf({ name: "id", type });
+  return dialect.compileStorage({ name: "id", type });
 }

@@ -2,7 +2,7 @@ import { atOnce } from "../../../core/checking/at-once.ts";
 import type { Collection, Column, StoredRecord, Value } from "../../store.ts";
 import { encode } from "../codec.ts";
 import { quote } from "../names.ts";
-import { typeOf } from "../schema/definition.ts";
+import { formatType } from "../schema/definition.ts";
 import type { Found, Schema } from "../schema/schema.ts";
 import { always, type Conversion } from "./conversion.ts";
 
@@ -20,11 +20,11 @@ export type Source =
   | { readonly kind: "unknown"; readonly why: string };
 
 /** Returns the source of each declared column. */
-export function sourcesOf(schema: Schema, collection: Collection, found: Found): ReadonlyMap<string, Source> {
+export function resolveSources(schema: Schema, collection: Collection, found: Found): ReadonlyMap<string, Source> {
   const taken = new Set<string>();
   return new Map(
     collection.columns.map((column) => {
-      const source = leftInTheWay(collection, column, found) ?? sourceOf(schema, column, found);
+      const source = leftInTheWay(collection, column, found) ?? resolveSource(schema, column, found);
       if (source.kind !== "same" || !taken.has(source.from)) {
         if (source.kind === "same") taken.add(source.from);
         return [column.name, source];
@@ -71,10 +71,12 @@ export function nameBefore({ name, origin }: Column, { columns }: Found): string
 
 /** Returns true if the type of a column differs from the type of its existing values. */
 export function isOtherType(schema: Schema, column: Column, was: Column, found: Found): boolean {
-  return found.columns.get(was.name)!.storage !== schema.storageOf(column) || typeOf(was) !== typeOf(column);
+  return (
+    found.columns.get(was.name)!.storage !== schema.compileStorage(column) || formatType(was) !== formatType(column)
+  );
 }
 
-function sourceOf(schema: Schema, column: Column, found: Found): Source {
+function resolveSource(schema: Schema, column: Column, found: Found): Source {
   const { origin = {} } = column;
   const before = nameBefore(column, found);
   if (before === null) return newSource(column);
@@ -86,11 +88,11 @@ function sourceOf(schema: Schema, column: Column, found: Found): Source {
     return program(was, origin.backfill, fills, convert);
   if (typeof convert === "function" && isNarrower(column, found))
     return program(was, origin.backfill, fills, (old) => (column.fits?.(old) === false ? convert(old) : old));
-  const conversion = conversionOf(schema, column, was, { isOther, isRenamed: before !== column.name });
+  const conversion = findConversion(schema, column, was, { isOther, isRenamed: before !== column.name });
   if (conversion === null)
     return {
       kind: "unknown",
-      why: `was ${typeOf(was)} but is declared ${typeOf(column)}. Declare how to convert its values: convert: (old) => …`,
+      why: `was ${formatType(was)} but is declared ${formatType(column)}. Declare how to convert its values: convert: (old) => …`,
     };
   const isSame = conversion.value === quote(before) && conversion.fits === "TRUE";
   if (typeof origin.backfill === "function" && fills)
@@ -98,7 +100,12 @@ function sourceOf(schema: Schema, column: Column, found: Found): Source {
       ? program(was, origin.backfill, true, (old) => old)
       : { kind: "unknown", why: "has a backfill that is a function; its convert has to be a function too" };
   if (isSame && !fills) return { kind: "same", from: before };
-  return { kind: "sql", was, conversion, fallback: fills ? literalOf(schema, column, origin.backfill as Value) : null };
+  return {
+    kind: "sql",
+    was,
+    conversion,
+    fallback: fills ? compileLiteral(schema, column, origin.backfill as Value) : null,
+  };
 }
 
 function newSource(column: Column): Source {
@@ -114,7 +121,7 @@ function newSource(column: Column): Source {
 }
 
 /** Returns the conversion of the declaration for this database, or the one between the two types. */
-function conversionOf(
+function findConversion(
   schema: Schema,
   column: Column,
   was: Column,
@@ -192,7 +199,7 @@ function typeOfStorage({ engine }: Schema, storage: string): Column["type"] {
   return storage === "bigint" ? "integer" : storage === "boolean" || storage === "json" ? storage : "text";
 }
 
-function literalOf(schema: Schema, column: Column, value: Value): string {
+function compileLiteral(schema: Schema, column: Column, value: Value): string {
   const cell = encode(schema, column, value);
   return typeof cell === "string" ? schema.literal(cell) : String(cell);
 }

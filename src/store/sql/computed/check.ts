@@ -4,8 +4,8 @@ import { shownKeySQL } from "../existing/found.ts";
 import { quote } from "../names.ts";
 import type { Schema } from "../schema/schema.ts";
 import { ask, run, statement, type Script } from "../schema/script.ts";
-import { tablesOf } from "../schema/table.ts";
-import { computingOf, seenColumns, sourceOf, type Computing } from "./computed.ts";
+import { createTableLookup } from "../schema/table.ts";
+import { collectComputed, seenColumns, compileSource, type Computing } from "./computed.ts";
 
 /** The number of rows that are checked at the start. */
 const lookedAt = 10_000;
@@ -30,7 +30,7 @@ const typesFor: Readonly<Record<Column["type"], readonly string[]>> = {
 export function* checkComputed(schema: Schema, collections: readonly Collection[]): Script<void> {
   const problems: string[] = [];
   for (const collection of collections)
-    for (const computing of computingOf(schema, collection)) {
+    for (const computing of collectComputed(schema, collection)) {
       const wrong = yield* mistakeIn(schema, collection, computing);
       if (wrong !== null) problems.push(`${collection.name}.${computing.column.name}: ${wrong}.`);
     }
@@ -61,22 +61,22 @@ function* tryExpression(
   { type }: Column,
   expression: string,
 ): Script<string | null> {
-  const table = tablesOf(schema)(collection);
+  const table = createTableLookup(schema)(collection);
   const seen = [quote("id"), ...seenColumns(schema, collection)].join(", ");
   yield* run(`CREATE TEMP TABLE latchkey_made AS SELECT ${seen} FROM ${table.name} LIMIT 0`);
   const indexed = type === "json" && schema.engine === "postgres" ? `(${expression})::text` : expression;
   yield* run(`CREATE INDEX latchkey_made_once ON latchkey_made ((${indexed}))`);
-  const typed = schema.typeOf(expression, "latchkey_made");
+  const typed = schema.compileTypeQuery(expression, "latchkey_made");
   if (typed === null) return null;
   const [row] = yield* ask(statement(typed));
   return String(row!["type"]);
 }
 
 function* unfitRows(schema: Schema, collection: Collection, computing: Computing): Script<readonly string[]> {
-  const table = tablesOf(schema)(collection);
+  const table = createTableLookup(schema)(collection);
   const name = quote(computing.column.name);
   const unfit = unfitIn(computing, name) ?? "FALSE";
-  const source = sourceOf(schema, collection, table.name);
+  const source = compileSource(schema, collection, table.name);
   const rows = yield* ask(
     statement(
       `SELECT ${shownKeySQL('"id"')} AS key FROM (SELECT "id", ${name} FROM ${source} LIMIT ${lookedAt}) AS t WHERE ${unfit} LIMIT 3`,

@@ -14,10 +14,10 @@ export interface Computing extends Checked {
  * Returns the computed columns of a collection. A missing expression for this database is reported when the store is
  * opened.
  */
-export function computingOf(dialect: Dialect, collection: Collection): readonly Computing[] {
+export function collectComputed(dialect: Dialect, collection: Collection): readonly Computing[] {
   return (collection.computed ?? []).map((column) => {
     const { sql, storage } = dialect.made(column, column.sql[dialect.engine] ?? "NULL");
-    const form = dialect.formOf(column, { ...anything, storage });
+    const form = dialect.chooseForm(column, { ...anything, storage });
     if (typeof form === "string") throw new TypeError(`What is computed as ${column.name} ${form}`);
     const [place, field] = [`the value computed by SQL`, `${collection.name}.${column.name}`];
     return { column, form, isNullable: true, place, field, sql: withNumbers(dialect, collection, sql) };
@@ -27,8 +27,8 @@ export function computingOf(dialect: Dialect, collection: Collection): readonly 
 const anything: Omit<FoundColumnForm, "storage"> = { nullable: true, filled: false, generated: true, shape: "zulu" };
 
 /** Returns the table to read from, with the computed columns added. Databases still use the indexes of the table. */
-export function sourceOf(dialect: Dialect, collection: Collection, name: string): string {
-  const computing = computingOf(dialect, collection);
+export function compileSource(dialect: Dialect, collection: Collection, name: string): string {
+  const computing = collectComputed(dialect, collection);
   if (computing.length === 0) return name;
   const made = computing.map(({ sql, column }) => `${sql} AS ${quote(column.name)}`);
   return `(SELECT *, ${made.join(", ")} FROM ${name}) AS ${quote(collection.name)}`;

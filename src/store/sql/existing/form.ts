@@ -21,7 +21,7 @@ export interface Form {
   /** Returns the SQL of a value to write. */
   readonly written: (place: string) => string;
   /** Converts a value before it becomes a parameter. */
-  readonly cellOf?: (cell: Cell) => Cell;
+  readonly convertCell?: (cell: Cell) => Cell;
   /** Returns the first and the last spelling of a value, if it has several. */
   readonly span?: (cell: Cell) => readonly [first: Cell, last: Cell];
 }
@@ -58,9 +58,9 @@ export function inMilliseconds(cell: Cell): Cell {
 }
 
 /** Combines several conditions with AND. */
-export function everyOf(...conditions: readonly (Form["fits"] | undefined)[]): Form["fits"] {
-  const asked = conditions.filter((each) => each !== undefined);
-  return asked.length === 0 ? undefined : (x) => asked.map((each) => each(x)).join(" AND ");
+export function combineConditions(...conditions: readonly (Form["fits"] | undefined)[]): Form["fits"] {
+  const presentConditions = conditions.filter((each) => each !== undefined);
+  return presentConditions.length === 0 ? undefined : (x) => presentConditions.map((each) => each(x)).join(" AND ");
 }
 
 /** Returns the words that the declaration allows. Returns undefined if it does not list them. */

@@ -57,19 +57,19 @@ export function unservedFor(least: unknown): string | null {
 }
 
 /** Returns the key of a table if it is one column of whole numbers. Returns null otherwise. */
-export function countedKeyOf({ isTable, key, columns }: FoundExisting): string | null {
+export function findCountedKey({ isTable, key, columns }: FoundExisting): string | null {
   const [only] = key;
   const storage = columns.find(({ name }) => name === only)?.storage ?? "";
   return isTable && key.length === 1 && /int/i.test(storage) && !/interval/i.test(storage) ? only! : null;
 }
 
 /** Returns the name of a column in its table. */
-export function rawNameOf({ names }: ExistingTable, name: string): string {
+export function resolveRawName({ names }: ExistingTable, name: string): string {
   return Object.hasOwn(names, name) ? names[name]! : name;
 }
 
 /** Returns the key as a column. */
-export function keyColumnOf({ key, existing }: Collection): Column {
+export function buildKeyColumn({ key, existing }: Collection): Column {
   const isUUID = existing?.found?.["id"]?.storage === "uuid";
   return { name: "id", type: key, ...(isUUID ? { rule: { kind: "uuid" } } : {}) };
 }

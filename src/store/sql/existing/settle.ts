@@ -8,10 +8,10 @@ import {
 } from "../../store.ts";
 import type { Schema } from "../schema/schema.ts";
 import { ask, statement, type Script } from "../schema/script.ts";
-import { tablesOf } from "../schema/table.ts";
+import { createTableLookup } from "../schema/table.ts";
 import { unfitIn, wordsFor } from "./checked.ts";
 import { same } from "./form.ts";
-import { keyColumnOf, rawNameOf, shownKeySQL, type FoundExisting, type FoundExistingColumn } from "./found.ts";
+import { buildKeyColumn, resolveRawName, shownKeySQL, type FoundExisting, type FoundExistingColumn } from "./found.ts";
 import { writeMistakes } from "./write-mistakes.ts";
 
 /** The number of rows that are checked at the start. A mistake in a later row is reported when that row is read. */
@@ -40,12 +40,12 @@ export function* settleExisting(
     const instants = collection.columns.filter(({ type }) => type === "date-time");
     const found = yield* schema.findExisting(
       existing.table,
-      new Set(instants.map(({ name }) => rawNameOf(existing, name))),
+      new Set(instants.map(({ name }) => resolveRawName(existing, name))),
     );
-    const told =
+    const mistakes =
       found === null ? [`there is no table ${existing.table}`] : mistakesIn(schema, collection, existing, found);
-    problems.push(...told.map((each) => `${collection.name}: ${each}.`));
-    if (found === null || told.length > 0) continue;
+    problems.push(...mistakes.map((each) => `${collection.name}: ${each}.`));
+    if (found === null || mistakes.length > 0) continue;
     const one = settledAs(schema, collection, existing, found);
     const unfit = yield* naming(existing.table, unfitRows(schema, one));
     const unwritable = yield* schema.findUnwritable(one);
@@ -67,7 +67,7 @@ export function asSettled(
 /** Returns the collection with the facts that were found. Only its existing indexes count. */
 function settledAs(schema: Schema, collection: Collection, existing: ExistingTable, found: FoundExisting): Collection {
   const byRaw = new Map(
-    ["id", ...collection.columns.map(({ name }) => name)].map((name) => [rawNameOf(existing, name), name]),
+    ["id", ...collection.columns.map(({ name }) => name)].map((name) => [resolveRawName(existing, name), name]),
   );
   const forms = Object.fromEntries(
     [...byRaw].map(([raw, name]) => [name, formFound(found.columns.find((column) => column.name === raw)!)]),
@@ -108,14 +108,14 @@ function keyServedBy(
   existing: ExistingTable,
   { isTable, indexes }: FoundExisting,
 ): Pick<ExistingTable, "served"> {
-  const raw = rawNameOf(existing, "id");
+  const raw = resolveRawName(existing, "id");
   if (!isTable) return {};
   if (!indexes.some(([first]) => first === raw)) return { served: "nothing" };
-  return servedBy(schema, keyColumnOf(collection), existing.found!["id"]!);
+  return servedBy(schema, buildKeyColumn(collection), existing.found!["id"]!);
 }
 
 function servedBy(schema: Schema, column: Column, found: FoundColumnForm): Pick<Column, "served"> {
-  const form = schema.formOf(column, found);
+  const form = schema.chooseForm(column, found);
   if (typeof form === "string" || form.inOrder) return {};
   return { served: form.equal.of === same ? "equality" : "nothing" };
 }
@@ -152,7 +152,7 @@ function mistakesIn(schema: Schema, collection: Collection, existing: ExistingTa
   const { table } = existing;
   const mistakes = keyMistakes(schema, collection, existing, found);
   for (const column of collection.columns) {
-    const raw = rawNameOf(existing, column.name);
+    const raw = resolveRawName(existing, column.name);
     const there = found.columns.find(({ name }) => name === raw);
     if (there === undefined) {
       const names = found.columns.map(({ name }) => name);
@@ -161,7 +161,7 @@ function mistakesIn(schema: Schema, collection: Collection, existing: ExistingTa
       );
       continue;
     }
-    const form = schema.formOf(column, formFound(there));
+    const form = schema.chooseForm(column, formFound(there));
     if (typeof form === "string") mistakes.push(`${table}.${raw} ${form}; declare ${column.name} otherwise`);
     const isUnique = [...found.uniques.values(), found.key].some((each) => each.length === 1 && each[0] === raw);
     if (column.unique === true && !isUnique)
@@ -175,7 +175,7 @@ function mistakesIn(schema: Schema, collection: Collection, existing: ExistingTa
 
 function keyMistakes(schema: Schema, collection: Collection, existing: ExistingTable, found: FoundExisting): string[] {
   const { table } = existing;
-  const raw = rawNameOf(existing, "id");
+  const raw = resolveRawName(existing, "id");
   const names = found.columns.map(({ name }) => name);
   const column = found.columns.find(({ name }) => name === raw);
   if (found.key.length > 1)
@@ -192,8 +192,8 @@ function keyMistakes(schema: Schema, collection: Collection, existing: ExistingT
     return [
       `${table}.${raw} is neither the key of the table nor a unique column without NULL; name its key in columns: { id: "${found.key[0] ?? "…"}" }`,
     ];
-  const form = schema.formOf(
-    { ...keyColumnOf({ ...collection, existing: { ...existing, found: { id: formFound(column) } } }) },
+  const form = schema.chooseForm(
+    { ...buildKeyColumn({ ...collection, existing: { ...existing, found: { id: formFound(column) } } }) },
     formFound(column),
   );
   return typeof form === "string"
@@ -222,13 +222,13 @@ function* naming<T>(table: string, script: Script<T>): Script<T> {
 
 /** Finds values in the first rows that are not of the declared kind. Returns one sentence for each column. */
 function* unfitRows(schema: Schema, collection: Collection): Script<readonly string[]> {
-  const table = tablesOf(schema)(collection);
-  const told: string[] = [];
+  const table = createTableLookup(schema)(collection);
+  const mistakes: string[] = [];
   if (collection.key === "integer") {
     const [first] = yield* ask(statement(`SELECT ${shownKeySQL('min("id")')} AS key FROM ${table.name}`));
     const least = first!["key"];
     if (least !== null && !(Number(least) >= 1))
-      told.push(
+      mistakes.push(
         `${collection.existing!.table} has a row with the key ${String(least)}, and ids are whole numbers from 1; serve a view without it, or say id: "text" where the key is a text`,
       );
   }
@@ -247,9 +247,9 @@ function* unfitRows(schema: Schema, collection: Collection): Script<readonly str
     if (rows.length === 0) continue;
     const some = rows.slice(0, 3).map(({ key }) => String(key));
     const which = rows.length > 3 ? `${some.join(", ")}, …` : some.join(", ");
-    told.push(
-      `${collection.existing!.table}.${rawNameOf(collection.existing!, column.name)} has values that do not fit the declaration of ${column.name} (${wordsFor(column)}), in the rows ${which}; mend the rows, or change the declaration`,
+    mistakes.push(
+      `${collection.existing!.table}.${resolveRawName(collection.existing!, column.name)} has values that do not fit the declaration of ${column.name} (${wordsFor(column)}), in the rows ${which}; mend the rows, or change the declaration`,
     );
   }
-  return told;
+  return mistakes;
 }

@@ -1,6 +1,6 @@
 import type { Collection, ExistingTable } from "../../store.ts";
 import type { Schema } from "../schema/schema.ts";
-import { rawNameOf, type FoundExisting } from "./found.ts";
+import { resolveRawName, type FoundExisting } from "./found.ts";
 
 /** Returns the reasons why rows cannot be written as declared. */
 export function writeMistakes(
@@ -20,18 +20,22 @@ export function writeMistakes(
       `${table}.${revision.column} is not a column of whole numbers, so it cannot count the changes of a row; leave revision out`,
     );
   for (const name of writes.length === 0 ? [] : (existing.written ?? [])) {
-    const raw = rawNameOf(existing, name);
+    const raw = resolveRawName(existing, name);
     if (found.columns.some((column) => column.name === raw && column.generated))
       mistakes.push(
         `${table}.${raw} gets its values only from the database; declare ${name} with readOnly: true, filled: true`,
       );
-    const kept = digitsKept(schema, found, raw);
+    const keptDigits = digitsKept(schema, found, raw);
     const { type, scale = 0 } = collection.columns.find((column) => column.name === name) ?? {};
-    if (type === "decimal" && kept < scale)
-      mistakes.push(`${table}.${raw} rounds to ${kept} digits after the point; declare ${name} with scale: ${kept}`);
+    if (type === "decimal" && keptDigits < scale)
+      mistakes.push(
+        `${table}.${raw} rounds to ${keptDigits} digits after the point; declare ${name} with scale: ${keptDigits}`,
+      );
   }
   if (!writes.includes("create") || found.isFilledByTrigger) return mistakes;
-  const named = new Set(["id", ...collection.columns.map(({ name }) => name)].map((name) => rawNameOf(existing, name)));
+  const named = new Set(
+    ["id", ...collection.columns.map(({ name }) => name)].map((name) => resolveRawName(existing, name)),
+  );
   const missing = found.columns.filter(
     ({ name, nullable, filled, generated }) => !named.has(name) && !nullable && !filled && !generated,
   );

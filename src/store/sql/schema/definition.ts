@@ -3,16 +3,16 @@ import { isSearched } from "../../searched.ts";
 import type { Collection, Column } from "../../store.ts";
 import { encode } from "../codec.ts";
 import type { Dialect } from "../dialect.ts";
-import { indexNameOf, quote, shadowOf, wordsColumnOf } from "../names.ts";
+import { formatIndexName, quote, formatShadowName, formatWordsColumn } from "../names.ts";
 
 /** Returns the statement that creates the table of a collection, with its name or another. */
 export function createTable(dialect: Dialect, collection: Collection, name = collection.name): string {
   const { key, options } = dialect.defineKey(collection);
   const lines = [
     `"id" ${key}`,
-    `"_revision" ${dialect.storageOf({ name: "_revision", type: "integer" })} NOT NULL`,
+    `"_revision" ${dialect.compileStorage({ name: "_revision", type: "integer" })} NOT NULL`,
     ...collection.columns.map((column) => defineColumn(dialect, column)),
-    ...shadowsOf(dialect, collection).map((shadow) => defineColumn(dialect, shadow)),
+    ...collectShadows(dialect, collection).map((shadow) => defineColumn(dialect, shadow)),
   ];
   return `CREATE TABLE ${quote(name)} (\n  ${lines.join(",\n  ")}\n)${options}`;
 }
@@ -29,10 +29,10 @@ export function defineColumn(dialect: Dialect, column: Column): string {
 }
 
 /** Returns the columns with derived values: folded values and words. They are texts that may be null. */
-export function shadowsOf(dialect: Dialect, { columns }: Collection): readonly Column[] {
+export function collectShadows(dialect: Dialect, { columns }: Collection): readonly Column[] {
   const names = [
-    ...columns.filter(isFolded).map((column) => shadowOf(dialect, column)),
-    ...columns.filter(isSearched).map((column) => wordsColumnOf(dialect, column)),
+    ...columns.filter(isFolded).map((column) => formatShadowName(dialect, column)),
+    ...columns.filter(isSearched).map((column) => formatWordsColumn(dialect, column)),
   ];
   return names.map((name) => ({ name, type: "text", nullable: true }));
 }
@@ -52,10 +52,10 @@ export interface Index {
 }
 
 /** Returns the indexes of a collection by name. */
-export function indexesOf(dialect: Dialect, collection: Collection): ReadonlyMap<string, Index> {
+export function collectIndexes(dialect: Dialect, collection: Collection): ReadonlyMap<string, Index> {
   const indexes = new Map<string, Index>();
   const add = (columns: readonly string[], unique: Column | null, folds: Column | null = null): void => {
-    const name = indexNameOf(dialect, collection, columns, unique !== null);
+    const name = formatIndexName(dialect, collection, columns, unique !== null);
     const on = `${quote(collection.name)} (${columns.map(quote).join(", ")})`;
     indexes.set(name, {
       sql: `CREATE ${unique === null ? "" : "UNIQUE "}INDEX ${quote(name)} ON ${on}`,
@@ -65,9 +65,10 @@ export function indexesOf(dialect: Dialect, collection: Collection): ReadonlyMap
     });
   };
   for (const column of collection.columns) {
-    if (column.unique === "folded") add([shadowOf(dialect, column)], column, column);
+    if (column.unique === "folded") add([formatShadowName(dialect, column)], column, column);
     else if (column.unique === true) add([column.name], column);
-    if (column.folded === true && column.unique !== "folded") add([shadowOf(dialect, column), "id"], null, column);
+    if (column.folded === true && column.unique !== "folded")
+      add([formatShadowName(dialect, column), "id"], null, column);
   }
   for (const columns of collection.indexes ?? []) add(columns, null);
   for (const column of collection.columns) {
@@ -86,16 +87,16 @@ export function defaultLiteral(dialect: Dialect, column: Column): string {
 }
 
 /** Returns the declared type of a column as text, for example `decimal(2)`. */
-export function typeOf({ type, scale }: Column): string {
+export function formatType({ type, scale }: Column): string {
   return type === "decimal" ? `decimal(${scale ?? 0})` : type;
 }
 
 /** Returns the declared types of all columns, by name. */
-export function typesOf({ columns }: Collection): Readonly<Record<string, string>> {
-  return Object.fromEntries(columns.map((column) => [column.name, typeOf(column)]));
+export function collectTypes({ columns }: Collection): Readonly<Record<string, string>> {
+  return Object.fromEntries(columns.map((column) => [column.name, formatType(column)]));
 }
 
-function typeWithOrder({ storageOf, collation }: Dialect, column: Column): string {
+function typeWithOrder({ compileStorage, collation }: Dialect, column: Column): string {
   const isText = column.type === "text" || column.type === "date" || column.type === "date-time";
-  return storageOf(column) + (isText ? collation : "");
+  return compileStorage(column) + (isText ? collation : "");
 }

@@ -16,12 +16,12 @@ export function* findTable(schema: Schema, { name }: Collection): Script<Found |
     isKey: Boolean(row["is_key"]),
   }));
   const remembered = `SELECT types, declaration FROM latchkey_schema WHERE collection = ${schema.place(1)}`;
-  const [kept] = yield* ask(statement(remembered, [name]));
-  const declaration = kept?.["declaration"];
+  const [stored] = yield* ask(statement(remembered, [name]));
+  const declaration = stored?.["declaration"];
   return {
     columns: new Map(columns.map((column) => [column.name, column])),
     references: yield* findReferences(schema, name),
-    types: readTypes(kept?.["types"]),
+    types: readTypes(stored?.["types"]),
     declared: typeof declaration === "string" ? (valueOfJSON(declaration) as Collection) : null,
     rows: (yield* ask(statement(`SELECT 1 FROM ${quote(name)} LIMIT 1`))).length > 0,
   };

@@ -34,15 +34,15 @@ export function* forgottenLinks(schema: Schema, declared: readonly Collection[])
   const rows = yield* ask(statement("SELECT declaration FROM latchkey_schema"));
   const forgotten: Collection[] = [];
   for (const { declaration } of rows) {
-    const kept = valueOfJSON(String(declaration)) as Collection;
-    const owner = owners.get(kept.links?.collection ?? "");
-    if (owner === undefined || owners.has(kept.name) || renamed.has(kept.name)) continue;
-    if (owner.columns.some((column) => column.name === kept.links!.column && isList(column))) continue;
-    if ((yield* ask(schema.findColumns(kept.name))).length === 0) continue;
-    const columns = kept.columns.map(({ references, ...column }) =>
+    const stored = valueOfJSON(String(declaration)) as Collection;
+    const owner = owners.get(stored.links?.collection ?? "");
+    if (owner === undefined || owners.has(stored.name) || renamed.has(stored.name)) continue;
+    if (owner.columns.some((column) => column.name === stored.links!.column && isList(column))) continue;
+    if ((yield* ask(schema.findColumns(stored.name))).length === 0) continue;
+    const columns = stored.columns.map(({ references, ...column }) =>
       references?.onDelete === "cascade" ? { ...column, references } : column,
     );
-    forgotten.push({ ...kept, columns });
+    forgotten.push({ ...stored, columns });
   }
   return forgotten;
 }

@@ -1,13 +1,13 @@
-import { declarationOf } from "../../declarations.ts";
+import { formatDeclaration } from "../../declarations.ts";
 import { MigrationNeeded, type Collection, type Column } from "../../store.ts";
 import { endsOthers } from "../changes/changes.ts";
-import { monthNow, obstaclesOf, planTable, type TablePlan } from "../changes/plan-table.ts";
-import { declaredName, indexPrefix, quote, shadowOf } from "../names.ts";
+import { monthNow, collectObstacles, planTable, type TablePlan } from "../changes/plan-table.ts";
+import { declaredName, indexPrefix, quote, formatShadowName } from "../names.ts";
 import { fitWords } from "../word-index.ts";
-import { createTable, indexesOf, typesOf } from "./definition.ts";
+import { createTable, collectIndexes, collectTypes } from "./definition.ts";
 import { findReferences, findTable, isOurs } from "./found-table.ts";
 import { fillLinks } from "./links.ts";
-import { referenceOf, type Found, type Schema } from "./schema.ts";
+import { formatReference, type Found, type Schema } from "./schema.ts";
 import { ask, run, statement, type Script } from "./script.ts";
 import { typesWithShape, type Changed } from "./table-shape.ts";
 
@@ -26,9 +26,10 @@ export function* fitTables(
   for (const collection of collections) {
     const found = yield* findTable(schema, collection);
     const plan = found === null ? null : yield* planAtStart(schema, collection, found);
-    const told = yield* fitTable(schema, collection, plan);
-    problems.push(...told);
-    if (told.length === 0) fitted.push([collection, plan === null ? { before: null, alone: false } : changedBy(plan)]);
+    const tableProblems = yield* fitTable(schema, collection, plan);
+    problems.push(...tableProblems);
+    if (tableProblems.length === 0)
+      fitted.push([collection, plan === null ? { before: null, alone: false } : changedBy(plan)]);
     else unfit.push(collection.name);
   }
   for (const [collection, { before }] of fitted) if (before === null) yield* fillLinks(schema, collection);
@@ -76,7 +77,7 @@ export function* fitReferences(
   const problems: string[] = [];
   for (const column of collection.columns) {
     const found = there?.get(column.name);
-    if (column.references === undefined || found?.target === referenceOf(column)) continue;
+    if (column.references === undefined || found?.target === formatReference(column)) continue;
     const dangling = yield* danglingIn(collection, column, column.references.collection);
     if (dangling === null)
       for (const sql of schema.changeReference(collection, column, found?.constraint ?? null)) yield* run(sql);
@@ -92,8 +93,8 @@ export function* fitReferences(
 
 /** Stores the declaration and all types that the columns ever had. */
 export function* rememberDeclaration(schema: Schema, collection: Collection, changed: Changed): Script<void> {
-  const types = typesWithShape(collection, typesOf(collection), changed);
-  const values = [collection.name, declarationOf(collection), JSON.stringify(types)];
+  const types = typesWithShape(collection, collectTypes(collection), changed);
+  const values = [collection.name, formatDeclaration(collection), JSON.stringify(types)];
   const places = values.map((_, at) => schema.place(at + 1)).join(", ");
   yield* ask(
     statement(
@@ -124,13 +125,13 @@ function* remake(schema: Schema, collection: Collection, found: Found): Script<v
  * request.
  */
 export function problemsIn(plan: TablePlan): readonly string[] {
-  const asked = Map.groupBy(
+  const requestedChanges = Map.groupBy(
     plan.changes.filter(({ effect }) => effect !== "adds"),
     ({ place }) => place,
   );
   return [
-    ...obstaclesOf(plan),
-    ...[...asked].map(
+    ...collectObstacles(plan),
+    ...[...requestedChanges].map(
       ([place, each]) =>
         `${place} does not match its declaration. To ${each
           .map(({ words }) => words)
@@ -141,7 +142,7 @@ export function problemsIn(plan: TablePlan): readonly string[] {
 
 /** Creates the declared indexes and drops ours that are no longer declared. */
 function* fitIndexes(schema: Schema, collection: Collection): Script<readonly string[]> {
-  const wanted = indexesOf(schema, collection);
+  const wanted = collectIndexes(schema, collection);
   const { there, useless } = yield* findOwnIndexes(schema, collection);
   for (const name of useless) yield* run(`DROP INDEX ${quote(name)}`);
   const problems: string[] = [];
@@ -163,7 +164,7 @@ export function* findOwnIndexes(
   schema: Schema,
   collection: Collection,
 ): Script<{ readonly there: ReadonlySet<string>; readonly useless: readonly string[] }> {
-  const wanted = indexesOf(schema, collection);
+  const wanted = collectIndexes(schema, collection);
   const there = new Set<string>();
   const useless: string[] = [];
   for (const found of yield* ask(schema.findIndexes(collection.name))) {
@@ -180,7 +181,9 @@ export function* duplicatesIn(schema: Schema, collection: Collection, column: Co
   const folded = column.unique === "folded";
   const select = (value: string): string =>
     `SELECT ${value} AS value, count(*) FROM ${quote(collection.name)} WHERE ${value} IS NOT NULL GROUP BY 1 HAVING count(*) > 1`;
-  const found = yield* ask(statement(`${select(quote(folded ? shadowOf(schema, column) : column.name))} LIMIT 1`));
+  const found = yield* ask(
+    statement(`${select(quote(folded ? formatShadowName(schema, column) : column.name))} LIMIT 1`),
+  );
   if (found.length === 0) return null;
   const shown = folded ? `lower(${quote(column.name)})` : quote(column.name);
   return `${collection.name}.${column.name} is declared unique${folded ? " without regard to case" : ""}, but some values exist more than once. Find them and change all but one: ${select(shown)};`;

@@ -1,4 +1,4 @@
-import { declarationOf, ownOf, requireSoundDeclarations } from "../../declarations.ts";
+import { formatDeclaration, pickOwnCollections, requireSoundDeclarations } from "../../declarations.ts";
 import { MigrationNeeded, StoreSetupError, StoreUnavailable, type Collection } from "../../store.ts";
 import { encode } from "../codec.ts";
 import { forgottenLinks } from "./links.ts";
@@ -49,13 +49,13 @@ export function* requireKnownVersion(schema: Schema): Script<number> {
  * create.
  */
 export function* unprepared(schema: Schema, all: readonly Collection[]): Script<readonly Collection[]> {
-  const collections = ownOf(all);
+  const collections = pickOwnCollections(all);
   if ((yield* requireKnownVersion(schema)) === 0) return collections;
   const rows = yield* ask(statement("SELECT collection, declaration FROM latchkey_schema"));
   const remembered = new Map(rows.map((row) => [row["collection"], row["declaration"]]));
   requireSamePrefix(collections, [...remembered.keys()].map(String));
   return [...collections, ...(yield* forgottenLinks(schema, collections))].filter(
-    (collection) => remembered.get(collection.name) !== declarationOf(collection),
+    (collection) => remembered.get(collection.name) !== formatDeclaration(collection),
   );
 }
 

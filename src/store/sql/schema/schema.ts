@@ -28,7 +28,7 @@ export interface FoundColumn {
 
 /** The current state of a reference. */
 export interface FoundReference {
-  /** The target in the form of `referenceOf`. */
+  /** The target in the form of `formatReference`. */
   readonly target: string;
   readonly constraint: string | null;
 }
@@ -48,7 +48,7 @@ export interface Schema extends Dialect {
   /** Returns the version of the tables, or 0 if there are none. */
   findVersion(): Script<number>;
   /**
-   * Finds the columns of a table, in their order: `name`, `storage` in the form of `storageOf`, `nullable`,
+   * Finds the columns of a table, in their order: `name`, `storage` in the form of `compileStorage`, `nullable`,
    * `has_default`, `is_key`.
    */
   findColumns(table: string): Statement;
@@ -114,6 +114,6 @@ export interface Schema extends Dialect {
 }
 
 /** Returns the target of a reference and its action: `people CASCADE`. Empty if there is none. */
-export function referenceOf({ references }: Column): string {
+export function formatReference({ references }: Column): string {
   return references === undefined ? "" : `${references.collection} ${references.onDelete.toUpperCase()}`;
 }

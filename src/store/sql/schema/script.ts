@@ -34,8 +34,8 @@ export type Step = Statement | { readonly cells: Statement } | { readonly run: s
  */
 export type Script<T> = Generator<Step, T, Rows>;
 
-export function* ask(asked: Statement): Script<readonly NamedRow[]> {
-  return (yield asked) as readonly NamedRow[];
+export function* ask(query: Statement): Script<readonly NamedRow[]> {
+  return (yield query) as readonly NamedRow[];
 }
 
 /** Asks for rows as cells. They cost half as much as rows by name. */

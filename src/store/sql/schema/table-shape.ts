@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Observer } from "../../../core/observation.ts";
-import { declarationOf, ownOf } from "../../declarations.ts";
+import { formatDeclaration, pickOwnCollections } from "../../declarations.ts";
 import { StoreOutdated, type Collection } from "../../store.ts";
-import { typesOf } from "./definition.ts";
+import { collectTypes } from "./definition.ts";
 import { readTypes } from "./found-table.ts";
 import type { Found, Schema } from "./schema.ts";
 import { ask, statement, type Script } from "./script.ts";
@@ -17,7 +17,7 @@ const shapeMember = "_shape";
  * Returns the beginning of the types of a table with that shape. Comparing the first characters costs half as much as
  * reading all of them.
  */
-export function beginningOf(shape: string | null): string {
+export function formatShapeStart(shape: string | null): string {
   return shape === null ? `{"${shapeMember}"` : `{"${shapeMember}":${JSON.stringify(shape)}`;
 }
 
@@ -42,7 +42,7 @@ export function typesWithShape(
   if (!alone) return types;
   // The shape depends only on the declaration. Processes with the same one can start one after another, and it does not
   // matter which of them migrates.
-  const shape = createHash("sha256").update(declarationOf(collection)).digest("hex").slice(0, 16);
+  const shape = createHash("sha256").update(formatDeclaration(collection)).digest("hex").slice(0, 16);
   return { [shapeMember]: shape, ...withoutShape(types) };
 }
 
@@ -66,9 +66,9 @@ export function* readShapes(names: Iterable<string>): Script<Shapes> {
 }
 
 /** Returns the collections whose tables have changed their shape. */
-export function* findOutdated(known: Shapes): Script<ReadonlySet<string>> {
-  const now = yield* readShapes(known.keys());
-  return new Set([...known].filter(([name, shape]) => now.get(name) !== shape).map(([name]) => name));
+export function* findOutdated(knownShapes: Shapes): Script<ReadonlySet<string>> {
+  const now = yield* readShapes(knownShapes.keys());
+  return new Set([...knownShapes].filter(([name, shape]) => now.get(name) !== shape).map(([name]) => name));
 }
 
 /**
@@ -79,11 +79,11 @@ export function* findRetyped(collections: readonly Collection[]): Script<Readonl
   const rows = yield* ask(statement("SELECT collection, types FROM latchkey_schema"));
   const found = new Map(rows.map((row) => [row["collection"], readTypes(row["types"])]));
   const isRetyped = (collection: Collection): boolean =>
-    Object.entries(typesOf(collection)).some(([column, type]) => {
+    Object.entries(collectTypes(collection)).some(([column, type]) => {
       const now = found.get(collection.name)?.[column];
       return now !== undefined && now !== type;
     });
-  return new Set(ownOf(collections).flatMap((each) => (isRetyped(each) ? [each.name] : [])));
+  return new Set(pickOwnCollections(collections).flatMap((each) => (isRetyped(each) ? [each.name] : [])));
 }
 
 /** Creates the error for a collection. */
@@ -93,11 +93,12 @@ export type Refusing = (collection: string) => StoreOutdated;
  * Returns a function that creates the error for a refused write. It logs a notice for the operator once per collection.
  */
 export function refusalsTold(observe: Observer): Refusing {
-  const told = new Set<string>();
+  const reportedNames = new Set<string>();
   return (collection) => {
     const error = new StoreOutdated(collection);
-    if (!told.has(collection)) observe({ kind: "notice", level: "error", message: "Writes are refused", error });
-    told.add(collection);
+    if (!reportedNames.has(collection))
+      observe({ kind: "notice", level: "error", message: "Writes are refused", error });
+    reportedNames.add(collection);
     return error;
   };
 }

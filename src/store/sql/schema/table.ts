@@ -2,13 +2,13 @@ import { shownName, suggestion } from "../../../core/checking/nearest.ts";
 import { isFolded } from "../../fold.ts";
 import { isSearched } from "../../searched.ts";
 import type { Collection, Column, ExistingTable, Row, Value } from "../../store.ts";
-import { decoderOf } from "../codec.ts";
-import { computingOf, sourceOf } from "../computed/computed.ts";
+import { findDecoder } from "../codec.ts";
+import { collectComputed, compileSource } from "../computed/computed.ts";
 import type { Dialect } from "../dialect.ts";
 import { checkedValue } from "../existing/checked.ts";
 import { same, type Form } from "../existing/form.ts";
-import { keyColumnOf, rawNameOf } from "../existing/found.ts";
-import { quote, shadowOf, wordsColumnOf, wordsTableOf } from "../names.ts";
+import { buildKeyColumn, resolveRawName } from "../existing/found.ts";
+import { quote, formatShadowName, formatWordsColumn, formatWordsTable } from "../names.ts";
 
 /** A column with the SQL that accesses it. */
 export interface TableColumn extends Column {
@@ -22,7 +22,7 @@ export interface TableColumn extends Column {
   readonly shadow: string | null;
   /** The quoted name of the column with the words. Null if the column is not searched. */
   readonly words: string | null;
-  /** The SQL to select for `rowOf`. */
+  /** The SQL to select for `readRow`. */
   readonly selected: string;
   /** Returns the value of a row in the form of the store's own tables. `of` is the prefix for the row, like `t.`. */
   valueIn(of: string): string;
@@ -61,16 +61,16 @@ export interface Table {
   readonly id: TableColumn;
   /** The quoted name of the revision column. */
   readonly revision: string;
-  /** The columns to select for `rowOf`. */
+  /** The columns to select for `readRow`. */
   readonly selection: string;
-  rowOf(cells: readonly unknown[]): Row;
+  readRow(cells: readonly unknown[]): Row;
   /** Returns the same for some of the columns. Returns all if no names are given. */
   showing(names?: readonly string[]): ShownColumns;
 }
 
 /** The columns of a row that are read. */
-export interface ShownColumns extends Pick<Table, "selection" | "rowOf"> {
-  /** The number of cells that `rowOf` takes: the revision and the columns. */
+export interface ShownColumns extends Pick<Table, "selection" | "readRow"> {
+  /** The number of cells that `readRow` takes: the revision and the columns. */
   readonly width: number;
 }
 
@@ -79,13 +79,13 @@ export interface ExistingNames {
   /** The quoted name. */
   readonly name: string;
   /** Returns the quoted name of a column. */
-  nameOf(column: string): string;
+  quoteName(column: string): string;
   /** The SQL of its revision, over its own columns. */
   readonly revision: string;
 }
 
 /** Returns the tables of collections. Each is made once. */
-export function tablesOf(dialect: Dialect): (collection: Collection) => Table {
+export function createTableLookup(dialect: Dialect): (collection: Collection) => Table {
   const tables = new WeakMap<Collection, Table>();
   return (collection) => {
     let table = tables.get(collection);
@@ -124,42 +124,45 @@ export function selectedAs({ ownTypes }: Dialect, { type }: Column, name: string
  * reads both. Databases still use the indexes.
  */
 function makeTable(dialect: Dialect, collection: Collection): Table {
-  const all = [keyColumnOf(collection), ...collection.columns].map((column) => makeColumn(dialect, collection, column));
+  const all = [buildKeyColumn(collection), ...collection.columns].map((column) =>
+    makeColumn(dialect, collection, column),
+  );
   const existing = existingNames(dialect, collection);
   const revision = quote("_revision");
   const called = quote(collection.name);
-  const source = all.map(({ name, quoted }) => `${existing?.nameOf(name) ?? quoted} AS ${quoted}`);
+  const source = all.map(({ name, quoted }) => `${existing?.quoteName(name) ?? quoted} AS ${quoted}`);
   const name =
     existing === null
       ? called
       : `(SELECT ${[`${existing.revision} AS ${revision}`, ...source].join(", ")} FROM ${existing.name}) AS ${called}`;
   const computed = computedColumns(dialect, collection);
-  const showingOf = (shown: readonly TableColumn[]): ShownColumns => ({
+  const buildShownColumns = (shown: readonly TableColumn[]): ShownColumns => ({
     selection: [revision, ...shown.map(({ selected }) => selected)].join(", "),
-    rowOf: rowMaker(dialect, shown),
+    readRow: rowMaker(dialect, shown),
     width: shown.length + 1,
   });
-  const whole = showingOf([...all, ...computed]);
+  const whole = buildShownColumns([...all, ...computed]);
   return {
     dialect,
     collection,
     name,
-    source: sourceOf(dialect, collection, name),
-    byKey: sourceOf(
+    source: compileSource(dialect, collection, name),
+    byKey: compileSource(
       dialect,
       collection,
       existing === null && dialect.byKey !== undefined ? `${name} ${dialect.byKey(collection)}` : name,
     ),
     computed,
     existing,
-    wordsTable: quote(wordsTableOf(dialect, collection)),
+    wordsTable: quote(formatWordsTable(dialect, collection)),
     isSearched: collection.columns.some(isSearched),
     columns: new Map(all.map((column) => [column.name, column])),
     id: all[0]!,
     revision,
     selection: whole.selection,
-    rowOf: whole.rowOf,
-    showing: (names) => (names === undefined ? whole : showingOf(shownAmong(collection, [...all, ...computed], names))),
+    readRow: whole.readRow,
+    showing: (names) =>
+      names === undefined ? whole : buildShownColumns(shownAmong(collection, [...all, ...computed], names)),
   };
 }
 
@@ -171,8 +174,8 @@ export function shownAmong(
 ): TableColumn[] {
   for (const name of names) {
     if (all.some((column) => column.name === name)) continue;
-    const known = all.map((column) => column.name);
-    throw new TypeError(`Collection ${collection} has no column ${shownName(name)}${suggestion(name, known)}`);
+    const columnNames = all.map((column) => column.name);
+    throw new TypeError(`Collection ${collection} has no column ${shownName(name)}${suggestion(name, columnNames)}`);
   }
   return all.filter((column) => names.includes(column.name));
 }
@@ -180,13 +183,13 @@ export function shownAmong(
 function existingNames(dialect: Dialect, { existing, columns }: Collection): ExistingNames | null {
   if (existing === undefined) return null;
   const { revision: from } = existing;
-  const nameOf = (name: string): string => quote(rawNameOf(existing, name));
-  const digest = (): string => dialect.revisionOf.digest(["id", ...columns.map(({ name }) => name)].map(nameOf));
+  const quoteName = (name: string): string => quote(resolveRawName(existing, name));
+  const digest = (): string => dialect.revisionSQL.digest(["id", ...columns.map(({ name }) => name)].map(quoteName));
   const revision =
     typeof from === "object"
-      ? nameOf(from.column)
-      : ((from === "database" ? dialect.revisionOf.database : null) ?? digest());
-  return { name: dialect.quoteTable(existing.table), nameOf, revision };
+      ? quoteName(from.column)
+      : ((from === "database" ? dialect.revisionSQL.database : null) ?? digest());
+  return { name: dialect.quoteTable(existing.table), quoteName, revision };
 }
 
 /** Makes a column that is read and compared by its name. */
@@ -212,11 +215,11 @@ function makeColumn(dialect: Dialect, collection: Collection, column: Column): T
   const { existing } = collection;
   if (existing !== undefined) return makeExistingColumn(dialect, collection, existing, column);
   const made = plainColumn(column);
-  const shadow = isFolded(column) ? quote(shadowOf(dialect, column)) : null;
+  const shadow = isFolded(column) ? quote(formatShadowName(dialect, column)) : null;
   return {
     ...made,
     shadow,
-    words: column.searched === true ? quote(wordsColumnOf(dialect, column)) : null,
+    words: column.searched === true ? quote(formatWordsColumn(dialect, column)) : null,
     compared: column.unique === "folded" ? shadow! : dialect.comparable(column, made.sql),
     selected: selectedAs(dialect, column, made.sql),
   };
@@ -229,14 +232,14 @@ function makeExistingColumn(
   column: Column,
 ): TableColumn {
   const found = existing.found?.[column.name];
-  const form = found === undefined ? "is not there" : dialect.formOf(column, found);
+  const form = found === undefined ? "is not there" : dialect.chooseForm(column, found);
   if (typeof form === "string") throw new TypeError(`Column ${column.name} of ${existing.table} ${form}`);
   const name = quote(column.name);
   const checked = {
     column,
     form,
     isNullable: found!.nullable,
-    place: `${existing.table}.${rawNameOf(existing, column.name)}`,
+    place: `${existing.table}.${resolveRawName(existing, column.name)}`,
     field: `${collection.name}.${column.name}`,
   };
   const valueIn = (of: string): string => checkedValue(dialect, checked, of + name, `${of}"id"`);
@@ -258,7 +261,7 @@ function makeExistingColumn(
  * single row.
  */
 function computedColumns(dialect: Dialect, collection: Collection): readonly TableColumn[] {
-  return computingOf(dialect, collection).map((computing) => {
+  return collectComputed(dialect, collection).map((computing) => {
     const { column, form, sql } = computing;
     const made = `(SELECT ${checkedValue(dialect, computing, `"_made"."_value"`, `"id"`)} FROM (SELECT ${sql} AS "_value") AS "_made")`;
     return {
@@ -276,7 +279,7 @@ function computedColumns(dialect: Dialect, collection: Collection): readonly Tab
  */
 function rowMaker(dialect: Dialect, columns: readonly Column[]): (cells: readonly unknown[]) => Row {
   const names = columns.map((column) => column.name);
-  const decoders = columns.map((column) => decoderOf(dialect, column));
+  const decoders = columns.map((column) => findDecoder(dialect, column));
   if (decoders.every((decoder) => decoder === null)) {
     return (cells) => {
       const record: Record<string, Value> = {};

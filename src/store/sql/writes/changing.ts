@@ -10,7 +10,7 @@ import {
   type WrittenValues,
 } from "../../store.ts";
 import { encode } from "../codec.ts";
-import { parametersOf, type Parameters } from "../dialect.ts";
+import { createParameters, type Parameters } from "../dialect.ts";
 import { quote } from "../names.ts";
 import type { Statement } from "../schema/script.ts";
 import type { ExistingNames, ShownColumns, Table, TableColumn } from "../schema/table.ts";
@@ -31,7 +31,7 @@ export interface Making {
   /** Returns SQL for a new key. Left out if the driver makes new rows of the store's tables itself. */
   nextKey?(table: Table, values: Parameters): string;
   /** Returns the RETURNING list of a new row: the row in the store's own tables, the key in those of others. */
-  told(table: Table, values: Parameters): string;
+  returning(table: Table, values: Parameters): string;
   /**
    * Returns the statement that changes one row. It returns the row if needed. If no row was changed, it may raise the
    * reason.
@@ -66,7 +66,7 @@ type Writing = AnyChange<Exclude<Change["kind"], "require" | "forget" | "link">>
  */
 export function compileChange(table: Table, change: Writing, making: Making): CompiledChange {
   const { existing, dialect } = table;
-  const values = parametersOf(dialect);
+  const values = createParameters(dialect);
   const name = requireWrite(table, change.kind);
   const onlyIf = existing === null ? making.onlyIf : "";
   const done = (text: string, tells: CompiledChange["tells"]): CompiledChange => ({
@@ -81,10 +81,10 @@ export function compileChange(table: Table, change: Writing, making: Making): Co
       const key = change.key === undefined ? null : placeKey(table, change.key, making, values);
       const set = existing === null ? ownKey(table, key, making, values) : givenKey(table, existing, key);
       const sql = insertInto(name, [...set, ...assign(table, change.values, values, making.findKey)]);
-      return done(`${sql} RETURNING ${making.told(table, values)}`, existing === null ? "row" : "key");
+      return done(`${sql} RETURNING ${making.returning(table, values)}`, existing === null ? "row" : "key");
     }
     case "update": {
-      const put = setOf(table, change.values, making, values, false);
+      const put = compileSet(table, change.values, making, values, false);
       const key = placeKey(table, change.key, making, values);
       const sql = `UPDATE ${name} SET ${put} WHERE ${isRow(table, key, change.revision, values)}`;
       const shown = existing === null ? table.showing(change.shown) : null;
@@ -96,7 +96,7 @@ export function compileChange(table: Table, change: Writing, making: Making): Co
       return ofOne({ sql, key, revision: change.revision, shown: null });
     }
     case "updateAll": {
-      const put = setOf(table, change.values, making, values, true);
+      const put = compileSet(table, change.values, making, values, true);
       return done(`UPDATE ${name} SET ${put} WHERE ${matching(table, change, values)}`, "none");
     }
     case "deleteAll":
@@ -123,7 +123,7 @@ export interface MadeRow {
  * columns.
  */
 export function compileInserts(table: Table, rows: readonly MadeRow[]): Statement {
-  const values = parametersOf(table.dialect);
+  const values = createParameters(table.dialect);
   const sets = rows.map(({ change, making }) => {
     const key = change.key === undefined ? null : placeKey(table, change.key, making, values);
     return [...ownKey(table, key, making, values), ...assign(table, change.values, values, making.findKey)];
@@ -160,25 +160,31 @@ function ownKey(table: Table, key: string | null, making: Making, values: Parame
 }
 
 /** Returns the key that was given. If there is none, the database provides it. */
-function givenKey({ id }: Table, { nameOf }: ExistingNames, key: string | null): Assignment[] {
-  return key === null ? [] : [{ sql: nameOf("id"), place: id.form!.written(key) }];
+function givenKey({ id }: Table, { quoteName }: ExistingNames, key: string | null): Assignment[] {
+  return key === null ? [] : [{ sql: quoteName("id"), place: id.form!.written(key) }];
 }
 
 /**
  * Returns the SET clause of an update. A revision counter is incremented. If nothing else is set, a column is set to
  * itself.
  */
-function setOf(table: Table, given: WrittenValues, making: Making, values: Parameters, ofMany: boolean): string {
+function compileSet(
+  table: Table,
+  writtenValues: WrittenValues,
+  making: Making,
+  values: Parameters,
+  ofMany: boolean,
+): string {
   const { existing, collection, id } = table;
   const set: Assignment[] = [];
   if (existing === null) set.push({ sql: table.revision, place: making.revision(values, ofMany) });
-  set.push(...assign(table, given, values, making.findKey));
+  set.push(...assign(table, writtenValues, values, making.findKey));
   if (existing !== null) {
     const { revision, found } = collection.existing!;
     if (typeof revision === "object") set.push({ sql: existing.revision, place: `${existing.revision} + 1` });
     if (set.length === 0) {
       const still = collection.columns.find(({ name }) => found?.[name]?.generated === false)?.name ?? id.name;
-      set.push({ sql: existing.nameOf(still), place: existing.nameOf(still) });
+      set.push({ sql: existing.quoteName(still), place: existing.quoteName(still) });
     }
   }
   return set.map(({ sql, place }) => `${sql} = ${place}`).join(", ");
@@ -194,7 +200,7 @@ function isRow(
   revision: number | undefined,
   values: Parameters,
 ): string {
-  const column = existing === null ? id.sql : id.form!.equal.of(existing.nameOf("id"));
+  const column = existing === null ? id.sql : id.form!.equal.of(existing.quoteName("id"));
   const only = revision === undefined ? "" : ` AND ${existing?.revision ?? own} = ${values.place(revision)}`;
   return `${column} = ${id.operand(key)}${only}`;
 }
@@ -207,14 +213,14 @@ function matching(table: Table, { where, atMost }: AnyChange<"updateAll" | "dele
   const { existing, id, name, dialect } = table;
   const condition = compileWhere(table, where, values);
   if (atMost === undefined && existing === null) return condition;
-  const limit = atMost === undefined ? "" : `${orderOf(table, where)} LIMIT ${values.place(atMost)}`;
+  const limit = atMost === undefined ? "" : `${compileOrder(table, where)} LIMIT ${values.place(atMost)}`;
   const select = `SELECT ${id.quoted} FROM ${name} WHERE ${condition}${limit}`;
-  const key = existing === null ? id.sql : existing.nameOf("id");
+  const key = existing === null ? id.sql : existing.quoteName("id");
   return atMost === undefined ? dialect.isLocked(key, select) : dialect.isSomeOf(key, select);
 }
 
 /** Takes the first rows of a range. */
-function orderOf({ collection }: Table, where: Where): string {
+function compileOrder({ collection }: Table, where: Where): string {
   const column = rangedColumn(collection, where);
   return column === null ? "" : ` ORDER BY ${quote(column)}`;
 }
@@ -228,7 +234,7 @@ export function compileRequire(
   { where, atLeast = 0, atMost }: AnyChange<"require">,
   keep: string,
 ): { readonly count: string; readonly values: Parameters; readonly least: number; readonly most: number } {
-  const values = parametersOf(table.dialect);
+  const values = createParameters(table.dialect);
   const most = atMost ?? atLeast;
   // Rows that must not exist cannot be locked.
   const [upTo, lock] = atMost === undefined ? [most, keep] : [most + 1, ""];
@@ -238,7 +244,7 @@ export function compileRequire(
 }
 
 /** Returns the columns of a relation. Throws a TypeError if the table of the collection is not a relation. */
-export function relationOf({ collection, columns }: Table): {
+export function requireRelation({ collection, columns }: Table): {
   readonly record: TableColumn;
   readonly linked: TableColumn;
 } {

@@ -1,4 +1,4 @@
-import { erasedRows, formatKept, keptRows, keysFrom, mentionOf, parseKept } from "../../kept-rows.ts";
+import { erasedRows, formatKept, keptRows, keysFrom, formatMention, parseKept } from "../../kept-rows.ts";
 import type { Idempotency, Key, Recalled, Row } from "../../store.ts";
 import type { Dialect, Parameters, Read } from "../dialect.ts";
 import { statement, type Statement } from "../schema/script.ts";
@@ -21,7 +21,7 @@ export interface IdempotencyStatements {
 }
 
 /** Returns the statements for idempotency records. */
-export function idempotencyOf({ place, isSomeOf }: Dialect): IdempotencyStatements {
+export function compileIdempotency({ place, isSomeOf }: Dialect): IdempotencyStatements {
   // The code checks the expiry here. In SQL, a planner that expects mostly expired rows would search for the others.
   const recall = `SELECT fingerprint, rows, expires_at FROM latchkey_idempotency WHERE key = ${place(1)}`;
   const put =
@@ -42,36 +42,39 @@ export function idempotencyOf({ place, isSomeOf }: Dialect): IdempotencyStatemen
     remember(idempotency, collection, rows) {
       const { key, fingerprint, erasable } = idempotency;
       const due = Date.parse(idempotency.expiresAt);
-      const kept = keptRows(idempotency, rows);
-      const told = [statement(put, [key, fingerprint, formatKept(idempotency, kept), due])];
-      if (erasable && kept[0])
-        told.push(statement(put, [mentionOf(collection, kept[0].record["id"], key), "", "[]", due]));
-      told.push(statement(prune, [Date.parse(idempotency.now)]));
-      return told;
+      const storedRows = keptRows(idempotency, rows);
+      const statements = [statement(put, [key, fingerprint, formatKept(idempotency, storedRows), due])];
+      if (erasable && storedRows[0])
+        statements.push(statement(put, [formatMention(collection, storedRows[0].record["id"], key), "", "[]", due]));
+      statements.push(statement(prune, [Date.parse(idempotency.now)]));
+      return statements;
     },
   };
 }
 
 /**
  * Erases the records about a row, and deletes those of its caller. The statements may run one after another, or see the
- * same state. Their values are in the result of `valuesOf`, which may be the same for all.
+ * same state. Their values are in the result of `createValues`, which may be the same for all.
  */
 export function forgetRows(
   collection: string,
   { key, caller }: { readonly key: Key; readonly caller: string },
-  valuesOf: () => Parameters,
+  createValues: () => Parameters,
 ): readonly Statement[] {
-  const mention = mentionOf(collection, key);
+  const mention = formatMention(collection, key);
   const mentions = keysFrom(mention);
   const sent = caller === "" ? [] : [keysFrom(`${caller} `)];
-  const values = valuesOf();
+  const values = createValues();
   const erased = values.place(erasedRows(key));
-  const told = `SELECT substr(key, ${values.place(mention.length + 1)}) FROM latchkey_idempotency WHERE ${isIn(mentions, values)}`;
+  const mentionQuery = `SELECT substr(key, ${values.place(mention.length + 1)}) FROM latchkey_idempotency WHERE ${isIn(mentions, values)}`;
   const removed = sent.map((range) => ` AND NOT (${isIn(range, values)})`).join("");
   return [
-    statement(`UPDATE latchkey_idempotency SET rows = ${erased} WHERE key IN (${told})${removed}`, values.values),
+    statement(
+      `UPDATE latchkey_idempotency SET rows = ${erased} WHERE key IN (${mentionQuery})${removed}`,
+      values.values,
+    ),
     ...[mentions, ...sent].map((range) => {
-      const own = valuesOf();
+      const own = createValues();
       return statement(`DELETE FROM latchkey_idempotency WHERE ${isIn(range, own)}`, own.values);
     }),
   ];

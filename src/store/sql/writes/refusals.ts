@@ -25,7 +25,7 @@ export type BrokenColumn = string | { readonly column: string; readonly place: n
  * Returns the refusal of a change that violates a rule. Returns null if it is a fault of the program, because the
  * store's own tables have no custom rules.
  */
-export function refusalOf(
+export function findRefusal(
   broken: BrokenRule,
   { existing }: Table,
   change: Pick<Change, "kind">,

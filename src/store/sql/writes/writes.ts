@@ -19,22 +19,27 @@ type GivenCell = Cell | { readonly sql: string };
  * Returns the assignments of all values and of the columns derived from them. A table of others gets its own form of a
  * value.
  */
-export function assign(table: Table, given: WrittenValues, values: Parameters, findKey: KeyFinder): Assignment[] {
+export function assign(
+  table: Table,
+  writtenValues: WrittenValues,
+  values: Parameters,
+  findKey: KeyFinder,
+): Assignment[] {
   const set: Assignment[] = [];
   const find = (column: TableColumn, key: KeyOf): GivenCell => findKey(column, key, values);
-  for (const name of Object.keys(given)) {
+  for (const name of Object.keys(writtenValues)) {
     const column = requireWritable(table, name);
-    const value = given[name];
+    const value = writtenValues[name];
     if (value === undefined) continue;
     const cell = encodeGiven(table, column, value, find);
-    const sql = table.existing?.nameOf(name) ?? column.sql;
+    const sql = table.existing?.quoteName(name) ?? column.sql;
     if (isSQL(cell)) {
       set.push({ sql, place: cell.sql });
       continue;
     }
-    const place = values.place(column.form?.cellOf?.(cell) ?? cell);
+    const place = values.place(column.form?.convertCell?.(cell) ?? cell);
     set.push({ sql, place: column.form?.written(place) ?? place });
-    for (const beside of besides(column)) set.push({ sql: beside.sql, place: values.place(beside.cellOf(cell)) });
+    for (const beside of besides(column)) set.push({ sql: beside.sql, place: values.place(beside.deriveCell(cell)) });
   }
   return set;
 }
@@ -43,14 +48,14 @@ export function assign(table: Table, given: WrittenValues, values: Parameters, f
 interface Beside {
   /** The quoted name. */
   readonly sql: string;
-  cellOf(cell: Cell): Cell;
+  deriveCell(cell: Cell): Cell;
 }
 
 /** Returns the derived columns: the folded value and the words. */
 export function besides({ shadow, words }: TableColumn): readonly Beside[] {
-  if (words === null) return shadow === null ? none : [{ sql: shadow, cellOf: foldCell }];
-  const beside = { sql: words, cellOf: wordsCell };
-  return shadow === null ? [beside] : [{ sql: shadow, cellOf: foldCell }, beside];
+  if (words === null) return shadow === null ? none : [{ sql: shadow, deriveCell: foldCell }];
+  const beside = { sql: words, deriveCell: wordsCell };
+  return shadow === null ? [beside] : [{ sql: shadow, deriveCell: foldCell }, beside];
 }
 
 const none: readonly Beside[] = [];
@@ -83,7 +88,7 @@ export function encodeGiven(
 /** Returns SQL that inserts a row. The database provides the missing values. */
 export function insertInto(name: string, set: readonly Assignment[]): string {
   if (set.length === 0) return `INSERT INTO ${name} DEFAULT VALUES`;
-  return `INSERT INTO ${name} (${set.map(({ sql }) => sql).join(", ")}) VALUES ${placesOf(set)}`;
+  return `INSERT INTO ${name} (${set.map(({ sql }) => sql).join(", ")}) VALUES ${compilePlaces(set)}`;
 }
 
 /** Returns SQL that inserts rows. All have the same columns in the same order. */
@@ -91,10 +96,10 @@ export function insertAllInto(name: string, [first, ...others]: readonly (readon
   const isLikeFirst = (set: readonly Assignment[]): boolean =>
     set.length === first!.length && set.every(({ sql }, at) => sql === first![at]!.sql);
   if (!others.every(isLikeFirst)) throw new TypeError(`The new rows of ${name} have different columns`);
-  return [insertInto(name, first!), ...others.map(placesOf)].join(", ");
+  return [insertInto(name, first!), ...others.map(compilePlaces)].join(", ");
 }
 
-function placesOf(set: readonly Assignment[]): string {
+function compilePlaces(set: readonly Assignment[]): string {
   return `(${set.map(({ place }) => place).join(", ")})`;
 }
 

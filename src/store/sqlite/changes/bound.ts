@@ -4,7 +4,7 @@ import type { Found } from "../../sql/schema/schema.ts";
 import { ask, statement, type Script } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
 import { prepare } from "../connection.ts";
-import { codeOf } from "../errors.ts";
+import { findCode } from "../errors.ts";
 
 // Finds the objects of others that a rebuilt table would not have, or that would not work on it.
 
@@ -54,7 +54,7 @@ export function findUncompiled(database: DatabaseSync, table: string): Uncompile
         database.exec(`EXPLAIN ${sql}`);
         return [];
       } catch (error) {
-        if (codeOf(error) !== 1) throw error;
+        if (findCode(error) !== 1) throw error;
         return [[what, (error as Error).message]];
       }
     }),

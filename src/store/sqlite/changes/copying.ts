@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   forgetUnfinished,
   readUnfinished,
-  targetOf,
+  digestTarget,
   writeUnfinished,
   type Unfinished,
 } from "../../sql/changes/journal.ts";
@@ -40,13 +40,13 @@ export interface Work {
 export async function begin(database: DatabaseSync, plan: TablePlan, options: MigrateOptions): Promise<Work> {
   const { name } = plan.collection;
   const { dropped = [] } = options;
-  const target = targetOf(plan, dropped);
+  const target = digestTarget(plan, dropped);
   // Its name is needed for the next table that is set aside.
   await removeLeftovers(database, playOn(database, findLeftovers([plan.collection])));
   const before = playOn(database, readUnfinished(sqliteSchema, name));
   if (before?.target !== target) await giveUp(database, plan.collection);
-  const indexes = new Set(namesOf(database, "index"));
-  const tables = new Set(namesOf(database, "table"));
+  const indexes = new Set(listNames(database, "index"));
+  const tables = new Set(listNames(database, "table"));
   const shadow = shadowFor(sqliteSchema, plan, dropped, { indexes, tables, folds: true });
   for (const [called, make] of shadow.functions)
     database.function(called, { varargs: true }, (...cells) => make(...cells) as string | number | null);
@@ -72,7 +72,7 @@ export function carryIndexes({ database, plan, shadow }: Pick<Work, "database" |
   const { indexes } = ownObjects(plan.collection, playOn(database, read(findObjects(plan.collection))));
   const ofCopy = playOn(database, read(findObjects({ name: namesFor(plan.collection).copy })));
   const there = new Set(ofCopy.map(({ name }) => declaredName(String(name))));
-  const taken = new Set(namesOf(database, "index"));
+  const taken = new Set(listNames(database, "index"));
   for (const index of indexes)
     if (!there.has(declaredName(index.name))) makeIndexOn(database, index, freeName(index.name, taken), shadow.name);
 }
@@ -97,7 +97,7 @@ export function stopNoting(database: DatabaseSync, collection: Collection): void
   database.exec(`DROP TABLE IF EXISTS ${quote(moved)}`);
 }
 
-function namesOf(database: DatabaseSync, type: "index" | "table"): readonly string[] {
+function listNames(database: DatabaseSync, type: "index" | "table"): readonly string[] {
   return prepare(database, "SELECT name FROM sqlite_schema WHERE type = ?")
     .all(type)
     .map(([name]) => name as string);

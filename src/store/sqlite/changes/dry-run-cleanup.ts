@@ -8,7 +8,7 @@ const copy = "copy.db";
  * Returns the start of the name of a folder for the copy of a file. The folder is next to the file, because that disk
  * has room for the copy.
  */
-export function beginningOf(path: string): string {
+export function formatCopyPrefix(path: string): string {
   return `${path}.try-`;
 }
 
@@ -23,7 +23,7 @@ export function copyIn(folder: string): string {
 export function removeDryRuns(path: string): void {
   for (const each of readdirSync(dirname(path), { withFileTypes: true })) {
     try {
-      if (isTry(each, basename(beginningOf(path)))) rmSync(join(each.parentPath, each.name), { recursive: true });
+      if (isTry(each, basename(formatCopyPrefix(path)))) rmSync(join(each.parentPath, each.name), { recursive: true });
     } catch {
       // It belongs to another user. It only takes space.
     }

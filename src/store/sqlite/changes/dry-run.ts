@@ -5,7 +5,7 @@ import { DatabaseSync } from "../node-sqlite.ts";
 import { copyFile } from "../whole/backup.ts";
 import { requireSound } from "../whole/check.ts";
 import { requireSpaceForCopy } from "./disk-space.ts";
-import { beginningOf, copyIn, removeDryRuns } from "./dry-run-cleanup.ts";
+import { formatCopyPrefix, copyIn, removeDryRuns } from "./dry-run-cleanup.ts";
 import { migrateFile } from "./migrate.ts";
 import { takeMigrationLock } from "./migration-lock.ts";
 
@@ -20,7 +20,7 @@ export async function dryRunFile(
   try {
     removeDryRuns(path);
     requireSpaceForCopy(path);
-    folder = mkdtempSync(beginningOf(path));
+    folder = mkdtempSync(formatCopyPrefix(path));
     const copy = copyIn(folder);
     await copyFile(path, copy, () => undefined);
     const tables = await migrateFile(copy, collections, options);

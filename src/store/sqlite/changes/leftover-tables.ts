@@ -21,7 +21,7 @@ export function* findLeftovers(collections?: readonly Pick<Collection, "name">[]
   const names =
     collections?.map(({ name }) => name) ??
     (yield* ask(statement("SELECT collection FROM latchkey_schema"))).map(({ collection }) => String(collection));
-  const called = new Set(names.flatMap((name) => [goneOf(name), goneOf(wordsAsideOf(name))]));
+  const called = new Set(names.flatMap((name) => [formatGoneTable(name), formatGoneTable(formatAsideWords(name))]));
   const found = yield* ask(statement("SELECT name FROM sqlite_schema WHERE type = 'table'"));
   return found.map(({ name }) => String(name)).filter((name) => called.has(name));
 }
@@ -42,7 +42,7 @@ export function setAside(database: DatabaseSync, table: string, of = table): voi
     table,
   );
   for (const [trigger] of triggers) database.exec(`DROP TRIGGER ${quote(trigger as string)}`);
-  database.exec(`ALTER TABLE ${quote(table)} RENAME TO ${quote(goneOf(of))}`);
+  database.exec(`ALTER TABLE ${quote(table)} RENAME TO ${quote(formatGoneTable(of))}`);
 }
 
 /**
@@ -50,7 +50,7 @@ export function setAside(database: DatabaseSync, table: string, of = table): voi
  * deleted first. The tables that they refer to already have their final names.
  */
 export function letGo(database: DatabaseSync, of: string): void {
-  const gone = goneOf(of);
+  const gone = formatGoneTable(of);
   const references = prepare(
     database,
     `SELECT "from", "table" FROM pragma_foreign_key_list(?) WHERE "table" IN (SELECT name FROM sqlite_schema WHERE type = 'table')`,
@@ -151,10 +151,10 @@ function* dropTable(table: string): Script<void> {
 }
 
 /** Returns the name for the words table of a table that is set aside. No collection has such a name. */
-export function wordsAsideOf(table: string): string {
+export function formatAsideWords(table: string): string {
   return `${table} words`;
 }
 
-function goneOf(table: string): string {
+function formatGoneTable(table: string): string {
   return `_${table}${suffix}`;
 }

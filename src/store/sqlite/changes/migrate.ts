@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { ownOf } from "../../declarations.ts";
+import { pickOwnCollections } from "../../declarations.ts";
 import { endsOthers } from "../../sql/changes/changes.ts";
 import {
   forgetUnfinished,
@@ -13,12 +13,12 @@ import {
 import {
   planTables,
   requirePossible,
-  wordsOf,
+  describeChanges,
   type MigratedTable,
   type MigrateOptions,
 } from "../../sql/changes/migrating.ts";
 import type { TablePlan } from "../../sql/changes/plan-table.ts";
-import { quote, wordsTableOf } from "../../sql/names.ts";
+import { quote, formatWordsTable } from "../../sql/names.ts";
 import { emptiedLinks } from "../../sql/schema/links.ts";
 import { rememberDeclaration } from "../../sql/schema/migration.ts";
 import { ask as read } from "../../sql/schema/script.ts";
@@ -30,7 +30,7 @@ import { prepareFile } from "../schema.ts";
 import { findUncompiled, requireCompiled } from "./bound.ts";
 import { begin, carryIndexes, copyLast, copyRows, giveUp, requireAll, stopNoting, type Work } from "./copying.ts";
 import { removeDryRuns } from "./dry-run-cleanup.ts";
-import { findLeftovers, letGo, removeLeftovers, setAside, wordsAsideOf } from "./leftover-tables.ts";
+import { findLeftovers, letGo, removeLeftovers, setAside, formatAsideWords } from "./leftover-tables.ts";
 import { change, takeMigrationLock, Unfit } from "./migration-lock.ts";
 import { isMoved } from "./moved.ts";
 import { findObjects, ownObjects } from "./own-objects.ts";
@@ -76,13 +76,13 @@ async function migrateTables(
     requirePossible(plans, dropped, playOn(database, readHistory(sqliteSchema)));
     playOn(database, requireOwnHistory(sqliteSchema, options.program));
     for (const plan of plans) {
-      if (isMoved(plan, rowsOf(database, plan))) {
+      if (isMoved(plan, countRows(database, plan))) {
         playOn(database, makeJournal(sqliteSchema));
         migrated.push(await moveTable(database, plan, options));
       } else await dropUnfinished(database, plan);
     }
     prepareFile(path, collections);
-    for (const steps of playOn(database, emptiedLinks(sqliteSchema, ownOf(collections))).values())
+    for (const steps of playOn(database, emptiedLinks(sqliteSchema, pickOwnCollections(collections))).values())
       await change(database, () => database.exec(steps.join(";\n")));
     await clearUp(database, options);
     return migrated;
@@ -99,7 +99,7 @@ async function clearUp(database: DatabaseSync, { settled, tellRemoved }: Migrate
   await removeLeftovers(database, remains, tellRemoved);
 }
 
-function rowsOf(database: DatabaseSync, { collection, changes }: TablePlan): number {
+function countRows(database: DatabaseSync, { collection, changes }: TablePlan): number {
   if (changes.length === 0) return 0;
   return prepare(database, `SELECT count(*) FROM ${quote(collection.name)}`).get()![0] as number;
 }
@@ -115,7 +115,7 @@ async function moveTable(database: DatabaseSync, plan: TablePlan, options: Migra
     await copyRows(work);
     const done = (): MigratedTable => ({
       table: collection.name,
-      words: wordsOf(plan),
+      words: describeChanges(plan),
       rows: work.state.rows,
       ms: performance.now() - start,
     });
@@ -144,7 +144,7 @@ function takePlace(work: Work, done: MigratedTable): void {
   carryIndexes(work);
   const { triggers } = ownObjects(collection, playOn(database, read(findObjects(collection))));
   setAside(database, name);
-  setAside(database, wordsTableOf(sqliteSchema, collection), wordsAsideOf(name));
+  setAside(database, formatWordsTable(sqliteSchema, collection), formatAsideWords(name));
   database.exec(`ALTER TABLE ${shadow.name} RENAME TO ${quote(name)}`);
   stopNoting(database, collection);
   letGo(database, name);

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { ownOf } from "../../declarations.ts";
+import { pickOwnCollections } from "../../declarations.ts";
 import { planTables, tellMissing, tellPlan, type Plan } from "../../sql/changes/migrating.ts";
 import { ask } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
@@ -15,7 +15,7 @@ import { rebuildByHand } from "./shadow.ts";
 export function planFile(path: string, collections: readonly Collection[], dropped: readonly string[]): Plan {
   if (!existsSync(path))
     return {
-      tables: ownOf(collections).map(tellMissing),
+      tables: pickOwnCollections(collections).map(tellMissing),
       obstacles: [],
       strangers: [],
       renames: [],
@@ -27,7 +27,7 @@ export function planFile(path: string, collections: readonly Collection[], dropp
     database.exec("BEGIN");
     const { plans, missing } = playOn(database, planTables(sqliteSchema, collections, dropped));
     const planned = { plans: addObstacles(database, plans, dropped), missing };
-    const told = playOn(
+    const report = playOn(
       database,
       tellPlan(sqliteSchema, planned, dropped, isMoved, function* (plan) {
         const own = yield* ask(findObjects(plan.collection));
@@ -35,7 +35,7 @@ export function planFile(path: string, collections: readonly Collection[], dropp
       }),
     );
     const remains = planned.plans.length === 0 ? [] : playOn(database, findLeftovers());
-    return { ...told, remarks: [...told.remarks, ...remains.map(tellRemains)] };
+    return { ...report, remarks: [...report.remarks, ...remains.map(tellRemains)] };
   } finally {
     database.close();
   }

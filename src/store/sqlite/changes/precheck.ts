@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { isMoreThanStart } from "../../sql/changes/migrating.ts";
-import { obstaclesOf, type TablePlan } from "../../sql/changes/plan-table.ts";
+import { collectObstacles, type TablePlan } from "../../sql/changes/plan-table.ts";
 import { quote } from "../../sql/names.ts";
 import { ask } from "../../sql/schema/script.ts";
 import { connect, playOn, prepare } from "../connection.ts";
@@ -17,7 +17,7 @@ export function addObstacles(
   dropped: readonly string[],
 ): readonly TablePlan[] {
   return plans.map((plan) => {
-    if (!isMoreThanStart(plan) || obstaclesOf(plan).length > 0) return plan;
+    if (!isMoreThanStart(plan) || collectObstacles(plan).length > 0) return plan;
     const why = whyNot(database, plan, dropped);
     return why === null ? plan : { ...plan, obstacles: [why] };
   });
@@ -31,7 +31,7 @@ function whyNot(database: DatabaseSync, plan: TablePlan, dropped: readonly strin
   const trial = connect(":memory:");
   try {
     trial.exec("PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON");
-    for (const sql of objectsOf(database, plan)) attempt(trial, sql);
+    for (const sql of loadObjects(database, plan)) attempt(trial, sql);
     const uncompiled = findUncompiled(trial, name);
     trial.exec(`DROP TABLE ${quote(name)}`);
     const shadow = shadowFor(sqliteSchema, plan, dropped, { indexes: new Set(), tables: new Set(), folds: false });
@@ -53,7 +53,7 @@ function whyNot(database: DatabaseSync, plan: TablePlan, dropped: readonly strin
  * Returns the SQL of all objects in a file, with virtual tables first. Leaves out an unfinished migration of this
  * table.
  */
-function objectsOf(database: DatabaseSync, { collection }: TablePlan): readonly string[] {
+function loadObjects(database: DatabaseSync, { collection }: TablePlan): readonly string[] {
   const { copy, moved, triggersPrefix } = namesFor(collection);
   const all = prepare(
     database,

@@ -1,13 +1,13 @@
 import { isFolded } from "../../fold.ts";
-import { expressionOf } from "../../sql/changes/misfits.ts";
+import { compileExpression } from "../../sql/changes/misfits.ts";
 import { showsAnew, type TablePlan } from "../../sql/changes/plan-table.ts";
 import { rowsBefore } from "../../sql/changes/rows-before.ts";
 import { nameBefore, type Source } from "../../sql/changes/source.ts";
 import { encode } from "../../sql/codec.ts";
-import { quote, shadowOf } from "../../sql/names.ts";
-import { createTable, indexesOf } from "../../sql/schema/definition.ts";
+import { quote, formatShadowName } from "../../sql/names.ts";
+import { createTable, collectIndexes } from "../../sql/schema/definition.ts";
 import { leftOvers } from "../../sql/schema/found-table.ts";
-import { referenceOf, type Schema } from "../../sql/schema/schema.ts";
+import { formatReference, type Schema } from "../../sql/schema/schema.ts";
 import type { Collection, Column, StoredRecord } from "../../store.ts";
 import { sqlite } from "../dialect.ts";
 import { convertOrFail } from "./conversions.ts";
@@ -54,25 +54,29 @@ export function shadowFor(
   const { copy, moved: notes } = namesFor(collection);
   const [name, moved] = [copy, notes].map(quote) as [string, string];
   const references = newReferences(plan);
-  const kept = keptLeftOvers(plan, dropped);
+  const retainedColumns = keptLeftOvers(plan, dropped);
   const isAnew = showsAnew(plan);
   const functions = new Map<string, (...cells: unknown[]) => unknown>();
   const columns = collection.columns.flatMap((column) => copiedColumn(schema, plan, column, folds, functions));
   const all = [
-    ...["id", ...kept.map((each) => each.name)].map((each) => ({ to: quote(each), from: quote(each), same: true })),
+    ...["id", ...retainedColumns.map((each) => each.name)].map((each) => ({
+      to: quote(each),
+      from: quote(each),
+      same: true,
+    })),
     { to: quote("_revision"), from: isAnew ? `(${lastRevision})` : quote("_revision"), same: !isAnew },
     ...columns,
   ];
   const same = all.filter((each) => each.same);
-  const keyType = sqlite.storageOf({ name: "id", type: collection.key });
+  const keyType = sqlite.compileStorage({ name: "id", type: collection.key });
   return {
     name,
     moved,
     functions,
     make: [
       createTable(schema, collection, copy),
-      ...kept.map((each) => `ALTER TABLE ${name} ADD COLUMN ${quote(each.name)} ${each.storage}`),
-      ...[...indexesOf(schema, collection)].map(([index, { sql }]) =>
+      ...retainedColumns.map((each) => `ALTER TABLE ${name} ADD COLUMN ${quote(each.name)} ${each.storage}`),
+      ...[...collectIndexes(schema, collection)].map(([index, { sql }]) =>
         sql.replace(
           ` INDEX ${quote(index)} ON ${table} `,
           () => ` INDEX ${quote(freeName(index, indexes))} ON ${name} `,
@@ -136,7 +140,7 @@ export function madeEmpty({ make, moved }: Shadow): readonly string[] {
 function keptLeftOvers({ collection, found, sources }: TablePlan, dropped: readonly string[]) {
   const renamed = new Set(
     [...sources].flatMap(([to, source]) => {
-      const from = fromOf(source);
+      const from = findOldName(source);
       return from === null || from === to ? [] : [from];
     }),
   );
@@ -145,7 +149,7 @@ function keptLeftOvers({ collection, found, sources }: TablePlan, dropped: reado
   );
 }
 
-function fromOf(source: Source): string | null {
+function findOldName(source: Source): string | null {
   if (source.kind === "same") return source.from;
   return source.kind === "sql" || source.kind === "program" ? (source.was?.name ?? null) : null;
 }
@@ -166,31 +170,31 @@ function copiedColumn(
   const source = plan.sources.get(column.name)!;
   if (source.kind === "new" || source.kind === "unknown") return [];
   const to = quote(column.name);
-  const from = source.kind === "program" ? callOf(schema, plan, column, source, functions) : sqlOf(source);
+  const from = source.kind === "program" ? compileCall(schema, plan, column, source, functions) : compileValue(source);
   const copied: Copied[] = [{ to, from, same: source.kind === "same" }];
   if (folds && isFolded(column))
-    copied.push({ to: quote(shadowOf(schema, column)), from: `latchkey_fold(${from})`, same: false });
+    copied.push({ to: quote(formatShadowName(schema, column)), from: `latchkey_fold(${from})`, same: false });
   return copied;
 }
 
-function sqlOf(source: Extract<Source, { kind: "same" | "sql" }>): string {
-  if (source.kind === "same") return expressionOf(source)!;
+function compileValue(source: Extract<Source, { kind: "same" | "sql" }>): string {
+  if (source.kind === "same") return compileExpression(source)!;
   const value = convertOrFail(source.conversion, quote(source.was.name));
   return source.fallback === null ? value : `coalesce(${value}, ${source.fallback})`;
 }
 
 /** Returns the SQL that calls the program's function with all cells of the old row. */
-function callOf(
+function compileCall(
   schema: Schema,
   { found }: TablePlan,
   column: Column,
   { compute }: { compute(row: StoredRecord): unknown },
   functions: Map<string, (...cells: unknown[]) => unknown>,
 ): string {
-  const { selected, rowOf } = rowsBefore(schema, found);
+  const { selected, readRow } = rowsBefore(schema, found);
   const name = `latchkey_make_${functions.size}`;
   functions.set(name, (...cells) => {
-    const cell = encode(schema, column, compute(rowOf(cells)));
+    const cell = encode(schema, column, compute(readRow(cells)));
     return typeof cell === "boolean" ? Number(cell) : cell;
   });
   return `${name}(${selected.join(", ")})`;
@@ -238,7 +242,7 @@ function newReferences({ collection, found }: TablePlan): readonly NewReference[
   return collection.columns.flatMap((column) => {
     const before = nameBefore(column, found);
     const was = before === null ? undefined : found.references.get(before)?.target;
-    if (column.references === undefined || was === referenceOf(column)) return [];
+    if (column.references === undefined || was === formatReference(column)) return [];
     return [{ column: column.name, target: column.references.collection }];
   });
 }

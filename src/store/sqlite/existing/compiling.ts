@@ -1,8 +1,8 @@
-import { rawNameOf } from "../../sql/existing/found.ts";
+import { resolveRawName } from "../../sql/existing/found.ts";
 import { quote } from "../../sql/names.ts";
 import { ask, statement, type Script } from "../../sql/schema/script.ts";
 import type { Collection, TableWrite } from "../../store.ts";
-import { codeOf } from "../errors.ts";
+import { findCode } from "../errors.ts";
 
 /** The code if a statement, or a trigger that it fires, cannot be compiled (SQLITE_ERROR). */
 const uncompiled = 1;
@@ -15,26 +15,26 @@ const done: Readonly<Record<TableWrite, string>> = { create: "made", update: "ch
  */
 export function* findUnwritable({ columns, existing }: Collection): Script<readonly string[]> {
   const { table, writes, written = columns.map(({ name }) => name) } = existing!;
-  const names = written.map((name) => quote(rawNameOf(existing!, name)));
-  const into = [quote(rawNameOf(existing!, "id")), ...names];
+  const names = written.map((name) => quote(resolveRawName(existing!, name)));
+  const into = [quote(resolveRawName(existing!, "id")), ...names];
   const statements: Readonly<Record<TableWrite, string | null>> = {
     create: `INSERT INTO ${quote(table)} (${into.join(", ")}) VALUES (${into.map(() => "NULL").join(", ")})`,
     update:
       names.length === 0 ? null : `UPDATE ${quote(table)} SET ${names.map((name) => `${name} = ${name}`).join(", ")}`,
     delete: `DELETE FROM ${quote(table)}`,
   };
-  const told: string[] = [];
+  const mistakes: string[] = [];
   for (const write of writes) {
     const sql = statements[write];
     if (sql === null) continue;
     try {
       yield* ask(statement(`EXPLAIN ${sql}`));
     } catch (error) {
-      if (codeOf(error) !== uncompiled) throw error;
-      told.push(
+      if (findCode(error) !== uncompiled) throw error;
+      mistakes.push(
         `rows of ${table} cannot be ${done[write]} (${(error as Error).message}): a trigger may need a function that only the other program has; take "${write}" out of writes`,
       );
     }
   }
-  return told;
+  return mistakes;
 }

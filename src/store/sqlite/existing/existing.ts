@@ -3,7 +3,7 @@ import type { FoundExisting, FoundExistingColumn, FoundExistingReference } from 
 import { quote } from "../../sql/names.ts";
 import { askCells, statement, type CellRow, type Script } from "../../sql/schema/script.ts";
 import type { DateTimeShape } from "../../store.ts";
-import { shapeOf } from "./forms.ts";
+import { detectShape } from "./forms.ts";
 
 /**
  * Returns an existing table as SQLite describes it. `instants` are the columns that are declared as date-times. Null if
@@ -44,8 +44,8 @@ export function* findExisting(
       ...((instants?.has(String(name)) ?? /DATE|TIME/i.test(storage))
         ? { shape: yield* shapeIn(table, String(name)) }
         : {}),
-      ...maxLengthOf(storage),
-      ...checksOf(String(kind[2] ?? ""), String(name)),
+      ...readMaxLength(storage),
+      ...readChecks(String(kind[2] ?? ""), String(name)),
     });
   }
   const { uniques, indexes } = yield* findIndexes(table, counted === null ? null : String(counted));
@@ -69,7 +69,7 @@ function* shapeIn(table: string, name: string): Script<DateTimeShape> {
   const [found] = yield* askCells(
     statement(`SELECT ${quote(name)} FROM ${quote(table)} WHERE ${quote(name)} IS NOT NULL LIMIT 1`),
   );
-  return shapeOf(found?.[0]);
+  return detectShape(found?.[0]);
 }
 
 function* findIndexes(table: string, counted: string | null): Script<Pick<FoundExisting, "uniques" | "indexes">> {
@@ -138,13 +138,13 @@ function* findReferences(table: string): Script<readonly FoundExistingReference[
 }
 
 /** Returns the declared maximum length. SQLite does not enforce it, but the author of the table meant it. */
-function maxLengthOf(storage: string): Pick<FoundExistingColumn, "maxLength"> {
+function readMaxLength(storage: string): Pick<FoundExistingColumn, "maxLength"> {
   const found = /CHAR[^(]*\((\d+)\)/i.exec(storage);
   return found === null ? {} : { maxLength: Number(found[1]) };
 }
 
 /** Returns the list of words for a column in the SQL of its table. */
-function checksOf(sql: string, name: string): Pick<FoundExistingColumn, "checks"> {
+function readChecks(sql: string, name: string): Pick<FoundExistingColumn, "checks"> {
   const own = [name, quote(name), `\`${name}\``, `[${name}]`].map((each) =>
     each.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&"),
   );

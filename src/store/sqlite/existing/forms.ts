@@ -2,7 +2,7 @@ import type { Cell } from "../../sql/cell.ts";
 import {
   compared,
   converted,
-  everyOf,
+  combineConditions,
   inMilliseconds,
   plain,
   same,
@@ -15,14 +15,14 @@ import type { Column, DateTimeShape, FoundColumnForm } from "../../store.ts";
  * Returns how an existing SQLite column holds values of the declared kind. Returns a sentence if it cannot. SQLite
  * accepts any value in any column, so each value is checked.
  */
-export function formOf(column: Column, { storage, shape }: FoundColumnForm): Form | string {
+export function chooseForm(column: Column, { storage, shape }: FoundColumnForm): Form | string {
   switch (column.type) {
     case "integer":
       return { ...plain, fits: isInteger };
     case "boolean":
       return { ...plain, fits: (x) => `typeof(${x}) = 'integer' AND ${x} IN (0, 1)` };
     case "double":
-      return affinityOf(storage) === "text" || affinityOf(storage) === "blob"
+      return resolveAffinity(storage) === "text" || resolveAffinity(storage) === "blob"
         ? `is of type ${storage || "BLOB"}, which holds no numbers`
         : compared(
             (x) => `CAST(${x} AS REAL)`,
@@ -30,7 +30,7 @@ export function formOf(column: Column, { storage, shape }: FoundColumnForm): For
             { fits: isNumber },
           );
     case "decimal":
-      return decimal(column.scale ?? 0, affinityOf(storage));
+      return decimal(column.scale ?? 0, resolveAffinity(storage));
     case "date":
       return { ...plain, fits: isDay };
     case "date-time":
@@ -43,7 +43,7 @@ export function formOf(column: Column, { storage, shape }: FoundColumnForm): For
       const isWord =
         words === undefined ? undefined : (x: string) => `${byCodePoint(x)} IN (${words.map(literal).join(", ")})`;
       const side = { of: byCodePoint, operand: same };
-      return { ...plain, equal: side, order: side, fits: everyOf((x) => `typeof(${x}) = 'text'`, isWord) };
+      return { ...plain, equal: side, order: side, fits: combineConditions((x) => `typeof(${x}) = 'text'`, isWord) };
     }
   }
 }
@@ -59,7 +59,7 @@ const json: Form = {
  * Returns how a column writes its date-times, judged by one of its values: like `toISOString`, or like Django, Rails,
  * Python and SQLite's own functions.
  */
-export function shapeOf(value: unknown): DateTimeShape {
+export function detectShape(value: unknown): DateTimeShape {
   if (typeof value !== "string") return "spaced";
   if (/T.*Z$/.test(value)) return "zulu";
   const isInZone = value.endsWith("+00:00");
@@ -70,7 +70,7 @@ export function shapeOf(value: unknown): DateTimeShape {
 function dateTime(shape: DateTimeShape = "spaced"): Form {
   switch (shape) {
     case "zulu":
-      return { ...plain, fits: isZulu, cellOf: inMilliseconds };
+      return { ...plain, fits: isZulu, convertCell: inMilliseconds };
     case "spaced":
       return spelled(" ", "");
     case "spaced in zone":
@@ -85,7 +85,7 @@ function dateTime(shape: DateTimeShape = "spaced"): Form {
 type Affinity = "integer" | "text" | "blob" | "real" | "numeric";
 
 /** Returns the affinity of a column (sqlite.org/datatype3.html §3.1). */
-export function affinityOf(storage: string): Affinity {
+export function resolveAffinity(storage: string): Affinity {
   const type = storage.toUpperCase();
   if (type.includes("INT")) return "integer";
   if (/CHAR|CLOB|TEXT/.test(type)) return "text";
@@ -136,7 +136,7 @@ function spelled(between: " " | "T", end: "" | "+00:00"): Form {
     {
       fits: (x) =>
         `typeof(${x}) = 'text' AND (${x} GLOB '${second}${end}' OR (${x} GLOB '${second}.[0-9]*${end}' AND ${digits(x)} NOT GLOB '*[^0-9]*' AND length(${x}) <= ${29 + end.length})) AND ${isMoment(x, between)}`,
-      cellOf: (cell) => (typeof cell === "string" ? own(cell) + end : cell),
+      convertCell: (cell) => (typeof cell === "string" ? own(cell) + end : cell),
       span(cell) {
         // The same instant with fewer digits sorts before it, with an end that is less than any digit, or with no end.
         const first = own(cell)

@@ -9,10 +9,10 @@ const mostValues = 100;
  * Returns SQL for a number of 52 bits. Another state of these columns almost never has the same number (1 in 4 million
  * billion).
  */
-export function digestOf(columns: readonly string[]): string {
+export function compileDigest(columns: readonly string[]): string {
   if (columns.length <= mostValues) return `latchkey_digest(${columns.join(", ")})`;
   const first = columns.slice(0, mostValues);
-  return digestOf([`latchkey_digest(${first.join(", ")})`, ...columns.slice(mostValues)]);
+  return compileDigest([`latchkey_digest(${first.join(", ")})`, ...columns.slice(mostValues)]);
 }
 
 /**

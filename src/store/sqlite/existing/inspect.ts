@@ -1,4 +1,4 @@
-import { countedKeyOf, shownKeySQL, unservedFor, type FoundExisting } from "../../sql/existing/found.ts";
+import { findCountedKey, shownKeySQL, unservedFor, type FoundExisting } from "../../sql/existing/found.ts";
 import { quote } from "../../sql/names.ts";
 import { ask, play, statement, type NamedRow, type Rows, type Statement, type Step } from "../../sql/schema/script.ts";
 import { connectReadOnly, sendTo } from "../connection.ts";
@@ -10,7 +10,7 @@ type Send = (step: Step) => Rows;
 function lookAt(name: string, send: Send): FoundExisting {
   try {
     const found = play(findExisting(name), send)!;
-    const key = countedKeyOf(found);
+    const key = findCountedKey(found);
     const unserved = key === null ? null : unservedFor(play(ask(statement(leastSQL(key, name))), send)[0]!["key"]);
     return unserved === null ? found : { ...found, unserved };
   } catch (error) {
@@ -44,7 +44,7 @@ export function inspectFile(path: string): ReadonlyMap<string, FoundExisting> {
     database.exec("BEGIN");
     const send = sendTo(database);
     const isOurs = send(statement("SELECT 1 FROM sqlite_schema WHERE name = 'latchkey_schema'")).length > 0;
-    const read = (asked: Statement): readonly NamedRow[] => play(ask(asked), send);
+    const read = (query: Statement): readonly NamedRow[] => play(ask(query), send);
     const names = read(
       statement(
         "SELECT name, type FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'latchkey\\_%' ESCAPE '\\' " +

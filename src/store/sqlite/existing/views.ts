@@ -10,13 +10,13 @@ export type IsLasting = (collection: Collection) => boolean;
 
 /** Creates the check. It reads the schema once for each collection. */
 export function lastingIn(database: DatabaseSync): IsLasting {
-  const known = new WeakMap<Collection, boolean>();
+  const cache = new WeakMap<Collection, boolean>();
   const views = prepare(database, "SELECT 1 FROM sqlite_schema WHERE type = 'view' AND name = ? COLLATE NOCASE");
   return (collection) => {
     if (collection.existing === undefined) return true;
-    let isLasting = known.get(collection);
+    let isLasting = cache.get(collection);
     if (isLasting === undefined)
-      known.set(collection, (isLasting = views.get(collection.existing.table) === undefined));
+      cache.set(collection, (isLasting = views.get(collection.existing.table) === undefined));
     return isLasting;
   };
 }

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { prepare } from "../connection.ts";
-import { codeOf } from "../errors.ts";
+import { findCode } from "../errors.ts";
 import { DatabaseSync } from "../node-sqlite.ts";
 
 /** The state of a file itself, without its log. */
@@ -14,19 +14,19 @@ export interface Content {
 
 /**
  * Reads the file without its log. Returns the reason if another program has written to it: after any checkpoint, its
- * revision is at least the `known` one. While a checkpoint is running, a reason may be wrong. Returns `known` if the
+ * revision is at least the `knownContent` one. While a checkpoint is running, a reason may be wrong. Returns `knownContent` if the
  * file cannot be read for another reason.
  */
-export function contentOf(path: string, known: Content | null): Content | string | null {
+export function readContent(path: string, knownContent: Content | null): Content | string | null {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   try {
     const revision = withFileOnly(path, (file) => {
       return prepare(file, "SELECT revision FROM latchkey_revision").get()?.[0] as number;
     });
-    return known !== null && revision < known.revision ? "its content is older" : { revision, size };
+    return knownContent !== null && revision < knownContent.revision ? "its content is older" : { revision, size };
   } catch (error) {
-    const why = known === null ? undefined : whyForeign(codeOf(error), size < known.size);
-    return why ?? known;
+    const why = knownContent === null ? undefined : whyForeign(findCode(error), size < knownContent.size);
+    return why ?? knownContent;
   }
 }
 

@@ -1,13 +1,13 @@
 import { fdatasyncSync, fstatSync, readdirSync, readSync } from "node:fs";
 import { withFileOnly } from "./content.ts";
-import { fileAt, keyOf } from "./place.ts";
+import { fileAt, formatFileKey } from "./place.ts";
 
 /** The folders in which systems list the descriptors of the process. */
 const folders: Partial<Record<NodeJS.Platform, string>> = { linux: "/proc/self/fd", darwin: "/dev/fd" };
 
 /** Syncs a file that a connection of the caller has open. Does nothing if its descriptor is unknown. */
 export function syncFile(path: string): void {
-  const descriptor = descriptorOf(path);
+  const descriptor = findDescriptor(path);
   if (descriptor !== null) fdatasyncSync(descriptor);
 }
 
@@ -18,26 +18,26 @@ export function startOfFile(path: string, bytes: number): Buffer | null {
 
 /** Reads bytes of a file that a connection of this process has open. Returns null if its descriptor is unknown. */
 export function readOpenFile(path: string, from: number, bytes: number): Buffer | null {
-  const descriptor = descriptorOf(path);
+  const descriptor = findDescriptor(path);
   if (descriptor === null) return null;
   const buffer = Buffer.alloc(bytes);
   return buffer.subarray(0, readSync(descriptor, buffer, 0, bytes, from));
 }
 
 /** The last descriptor of each path, which is usually right again. */
-const lastOf = new Map<string, number>();
+const lastDescriptors = new Map<string, number>();
 
 /**
  * Returns the descriptor that SQLite has for an open file. It is only borrowed: closing any descriptor of the file would
  * release the locks of the whole process (sqlite.org/howtocorrupt.html, 2.2). Returns null if it is unknown.
  */
-function descriptorOf(path: string): number | null {
+function findDescriptor(path: string): number | null {
   const key = fileAt(path);
-  const last = lastOf.get(path);
+  const last = lastDescriptors.get(path);
   if (last !== undefined && leadsTo(last, key)) return last;
   const folder = folders[process.platform];
   const found = folder === undefined ? undefined : descriptorsIn(folder).find((each) => leadsTo(each, key));
-  if (found !== undefined) lastOf.set(path, found);
+  if (found !== undefined) lastDescriptors.set(path, found);
   return found ?? null;
 }
 
@@ -51,7 +51,7 @@ function descriptorsIn(folder: string): number[] {
 
 function leadsTo(descriptor: number, key: string | null): boolean {
   try {
-    return keyOf(fstatSync(descriptor, { bigint: true })) === key;
+    return formatFileKey(fstatSync(descriptor, { bigint: true })) === key;
   } catch {
     return false;
   }

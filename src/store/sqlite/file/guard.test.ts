@@ -10,8 +10,8 @@ import type { Collection, Store } from "../../store.ts";
 import { connect, connectReadOnly } from "../connection.ts";
 import { sqliteStore } from "../sqlite.ts";
 import { moveLog } from "../writes/checkpointer.ts";
-import { guardOf, type Guard } from "./guard.ts";
-import { logChecks } from "./log.ts";
+import { createGuard, type Guard } from "./guard.ts";
+import { createLogChecks } from "./log.ts";
 import { filesAt } from "./place.ts";
 
 /** The duration of the checks while others write, in milliseconds. */
@@ -69,7 +69,7 @@ function guarded(t: TestContext, { pageBytes = 4096, clock }: Guarding = {}): Gu
   writes.exec("PRAGMA wal_checkpoint(PASSIVE)");
   const reads = connectReadOnly(file);
   reads.prepare("SELECT count(*) FROM notes").get();
-  const guard = guardOf({ path: file, files: filesAt(file) }, reads, clock ?? (() => now));
+  const guard = createGuard({ path: file, files: filesAt(file) }, reads, clock ?? (() => now));
   t.after(() => {
     reads.close();
     writes.close();
@@ -161,7 +161,7 @@ test("moves no log into an older copy of the file, which the pages of the log wo
   written();
   copyFileSync(`${file}.copy`, file);
 
-  const moved = moveLog(opened, guard.content, logChecks(file, opened.files));
+  const moved = moveLog(opened, guard.content, createLogChecks(file, opened.files));
 
   assert.equal(moved, null);
   assert.ok(readFileSync(file).equals(readFileSync(`${file}.copy`)));
@@ -181,7 +181,7 @@ test("notices an older copy of the log that agrees with itself, and moves none o
 
   writeFileSync(`${file}-wal`, older);
 
-  assert.equal(moveLog(opened, guard.content, logChecks(file, opened.files)), null);
+  assert.equal(moveLog(opened, guard.content, createLogChecks(file, opened.files)), null);
   assert.ok(readFileSync(file).equals(before));
   assert.throws(() => look(), /a\.db-wal was overwritten while it was in use \(it is an older copy\)/);
 });

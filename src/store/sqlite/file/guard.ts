@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
 import { StoreSetupError } from "../../store.ts";
-import { logSizesOf } from "../connection.ts";
+import { prepareLogSizes } from "../connection.ts";
 import type { DatabaseSync } from "../node-sqlite.ts";
-import { contentOf, type Content } from "./content.ts";
+import { readContent, type Content } from "./content.ts";
 import { startOfFile } from "./descriptor.ts";
-import { foreignLogOf } from "./log.ts";
+import { createLogCheck } from "./log.ts";
 import { fileAt, requireInPlace, walBytes, type FilesInUse } from "./place.ts";
 
 /** An open database, as its threads know it. */
@@ -38,20 +38,20 @@ const confirmedMs = 200;
  * Creates the guard. `database` only reads. Two `stat` calls show whether the files have changed; only then are they
  * read.
  */
-export function guardOf(
+export function createGuard(
   { path, files }: Pick<Opened, "path" | "files">,
   database: DatabaseSync,
   now: () => number = () => performance.now(),
 ): Guard {
-  const sizes = logSizesOf(database);
-  const findForeignLog = foreignLogOf(path);
+  const sizes = prepareLogSizes(database);
+  const findForeignLog = createLogCheck(path);
   let [seenFile, seenLog] = ["", ""];
   let content: Content | null = null;
   let suspect: { readonly state: string; readonly since: number } | null = null;
   let found: Error | null = null;
 
   function lookAtLog(): Error | null {
-    const state = stateOf(`${path}-wal`);
+    const state = readFileState(`${path}-wal`);
     if (state === seenLog) return null;
     // This thread answers requests. The writer checks every page before it acknowledges a write.
     const why = findForeignLog(sizes, "some");
@@ -60,9 +60,9 @@ export function guardOf(
   }
 
   function lookAtFile(): Error | null {
-    const state = stateOf(path);
+    const state = readFileState(path);
     if (state === seenFile) return null;
-    const read = contentOf(path, content);
+    const read = readContent(path, content);
     if (typeof read !== "string") {
       [content, seenFile, suspect] = [read, state, null];
       return null;
@@ -101,7 +101,7 @@ function ifReadable<T>(look: () => T): T | null {
 }
 
 /** Changes with every write to the file, and with nothing that SQLite does to other files. */
-function stateOf(path: string): string {
+function readFileState(path: string): string {
   const { ctimeNs, size } = statSync(path, { bigint: true });
   return `${ctimeNs} ${size}`;
 }

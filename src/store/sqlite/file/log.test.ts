@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
-import { connect, logSizesOf } from "../connection.ts";
-import { logChecks, type LogChecks } from "./log.ts";
+import { connect, prepareLogSizes } from "../connection.ts";
+import { createLogChecks, type LogChecks } from "./log.ts";
 import { filesAt } from "./place.ts";
 
 interface Writing {
   readonly log: string;
   readonly checks: LogChecks;
-  readonly sizes: ReturnType<typeof logSizesOf>;
+  readonly sizes: ReturnType<typeof prepareLogSizes>;
   readonly other: DatabaseSync;
   /** The time of the clock, in milliseconds. */
   now: number;
@@ -29,10 +29,10 @@ function writing(t: TestContext): Writing {
     rmSync(folder, { recursive: true, force: true });
   });
   own.exec("PRAGMA journal_mode = wal; CREATE TABLE notes (text)");
-  const sizes = logSizesOf(own);
+  const sizes = prepareLogSizes(own);
   const insert = (by = own): void => by.exec("INSERT INTO notes VALUES ('one')");
   const world = { log: `${file}-wal`, sizes, other, now: 0, insert };
-  const checks = logChecks(file, filesAt(file), () => world.now);
+  const checks = createLogChecks(file, filesAt(file), () => world.now);
   checks.beforeWrite(sizes);
   insert();
   checks.beforeAcknowledgment(sizes);

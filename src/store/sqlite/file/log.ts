@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { StoreSetupError } from "../../store.ts";
 import type { LogSizes } from "../connection.ts";
-import { codeOf } from "../errors.ts";
+import { findCode } from "../errors.ts";
 import { readOpenFile } from "./descriptor.ts";
 import { requireInPlace, walBytes, type FilesInUse } from "./place.ts";
 
@@ -38,19 +38,21 @@ const agreeing = 3;
  * next start, and a checkpoint of such a log damages the file. So it runs before a write and before its acknowledgment.
  * `sizes` must not be in a transaction. The log may be opened and closed here, because SQLite has no lock on it.
  */
-export function foreignLogOf(path: string): FindForeignLog {
+export function createLogCheck(path: string): FindForeignLog {
   let seen: { readonly salts: Buffer; readonly pages: number } = { salts: Buffer.alloc(0), pages: 0 };
 
   function whyNot(log: number, pages: number, newPages: NewPages): string | null {
     const header = readAt(log, 0, HEADER_BYTES);
     if (!isHeader(header)) return "it has another header";
     const salts = header.subarray(saltsAt, saltsAt + SALTS_BYTES);
-    const startOf = (page: number): number => HEADER_BYTES + (page - 1) * (FRAME_HEADER_BYTES + header.readUInt32BE(8));
+    const locatePage = (page: number): number =>
+      HEADER_BYTES + (page - 1) * (FRAME_HEADER_BYTES + header.readUInt32BE(8));
     // An older copy of the log agrees with itself, and not with the index.
     const own = readOpenFile(`${path}-shm`, SALTS_OF_INDEX_AT, SALTS_BYTES);
     if (own !== null && !own.equals(salts)) return "it is an older copy";
-    const isThere = (page: number): boolean => readAt(log, startOf(page) + saltsOfFrameAt, SALTS_BYTES).equals(salts);
-    const [size, end] = [fstatSync(log).size, startOf(pages + 1)];
+    const isThere = (page: number): boolean =>
+      readAt(log, locatePage(page) + saltsOfFrameAt, SALTS_BYTES).equals(salts);
+    const [size, end] = [fstatSync(log).size, locatePage(pages + 1)];
     if (size < end) return `${size} bytes of ${end} are there`;
     const first = seen.salts.equals(salts) ? Math.max(seen.pages, 1) : 1;
     const last = newPages === "every page" ? Math.min(pages, first + mostPages) : pages;
@@ -93,8 +95,12 @@ export interface LogChecks {
 /** How long the check before an acknowledgment also counts as the one before the next write, in milliseconds. */
 const freshMs = 100;
 
-export function logChecks(path: string, files: FilesInUse, now: () => number = () => performance.now()): LogChecks {
-  const findForeignLog = foreignLogOf(path);
+export function createLogChecks(
+  path: string,
+  files: FilesInUse,
+  now: () => number = () => performance.now(),
+): LogChecks {
+  const findForeignLog = createLogCheck(path);
   let last: { readonly pages: number; readonly at: number } | null = null;
 
   function require(sizes: (() => LogSizes) | null, newPages: NewPages): void {
@@ -139,7 +145,7 @@ const unreadable: ReadonlySet<number> = new Set([10, 11, 26]);
  * other processes use it.
  */
 export function causeOfStart(error: unknown, path: string): unknown {
-  const code = codeOf(error) ?? 0;
+  const code = findCode(error) ?? 0;
   if (code !== shortRead && !(unreadable.has(code & 0xff) && hasAnotherHeader(path))) return error;
   return new StoreSetupError([overwritten(path, "the start cannot read it")], { cause: error });
 }

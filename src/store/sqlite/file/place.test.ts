@@ -16,14 +16,19 @@ test("warns once about a log above 256 MB, and again only after it was small", (
   const file = import.meta.filename;
   let megabytes = 0;
   const observe = (observation: Observation): void => void observed.push(observation);
-  const stop = watchFile(file, { observe, look: () => {}, isGone: () => {}, sizeOf: () => megabytes * 1024 * 1024 });
+  const stop = watchFile(file, {
+    observe,
+    look: () => {},
+    isGone: () => {},
+    measureLog: () => megabytes * 1024 * 1024,
+  });
 
   for (megabytes of [1, 257, 300, 200, 260, 100, 257, 1]) t.mock.timers.tick(500);
   stop();
 
-  const told = observed.map((each) => (each.kind === "notice" ? each.message : ""));
-  assert.equal(told.length, 2);
-  for (const message of told) assert.match(message, /WAL .*-wal\) has 257 MB/);
+  const messages = observed.map((each) => (each.kind === "notice" ? each.message : ""));
+  assert.equal(messages.length, 2);
+  for (const message of messages) assert.match(message, /WAL .*-wal\) has 257 MB/);
 });
 
 test("reports the size of its log, and writes nothing into a file that replaced its own", async (t) => {

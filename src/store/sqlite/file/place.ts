@@ -4,10 +4,10 @@ import type { Observer } from "../../../core/observation.ts";
 /** Returns the identity of the file at a path. Returns null if there is none. */
 export function fileAt(path: string): string | null {
   const found = statSync(path, { throwIfNoEntry: false, bigint: true });
-  return found === undefined ? null : keyOf(found);
+  return found === undefined ? null : formatFileKey(found);
 }
 
-export function keyOf({ dev, ino }: BigIntStats): string {
+export function formatFileKey({ dev, ino }: BigIntStats): string {
   return `${dev} ${ino}`;
 }
 
@@ -76,11 +76,11 @@ export interface Watching {
   /** Called when `look` throws for the first time. */
   readonly isGone: () => void;
   /** Returns the size of the log, in bytes. */
-  readonly sizeOf?: (path: string) => number;
+  readonly measureLog?: (path: string) => number;
 }
 
 /** Reports when the file is no longer in its place, when it is back, and when the log next to it has become large. */
-export function watchFile(path: string, { observe, look, isGone, sizeOf = walBytes }: Watching): () => void {
+export function watchFile(path: string, { observe, look, isGone, measureLog = walBytes }: Watching): () => void {
   let isInPlace = true;
   let isLarge = false;
 
@@ -99,7 +99,7 @@ export function watchFile(path: string, { observe, look, isGone, sizeOf = walByt
   }
 
   function lookAtLog(): void {
-    const bytes = sizeOf(path);
+    const bytes = measureLog(path);
     // Reported again only after it was small in between.
     if (bytes > largeWALBytes && !isLarge) observe({ kind: "notice", level: "error", message: largeText(path, bytes) });
     isLarge = bytes > (isLarge ? largeWALBytes / 2 : largeWALBytes);

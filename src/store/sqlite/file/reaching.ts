@@ -8,14 +8,14 @@ import { StoreSetupError } from "../../store.ts";
  * Returns the file that a path leads to, even if it does not exist yet. SQLite keeps its log next to that file, not
  * next to a link. Throws if no file can be there.
  */
-export function placeOf(path: string): string {
+export function requirePlace(path: string): string {
   const place = behindLinks(path);
   const named = place === resolve(path) ? place : `${place}, to which ${path} leads,`;
   const folder = dirname(place);
   if (!isDirectory(folder))
     throw new StoreSetupError([`${named} is to stand in ${folder}, which is no directory. Make it, or name another.`]);
   if (isDirectory(place)) throw new StoreSetupError([`${named} is a directory. Name a file in it.`]);
-  if (statOf(place)?.isFile() === false)
+  if (findStat(place)?.isFile() === false)
     throw new StoreSetupError([
       `${named} is no file that keeps anything (a pipe, a socket or a device). Name another.`,
     ]);
@@ -30,9 +30,9 @@ export function placeOf(path: string): string {
 export function sqliteFileProblems(path: string, writes: boolean): readonly string[] {
   requireArguments("sqliteFileProblems", arguments, { path: text, writes: aBoolean });
   try {
-    const place = placeOf(path);
+    const place = requirePlace(path);
     if (!writes) return [whyClosed(place, "read")].filter((each) => each !== null);
-    const names = [place, `${place}-wal`, `${place}-shm`].filter((name) => statOf(name) !== undefined);
+    const names = [place, `${place}-wal`, `${place}-shm`].filter((name) => findStat(name) !== undefined);
     // SQLite creates its log next to the file.
     return [dirname(place), ...names].flatMap((name) => whyClosed(name, "read and write") ?? []);
   } catch (error) {
@@ -104,17 +104,17 @@ function whyClosed(name: string, doing: "read" | "read and write"): string | nul
 }
 
 function cureOfClosed(name: string): string {
-  const found = statOf(name);
+  const found = findStat(name);
   return found?.uid === process.getuid?.()
     ? `It is theirs; open it with: chmod u+${found?.isDirectory() === true ? "rwx" : "rw"} ${name}`
     : "Give it to them with chown, or start as its owner.";
 }
 
 function isDirectory(name: string): boolean {
-  return statOf(name)?.isDirectory() ?? false;
+  return findStat(name)?.isDirectory() ?? false;
 }
 
-function statOf(name: string): ReturnType<typeof statSync> {
+function findStat(name: string): ReturnType<typeof statSync> {
   try {
     return statSync(name, { throwIfNoEntry: false });
   } catch {

@@ -14,8 +14,8 @@ export function rememberedCounts(version: () => number, isLasting: IsLasting): R
   const remembered = new WeakMap<Collection, WeakMap<object, { readonly version: number; readonly count: number }>>();
   return {
     find(collection, where) {
-      const known = remembered.get(collection)?.get(where ?? collection);
-      return known !== undefined && known.version === version() ? known.count : null;
+      const entry = remembered.get(collection)?.get(where ?? collection);
+      return entry !== undefined && entry.version === version() ? entry.count : null;
     },
     keep(collection, where, count, now) {
       if (!isLasting(collection)) return;

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Collection } from "../../store.ts";
-import { connect, statementsOf } from "../connection.ts";
-import { tableOf } from "../dialect.ts";
+import { connect, createStatementCache } from "../connection.ts";
+import { getTable } from "../dialect.ts";
 import { prepareSchema } from "../schema.ts";
 import { estimateRows } from "./estimate.ts";
 
 const things: Collection = { name: "things", key: "integer", columns: [] };
 
-for (const [title, keys, kept] of [
+for (const [title, keys, condition] of [
   ["few rows, counted", 1000, "1"],
   ["all keys", 50_000, "1"],
   ["every second key", 50_000, "id % 2 = 0"],
@@ -21,10 +21,10 @@ for (const [title, keys, kept] of [
     prepareSchema(database, [things]);
     database.exec(`
       WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < ${keys})
-      INSERT INTO things (id, _revision) SELECT id, id FROM n WHERE ${kept}`);
+      INSERT INTO things (id, _revision) SELECT id, id FROM n WHERE ${condition}`);
     const [count] = database.prepare("SELECT count(*) FROM things").get() as unknown as [number];
 
-    const estimate = estimateRows(tableOf(things), statementsOf(database));
+    const estimate = estimateRows(getTable(things), createStatementCache(database));
 
     if (title.startsWith("hardly")) assert.equal(estimate, null);
     else assert.ok(Math.abs(estimate! / count - 1) < 0.2, `${estimate} of ${count}`);

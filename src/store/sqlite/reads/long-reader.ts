@@ -2,10 +2,10 @@ import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import type { Collection, ListQuery, ListText, RelatedQuery, Where } from "../../store.ts";
 import { connectReadOnly } from "../connection.ts";
-import { timedTableOf } from "../dialect.ts";
-import { failureOf, type Failure } from "../errors.ts";
+import { getTimedTable } from "../dialect.ts";
+import { toFailure, type Failure } from "../errors.ts";
 import { giveWay, pauseThread } from "../thread.ts";
-import { readerOf, type Reader } from "./reader.ts";
+import { createReader, type Reader } from "./reader.ts";
 
 /** The data that a reader thread is started with. */
 export interface LongReaderData {
@@ -27,13 +27,13 @@ export type LongRead = {
   readonly [M in keyof LongReadings]: {
     readonly method: M;
     readonly collection: string;
-    readonly asked: Omit<LongReadings[M], "collection">;
+    readonly query: Omit<LongReadings[M], "collection">;
   };
 }[keyof LongReadings];
 
 /** The result of a read. */
 export type FromLongReader =
-  | { readonly kind: "given"; readonly given: unknown }
+  | { readonly kind: "given"; readonly result: unknown }
   | { readonly kind: "overdue" }
   | { readonly kind: "failed"; readonly failure: Failure };
 
@@ -67,13 +67,13 @@ function read(port: MessagePort, { path, collections, limitMs }: LongReaderData)
       }
       return 1;
     });
-    let asked = 0;
-    const reader = readerOf({ database, ready: () => {}, version: () => ++asked, tableOf: timedTableOf });
+    let lastVersion = 0;
+    const reader = createReader({ database, ready: () => {}, version: () => ++lastVersion, getTable: getTimedTable });
     opened = { database, reader };
     return reader;
   }
 
-  function answer({ method, collection: name, asked }: LongRead): unknown {
+  function answer({ method, collection: name, query }: LongRead): unknown {
     const reader = open();
     const collection = byName.get(name)!;
     const now = performance.now();
@@ -82,27 +82,27 @@ function read(port: MessagePort, { path, collections, limitMs }: LongReaderData)
     switch (method) {
       case "list":
         // Sent as text, because a posted object would lose numbers that a double cannot hold (`ExactNumber`).
-        return JSON.stringify(reader.list({ ...asked, collection }));
+        return JSON.stringify(reader.list({ ...query, collection }));
       case "listJSON": {
         // `postMessage` copies only own properties, and `first` and `last` may be getters of a class.
-        const { json, count, more, first, last } = reader.listJSON({ ...asked, collection });
+        const { json, count, more, first, last } = reader.listJSON({ ...query, collection });
         return { json, count, more, first, last } satisfies ListText;
       }
       case "listRelated":
-        return reader.listRelated({ ...asked, collection });
+        return reader.listRelated({ ...query, collection });
       case "count":
-        return reader.count(collection, asked.where);
+        return reader.count(collection, query.where);
     }
   }
 
-  port.on("message", (asked: LongRead) => {
+  port.on("message", (request: LongRead) => {
     try {
-      port.postMessage({ kind: "given", given: answer(asked) } satisfies FromLongReader);
+      port.postMessage({ kind: "given", result: answer(request) } satisfies FromLongReader);
     } catch (error) {
       if (error instanceof Overdue) return port.postMessage({ kind: "overdue" } satisfies FromLongReader);
       // The next read gets a new connection, because this one may be broken.
       close();
-      port.postMessage({ kind: "failed", failure: failureOf(error) } satisfies FromLongReader);
+      port.postMessage({ kind: "failed", failure: toFailure(error) } satisfies FromLongReader);
     }
   });
 

@@ -67,9 +67,9 @@ test("gives up a read that takes too long, and answers the next one", async (t) 
   const reads = longReads({ path: file, collections: [people], limitMs: -1 });
   t.after(() => reads.close());
 
-  const asked = reads.read("listJSON", query);
+  const answer = reads.read("listJSON", query);
 
-  await assert.rejects(asked, StoreTimeout);
+  await assert.rejects(answer, StoreTimeout);
   const one = { column: "id", operator: "eq", value: 7 } as const;
   const rows = await reads.read("list", { ...query, where: one });
   assert.equal(rows.length, 1);
@@ -87,12 +87,12 @@ test("fails a wrong read, and answers others", async (t) => {
 
 test("rejects waiting reads when the store is closed", async (t) => {
   const reads = longReads({ path: crowded(t, 10), collections: [people], limitMs: 1000 });
-  const asked = Array.from({ length: 8 }, () => reads.read("count", { collection: people, where: null }));
-  const told = Promise.allSettled(asked);
+  const answers = Array.from({ length: 8 }, () => reads.read("count", { collection: people, where: null }));
+  const outcomes = Promise.allSettled(answers);
 
   await reads.close();
 
-  for (const each of await told)
+  for (const each of await outcomes)
     assert.ok(each.status === "fulfilled" || each.reason instanceof StoreUnavailable, JSON.stringify(each));
 });
 

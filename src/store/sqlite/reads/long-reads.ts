@@ -1,7 +1,7 @@
 import type { Worker } from "node:worker_threads";
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import { StoreTimeout, StoreUnavailable } from "../../store.ts";
-import { errorOf, storeError, unavailable } from "../errors.ts";
+import { toError, storeError, unavailable } from "../errors.ts";
 import { startThread } from "../thread.ts";
 import type { FromLongReader, LongRead, LongReaderData, LongReadings } from "./long-reader.ts";
 import type { Reader } from "./reader.ts";
@@ -9,7 +9,7 @@ import type { Reader } from "./reader.ts";
 /** Threads for reads that may take long. */
 export interface LongReads {
   /** Runs a read. Rejects with `StoreTimeout` if it takes too long. */
-  read<M extends keyof LongReadings>(method: M, asked: LongReadings[M]): Promise<ReturnType<Reader[M]>>;
+  read<M extends keyof LongReadings>(method: M, query: LongReadings[M]): Promise<ReturnType<Reader[M]>>;
   /** Gives up the running reads and ends the threads. */
   close(): Promise<void>;
 }
@@ -24,7 +24,7 @@ const mostWaiting = 64;
 const restMs = 30_000;
 
 interface Waiting {
-  readonly asked: LongRead;
+  readonly request: LongRead;
   readonly resolve: (answer: FromLongReader) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -81,7 +81,7 @@ export function longReads(data: LongReaderData): LongReads {
     thread.rest = null;
     thread.reads = work;
     thread.worker.ref();
-    thread.worker.postMessage(work.asked);
+    thread.worker.postMessage(work.request);
   }
 
   function rest(thread: Thread): void {
@@ -93,19 +93,19 @@ export function longReads(data: LongReaderData): LongReads {
     }, restMs).unref();
   }
 
-  async function read(asked: LongRead): Promise<unknown> {
+  async function read(request: LongRead): Promise<unknown> {
     if (isClosed) throw closed();
     if (waiting.length >= mostWaiting) throw new StoreUnavailable("SQLite: too many long reads are waiting");
     const answer = await new Promise<FromLongReader>((resolve, reject) => {
-      waiting.push({ asked, resolve, reject });
+      waiting.push({ request, resolve, reject });
       next();
     });
-    return givenBy(answer, asked, data.limitMs);
+    return givenBy(answer, request, data.limitMs);
   }
 
   return {
-    read: (method, { collection, ...asked }) =>
-      read({ method, collection: collection.name, asked } as LongRead) as Promise<never>,
+    read: (method, { collection, ...query }) =>
+      read({ method, collection: collection.name, query } as LongRead) as Promise<never>,
     async close() {
       isClosed = true;
       for (const { reject } of waiting.splice(0)) reject(closed());
@@ -121,8 +121,8 @@ export function longReads(data: LongReaderData): LongReads {
 
 function givenBy(answer: FromLongReader, { method }: LongRead, limitMs: number): unknown {
   if (answer.kind === "overdue") throw new StoreTimeout(`SQLite: given up after ${limitMs / 1000} s`);
-  if (answer.kind === "failed") throw storeError(errorOf(answer.failure));
-  return method === "list" ? valueOfJSON(answer.given as string) : answer.given;
+  if (answer.kind === "failed") throw storeError(toError(answer.failure));
+  return method === "list" ? valueOfJSON(answer.result as string) : answer.result;
 }
 
 function closed(): Error {

@@ -1,5 +1,5 @@
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
-import { parametersOf, type Parameters } from "../../sql/dialect.ts";
+import { createParameters, type Parameters } from "../../sql/dialect.ts";
 import { compileRest, namesOfPage, shownIn } from "../../sql/list.ts";
 import { requireColumn, type Table, type TableColumn } from "../../sql/schema/table.ts";
 import type { ListQuery, ListText, Value } from "../../store.ts";
@@ -30,8 +30,8 @@ export function rememberedPages(version: () => number): RememberedPages {
   return {
     find(query) {
       if (query.repeated !== true) return null;
-      const known = remembered.get(query);
-      return known !== undefined && known.version === version() ? known.page : null;
+      const entry = remembered.get(query);
+      return entry !== undefined && entry.version === version() ? entry.page : null;
     },
     keep(query, page, now) {
       if (query.repeated === true && page.json.length <= longestRemembered)
@@ -41,14 +41,14 @@ export function rememberedPages(version: () => number): RememberedPages {
 }
 
 /** Reads and caches pages. */
-export function pagesOf(version: () => number): ReadPage {
+export function createPageReader(version: () => number): ReadPage {
   const remembered = rememberedPages(version);
 
   return (table, statements, query) => {
-    const known = remembered.find(query);
-    if (known !== null) return known;
+    const cachedPage = remembered.find(query);
+    if (cachedPage !== null) return cachedPage;
     const now = version();
-    const shown = shownOf(table, query.columns);
+    const shown = prepareShown(table, query.columns);
     const page = tellsItsEnds(shown, query)
       ? readText(table, statements, query, shown)
       : readRows(table, statements, query, shown);
@@ -73,9 +73,9 @@ interface Shown {
 /** The last shown columns of each table. The next query usually has the same. */
 const lately = new WeakMap<Table, Shown>();
 
-function shownOf(table: Table, names: readonly string[] | undefined): Shown {
-  const known = lately.get(table);
-  if (known !== undefined && known.names === names) return known;
+function prepareShown(table: Table, names: readonly string[] | undefined): Shown {
+  const cachedShown = lately.get(table);
+  if (cachedShown !== undefined && cachedShown.names === names) return cachedShown;
   const columns = shownIn(table, names);
   const isFlat = columns.every(({ type }) => type !== "json");
   const shown = { names, named: names?.join() ?? "*", columns, record: jsonObject(columns), isFlat };
@@ -93,13 +93,13 @@ function tellsItsEnds({ columns, isFlat }: Shown, { sort, maxLength }: ListQuery
 
 /** Returns the SQL that reads a page. */
 export function selectPage(table: Table, query: ListQuery, parameters: Parameters): string {
-  const shown = shownOf(table, query.columns);
-  const rest = restOf(table, query, parameters);
-  return tellsItsEnds(shown, query) ? textOf(table, query, shown, rest) : rowsOf(table, query, rest);
+  const shown = prepareShown(table, query.columns);
+  const rest = compilePageRest(table, query, parameters);
+  return tellsItsEnds(shown, query) ? compileText(table, query, shown, rest) : compileRows(table, query, rest);
 }
 
-function textOf(table: Table, query: ListQuery, shown: Shown, rest: string): string {
-  const source = sourceOf(table, query, shown, rest);
+function compileText(table: Table, query: ListQuery, shown: Shown, rest: string): string {
+  const source = compileSource(table, query, shown, rest);
   return isWrittenAsRead(table, query)
     ? `SELECT '[' || group_concat("_record", ',') || ']', count(*) FROM (${source})`
     : `SELECT json_group_array(${selectJSON(table, query)}), count(*) FROM (${source})`;
@@ -113,17 +113,17 @@ function isWrittenAsRead({ existing, computed }: Table, { long }: ListQuery): bo
   return long !== true && existing === null && computed.length === 0;
 }
 
-function rowsOf(table: Table, query: ListQuery, rest: string): string {
+function compileRows(table: Table, query: ListQuery, rest: string): string {
   return `SELECT ${selectJSON(table, query)}${outsideIndexes(table)} ${rest}`;
 }
 
-function sourceOf(table: Table, query: ListQuery, { columns, record }: Shown, rest: string): string {
+function compileSource(table: Table, query: ListQuery, { columns, record }: Shown, rest: string): string {
   const names = isWrittenAsRead(table, query) ? `${record} AS "_record"` : namesOfPage(table, columns);
   return `SELECT ${names}${outsideIndexes(table)} ${rest}`;
 }
 
 /** Returns the rest of the query. Its limit is one higher, to show whether there are more rows. */
-function restOf(table: Table, query: ListQuery, parameters: Parameters): string {
+function compilePageRest(table: Table, query: ListQuery, parameters: Parameters): string {
   return compileRest(table, { ...query, limit: query.limit + 1 }, parameters);
 }
 
@@ -137,10 +137,10 @@ function outsideIndexes({ existing, revision }: Table): string {
 
 /** Reads the whole page as one text, which costs a third less than a text for each row. */
 function readText(table: Table, statements: Statements, query: ListQuery, shown: Shown): ListText {
-  const parameters = parametersOf(sqlite);
-  const rest = restOf(table, query, parameters);
+  const parameters = createParameters(sqlite);
+  const rest = compilePageRest(table, query, parameters);
   const shape = `${query.long === true ? "long" : "text"} ${shown.named} ${rest}`;
-  const [text, found] = statements(shape, () => textOf(table, query, shown, rest)).get(...parameters.values) as [
+  const [text, found] = statements(shape, () => compileText(table, query, shown, rest)).get(...parameters.values) as [
     string,
     number,
   ];
@@ -153,27 +153,27 @@ function readText(table: Table, statements: Statements, query: ListQuery, shown:
   return new Page(more ? `${text.slice(0, end)}]` : text, more ? query.limit : found, more, {
     first() {
       const next = text.indexOf(between);
-      return endOf(text.slice("[".length, next === -1 ? end : next), query);
+      return readEnd(text.slice("[".length, next === -1 ? end : next), query);
     },
-    last: () => endOf(text.slice(Math.max(text.lastIndexOf(between, end - 1), 0) + 1, end), query),
+    last: () => readEnd(text.slice(Math.max(text.lastIndexOf(between, end - 1), 0) + 1, end), query),
   });
 }
 
 /** Reads row by row. A record without its sorted values comes with them. */
 function readRows(table: Table, statements: Statements, query: ListQuery, { named }: Shown): ListText {
-  const parameters = parametersOf(sqlite);
-  const rest = restOf(table, query, parameters);
-  const statement = statements(`rows ${named} ${rest}`, () => rowsOf(table, query, rest));
+  const parameters = createParameters(sqlite);
+  const rest = compilePageRest(table, query, parameters);
+  const statement = statements(`rows ${named} ${rest}`, () => compileRows(table, query, rest));
   // With `maxLength`, rows beyond the page are not read either.
   const found =
     query.maxLength === undefined ? statement.all(...parameters.values) : statement.iterate(...parameters.values);
   const { rows, more } = rowsWithin(found as Iterable<RowText>, query);
   if (rows.length === 0) return nothing;
-  const valuesOf = ([record, beside]: RowText): Value[] =>
+  const readValues = ([record, beside]: RowText): Value[] =>
     sortedValues(typeof beside === "string" ? beside : record, query);
   return new Page(`[${rows.map(([record]) => record).join()}]`, rows.length, more, {
-    first: () => valuesOf(rows[0]!),
-    last: () => valuesOf(rows.at(-1)!),
+    first: () => readValues(rows[0]!),
+    last: () => readValues(rows.at(-1)!),
   });
 }
 
@@ -232,7 +232,7 @@ const nothing: ListText = { json: "[]", count: 0, more: false, first: null, last
 /**
  * Returns the sorted values of a record. Does not parse a record that starts with its id if the list is sorted by id.
  */
-function endOf(record: string, query: ListQuery): readonly Value[] {
+function readEnd(record: string, query: ListQuery): readonly Value[] {
   const { sort } = query;
   if (sort.length !== 1 || sort[0]!.column !== "id" || !record.startsWith(ID)) return sortedValues(record, query);
   const id = Number.parseInt(record.slice(ID.length, ID.length + LONGEST_INTEGER), 10);
@@ -249,17 +249,17 @@ function sortedValues(record: string, { sort }: ListQuery): Value[] {
 
 /** Returns the columns to select: the record as JSON, and the sorted values if the record does not show them. */
 export function selectJSON(table: Table, query: ListQuery): string {
-  const { columns, record } = shownOf(table, query.columns);
+  const { columns, record } = prepareShown(table, query.columns);
   const sorted = query.sort.map(({ column }) => requireColumn(table, column));
   return sorted.every((column) => columns.includes(column)) ? record : `${record}, ${jsonObject(sorted)}`;
 }
 
 /** Returns the SQL of a record as JSON. */
 export function jsonObject(columns: readonly TableColumn[]): string {
-  return `json_object(${columns.map((column) => `${sqlite.literal(column.name)}, ${jsonOf(column)}`).join(", ")})`;
+  return `json_object(${columns.map((column) => `${sqlite.literal(column.name)}, ${compileJSON(column)}`).join(", ")})`;
 }
 
-function jsonOf({ type, valueIn, scale = 0, number }: TableColumn): string {
+function compileJSON({ type, valueIn, scale = 0, number }: TableColumn): string {
   const sql = valueIn("");
   switch (type) {
     case "boolean":

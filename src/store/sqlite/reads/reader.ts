@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { encodeCompared } from "../../sql/codec.ts";
-import { parametersOf, type CellsRead, type Parameters, type Read } from "../../sql/dialect.ts";
+import { createParameters, type CellsRead, type Parameters, type Read } from "../../sql/dialect.ts";
 import { readCount, readList, selectBy } from "../../sql/list.ts";
 import { requireColumn, type Table, type TableColumn } from "../../sql/schema/table.ts";
 import { readWordCounts } from "../../sql/word-index.ts";
@@ -18,13 +18,13 @@ import type {
   RelatedText,
   WordCounts,
 } from "../../store.ts";
-import { namedStatementsOf, prepare, type Statements, statementsOf } from "../connection.ts";
+import { createNamedCache, prepare, type Statements, createStatementCache } from "../connection.ts";
 import { sqlite } from "../dialect.ts";
 import { storeError } from "../errors.ts";
 import { lastingIn, type IsLasting } from "../existing/views.ts";
-import { recallOf, type Recall } from "../writes/idempotency.ts";
+import { createRecall, type Recall } from "../writes/idempotency.ts";
 import { estimateRows } from "./estimate.ts";
-import { pagesOf, selectPage } from "./pages.ts";
+import { createPageReader, selectPage } from "./pages.ts";
 import { readRelated } from "./related.ts";
 import { rememberedRows, type ReadRow } from "./rows.ts";
 
@@ -49,7 +49,7 @@ export interface ReaderOptions {
   readonly ready: () => void;
   /** Does the same, and returns a number that changes after every commit. */
   readonly version: () => number;
-  readonly tableOf: (collection: Collection) => Table;
+  readonly getTable: (collection: Collection) => Table;
   /** Throws if the collection must not be read. Called after `ready`. */
   readonly require?: (collection: Collection) => void;
   /** Returns the error itself, or its cause. */
@@ -60,11 +60,11 @@ const same = (error: unknown): unknown => error;
 const anything = (): void => {};
 
 /** Creates the reads of a connection. */
-export function readerOf(options: ReaderOptions): Reader {
-  const { database, ready, version, tableOf, require = anything, explain = same } = options;
+export function createReader(options: ReaderOptions): Reader {
+  const { database, ready, version, getTable, require = anything, explain = same } = options;
   const isLasting = lastingIn(database);
-  const readPage = pagesOf(version);
-  const prepared = preparedIn(database, isLasting, tableOf);
+  const readPage = createPageReader(version);
+  const prepared = preparedIn(database, isLasting, getTable);
   let recall: Recall | null = null;
 
   function of(collection: Collection): Prepared {
@@ -73,11 +73,11 @@ export function readerOf(options: ReaderOptions): Reader {
   }
 
   /** Wraps a read with the checks. Reads of single rows do them directly, because they are more frequent. */
-  function guarded<A extends readonly unknown[], R>(read: (...asked: A) => R): (...asked: A) => R {
-    return (...asked) => {
+  function guarded<A extends readonly unknown[], R>(read: (...parameters: A) => R): (...parameters: A) => R {
+    return (...parameters) => {
       try {
         ready();
-        return read(...asked);
+        return read(...parameters);
       } catch (error) {
         throw explain(storeError(error));
       }
@@ -90,7 +90,7 @@ export function readerOf(options: ReaderOptions): Reader {
         const now = version();
         const { table, byKey } = of(collection);
         const cells = byKey(key, now);
-        return cells === undefined ? null : table.rowOf(cells);
+        return cells === undefined ? null : table.readRow(cells);
       } catch (error) {
         throw explain(storeError(error));
       }
@@ -101,7 +101,7 @@ export function readerOf(options: ReaderOptions): Reader {
         const { table, by } = of(collection);
         const column = requireColumn(table, name);
         const cells = by(column)(encodeCompared(sqlite, column, value), now);
-        return cells === undefined ? null : table.rowOf(cells);
+        return cells === undefined ? null : table.readRow(cells);
       } catch (error) {
         throw explain(storeError(error));
       }
@@ -131,16 +131,16 @@ export function readerOf(options: ReaderOptions): Reader {
       return estimateRows(table, statements);
     }),
     plan: guarded((query) => {
-      const parameters = parametersOf(sqlite);
+      const parameters = createParameters(sqlite);
       const sql = selectPage(of(query.collection).table, query, parameters);
-      return stepsOf(database, sql, parameters);
+      return loadPlanSteps(database, sql, parameters);
     }),
-    recall: guarded((idempotency) => (recall ??= recallOf(database))(idempotency)),
+    recall: guarded((idempotency) => (recall ??= createRecall(database))(idempotency)),
   };
 }
 
 /** Returns the query plan of a page, without the steps that only join its rows into a text. */
-function stepsOf(database: DatabaseSync, sql: string, { values }: Parameters): readonly string[] {
+function loadPlanSteps(database: DatabaseSync, sql: string, { values }: Parameters): readonly string[] {
   const steps = prepare(database, `EXPLAIN QUERY PLAN ${sql}`).all(...values);
   return steps.map((step) => String(step[3])).filter((step) => !step.endsWith("(subquery-1)"));
 }
@@ -159,20 +159,20 @@ interface Prepared {
 function preparedIn(
   database: DatabaseSync,
   isLasting: IsLasting,
-  tableOf: ReaderOptions["tableOf"],
+  getTable: ReaderOptions["getTable"],
 ): (collection: Collection) => Prepared {
-  const known = new WeakMap<Collection, Prepared>();
+  const cache = new WeakMap<Collection, Prepared>();
   return (collection) => {
-    let found = known.get(collection);
+    let found = cache.get(collection);
     if (found === undefined)
-      known.set(collection, (found = prepareFor(database, tableOf(collection), isLasting(collection))));
+      cache.set(collection, (found = prepareFor(database, getTable(collection), isLasting(collection))));
     return found;
   };
 }
 
 function prepareFor(database: DatabaseSync, table: Table, isLasting: boolean): Prepared {
-  const statements = statementsOf(database);
-  const named = namedStatementsOf(database);
+  const statements = createStatementCache(database);
+  const named = createNamedCache(database);
   const read = (column: TableColumn): ReadRow => {
     const statement = prepare(database, selectBy(table, column));
     return isLasting ? rememberedRows(statement) : (value) => statement.get(value);
@@ -182,9 +182,9 @@ function prepareFor(database: DatabaseSync, table: Table, isLasting: boolean): P
     table,
     byKey: read(table.id),
     by(column) {
-      let known = byColumn.get(column);
-      if (known === undefined) byColumn.set(column, (known = read(column)));
-      return known;
+      let cachedRead = byColumn.get(column);
+      if (cachedRead === undefined) byColumn.set(column, (cachedRead = read(column)));
+      return cachedRead;
     },
     statements,
     ask: ({ text, values, of }) => of(named(text).all(...values)),

@@ -1,12 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
-import { parametersOf } from "../../sql/dialect.ts";
+import { createParameters } from "../../sql/dialect.ts";
 import { namesOfPage, shownIn } from "../../sql/list.ts";
 import { compileRestOfKey, cutArray, KEYS, shortestRecord } from "../../sql/related.ts";
 import type { Table } from "../../sql/schema/table.ts";
 import type { Key, RelatedQuery, RelatedText } from "../../store.ts";
 import type { Statements } from "../connection.ts";
 import { sqlite } from "../dialect.ts";
-import { code, codeOf } from "../errors.ts";
+import { code, findCode } from "../errors.ts";
 import { jsonObject } from "./pages.ts";
 
 /** The separator between the texts of two keys. JSON text contains it only escaped. */
@@ -36,7 +36,7 @@ export function readRelated(
 ): readonly RelatedText[] | null {
   const { keys, limit, maxLength } = query;
   if (keys.length === 0) return [];
-  const parameters = parametersOf(sqlite);
+  const parameters = createParameters(sqlite);
   const shown = shownIn(table, query.columns);
   const names = namesOfPage(table, shown);
   // One record above the limit shows whether there are more.
@@ -62,7 +62,7 @@ export function readRelated(
     }
     return text !== null && left >= 0;
   };
-  const portions = limitsOf(database) === null ? keys.map((key) => [key]) : [keys];
+  const portions = findLimits(database) === null ? keys.map((key) => [key]) : [keys];
   return portions.every(take) ? related : null;
 }
 
@@ -70,14 +70,14 @@ export function readRelated(
  * Reads a text up to a number of bytes. Returns null if it is longer, which SQLite detects while it builds the text.
  */
 function atMost(database: DatabaseSync, bytes: number, read: () => string): string | null {
-  const limits = limitsOf(database);
+  const limits = findLimits(database);
   if (limits === null) return read();
   const before = limits.length;
   limits.length = Math.min(bytes, before);
   try {
     return read();
   } catch (error) {
-    if (codeOf(error) === code.tooLarge) return null;
+    if (findCode(error) === code.tooLarge) return null;
     throw error;
   } finally {
     limits.length = before;
@@ -85,6 +85,6 @@ function atMost(database: DatabaseSync, bytes: number, read: () => string): stri
 }
 
 /** Returns the limits of a connection. Returns null in Node 24. */
-function limitsOf(database: DatabaseSync): { length: number } | null {
+function findLimits(database: DatabaseSync): { length: number } | null {
   return "limits" in database ? database.limits : null;
 }

@@ -24,8 +24,8 @@ export function rememberedRows(statement: Statement): ReadRow {
       rows.clear();
       readAt = version;
     }
-    const known = rows.get(value);
-    if (known !== undefined) return known;
+    const cachedRow = rows.get(value);
+    if (cachedRow !== undefined) return cachedRow;
     const cells = statement.get(value);
     if (cells !== undefined && isShort(cells)) {
       if (rows.size >= mostRows) rows.clear();

@@ -24,7 +24,7 @@ export interface Snapshot {
  * calls and four times as long. The snapshot ends with the turn, after a millisecond, or when a commit is acknowledged
  * in this process. `begun` is called within each snapshot. If it throws, there is no snapshot.
  */
-export function snapshotOf(database: DatabaseSync, begun: () => void): Snapshot {
+export function createSnapshot(database: DatabaseSync, begun: () => void): Snapshot {
   const begin = prepare(database, "BEGIN");
   const commit = prepare(database, "COMMIT");
   let held = false;

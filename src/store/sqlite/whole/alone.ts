@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { CopyError } from "../../copy.ts";
 import { connectReadOnly, playOn, prepare } from "../connection.ts";
-import { codeOf, isBusy, isStoreFailure, unavailable } from "../errors.ts";
+import { findCode, isBusy, isStoreFailure, unavailable } from "../errors.ts";
 import { sqliteFileProblems } from "../file/reaching.ts";
 import { DatabaseSync } from "../node-sqlite.ts";
 import { findVersion } from "../version.ts";
@@ -45,7 +45,7 @@ export async function reading<T>(
   requireFile(path);
   const database = connectReadOnly(path);
   try {
-    return await work(database, versionOf(database, path));
+    return await work(database, loadVersion(database, path));
   } catch (error) {
     throw openingError(error, path);
   } finally {
@@ -90,7 +90,7 @@ export function requireFile(path: string): void {
 }
 
 /** Returns the version of the tables in a file. Throws `CopyError` if they are not ours. */
-export function versionOf(database: DatabaseSync, path: string): number {
+export function loadVersion(database: DatabaseSync, path: string): number {
   try {
     const version = playOn(database, findVersion());
     if (version > 0) return version;
@@ -108,7 +108,7 @@ export function openingError(error: unknown, path: string): unknown {
       `${path} is open in another process. Stop the service and all commands on it, and try again.`,
       { cause: error },
     );
-  if (((codeOf(error) ?? 0) & 0xff) === cannotOpen)
+  if (((findCode(error) ?? 0) & 0xff) === cannotOpen)
     return new CopyError(
       "refused",
       `${path} cannot be read, because its folder is read-only. Copy it, with ${path}-wal if that exists, and name the copy.`,
@@ -119,7 +119,7 @@ export function openingError(error: unknown, path: string): unknown {
 
 /** Returns the `CopyError` for a file that is damaged or not a SQLite database. Returns null for any other error. */
 export function unreadable(error: unknown, path: string): CopyError | null {
-  const found = (codeOf(error) ?? 0) & 0xff;
+  const found = (findCode(error) ?? 0) & 0xff;
   const cause = { cause: error };
   if (found === notADatabase) return new CopyError("not_latchkey", `${path} is not a SQLite database.`, cause);
   return found === corrupt ? damaged(path, [(error as Error).message], cause) : null;

@@ -2,9 +2,9 @@ import { existsSync, rmSync, statSync } from "node:fs";
 import { CopyError } from "../../copy.ts";
 import { createFile, prepare } from "../connection.ts";
 import { backup, DatabaseSync } from "../node-sqlite.ts";
-import { foldLog, hold, reading, requireFile, unreadable, versionOf } from "./alone.ts";
+import { foldLog, hold, reading, requireFile, unreadable, loadVersion } from "./alone.ts";
 import { requireSound } from "./check.ts";
-import { companions, draftOf } from "./draft.ts";
+import { companions, createDraft } from "./draft.ts";
 import { placeOfCopy } from "./place-of-copy.ts";
 
 /** The number of pages to copy before other work may run. */
@@ -21,7 +21,7 @@ export async function backupFile(path: string, to: string, replace: boolean, tel
   if (!replace && existsSync(place))
     throw new CopyError("not_empty", `${to} exists already. Name another file, or replace it with --force.`);
   let held = replace ? hold(place) : null;
-  const draft = draftOf(place, "backup");
+  const draft = createDraft(place, "backup");
   try {
     await copyFile(path, draft.path, tell);
     if (replace) {
@@ -32,7 +32,7 @@ export async function backupFile(path: string, to: string, replace: boolean, tel
     draft.keep({ replace });
     return statSync(place).size;
   } catch (error) {
-    throw draft.told(error);
+    throw draft.convertError(error);
   } finally {
     draft.discard();
     held?.close();
@@ -54,7 +54,7 @@ export async function copyFile(path: string, to: string, tell: TellPages): Promi
   await reading(path, (source) => {
     // Within a transaction of the source, other writes are not visible and do not restart the copy.
     source.exec("BEGIN");
-    versionOf(source, path);
+    loadVersion(source, path);
     return backup(source, to, {
       rate,
       progress: ({ totalPages, remainingPages }) => tell(totalPages - remainingPages, totalPages),
@@ -71,7 +71,7 @@ function finish(path: string, from: string): number {
     // Without a log, the file can be read from any place, even if the directory is read-only.
     const [mode] = prepare(database, "PRAGMA journal_mode = DELETE").get()!;
     if (mode !== "delete") throw new Error(`SQLite keeps the copy in the mode ${String(mode)}`);
-    return versionOf(database, from);
+    return loadVersion(database, from);
   } catch (error) {
     throw unreadable(error, from) ?? error;
   } finally {

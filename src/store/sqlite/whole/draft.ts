@@ -14,13 +14,13 @@ export interface Draft {
   /** Deletes the draft. Does nothing if it was kept. */
   discard(): void;
   /** Returns an error during the work, with the fix in its message. */
-  told(error: unknown): unknown;
+  convertError(error: unknown): unknown;
 }
 
 /** The suffixes of SQLite's other files. */
 export const companions = ["-wal", "-shm", "-journal"] as const;
 
-export function draftOf(place: string, purpose: string): Draft {
+export function createDraft(place: string, purpose: string): Draft {
   const path = `${place}.${purpose}-${randomBytes(6).toString("hex")}`;
   requireShort(path, place);
   return {
@@ -34,7 +34,7 @@ export function draftOf(place: string, purpose: string): Draft {
     discard() {
       for (const suffix of ["", ...companions]) rmSync(path + suffix, { force: true });
     },
-    told(error) {
+    convertError(error) {
       const read = storeError(error);
       if (!(read instanceof StoreFull)) return error;
       const words = `The disk of ${dirname(place)} is full. Free space on it and try again: nothing was kept.`;

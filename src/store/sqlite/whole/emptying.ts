@@ -1,6 +1,6 @@
 import { CopyError } from "../../copy.ts";
 import { quote } from "../../sql/names.ts";
-import { openAlone, versionOf } from "./alone.ts";
+import { openAlone, loadVersion } from "./alone.ts";
 
 /**
  * Deletes every row of these tables, and the rows that depend on them, all or none. Returns the number of rows in the
@@ -9,7 +9,7 @@ import { openAlone, versionOf } from "./alone.ts";
 export function emptyFile(path: string, tables: readonly string[]): number {
   const database = openAlone(path);
   try {
-    versionOf(database, path);
+    loadVersion(database, path);
     database.exec("PRAGMA foreign_keys = ON; BEGIN IMMEDIATE");
     const removed = tables.map((table) => Number(database.prepare(`DELETE FROM ${quote(table)}`).run().changes));
     database.exec("COMMIT");

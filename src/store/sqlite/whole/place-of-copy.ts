@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { CopyError } from "../../copy.ts";
-import { placeOf, sqliteFileProblems } from "../file/reaching.ts";
+import { requirePlace, sqliteFileProblems } from "../file/reaching.ts";
 import { companions } from "./draft.ts";
 
 /**
@@ -28,7 +28,7 @@ export function placeOfCopy(named: string): string {
 export function placeToWrite(named: string): string {
   const problems = sqliteFileProblems(named, true);
   if (problems.length > 0) throw new CopyError("refused", problems.join("\n"));
-  return placeOf(named);
+  return requirePlace(named);
 }
 
 function holdsSomething(name: string): boolean {

@@ -5,10 +5,10 @@ import { CopyError, type Content } from "../../copy.ts";
 import type { Collection } from "../../store.ts";
 import { connect, prepare } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
-import { foldLog, hold, requireFile, versionOf } from "./alone.ts";
+import { foldLog, hold, requireFile, loadVersion } from "./alone.ts";
 import { copyFile, isSameFile, type TellPages } from "./backup.ts";
 import { requireSound } from "./check.ts";
-import { companions, draftOf, flush, takenMeanwhile, type Draft } from "./draft.ts";
+import { companions, createDraft, flush, takenMeanwhile, type Draft } from "./draft.ts";
 import { nameInstead, nameToo } from "./naming.ts";
 import { placeToWrite } from "./place-of-copy.ts";
 import { contentIn, rememberedIn } from "./source.ts";
@@ -39,7 +39,7 @@ export async function beginRestore(file: string, named: string, tell: TellPages)
   if (isSameFile(file, place)) throw new CopyError("refused", `${file} is the database itself. Name its backup.`);
   const isNew = !existsSync(place);
   const held = hold(place);
-  const draft = draftOf(place, "restoring");
+  const draft = createDraft(place, "restoring");
   const close = (): void => {
     held?.close();
     draft.discard();
@@ -77,7 +77,7 @@ export async function beginRestore(file: string, named: string, tell: TellPages)
     };
   } catch (error) {
     close();
-    throw draft.told(error);
+    throw draft.convertError(error);
   }
 }
 
@@ -119,7 +119,7 @@ function keepInGap(draft: Draft, place: string, aside: string): void {
 function contentOfHeld(held: DatabaseSync | null, place: string): Content | null {
   if (held === null) return null;
   try {
-    versionOf(held, place);
+    loadVersion(held, place);
     requireSound(held, place);
     return contentIn(held);
   } catch {

@@ -1,16 +1,16 @@
 import type { DatabaseSync } from "node:sqlite";
 import { requireVersion, type Content, type StoreSource } from "../../copy.ts";
-import { contentOf, rememberedCollections } from "../../sql/content.ts";
+import { createContent, rememberedCollections } from "../../sql/content.ts";
 import type { Collection } from "../../store.ts";
 import { playOn, sendTo } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
-import { openAlone, openingError, versionOf } from "./alone.ts";
+import { openAlone, openingError, loadVersion } from "./alone.ts";
 
 /** Opens a file to copy it. Other connections cannot open it until it is closed, so no write is missed. */
 export function openSource(path: string): StoreSource {
   const database = openAlone(path);
   try {
-    requireVersion(versionOf(database, path), sqliteSchema.version);
+    requireVersion(loadVersion(database, path), sqliteSchema.version);
     return { ...contentIn(database), close: async () => database.close() };
   } catch (error) {
     database.close();
@@ -21,7 +21,7 @@ export function openSource(path: string): StoreSource {
 /** Returns the whole content of a database, over a connection without other writers. */
 export function contentIn(database: DatabaseSync): Content {
   const send = sendTo(database);
-  return contentOf(sqliteSchema, rememberedIn(database), async (step) => send(step));
+  return createContent(sqliteSchema, rememberedIn(database), async (step) => send(step));
 }
 
 /**

@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { findOldest, ownTables, type Stats, type TableStats } from "../../sql/stats.ts";
 import { playOn, prepare } from "../connection.ts";
 import { walBytes } from "../file/place.ts";
-import { placeOf } from "../file/reaching.ts";
+import { requirePlace } from "../file/reaching.ts";
 import { sqliteSchema } from "../migration.ts";
 import { reading } from "./alone.ts";
 import { rememberedIn } from "./source.ts";
@@ -24,7 +24,7 @@ export function statsOfFile(path: string, withinMs = patienceMs): Promise<Stats>
     ).all() as [[number, number, number]];
     const tables = tablesIn(database, performance.now() + withinMs);
     const bytes = Math.max(pages * pageSize, statSync(path).size);
-    return { bytes, freeBytes: free * pageSize, walBytes: walBytes(placeOf(path)), tables };
+    return { bytes, freeBytes: free * pageSize, walBytes: walBytes(requirePlace(path)), tables };
   });
 }
 

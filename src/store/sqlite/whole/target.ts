@@ -4,7 +4,7 @@ import { targetOver } from "../../sql/target.ts";
 import { connect, createFile, sendTo } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
 import type { DatabaseSync } from "../node-sqlite.ts";
-import { draftOf, type Draft } from "./draft.ts";
+import { createDraft, type Draft } from "./draft.ts";
 import { placeOfCopy } from "./place-of-copy.ts";
 
 /** Starts a new file. It gets its final name when it is kept. */
@@ -12,11 +12,11 @@ export function openTarget(path: string): StoreTarget {
   const place = placeOfCopy(path);
   if (existsSync(place))
     throw new CopyError("not_empty", `${place} exists already. Name a new file, or move this one away.`);
-  const draft = draftOf(place, "moving");
+  const draft = createDraft(place, "moving");
   const database = begin(draft);
   const send = sendTo(database);
   return targetOver(sqliteSchema, async (step) => send(step), {
-    told: draft.told,
+    convertError: draft.convertError,
     async keep() {
       database.exec("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)");
       database.close();
@@ -29,7 +29,7 @@ export function openTarget(path: string): StoreTarget {
   });
 }
 
-function begin({ path, discard, told }: Draft): DatabaseSync {
+function begin({ path, discard, convertError }: Draft): DatabaseSync {
   try {
     createFile(path);
     const database = connect(path);
@@ -39,6 +39,6 @@ function begin({ path, discard, told }: Draft): DatabaseSync {
     return database;
   } catch (error) {
     discard();
-    throw told(error);
+    throw convertError(error);
   }
 }

@@ -28,7 +28,7 @@ export function sizeOfTree(database: DatabaseSync, name: string, isByNumber: boo
   const inner = { entries: 0, bytes: 0 };
   let looked = 0;
   for (const [path, type, cells, size] of pages as Iterable<Page>) {
-    const way = wayOf(path);
+    const way = splitTreePath(path);
     const seen = partBefore(way, children);
     if (seen > 0 && looked++ > fewestPages && performance.now() > until)
       return { entries: Math.round(leaves.entries / seen), bytes: Math.round(leaves.bytes / seen), estimated: true };
@@ -42,7 +42,7 @@ export function sizeOfTree(database: DatabaseSync, name: string, isByNumber: boo
 }
 
 /** Returns the index of the child on each level. Overflow pages follow their page: `/01a/003+000000`. */
-function wayOf(path: string): readonly number[] {
+function splitTreePath(path: string): readonly number[] {
   return path
     .split("/")
     .filter((step) => step !== "")

@@ -7,8 +7,8 @@ import { compileChange, compileRequire, shownBy, type Making } from "../../sql/w
 import type { Refusal } from "../../sql/writes/refusals.ts";
 import { besides, encodeGiven, insertInto, requireWritable } from "../../sql/writes/writes.ts";
 import type { Collection, Key, KeyOf, Row } from "../../store.ts";
-import { type Statement, type Statements, statementsOf } from "../connection.ts";
-import { sqlite, tableOf } from "../dialect.ts";
+import { type Statement, type Statements, createStatementCache } from "../connection.ts";
+import { sqlite, getTable } from "../dialect.ts";
 import { keyIn, type NamedChange, type RowChange } from "../named.ts";
 import { conflictFinder } from "./conflicts.ts";
 import { withFreeKeys, type Counters } from "./counters.ts";
@@ -36,25 +36,25 @@ export interface Changes {
 
 type Of<Kind extends RowChange["kind"]> = Extract<RowChange, { readonly kind: Kind }>;
 
-export function changesOf(
+export function createChanges(
   database: DatabaseSync,
   collections: ReadonlyMap<string, Collection>,
   counters: Counters,
   notes: Notes,
 ): Changes {
-  const statements = statementsOf(database);
+  const statements = createStatementCache(database);
   const prepared = (sql: string): Statement => statements(sql, () => sql);
   const explain = conflictFinder(database, collections);
   database.function("latchkey_next_revision", () => counters.nextRevision());
-  let known: Keys = [];
+  let currentKeys: Keys = [];
   const link = linksOver(database, statements, counters);
   const runChange = changeRunner(database);
-  const making = makingWith(counters, () => known);
+  const making = makingWith(counters, () => currentKeys);
 
   function make(change: RowChange, at: number, keys: Keys): Done | Refusal {
     const collection = collections.get(change.collection);
     if (collection === undefined) throw unopened(change.collection);
-    const table = tableOf(collection);
+    const table = getTable(collection);
     try {
       if (change.kind === "require") return requireRows(prepared, table, change, at);
       if (change.kind === "insert" && table.existing === null)
@@ -79,14 +79,14 @@ export function changesOf(
     change: Exclude<RowChange, Of<"require" | "link">>,
     keys: Keys,
   ): Row | null | undefined {
-    known = keys;
+    currentKeys = keys;
     const { text, values, tells } = compileChange(table, change, making);
     const statement = prepared(text);
     switch (tells) {
       case "row": {
         const cells = statement.get(...values);
         if (change.kind === "add") keyIsTaken({ counters, notes }, table, change.key);
-        return cells === undefined ? undefined : shownBy(table, change).rowOf(cells);
+        return cells === undefined ? undefined : shownBy(table, change).readRow(cells);
       }
       case "key": {
         const [key] = (statement.get(...values) ?? []) as [key?: Key | null];
@@ -105,10 +105,10 @@ export function changesOf(
     }
   }
 
-  function read(collection: Collection, key: Key, shown: ShownColumns = tableOf(collection).showing()): Row | null {
-    const table = tableOf(collection);
+  function read(collection: Collection, key: Key, shown: ShownColumns = getTable(collection).showing()): Row | null {
+    const table = getTable(collection);
     const cells = prepared(selectBy(table, table.id, shown.selection)).get(key);
-    return cells === undefined ? null : shown.rowOf(cells);
+    return cells === undefined ? null : shown.readRow(cells);
   }
 
   return { make, brokenAtEnd: explain.atEnd, read };
@@ -125,17 +125,17 @@ function isKeyless({ collection: { existing } }: Table, change: RowChange): bool
   return change.kind === "insert" && change.key === undefined && key?.nullable === true && !key.filled;
 }
 
-/** Returns how changes are made here. `known` returns the keys of the earlier changes. */
-function makingWith(counters: Counters, known: () => Keys): Making {
+/** Returns how changes are made here. `getKeys` returns the keys of the earlier changes. */
+function makingWith(counters: Counters, getKeys: () => Keys): Making {
   return {
     revision: (values, ofMany) => (ofMany ? "latchkey_next_revision()" : values.place(counters.nextRevision())),
     takenKey: (_, place) => place,
-    told: ({ existing }) => existing!.nameOf("id"),
+    returning: ({ existing }) => existing!.quoteName("id"),
     // The code that runs the statement sees whether it changed a row.
     orRefused: ({ sql, shown }) => (shown === null ? sql : `${sql} RETURNING ${shown.selection}`),
     // No other connection writes at the same time, and the tables were checked before.
     onlyIf: "",
-    findKey: (column, key) => encode(sqlite, column, keyIn(key, known())),
+    findKey: (column, key) => encode(sqlite, column, keyIn(key, getKeys())),
   };
 }
 
@@ -172,12 +172,13 @@ function insert({ statements, counters, notes }: Inserting, table: Table, change
     const made = isMade ? statement.get(key, revision, ...cells) : undefined;
     if (!isMade) statement.run(key, revision, ...cells);
     if (table.isSearched) notes.add(table, key);
-    return { kind: "done", collection, row: table.rowOf(made ?? [revision, key, ...cells]) };
+    return { kind: "done", collection, row: table.readRow(made ?? [revision, key, ...cells]) };
   };
-  const given = change.key === undefined ? undefined : keyIn(change.key, keys);
-  if (given === undefined && collection.key === "integer") return withFreeKeys(() => put(counters.nextKey(collection)));
+  const givenKey = change.key === undefined ? undefined : keyIn(change.key, keys);
+  if (givenKey === undefined && collection.key === "integer")
+    return withFreeKeys(() => put(counters.nextKey(collection)));
 
-  const key = encode(sqlite, table.id, given) as Key | null;
+  const key = encode(sqlite, table.id, givenKey) as Key | null;
   if (key === null) throw new TypeError(`A row of ${collection.name} needs a key`);
   const made = put(key);
   if (collection.key === "integer") counters.takeKey(collection, key as number);
@@ -202,12 +203,12 @@ function encodeAll(table: Table, values: Of<"insert">["values"], keys: Keys): Ce
   const findKey = (column: TableColumn, key: KeyOf): Cell => encode(sqlite, column, keyIn(key, keys));
   for (const name of Object.keys(values)) requireWritable(table, name);
   const cells: Cell[] = [];
-  const kept: Cell[] = [];
+  const shadowCells: Cell[] = [];
   for (const column of table.columns.values()) {
     if (column === table.id) continue;
     const cell = encodeGiven(table, column, values[column.name] ?? column.default ?? null, findKey) as Cell;
     cells.push(cell);
-    for (const beside of besides(column)) kept.push(beside.cellOf(cell));
+    for (const beside of besides(column)) shadowCells.push(beside.deriveCell(cell));
   }
-  return cells.concat(kept);
+  return cells.concat(shadowCells);
 }

@@ -1,16 +1,16 @@
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
-import { connect, logSizesOf } from "../connection.ts";
-import { contentOf, type Content } from "../file/content.ts";
+import { connect, prepareLogSizes } from "../connection.ts";
+import { readContent, type Content } from "../file/content.ts";
 import { syncFile } from "../file/descriptor.ts";
 import type { Opened } from "../file/guard.ts";
-import { logChecks, type LogChecks } from "../file/log.ts";
+import { createLogChecks, type LogChecks } from "../file/log.ts";
 import { requireInPlace } from "../file/place.ts";
 import { giveWay } from "../thread.ts";
 
 /** Asks for a checkpoint. */
 export interface ToCheckpointer {
   /** The last known state of the file. */
-  readonly known: Content | null;
+  readonly knownContent: Content | null;
 }
 
 /** The answer, sent when the checkpoint is over. */
@@ -21,16 +21,16 @@ export interface FromCheckpointer {
 
 /** Runs the thread that moves the log into the file, while others read and write. */
 function move(port: MessagePort, opened: Opened): void {
-  const checks = logChecks(opened.path, opened.files);
-  port.on("message", ({ known }: Partial<ToCheckpointer>) => {
+  const checks = createLogChecks(opened.path, opened.files);
+  port.on("message", ({ knownContent }: Partial<ToCheckpointer>) => {
     // Node sends other messages over the same port (`node --watch`).
-    if (known === undefined) return;
-    port.postMessage({ moved: moveLog(opened, known, checks) } satisfies FromCheckpointer);
+    if (knownContent === undefined) return;
+    port.postMessage({ moved: moveLog(opened, knownContent, checks) } satisfies FromCheckpointer);
   });
 }
 
 /** Runs a checkpoint. Returns null if that failed: the content stays in the log, and the next checkpoint moves it. */
-export function moveLog({ path, files }: Opened, known: Content | null, checks: LogChecks): Content | null {
+export function moveLog({ path, files }: Opened, knownContent: Content | null, checks: LogChecks): Content | null {
   try {
     requireInPlace(path, files);
     // A new connection for each checkpoint takes a millisecond. A kept one could belong to a file that is no longer
@@ -38,14 +38,14 @@ export function moveLog({ path, files }: Opened, known: Content | null, checks: 
     const database = connect(path);
     try {
       // The pages of the log would hide that the file was overwritten.
-      if (typeof contentOf(path, known) === "string") return null;
+      if (typeof readContent(path, knownContent) === "string") return null;
       // A checkpoint of a log that was overwritten damages the file.
-      checks.everything(logSizesOf(database));
+      checks.everything(prepareLogSizes(database));
       database.exec("PRAGMA wal_checkpoint(PASSIVE)");
       // SQLite syncs the file when the whole log is moved. The writer would do that, and other writes would wait for
       // all moved pages.
       syncFile(path);
-      const moved = contentOf(path, known);
+      const moved = readContent(path, knownContent);
       return typeof moved === "string" ? null : moved;
     } finally {
       database.close();

@@ -5,7 +5,7 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { connect, logSizesOf } from "../connection.ts";
+import { connect, prepareLogSizes } from "../connection.ts";
 import { filesAt } from "../file/place.ts";
 import { checkpointsBeside } from "./checkpoints.ts";
 
@@ -21,7 +21,7 @@ function setUp(t: TestContext) {
     database.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  const committed = checkpoints.takeOver(database, logSizesOf(database));
+  const committed = checkpoints.takeOver(database, prepareLogSizes(database));
   const insert = database.prepare("INSERT INTO t VALUES (?)");
   /** Writes about 100 pages. */
   const commit = (): void => {

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
 import type { LogSizes } from "../connection.ts";
-import { contentOf } from "../file/content.ts";
+import { readContent } from "../file/content.ts";
 import type { Opened } from "../file/guard.ts";
 import { startThread } from "../thread.ts";
 import type { FromCheckpointer, ToCheckpointer } from "./checkpointer.ts";
@@ -41,7 +41,7 @@ export function checkpointsBeside(data: Opened): Checkpoints {
   let worker: Worker | null = null;
   let rest: NodeJS.Timeout | null = null;
   let isMoving = false;
-  let known = data.content;
+  let knownContent = data.content;
 
   function start(): Worker {
     const started = startThread<FromCheckpointer>(import.meta.url, "checkpointer", {
@@ -49,7 +49,7 @@ export function checkpointsBeside(data: Opened): Checkpoints {
       youngMb: 1,
       members: ["moved"],
       heard({ moved }) {
-        known = moved ?? known;
+        knownContent = moved ?? knownContent;
         isMoving = false;
         rest = setTimeout(() => void close(), restMs).unref();
       },
@@ -67,7 +67,7 @@ export function checkpointsBeside(data: Opened): Checkpoints {
     if (rest !== null) clearTimeout(rest);
     rest = null;
     isMoving = true;
-    (worker ??= start()).postMessage({ known } satisfies ToCheckpointer);
+    (worker ??= start()).postMessage({ knownContent } satisfies ToCheckpointer);
   }
 
   async function close(): Promise<void> {
@@ -94,7 +94,7 @@ export function checkpointsBeside(data: Opened): Checkpoints {
         // it is moved would never restart.
         if (log >= tryAnewAt && log - moved < Math.max(retryPages / 2, log / 8)) {
           // The pages of the log would hide that the file was overwritten.
-          if (typeof contentOf(data.path, known) !== "string") database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+          if (typeof readContent(data.path, knownContent) !== "string") database.exec("PRAGMA wal_checkpoint(PASSIVE)");
           tryAnewAt = log + retryPages;
         } else if (log - moved >= pagesAtATime && log - askedAt >= pagesAtATime) {
           askedAt = log;

@@ -1,14 +1,14 @@
 import type { DatabaseSync } from "node:sqlite";
 import { encode } from "../../sql/codec.ts";
-import { parametersOf, type Cell } from "../../sql/dialect.ts";
+import { createParameters, type Cell } from "../../sql/dialect.ts";
 import { quote } from "../../sql/names.ts";
 import type { Table } from "../../sql/schema/table.ts";
 import { compileWhere } from "../../sql/where.ts";
-import { refusalOf, type BrokenColumn, type BrokenRule, type Refusal } from "../../sql/writes/refusals.ts";
+import { findRefusal, type BrokenColumn, type BrokenRule, type Refusal } from "../../sql/writes/refusals.ts";
 import { isKeyOf, type Collection, type Column, type Key, type Where } from "../../store.ts";
 import { prepare } from "../connection.ts";
-import { sqlite, tableOf } from "../dialect.ts";
-import { code, codeOf } from "../errors.ts";
+import { sqlite, getTable } from "../dialect.ts";
+import { code, findCode } from "../errors.ts";
 import { keyIn, type NamedChange } from "../named.ts";
 
 /** Returns why a change was refused. Returns null for any other error. */
@@ -26,7 +26,7 @@ type Keys = readonly (Key | null)[];
 export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<string, Collection>): ConflictFinder {
   const explain = (error: unknown, table: Table, change: NamedChange, at: number, keys: Keys): Refusal | null => {
     const broken = brokenBy(error, table, () => reference(table, change, keys));
-    return broken === null ? null : refusalOf(broken, table, change, at);
+    return broken === null ? null : findRefusal(broken, table, change, at);
   };
 
   /** Tables of others may check their references at the end of the transaction. */
@@ -34,8 +34,8 @@ export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<
     const refusals = changes.flatMap((change, at) => {
       const collection = collections.get(change.collection);
       if (collection?.existing === undefined || change.kind === "forget" || change.kind === "require") return [];
-      const table = tableOf(collection);
-      return refusalOf(reference(table, change, []), table, change, at) ?? [];
+      const table = getTable(collection);
+      return findRefusal(reference(table, change, []), table, change, at) ?? [];
     });
     const find = (wanted: Refusal["kind"]): Refusal | undefined => refusals.find(({ kind }) => kind === wanted);
     // If the reference is not declared, it is unknown which one it is.
@@ -50,17 +50,17 @@ export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<
         if (change.kind === "link") return danglingLink(table, change, keys);
         return "values" in change ? danglingColumn(table, change.values, keys) : null;
       },
-      holder: () => holderOf(table, change as Removing),
+      holder: () => describeHolder(table, change as Removing),
     };
   }
 
   function danglingColumn({ collection }: Table, values: Written, keys: Keys): string | null {
     const found = collection.columns.find((column) => {
-      const given = values[column.name];
-      if (given === undefined || given === null) return false;
+      const value = values[column.name];
+      if (value === undefined || value === null) return false;
       // A row that the same transaction made exists.
-      if (isKeyOf(given) && keys[given.keyOf] === undefined) return false;
-      return leadsNowhere(column, keyIn(given, keys));
+      if (isKeyOf(value) && keys[value.keyOf] === undefined) return false;
+      return leadsNowhere(column, keyIn(value, keys));
     });
     return found?.name ?? null;
   }
@@ -72,16 +72,16 @@ export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<
     return place === -1 ? null : { column: ofIds!.name, place };
   }
 
-  function leadsNowhere({ name, type, references }: Column, given: unknown): boolean {
+  function leadsNowhere({ name, type, references }: Column, value: unknown): boolean {
     if (references === undefined) return false;
-    const key = encode(sqlite, { name, type }, given);
+    const key = encode(sqlite, { name, type }, value);
     const target = collections.get(references.collection);
-    const from = target === undefined ? quote(references.collection) : tableOf(target).name;
+    const from = target === undefined ? quote(references.collection) : getTable(target).name;
     return prepare(database, `SELECT 1 FROM ${from} WHERE "id" = ?`).get(key) === undefined;
   }
 
-  function holderOf(table: Table, change: Removing): string {
-    const parameters = parametersOf(sqlite);
+  function describeHolder(table: Table, change: Removing): string {
+    const parameters = createParameters(sqlite);
     const where: Where = change.kind === "delete" ? { column: "id", operator: "eq", value: change.key } : change.where;
     const going = `FROM ${table.name} WHERE ${compileWhere(table, where, parameters)}`;
     const { name } = table.collection;
@@ -98,7 +98,7 @@ type Removing = Extract<NamedChange, { kind: "delete" | "deleteAll" }>;
 /** Returns the rule that SQLite reports. */
 function brokenBy(error: unknown, table: Table, reference: () => BrokenRule): BrokenRule | null {
   const message = error instanceof Error ? error.message : "";
-  switch (codeOf(error)) {
+  switch (findCode(error)) {
     case code.primaryKey:
     case code.unique:
     case code.rowid:
@@ -126,10 +126,10 @@ function brokenBy(error: unknown, table: Table, reference: () => BrokenRule): Br
 function columnIn({ existing, columns, collection }: Table, message: string): string | null {
   const index = /: index '(.*)'$/s.exec(message)?.[1]?.replaceAll("''", "'");
   if (index !== undefined) return collection.existing?.constraints?.[index] ?? null;
-  const told = message.slice(message.indexOf(": ") + 1).split(", ");
+  const places = message.slice(message.indexOf(": ") + 1).split(", ");
   const found = [...columns.values()].find(({ name, quoted, shadow }) => {
-    const names = existing === null ? [quoted, shadow ?? quoted] : [existing.nameOf(name)];
-    return names.some((each) => told.some((place) => place.trim().endsWith(`.${unquoted(each)}`)));
+    const names = existing === null ? [quoted, shadow ?? quoted] : [existing.quoteName(name)];
+    return names.some((each) => places.some((place) => place.trim().endsWith(`.${unquoted(each)}`)));
   });
   return found?.name ?? null;
 }
@@ -141,7 +141,7 @@ function columnIn({ existing, columns, collection }: Table, message: string): st
 function checkedColumn({ existing, columns }: Table, message: string): string | null {
   if (existing === null) return null;
   const words = new Set(message.slice(message.indexOf(": ") + 1).match(/[\p{L}\p{N}_$]+/gu));
-  const found = [...columns.keys()].filter((name) => words.has(unquoted(existing.nameOf(name))));
+  const found = [...columns.keys()].filter((name) => words.has(unquoted(existing.quoteName(name))));
   return found.length === 1 ? found[0]! : null;
 }
 
@@ -161,17 +161,17 @@ function findHolder(
   seen: ReadonlySet<string>,
 ): string | null {
   const children = prepare(database, childrenSQL).all(parent) as [string, string, string, string][];
-  const rowsOf = ([child, from, to]: (typeof children)[number]): string =>
+  const compileChildRows = ([child, from, to]: (typeof children)[number]): string =>
     `FROM ${quote(child)} WHERE ${quote(from)} IN (SELECT ${quote(to)} ${going})`;
   const held = children.find((each) => {
     const isHeld = each[3] === "RESTRICT" || each[3] === "NO ACTION";
-    return isHeld && prepare(database, `SELECT 1 ${rowsOf(each)} LIMIT 1`).get(...parameters) !== undefined;
+    return isHeld && prepare(database, `SELECT 1 ${compileChildRows(each)} LIMIT 1`).get(...parameters) !== undefined;
   });
   if (held !== undefined) return held[0];
   for (const each of children) {
     const step = `${each[0]}.${each[1]}`;
     if (each[3] !== "CASCADE" || seen.has(step)) continue;
-    const found = findHolder(database, each[0], rowsOf(each), parameters, new Set(seen).add(step));
+    const found = findHolder(database, each[0], compileChildRows(each), parameters, new Set(seen).add(step));
     if (found !== null) return found;
   }
   return null;

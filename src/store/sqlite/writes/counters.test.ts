@@ -11,14 +11,14 @@ import { firstFree } from "./counters.ts";
 const notes: Collection = { name: "notes", key: "integer", columns: [{ name: "text", type: "text" }] };
 
 test("finds the key after a million explicit ones in a few steps", () => {
-  let asked = 0;
+  let checkCount = 0;
   const isTaken = (key: number): boolean => {
-    asked++;
+    checkCount++;
     return key <= 1_000_001;
   };
 
   assert.equal(firstFree(2, isTaken), 1_000_002);
-  assert.ok(asked < 50, `${asked} were asked for`);
+  assert.ok(checkCount < 50, `${checkCount} were asked for`);
 });
 
 test("never returns a taken key, for any position of the other keys", () => {

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Collection } from "../../store.ts";
 import { prepare } from "../connection.ts";
-import { code, codeOf } from "../errors.ts";
+import { code, findCode } from "../errors.ts";
 
 /** The most passed keys that one write removes, so no write takes long because of them. */
 const forgotten = 500;
@@ -30,7 +30,7 @@ interface Keys {
   passed: boolean;
 }
 
-export function countersOf(database: DatabaseSync): Counters {
+export function createCounters(database: DatabaseSync): Counters {
   const loadRevision = prepare(database, "SELECT revision FROM latchkey_revision");
   const saveRevision = prepare(database, "UPDATE latchkey_revision SET revision = ?");
   const totalChanges = prepare(database, "SELECT total_changes()");
@@ -57,7 +57,7 @@ export function countersOf(database: DatabaseSync): Counters {
   let loadedRevision = 0;
   let changesThen: unknown = 0;
 
-  function keysOf(name: string): Keys {
+  function loadKeys(name: string): Keys {
     let found = keys.get(name);
     if (found === undefined) {
       found = { next: (loadKey.get(name)?.[0] as number | undefined) ?? 1, clearBelow: null, passed: false };
@@ -83,7 +83,7 @@ export function countersOf(database: DatabaseSync): Counters {
     },
     nextRevision: () => ++revision,
     nextKey({ name }) {
-      const mine = keysOf(name);
+      const mine = loadKeys(name);
       while (mine.clearBelow === null || mine.next >= mine.clearBelow) {
         const taken = nextTaken.get(name, mine.next)![0] as number | null;
         mine.clearBelow = taken ?? Infinity;
@@ -94,7 +94,7 @@ export function countersOf(database: DatabaseSync): Counters {
       return mine.next++;
     },
     takeKey({ name }, key) {
-      const mine = keysOf(name);
+      const mine = loadKeys(name);
       if (key < mine.next) return;
       // Rows that come with consecutive keys (an import) need only the counter.
       if (key === mine.next) {
@@ -136,7 +136,7 @@ export function withFreeKeys<T>(put: () => T): T {
     try {
       return put();
     } catch (error) {
-      if (codeOf(error) !== code.primaryKey) throw error;
+      if (findCode(error) !== code.primaryKey) throw error;
     }
   }
 }

@@ -3,7 +3,7 @@ import type { Cell } from "../../sql/dialect.ts";
 import { quote } from "../../sql/names.ts";
 import type { Table } from "../../sql/schema/table.ts";
 import { prepare, type Statement } from "../connection.ts";
-import { code, codeOf } from "../errors.ts";
+import { code, findCode } from "../errors.ts";
 
 /** Runs a change. Returns false if it has changed no row. */
 export type RunChange = (statement: Statement, table: Pick<Table, "collection">, change: Text) => boolean;
@@ -57,7 +57,7 @@ const DELETE = "DELETE ";
 /** Returns true if a cascade is deeper than SQLite allows: 1,000 levels (SQLITE_MAX_TRIGGER_DEPTH). */
 function isTooDeep(error: unknown): boolean {
   return (
-    codeOf(error) === code.error && error instanceof Error && error.message.includes("levels of trigger recursion")
+    findCode(error) === code.error && error instanceof Error && error.message.includes("levels of trigger recursion")
   );
 }
 
@@ -65,8 +65,8 @@ function isTooDeep(error: unknown): boolean {
 function leadsToCircle(database: DatabaseSync, table: string): boolean {
   const seen = new Map<string, "open" | "done">();
   const isCircular = (name: string): boolean => {
-    const known = seen.get(name);
-    if (known !== undefined) return known === "open";
+    const state = seen.get(name);
+    if (state !== undefined) return state === "open";
     seen.set(name, "open");
     const found = [...referencesTo(database, name)].some(({ child }) => isCircular(child));
     seen.set(name, "done");
@@ -102,7 +102,7 @@ interface Way {
   /** Finds the keys of the child rows by the values of `to`. */
   readonly find: Statement;
   /** Reads these values. Null if they are the key. */
-  readonly valuesOf: Statement | null;
+  readonly selectValues: Statement | null;
   /** Clears the reference to the parent row. Null if the column allows no other value. */
   readonly detach: Statement | null;
 }
@@ -149,18 +149,18 @@ class Removal {
         continue;
       }
       // A parent row is also a child row: the circle is broken there.
-      if (this.#seen.get(idOf(next.row)) === "open") next.by.detach?.run(...next.row.key);
+      if (this.#seen.get(formatRowId(next.row)) === "open") next.by.detach?.run(...next.row.key);
       else steps.push(...this.#open(next.row));
     }
   }
 
   /** Returns no steps if the row was already visited. */
   #open(row: Row): Step[] {
-    const id = idOf(row);
+    const id = formatRowId(row);
     if (this.#seen.has(id)) return [];
     this.#seen.set(id, "open");
     const below = this.#waysFrom(row.of).flatMap((by) => {
-      const values = by.valuesOf === null ? row.key : (by.valuesOf.get(...row.key) ?? []);
+      const values = by.selectValues === null ? row.key : (by.selectValues.get(...row.key) ?? []);
       return by.find.all(...values).map((key) => ({ row: { of: by.child, key }, by }));
     });
     return [{ row, id, below }];
@@ -171,7 +171,7 @@ class Removal {
     if (found === undefined) {
       const named = prepare(this.#database, "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk").all(name);
       const key = named.length === 0 ? ["rowid"] : named.map(([column]) => quote(String(column)));
-      const remove = prepare(this.#database, `DELETE FROM ${quote(name)} WHERE ${allOf(key)}`);
+      const remove = prepare(this.#database, `DELETE FROM ${quote(name)} WHERE ${compileMatch(key)}`);
       this.#tables.set(name, (found = { name, key, remove, ways: null }));
     }
     return found;
@@ -186,23 +186,23 @@ class Removal {
     const isKey = to.join() === of.key.join();
     const others = mayBeNull ? from.map(() => "NULL") : name === of.name ? to : null;
     const set = others?.map((value, at) => `${from[at]} = ${value}`).join(", ");
-    const where = `WHERE ${allOf(child.key)}`;
+    const where = `WHERE ${compileMatch(child.key)}`;
     return {
       child,
-      find: prepare(this.#database, `SELECT ${child.key.join(", ")} FROM ${quote(name)} WHERE ${allOf(from)}`),
-      valuesOf: isKey
+      find: prepare(this.#database, `SELECT ${child.key.join(", ")} FROM ${quote(name)} WHERE ${compileMatch(from)}`),
+      selectValues: isKey
         ? null
-        : prepare(this.#database, `SELECT ${to.join(", ")} FROM ${quote(of.name)} WHERE ${allOf(of.key)}`),
+        : prepare(this.#database, `SELECT ${to.join(", ")} FROM ${quote(of.name)} WHERE ${compileMatch(of.key)}`),
       detach: set === undefined ? null : prepare(this.#database, `UPDATE ${quote(name)} SET ${set} ${where}`),
     };
   }
 }
 
-function idOf({ of, key }: Row): string {
+function formatRowId({ of, key }: Row): string {
   return JSON.stringify([of.name, ...key]);
 }
 
-function allOf(columns: readonly string[]): string {
+function compileMatch(columns: readonly string[]): string {
   return columns.map((column) => `${column} IS ?`).join(" AND ");
 }
 

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
-import { parametersOf } from "../../sql/dialect.ts";
+import { createParameters } from "../../sql/dialect.ts";
 import type { Statement } from "../../sql/schema/script.ts";
-import { forgetRows, idempotencyOf } from "../../sql/writes/idempotency.ts";
+import { forgetRows, compileIdempotency } from "../../sql/writes/idempotency.ts";
 import type { Idempotency, Key, Recalled, Row } from "../../store.ts";
-import { namedStatementsOf, statementsOf } from "../connection.ts";
+import { createNamedCache, createStatementCache } from "../connection.ts";
 import { sqlite } from "../dialect.ts";
 
 /** Reads the record of a key. Returns null if the key is free. */
@@ -18,22 +18,22 @@ export interface IdempotencyRecords {
   forget(collection: string, key: Key, caller: string): void;
 }
 
-const { recall, remember } = idempotencyOf(sqlite);
+const { recall, remember } = compileIdempotency(sqlite);
 
-export function idempotencyRecordsOf(database: DatabaseSync): IdempotencyRecords {
-  const statements = statementsOf(database);
+export function createIdempotencyRecords(database: DatabaseSync): IdempotencyRecords {
+  const statements = createStatementCache(database);
   const run = ({ text, values }: Statement): void => void statements(text, () => text).run(...values);
   return {
-    recall: recallOf(database),
+    recall: createRecall(database),
     remember: (idempotency, collection, rows) => remember(idempotency, collection, rows).forEach(run),
     forget: (collection, key, caller) =>
-      forgetRows(collection, { key, caller }, () => parametersOf(sqlite)).forEach(run),
+      forgetRows(collection, { key, caller }, () => createParameters(sqlite)).forEach(run),
   };
 }
 
 /** Returns the same for a connection that only reads. */
-export function recallOf(database: DatabaseSync): Recall {
-  const statements = namedStatementsOf(database);
+export function createRecall(database: DatabaseSync): Recall {
+  const statements = createNamedCache(database);
   return (idempotency) => {
     const { text, values, of } = recall(idempotency);
     return of(statements(text).all(...values));

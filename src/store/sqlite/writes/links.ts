@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { encode } from "../../sql/codec.ts";
 import type { Table } from "../../sql/schema/table.ts";
-import { relationOf } from "../../sql/writes/changing.ts";
+import { requireRelation } from "../../sql/writes/changing.ts";
 import type { Collection, Key } from "../../store.ts";
 import type { Statements } from "../connection.ts";
 import { sqlite } from "../dialect.ts";
@@ -26,7 +26,7 @@ export function linksOver(database: DatabaseSync, statements: Statements, counte
 
   return (table, { record: of, ids }, keys) => {
     const { collection } = table;
-    const { record, linked } = relationOf(table);
+    const { record, linked } = requireRelation(table);
     const statement = statements(`link ${collection.name}`, () => {
       const into = [table.id.sql, table.revision, record.sql, linked.sql].join(", ");
       return `INSERT INTO ${table.name} (${into}) SELECT latchkey_next_key(), latchkey_next_revision(), ?, value FROM json_each(?)`;

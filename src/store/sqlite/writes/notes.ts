@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Table } from "../../sql/schema/table.ts";
 import { PENDING } from "../../sql/word-index.ts";
 import type { Key } from "../../store.ts";
-import { statementsOf } from "../connection.ts";
+import { createStatementCache } from "../connection.ts";
 
 /** The new rows of a group whose words must be indexed. */
 export interface Notes {
@@ -15,8 +15,8 @@ export interface Notes {
   save(): void;
 }
 
-export function notesOf(database: DatabaseSync): Notes {
-  const statements = statementsOf(database);
+export function createNotes(database: DatabaseSync): Notes {
+  const statements = createStatementCache(database);
   const noted: (readonly [table: Table, key: Key])[] = [];
   return {
     add: (table, key) => void noted.push([table, key]),

@@ -3,14 +3,14 @@ import type { Shapes } from "../../sql/schema/table-shape.ts";
 import { rowsToRead, shownBy } from "../../sql/writes/changing.ts";
 import type { Collection, Key, Row } from "../../store.ts";
 import { prepare } from "../connection.ts";
-import { tableOf } from "../dialect.ts";
-import { code, codeOf, isStoreFailure } from "../errors.ts";
+import { getTable } from "../dialect.ts";
+import { code, findCode, isStoreFailure } from "../errors.ts";
 import type { NamedChange, NamedTransaction, Result } from "../named.ts";
-import { outdatedOf, type Outdated } from "../schema.ts";
-import { changesOf, type Changes, type Done } from "./changes.ts";
-import { countersOf } from "./counters.ts";
-import { idempotencyRecordsOf, type IdempotencyRecords } from "./idempotency.ts";
-import { notesOf, type Notes } from "./notes.ts";
+import { createShapeCheck, type Outdated } from "../schema.ts";
+import { createChanges, type Changes, type Done } from "./changes.ts";
+import { createCounters } from "./counters.ts";
+import { createIdempotencyRecords, type IdempotencyRecords } from "./idempotency.ts";
+import { createNotes, type Notes } from "./notes.ts";
 import { makeWriteLock } from "./write-lock.ts";
 
 /** Commits transactions as a group, with one disk sync for all of them. */
@@ -32,21 +32,21 @@ export interface CommitterOptions {
 const inMemory: CommitterOptions = { shapes: new Map(), busyMs: 0 };
 
 /** Returns a committer over a connection that writes. */
-export function committerOf(
+export function createCommitter(
   database: DatabaseSync,
   collections: readonly Collection[],
   { shapes, busyMs }: CommitterOptions = inMemory,
 ): Committer {
-  const counters = countersOf(database);
-  const notes = notesOf(database);
+  const counters = createCounters(database);
+  const notes = createNotes(database);
   const named = new Map(collections.map((each) => [each.name, each]));
-  const changes = changesOf(database, named, counters, notes);
-  const records = idempotencyRecordsOf(database);
+  const changes = createChanges(database, named, counters, notes);
+  const records = createIdempotencyRecords(database);
   const turns = makeWriteLock(database, busyMs);
   const commit = prepare(database, "COMMIT");
   const rollback = prepare(database, "ROLLBACK");
-  const outdated = outdatedOf(database, shapes);
-  const { attemptAlone, attemptTogether } = attemptsOf({
+  const outdated = createShapeCheck(database, shapes);
+  const { attemptAlone, attemptTogether } = createAttempts({
     database,
     collections: named,
     changes,
@@ -62,7 +62,7 @@ export function committerOf(
     } catch (error) {
       if (error instanceof EndedByTrigger) return error.outcome;
       if (isStoreFailure(error)) throw error;
-      const broken = codeOf(error) === code.foreignKey ? changes.brokenAtEnd(transaction.changes) : null;
+      const broken = findCode(error) === code.foreignKey ? changes.brokenAtEnd(transaction.changes) : null;
       return broken ?? { kind: "fault", message: error instanceof Error ? error.message : String(error) };
     }
   }
@@ -98,7 +98,7 @@ export function committerOf(
         return commitWith(() => attemptTogether(transactions)) ?? commitWith(() => transactions.map(attemptAlone))!;
       } catch (error) {
         // A table of others may check its references at the end, or have triggers that roll back everything.
-        if (codeOf(error) !== code.foreignKey && !(error instanceof EndedByTrigger)) throw error;
+        if (findCode(error) !== code.foreignKey && !(error instanceof EndedByTrigger)) throw error;
         return transactions.map(commitOne);
       }
     },
@@ -133,7 +133,7 @@ class EndedByTrigger extends Error {
 }
 
 /** Returns the functions that run transactions inside an open one. */
-function attemptsOf(trying: Trying): Attempts {
+function createAttempts(trying: Trying): Attempts {
   const { database, notes } = trying;
   const savepoint = prepare(database, "SAVEPOINT one");
   const release = prepare(database, "RELEASE one");
@@ -161,9 +161,9 @@ function attemptsOf(trying: Trying): Attempts {
       undo.run();
       notes.undo(noted);
     }
-    const told = leftOutOf(result, transaction, trying);
+    const correctedResult = correctResult(result, transaction, trying);
     release.run();
-    return told;
+    return correctedResult;
   }
 
   /** Runs all transactions of a group. Returns null if one of them must be rolled back. */
@@ -194,7 +194,11 @@ function leavesNothing(result: Result, { changes: [first] }: NamedTransaction, {
  * Corrects a refusal after the rollback. If the row of an existing table is still in the expected state, a trigger
  * skips changes.
  */
-function leftOutOf(result: Result, { changes: wanted }: NamedTransaction, { changes, collections }: Trying): Result {
+function correctResult(
+  result: Result,
+  { changes: wanted }: NamedTransaction,
+  { changes, collections }: Trying,
+): Result {
   if (result.kind !== "stale" && result.kind !== "missing") return result;
   const change = wanted[result.change] as Extract<NamedChange, { readonly kind: "update" | "delete" }>;
   const collection = collections.get(change.collection)!;
@@ -203,8 +207,8 @@ function leftOutOf(result: Result, { changes: wanted }: NamedTransaction, { chan
 }
 
 function run({ changes: wanted, idempotency }: NamedTransaction, { changes, records, outdated }: Trying): Result {
-  const known = idempotency === undefined ? null : records.recall(idempotency);
-  if (known !== null) return known;
+  const earlierResult = idempotency === undefined ? null : records.recall(idempotency);
+  if (earlierResult !== null) return earlierResult;
   const other = wanted.find(({ kind, collection }) => kind !== "forget" && outdated.has(collection));
   if (other !== undefined) return { kind: "outdated", collection: other.collection };
 
@@ -221,7 +225,7 @@ function run({ changes: wanted, idempotency }: NamedTransaction, { changes, reco
   // The outcome shows the final state of a row. For a single change, it is already known.
   if (wanted.length > 1)
     for (const at of rowsToRead(wanted, (each) => collections[each] ?? null))
-      rows[at] = changes.read(collections[at]!, keys[at]!, shownBy(tableOf(collections[at]!), wanted[at]!));
+      rows[at] = changes.read(collections[at]!, keys[at]!, shownBy(getTable(collections[at]!), wanted[at]!));
 
   if (idempotency !== undefined) records.remember(idempotency, wanted[0]?.collection ?? "", rows);
   return { kind: "written", rows };

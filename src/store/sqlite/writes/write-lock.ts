@@ -47,13 +47,13 @@ export function makeWriteLock(database: DatabaseSync, busyMs: number): WriteLock
   return {
     begin() {
       rest();
-      const asked = performance.now();
+      const startedAt = performance.now();
       for (;;) {
         try {
           return void begin.run();
         } catch (error) {
           metAt = performance.now();
-          if (!isBusy(error) || metAt - asked >= busyMs) throw error;
+          if (!isBusy(error) || metAt - startedAt >= busyMs) throw error;
         }
         pauseThread(LOOK_MS);
         turnBegan = performance.now();
@@ -69,13 +69,13 @@ export function makeWriteLock(database: DatabaseSync, busyMs: number): WriteLock
  */
 export function whenFree<T>(database: DatabaseSync, busyMs: number, task: () => T): T {
   waitForNobody(database);
-  const asked = performance.now();
+  const startedAt = performance.now();
   for (;;) {
     try {
       return task();
     } catch (error) {
       if (database.isTransaction) database.exec("ROLLBACK");
-      if (!isBusy(error) || performance.now() - asked >= busyMs) throw error;
+      if (!isBusy(error) || performance.now() - startedAt >= busyMs) throw error;
     }
     pauseThread(LOOK_MS);
   }

@@ -3,7 +3,7 @@ import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import type { Observer } from "../../../core/observation.ts";
 import type { Refusing } from "../../sql/schema/table-shape.ts";
 import { StoreUnavailable, type Outcome, type Transaction } from "../../store.ts";
-import { errorOf, unavailable } from "../errors.ts";
+import { toError, unavailable } from "../errors.ts";
 import { nameCollections, type Result } from "../named.ts";
 import { acknowledgeCommit } from "../reads/snapshot.ts";
 import { startThread } from "../thread.ts";
@@ -92,7 +92,7 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
   function receive(message: FromWriter): void {
     groups--;
     flush();
-    if ("failed" in message) fail(waiting.splice(0, message.count), errorOf(message.failed));
+    if ("failed" in message) fail(waiting.splice(0, message.count), toError(message.failed));
     else telling.settle(waiting, message.results);
     rest();
   }
@@ -107,7 +107,7 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
   async function finish(beforeLast: () => void): Promise<void> {
     if (waiting.length > 0 || telling.isUnderWay()) await new Promise<void>((resolve) => (whenIdle = resolve));
     beforeLast();
-    if (worker !== null) await endOf(worker);
+    if (worker !== null) await stopWorker(worker);
   }
 
   return {
@@ -135,7 +135,7 @@ function nextGroup(gathered: readonly string[]): number {
   return count;
 }
 
-async function endOf(running: Worker): Promise<void> {
+async function stopWorker(running: Worker): Promise<void> {
   running.ref();
   await new Promise<void>((resolve) => {
     running.once("exit", () => resolve());

@@ -1,23 +1,23 @@
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
-import { searchedOf } from "../../searched.ts";
+import { pickSearched } from "../../searched.ts";
 import { comparingFolded } from "../../sql/folding.ts";
 import { indexBeside } from "../../sql/indexing.ts";
 import type { Shapes } from "../../sql/schema/table-shape.ts";
 import { takeSomeWords } from "../../sql/word-index.ts";
 import type { Collection } from "../../store.ts";
-import { connect, logSizesOf, playOn, type LogSizes } from "../connection.ts";
-import { tableOf } from "../dialect.ts";
-import { failureOf, type Failure } from "../errors.ts";
+import { connect, prepareLogSizes, playOn, type LogSizes } from "../connection.ts";
+import { getTable } from "../dialect.ts";
+import { toFailure, type Failure } from "../errors.ts";
 import type { Opened } from "../file/guard.ts";
-import { logChecks } from "../file/log.ts";
+import { createLogChecks } from "../file/log.ts";
 import { isLogRemoved, requireInPlace, type FilesInUse } from "../file/place.ts";
 import { sqliteSchema } from "../migration.ts";
 import type { NamedTransaction, Result } from "../named.ts";
 import { giveWay } from "../thread.ts";
 import { checkpointsBeside } from "./checkpoints.ts";
-import { committerOf, type Committer } from "./transactions.ts";
+import { createCommitter, type Committer } from "./transactions.ts";
 import { whenFree } from "./write-lock.ts";
 
 /** The data that the writer thread starts with. */
@@ -51,7 +51,7 @@ const indexingPauseMs = 100;
 
 /** Runs the writer thread. It commits each group with one disk sync. */
 function write(port: MessagePort, { path, files, content, busyMs, collections, shapes }: WriterData): void {
-  const checks = logChecks(path, files);
+  const checks = createLogChecks(path, files);
   let sizes: (() => LogSizes) | null = null;
   let database: DatabaseSync | null = null;
   let committer: Committer | null = null;
@@ -81,7 +81,7 @@ function write(port: MessagePort, { path, files, content, busyMs, collections, s
     // If the file was replaced, a new connection would write into another database, or create one.
     requireInPlace(path, files);
     database = connect(path, busyMs);
-    sizes = logSizesOf(database);
+    sizes = prepareLogSizes(database);
     committed = checkpoints.takeOver(database, sizes);
     return database;
   }
@@ -89,13 +89,13 @@ function write(port: MessagePort, { path, files, content, busyMs, collections, s
   function commit(group: readonly NamedTransaction[]): FromWriter {
     try {
       const writes = connected();
-      committer ??= committerOf(writes, collections, { shapes, busyMs });
+      committer ??= createCommitter(writes, collections, { shapes, busyMs });
       checks.beforeWrite(sizes);
       const results: Result[] = committer.commit(group);
       checks.beforeAcknowledgment(sizes);
       return { results: inTexts(results) };
     } catch (error) {
-      const failed = failureOf(causeOf(error, () => checks.everything(sizes)));
+      const failed = toFailure(resolveCause(error, () => checks.everything(sizes)));
       // After any error of the connection, the next group gets a new one.
       disconnect();
       return { failed, count: group.length };
@@ -152,8 +152,8 @@ type TakeSome = (writes: DatabaseSync) => boolean;
 
 /** Returns the indexing of these collections, or null if there is none. */
 function takingIn(collections: readonly Collection[], busyMs: number): TakeSome | null {
-  const searched = searchedOf(collections).map(tableOf);
-  const comparing = comparingFolded(sqliteSchema, collections, { tableOf, now: () => performance.now() });
+  const searched = pickSearched(collections).map(getTable);
+  const comparing = comparingFolded(sqliteSchema, collections, { getTable, now: () => performance.now() });
   if (searched.length === 0 && comparing === null) return null;
   return (writes) => {
     if (whenFree(writes, busyMs, () => playOn(writes, takeSomeWords(sqliteSchema, searched)))) return true;
@@ -168,7 +168,7 @@ function takingIn(collections: readonly Collection[], busyMs: number): TakeSome 
 }
 
 /** Finds the real cause of an error. SQLite cannot distinguish a log that was cut off from a disk failure. */
-function causeOf(error: unknown, check: () => void): unknown {
+function resolveCause(error: unknown, check: () => void): unknown {
   try {
     check();
     return error;

@@ -13,9 +13,9 @@ const padding = Array.from({ length: 800 }, (_, at) => `${String(at).padStart(35
 
 /** Starts a range service and returns the requests that it received. */
 async function ask(answer: RequestListener, limitMs = 1000) {
-  const asked: { path: string; padding: string | undefined }[] = [];
+  const requests: { path: string; padding: string | undefined }[] = [];
   const server = createServer((request, response) => {
-    asked.push({ path: request.url!, padding: request.headers["add-padding"] as string | undefined });
+    requests.push({ path: request.url!, padding: request.headers["add-padding"] as string | undefined });
     answer(request, response);
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -24,7 +24,12 @@ async function ask(answer: RequestListener, limitMs = 1000) {
   const observe = (observation: Observation): void => void observed.push(observation);
   const isBreached = breachedPasswords({ url: `http://127.0.0.1:${port}/range`, observe, limitMs });
   try {
-    return { breached: await isBreached(password), asked, told: JSON.stringify(observed), count: observed.length };
+    return {
+      breached: await isBreached(password),
+      requests,
+      observations: JSON.stringify(observed),
+      count: observed.length,
+    };
   } finally {
     server.closeAllConnections();
     server.close();
@@ -43,7 +48,7 @@ for (const [what, lines, breached] of lists) {
     const answer = await ask((_, response) => response.end(lines.join("\r\n")));
 
     assert.equal(answer.breached, breached);
-    assert.deepEqual(answer.asked, [{ path: `/range/${digest.slice(0, 5)}`, padding: "true" }]);
+    assert.deepEqual(answer.requests, [{ path: `/range/${digest.slice(0, 5)}`, padding: "true" }]);
     assert.equal(answer.count, 0);
   });
 }
@@ -68,12 +73,12 @@ const broken: [what: string, told: RegExp, answer: RequestListener][] = [
   ],
 ];
 
-for (const [what, told, answer] of broken) {
+for (const [what, pattern, answer] of broken) {
   test(`accepts the password and logs no digit of it if the service ${what}`, async () => {
-    const { breached, told: log, count } = await ask(answer, what.startsWith("never") ? 100 : 5000);
+    const { breached, observations: log, count } = await ask(answer, what.startsWith("never") ? 100 : 5000);
 
     assert.deepEqual([breached, count], [false, 1]);
-    assert.match(log, told);
+    assert.match(log, pattern);
     for (const secret of [password, digest.slice(0, 5), digest.slice(5)]) assert.ok(!log.includes(secret));
   });
 }

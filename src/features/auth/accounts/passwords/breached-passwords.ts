@@ -63,8 +63,8 @@ export function breachedPasswords(options: BreachedPasswordsOptions): IsBreached
     });
     const timer = setTimeout(() => stop.abort(), limitMs);
     try {
-      const asked = askRange(`${base}${digest.slice(0, 5)}`, fetch, stop.signal);
-      return isListed(await Promise.race([asked, late]), digest.slice(5));
+      const range = askRange(`${base}${digest.slice(0, 5)}`, fetch, stop.signal);
+      return isListed(await Promise.race([range, late]), digest.slice(5));
     } catch (error) {
       // Without the request: its digits would narrow down the user's password.
       const reason = messageOfThrown(error);

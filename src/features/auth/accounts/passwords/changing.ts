@@ -38,8 +38,8 @@ export async function passwordChanges(
 }
 
 /** Sets a password in its own transaction. Ends the request with 409 if the account has changed since it was read. */
-export async function changePassword(parts: AccountsParts, given: NewPassword, now: number): Promise<void> {
-  const changes = await passwordChanges(parts, null, given, now);
+export async function changePassword(parts: AccountsParts, newPassword: NewPassword, now: number): Promise<void> {
+  const changes = await passwordChanges(parts, null, newPassword, now);
   const { kind } = await parts.store.write({ changes });
   if (kind !== "written") throw problem("conflict", { detail: "The account was changed at the same time. Try again." });
 }

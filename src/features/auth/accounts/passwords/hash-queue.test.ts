@@ -8,7 +8,7 @@ import { makeHashQueue, type Asker } from "./hash-queue.ts";
  * Reads `site:address/account`. The site alone is also an address. A star before it means that the account is known
  * there.
  */
-function askerOf(name: string): Asker {
+function buildAsker(name: string): Asker {
   const [address = "", account = ""] = name.replace("*", "").split("/");
   return { site: address.split(":")[0]!, address, account, isKnown: name.startsWith("*") };
 }
@@ -26,7 +26,7 @@ function bench(running: number, waiting: number, reserved = 0) {
       await new Promise<void>((resolve) => ends.push(resolve));
     };
     try {
-      await queue.hold(askerOf(name), (place) => place.run(task));
+      await queue.hold(buildAsker(name), (place) => place.run(task));
       return true;
     } catch (error) {
       assert.ok(error instanceof Problem && error.code === "unavailable");
@@ -38,7 +38,7 @@ function bench(running: number, waiting: number, reserved = 0) {
   /** Returns true if there is a place. */
   function has(name: string): boolean {
     try {
-      queue.requirePlace(askerOf(name));
+      queue.requirePlace(buildAsker(name));
       return true;
     } catch (error) {
       assert.ok(error instanceof Problem && error.code === "unavailable");
@@ -63,11 +63,11 @@ const orders: [what: string, asked: string[], started: string[]][] = [
   ["in the order they came, where each comes from elsewhere", ["a", "b", "c", "d"], ["a", "b", "c", "d"]],
 ];
 
-for (const [what, asked, expected] of orders) {
+for (const [what, names, expected] of orders) {
   test(`gives turns ${what}`, async () => {
     const { ask, finish, started } = bench(1, 64);
 
-    const all = Promise.all(asked.map(ask));
+    const all = Promise.all(names.map(ask));
     await finish();
     await all;
 
@@ -88,24 +88,24 @@ test("does not let a caller who was served before wait for all later ones", asyn
 test("refuses no caller while places are free, and then the newest of the caller with the most places", async () => {
   const { ask, finish } = bench(2, 4);
 
-  const asked = [...Array<string>(6).fill("flood"), "newcomer", "another", "flood"].map(ask);
+  const attempts = [...Array<string>(6).fill("flood"), "newcomer", "another", "flood"].map(ask);
   await finish();
 
-  assert.deepEqual(await Promise.all(asked), [true, true, true, true, false, false, true, true, false]);
+  assert.deepEqual(await Promise.all(attempts), [true, true, true, true, false, false, true, true, false]);
 });
 
 test("refuses a place in advance if `hold` would refuse it immediately", async () => {
   const { ask, finish, has } = bench(1, 4);
 
-  const asked = ["flood/1", "flood/1", "flood/2", "flood/1"].map(ask);
+  const attempts = ["flood/1", "flood/1", "flood/2", "flood/1"].map(ask);
   assert.ok(has("flood/1"));
-  asked.push(ask("flood/1"));
+  attempts.push(ask("flood/1"));
 
   assert.deepEqual(["flood/1", "flood/2", "other/1"].map(has), [false, true, true]);
   await finish();
   assert.deepEqual(
-    await Promise.all(asked),
-    asked.map(() => true),
+    await Promise.all(attempts),
+    attempts.map(() => true),
   );
   assert.ok(has("flood/1"));
 });
@@ -113,26 +113,26 @@ test("refuses a place in advance if `hold` would refuse it immediately", async (
 test("makes the account with the most places of an address give way", async () => {
   const { ask, finish } = bench(1, 4);
 
-  const asked = ["a/1", "a/1", "a/1", "a/1", "a/2", "a/3"].map(ask);
+  const attempts = ["a/1", "a/1", "a/1", "a/1", "a/2", "a/3"].map(ask);
   await finish();
 
-  assert.deepEqual(await Promise.all(asked), [true, true, true, false, true, true]);
+  assert.deepEqual(await Promise.all(attempts), [true, true, true, false, true, true]);
 });
 
 test("refuses the last caller if each caller has one place", async () => {
   const { ask, finish } = bench(1, 2);
 
-  const asked = ["a", "b", "c", "d"].map(ask);
+  const attempts = ["a", "b", "c", "d"].map(ask);
   await finish();
 
-  assert.deepEqual(await Promise.all(asked), [true, true, true, false]);
+  assert.deepEqual(await Promise.all(attempts), [true, true, true, false]);
 });
 
 test("counts a place whose holder waits for something else, and may take it away", async () => {
   const queue = makeHashQueue({ running: 1, waiting: 1, reserved: 0 });
   const ready = Promise.withResolvers<void>();
   const hold = (address: string) =>
-    queue.hold(askerOf(address), async (place) => {
+    queue.hold(buildAsker(address), async (place) => {
       await ready.promise;
       return place.run(async () => address);
     });
@@ -150,7 +150,7 @@ test("counts a place whose holder waits for something else, and may take it away
 
 test("gives the turn of a task that throws to the next one", async () => {
   const queue = makeHashQueue({ running: 1, waiting: 8, reserved: 2 });
-  const asker = askerOf("a");
+  const asker = buildAsker("a");
 
   await assert.rejects(
     queue.hold(asker, (place) => place.run(() => Promise.reject(new Error("broken")))),
@@ -164,13 +164,13 @@ test("keeps places for known callers: others give way to them, the newest of tho
   const { ask, finish, has } = bench(1, 8, 4);
   const flood = Array.from({ length: 9 }, (_, at) => `x${at}`);
 
-  const asked = flood.map(ask);
+  const attempts = flood.map(ask);
   await turn();
   assert.deepEqual(["y", "*home/ada"].map(has), [false, true]);
-  asked.push(...["*home/ada", "*office/bob", "y"].map(ask));
+  attempts.push(...["*home/ada", "*office/bob", "y"].map(ask));
   await finish();
 
-  const results = await Promise.all(asked);
+  const results = await Promise.all(attempts);
   assert.deepEqual(results.slice(0, 9), [true, true, true, true, true, true, true, false, false]);
   assert.deepEqual(results.slice(9), [true, true, false]);
 });
@@ -178,29 +178,29 @@ test("keeps places for known callers: others give way to them, the newest of tho
 test("leaves all places to others if no known caller comes", async () => {
   const { ask, finish } = bench(1, 8, 4);
 
-  const asked = Array.from({ length: 10 }, (_, at) => `x${at}`).map(ask);
+  const attempts = Array.from({ length: 10 }, (_, at) => `x${at}`).map(ask);
   await finish();
 
-  assert.deepEqual(await Promise.all(asked), [...Array<boolean>(9).fill(true), false]);
+  assert.deepEqual(await Promise.all(attempts), [...Array<boolean>(9).fill(true), false]);
 });
 
 test("makes known callers beyond the reserve give way like all others", async () => {
   const { ask, finish } = bench(1, 8, 2);
 
-  const asked = ["x", "*a/1", "*a/2", "*a/3", "y1", "y2", "y3", "y4", "y5", "*b/4"].map(ask);
+  const attempts = ["x", "*a/1", "*a/2", "*a/3", "y1", "y2", "y3", "y4", "y5", "*b/4"].map(ask);
   await finish();
 
-  assert.deepEqual(await Promise.all(asked), [true, true, true, false, true, true, true, true, true, true]);
+  assert.deepEqual(await Promise.all(attempts), [true, true, true, false, true, true, true, true, true, true]);
 });
 
 test("does not let an account that is known at many addresses fill the reserve for others", async () => {
   const { ask, finish } = bench(1, 8, 4);
 
   const flood = ["x0", "x1", "x2", "x3", "x4", "*k0/mine", "*k1/mine", "*k2/mine", "*k3/mine"];
-  const asked = [...flood, "*home/ada"].map(ask);
+  const attempts = [...flood, "*home/ada"].map(ask);
   await finish();
 
-  const results = await Promise.all(asked);
+  const results = await Promise.all(attempts);
   assert.equal(results.at(-1), true);
   assert.equal(results.indexOf(false), flood.indexOf("*k3/mine"));
 });

@@ -106,7 +106,7 @@ export function makeHashQueue({ running, waiting, reserved }: HashQueueOptions):
       const first = firstInTurn();
       if (first === null) return;
       free--;
-      for (const key of keysOf(first.asker)) served.set(key, ++clock);
+      for (const key of listKeys(first.asker)) served.set(key, ++clock);
       leave(first);
       first.start!();
     }
@@ -137,32 +137,36 @@ export function makeHashQueue({ running, waiting, reserved }: HashQueueOptions):
   /** Removes a waiter. Only waiting callers are remembered: a caller that returns after its last turn needs no record. */
   function leave(waiter: Waiter): void {
     if (!places.delete(waiter)) return;
-    const others = new Set([...places].flatMap(({ asker }) => keysOf(asker)));
-    for (const key of keysOf(waiter.asker)) if (!others.has(key)) served.delete(key);
+    const others = new Set([...places].flatMap(({ asker }) => listKeys(asker)));
+    for (const key of listKeys(waiter.asker)) if (!others.has(key)) served.delete(key);
   }
 
   return { requirePlace, hold, load: () => ({ running: running - free, waiting: places.size }) };
 }
 
-type NameOf = (asker: Asker) => string;
+type FindName = (asker: Asker) => string;
 
 /** The names for the turns, from the widest. Each begins with the previous one. */
-const levels: readonly NameOf[] = [
+const levels: readonly FindName[] = [
   ({ site }) => `site ${site}`,
   ({ site, address }) => `site ${site} address ${address}`,
   ({ site, address, account }) => `site ${site} address ${address} account ${account}`,
 ];
 
-function keysOf(asker: Asker): readonly string[] {
+function listKeys(asker: Asker): readonly string[] {
   return levels.map((level) => level(asker));
 }
 
 /** Returns the waiter whose name had its turn, or came, before the others. */
-function leastLately(served: ReadonlyMap<string, number>, waiters: readonly Waiter[], nameOf: NameOf): Waiter | null {
+function leastLately(
+  served: ReadonlyMap<string, number>,
+  waiters: readonly Waiter[],
+  findName: FindName,
+): Waiter | null {
   let best: Waiter | null = null;
   let bestTime = Infinity;
   for (const waiter of waiters) {
-    const time = Math.max(waiter.came, served.get(nameOf(waiter.asker)) ?? 0);
+    const time = Math.max(waiter.came, served.get(findName(waiter.asker)) ?? 0);
     if (time < bestTime) [best, bestTime] = [waiter, time];
   }
   return best;
@@ -183,12 +187,12 @@ function findLoser<W extends Held>(all: readonly W[], reserved: number): W {
 }
 
 /** Returns the waiters with the most common name. If there are several such names, prefers one of the newest waiter. */
-function largest<W extends Held>(all: readonly W[], namesOf: (asker: Asker) => readonly string[]): readonly W[] {
+function largest<W extends Held>(all: readonly W[], listNames: (asker: Asker) => readonly string[]): readonly W[] {
   const counts = new Map<string, number>();
-  for (const { asker } of all) for (const name of namesOf(asker)) counts.set(name, (counts.get(name) ?? 0) + 1);
-  let [most = ""] = namesOf(all.at(-1)!.asker);
+  for (const { asker } of all) for (const name of listNames(asker)) counts.set(name, (counts.get(name) ?? 0) + 1);
+  let [most = ""] = listNames(all.at(-1)!.asker);
   for (const [name, count] of counts) if (count > (counts.get(most) ?? 0)) most = name;
-  return all.filter(({ asker }) => namesOf(asker).includes(most));
+  return all.filter(({ asker }) => listNames(asker).includes(most));
 }
 
 function tooMany(): Error {

@@ -8,7 +8,7 @@ const MOST_THREADS = 1024;
  * They would wait for the hashes of others. `setting` is UV_THREADPOOL_SIZE.
  */
 export function hashesAtOnce(cores: number, setting: string | undefined): number {
-  const asked = setting === undefined ? USUAL_THREADS : Number.parseInt(setting, 10);
-  const threads = Math.min(MOST_THREADS, Math.max(1, Number.isNaN(asked) ? 1 : asked));
+  const requestedThreads = setting === undefined ? USUAL_THREADS : Number.parseInt(setting, 10);
+  const threads = Math.min(MOST_THREADS, Math.max(1, Number.isNaN(requestedThreads) ? 1 : requestedThreads));
   return Math.max(1, Math.min(cores, threads - 1));
 }

@@ -28,11 +28,11 @@ async function set(limit = 10) {
   const accounts = await accountsIn(store, people);
   const throttle = loginThrottle({ store, limit });
   const passwords = makePasswords({ accounts, store, throttle, cores: 2 });
-  const gate = gateOf(store, accounts, throttle);
+  const gate = createGate(store, accounts, throttle);
   return { store, accounts, passwords, gate, [Symbol.asyncDispose]: () => store.close() };
 }
 
-function gateOf(store: Store, accounts: Accounts, throttle: LoginThrottle): Gate {
+function createGate(store: Store, accounts: Accounts, throttle: LoginThrottle): Gate {
   const askFor = () => assert.fail("nothing more is asked");
   return makeGate({
     store,
@@ -205,7 +205,7 @@ test("refuses a caller who fills the queue after one read of the store, and no o
     list: (query) => (reads.push(query.collection.name), house.store.list(query)),
   };
   const passwords = makePasswords({ accounts, store, throttle: loginThrottle({ store }), cores: 1 });
-  const verify = (name: string, from = call) => passwords.verify(from, name, "lovelace 1815").catch(statusOf);
+  const verify = (name: string, from = call) => passwords.verify(from, name, "lovelace 1815").catch(requireStatus);
   const flood = Array.from({ length: 65 }, () => verify("ada"));
   // The running and waiting requests have their places as soon as their accounts were read.
   await Promise.all(Array.from({ length: 10 }, () => turn()));
@@ -220,7 +220,7 @@ test("refuses a caller who fills the queue after one read of the store, and no o
   await Promise.all(flood);
 });
 
-function statusOf(error: unknown): number {
+function requireStatus(error: unknown): number {
   assert.ok(error instanceof Problem);
   return error.status;
 }

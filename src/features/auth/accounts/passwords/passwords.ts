@@ -101,7 +101,7 @@ export function makePasswords(options: PasswordsOptions): Passwords {
 
   async function check(call: Call, username: string, password: string, purpose: Purpose): Promise<Checked | null> {
     const isKnown = await throttle.isKnown(call, username);
-    const asker = askerOf(call, { account: fold(username), isKnown });
+    const asker = buildAsker(call, { account: fold(username), isKnown });
     queue.requirePlace(asker);
     const account = isPossibleName(username) ? await accounts.findByUsername(username) : null;
     // Counted under the stored spelling: names that are equal for the store are one account.
@@ -162,7 +162,7 @@ export function makePasswords(options: PasswordsOptions): Passwords {
     hash(call, password, account = "") {
       const made = call === null ? undefined : newest.get(call);
       if (made?.password === password) return made.hash;
-      const hash = hold(askerOf(call, { account, isKnown: false }), (place) =>
+      const hash = hold(buildAsker(call, { account, isKnown: false }), (place) =>
         place.run(() => hashPassword(password, cost)),
       );
       if (call !== null) newest.set(call, { password, hash });
@@ -192,7 +192,7 @@ function proved({ before, after }: Checked, now: number): ProvedPassword {
   return { account: after, proofs: [{ method: "pwd", at: now }], storedHash: before.passwordHash };
 }
 
-function askerOf(call: Call | null, caller: Pick<Asker, "account" | "isKnown">): Asker {
+function buildAsker(call: Call | null, caller: Pick<Asker, "account" | "isKnown">): Asker {
   const address = call?.client.address ?? "";
   return { site: formatSite(address), address: formatNetwork(address), ...caller };
 }

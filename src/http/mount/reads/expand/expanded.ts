@@ -16,12 +16,12 @@ import { takeTurn } from "../../../scheduling/slices.ts";
 import type { MountInPlace } from "../../mount.ts";
 import { areColumns } from "../../older/translating.ts";
 import { askForRelated } from "../asking.ts";
-import { allOf } from "../conditions.ts";
+import { combineAll } from "../conditions.ts";
 import { matches } from "../matches.ts";
 import { addressOfNext } from "../places.ts";
 import type { Plan } from "./expansion.ts";
 import { Place } from "./page-records.ts";
-import { askedOf, both, verdictOn, type Asked, type Verdict } from "./verdicts.ts";
+import { combineVerdicts, both, verdictOn, type KeyLookup, type Verdict } from "./verdicts.ts";
 
 /** The most records of a nested collection that are shown with a record. */
 export const MAX_EXPANDED_RECORDS = 100;
@@ -30,7 +30,7 @@ export const MAX_EXPANDED_RECORDS = 100;
 export const MAX_EXPANDED_CHARACTERS = 1024 * 1024;
 
 /** Returns all columns of a collection. Permissions may use columns that are never shown. */
-export function columnsOf({ columns, computed = [] }: Collection): readonly string[] {
+export function listColumns({ columns, computed = [] }: Collection): readonly string[] {
   return ["id", ...[...columns, ...computed].map(({ name }) => name)];
 }
 
@@ -40,7 +40,7 @@ export interface Writing {
   /** The number of characters that may still be added. */
   left: number;
   /** The records that the store returned with the page. Null if they are too long. */
-  readonly told: ReadonlyMap<Plan, readonly RelatedText[] | null>;
+  readonly pageTexts: ReadonlyMap<Plan, readonly RelatedText[] | null>;
 }
 
 interface Level {
@@ -67,7 +67,7 @@ export async function writeRecords(
     if (kind !== "many" && columns.includes(column)) beside.set(column, [...(beside.get(column) ?? []), texts]);
     else behind.push(texts);
   }
-  const ownOf = (place: Place, at: number): string => {
+  const writeOwn = (place: Place, at: number): string => {
     if (place.members !== null) return `{"${place.members}`;
     const { record } = place;
     const shape = areColumns(placed, null) ? record : placed.show(record);
@@ -77,7 +77,7 @@ export async function writeRecords(
     return `{${own.join()}`;
   };
   return places.map((place, at) => {
-    let text = ownOf(place, at);
+    let text = writeOwn(place, at);
     for (const texts of behind) text += `${text === "{" ? "" : ","}${texts[at]!}`;
     return `${text}}`;
   });
@@ -93,12 +93,12 @@ async function writeOne(writing: Writing, plan: Plan, level: readonly Place[]): 
     read,
     inner,
   } = plan;
-  const idsOf = ({ record }: Place): readonly Key[] => [(record[column] ?? []) as Key | readonly Key[]].flat();
-  const ids = new Set(level.flatMap(idsOf));
+  const collectIds = ({ record }: Place): readonly Key[] => [(record[column] ?? []) as Key | readonly Key[]].flat();
+  const ids = new Set(level.flatMap(collectIds));
   const verdicts = new Map(
     [...ids].map((id) => [id, read ?? verdictOn(to, writing.exchange, "read", { id })] as const),
   );
-  const found = await ask(writing, plan, askedOf("id", verdicts));
+  const found = await ask(writing, plan, combineVerdicts("id", verdicts));
   const texts = new Map<Key, string>();
   if (isWhole(plan)) for (const { key, json } of found) texts.set(key, json.slice(1, -1));
   else {
@@ -109,7 +109,7 @@ async function writeOne(writing: Writing, plan: Plan, level: readonly Place[]): 
     for (const [at, { key }] of found.entries()) texts.set(key, written[at]!);
   }
   return level.map((place) => {
-    const shown = idsOf(place).flatMap((id) => texts.get(id) ?? []);
+    const shown = collectIds(place).flatMap((id) => texts.get(id) ?? []);
     return take(writing, `"${name}":${kind === "one" ? (shown[0] ?? "null") : `[${shown.join()}]`}`);
   });
 }
@@ -126,15 +126,16 @@ async function writeMany(
     relation: { name, column, to },
     inner,
   } = plan;
-  const wayOf = ({ id, outer }: Place): Params => ({ ...outer, [column]: id });
+  const buildParams = ({ id, outer }: Place): Params => ({ ...outer, [column]: id });
   const ids = level.map(({ id }) => id);
   const places = new Map(level.map((place, at) => [ids[at]!, place]));
   const alike = alikeFor(plan);
   const lists = new Map<Key, Verdict>();
-  for (const [id, place] of places) lists.set(id, alike ?? listOf(writing, placed, plan, place, wayOf(place)));
-  const found = await ask(writing, plan, askedOf(column, lists));
-  const outerOf = (key: Key): Params => wayOf(places.get(key)!);
-  const arrays = isWhole(plan) ? found.map(({ json }) => json) : await writeArrays(writing, plan, found, outerOf);
+  for (const [id, place] of places)
+    lists.set(id, alike ?? decideListing(writing, placed, plan, place, buildParams(place)));
+  const found = await ask(writing, plan, combineVerdicts(column, lists));
+  const resolveOuter = (key: Key): Params => buildParams(places.get(key)!);
+  const arrays = isWhole(plan) ? found.map(({ json }) => json) : await writeArrays(writing, plan, found, resolveOuter);
   const texts = new Map<Key, string>();
   for (const [at, { key, json, more }] of found.entries()) {
     const array = `"${name}":${arrays[at]!}`;
@@ -143,14 +144,14 @@ async function writeMany(
     const lastId = (valueOfJSON(json) as StoredRecord[]).at(-1)!["id"] as Key;
     const caller = lists.get(key)!.isPersonal ? (exchange.observedIdentity?.id ?? null) : null;
     const expand = inner.map(({ relation }) => relation.name).join();
-    const next = addressOfNext(exchange, to, { params: outerOf(key), lastId, caller, expand });
+    const next = addressOfNext(exchange, to, { params: resolveOuter(key), lastId, caller, expand });
     texts.set(key, `${array},"${name}_next":${JSON.stringify(next)}`);
   }
   return ids.map((id) => take(writing, texts.get(id) ?? `"${name}":[]`));
 }
 
 /** Returns what the caller may list inside a record. Nothing if the caller may not read the record. */
-function listOf(
+function decideListing(
   { exchange }: Writing,
   placed: MountInPlace,
   { relation: { to }, reach, list, read }: Plan,
@@ -187,11 +188,11 @@ async function writeArrays(
   writing: Writing,
   { relation: { to }, read, inner }: Plan,
   found: readonly RelatedText[],
-  outerOf: (key: Key) => Params,
+  resolveOuter: (key: Key) => Params,
 ): Promise<readonly string[]> {
   await takeTurn();
   const lists = found.map(({ key, json }) => {
-    const outer = outerOf(key);
+    const outer = resolveOuter(key);
     const records = valueOfJSON(json) as readonly StoredRecord[];
     return records
       .filter((record) => read !== null || mayRead(writing, to, record, outer))
@@ -213,22 +214,22 @@ function isWhole({ relation: { kind, to }, read, inner }: Plan): boolean {
 }
 
 /** Reads the records for all places of a level with one query, unless the page already has them. */
-async function ask(writing: Writing, plan: Plan, { keys, where }: Asked): Promise<readonly RelatedText[]> {
+async function ask(writing: Writing, plan: Plan, { keys, where }: KeyLookup): Promise<readonly RelatedText[]> {
   if (keys.length === 0) return [];
-  const told = writing.told.get(plan);
-  if (told === null) throw tooMuch(writing);
-  if (told !== undefined) {
-    const asked = new Set(keys);
-    return told.filter(({ key }) => asked.has(key));
+  const pageTexts = writing.pageTexts.get(plan);
+  if (pageTexts === null) throw tooMuch(writing);
+  if (pageTexts !== undefined) {
+    const requestedKeys = new Set(keys);
+    return pageTexts.filter(({ key }) => requestedKeys.has(key));
   }
-  const question = questionOf(plan, where, writing.left);
+  const question = buildQuestion(plan, where, writing.left);
   const long = question.long || keys.length > DEFAULT_LIMIT;
   const found = await askForRelated(writing.exchange, { ...question, keys, long });
   if (found === null) throw tooMuch(writing);
   return found;
 }
 
-function questionOf(
+function buildQuestion(
   plan: Plan,
   where: Where | null,
   maxLength: number,
@@ -236,13 +237,13 @@ function questionOf(
   const { kind, column: by, to } = plan.relation;
   const { collection } = to;
   const column = kind === "many" ? by : "id";
-  const ofOne = allOf([{ column, operator: "eq", value: 1 }, where]);
+  const ofOne = combineAll([{ column, operator: "eq", value: 1 }, where]);
   return {
     collection,
     column,
     where,
     limit: kind === "many" ? MAX_EXPANDED_RECORDS : 1,
-    columns: isWhole(plan) ? to.sources : columnsOf(collection),
+    columns: isWhole(plan) ? to.sources : listColumns(collection),
     maxLength,
     long: !isServed({ collection, where: ofOne, sort: [{ column: "id" }] }),
   };
@@ -257,7 +258,7 @@ export function askedWithPage(plan: Plan): BesideQuery | null {
   if (relation.kind === "several" || reach === null || list === null || read === null) return null;
   const decision = both(both(reach.decision === "deny" ? "deny" : "allow", list.decision), read.decision);
   if (decision === "deny") return null;
-  const question = questionOf(plan, decision === "allow" ? null : decision.only, MAX_EXPANDED_CHARACTERS);
+  const question = buildQuestion(plan, decision === "allow" ? null : decision.only, MAX_EXPANDED_CHARACTERS);
   return question.long ? null : { ...question, from: relation.kind === "many" ? "id" : relation.column };
 }
 

@@ -8,7 +8,7 @@ import { takeTurn } from "../../../scheduling/slices.ts";
 import type { MountInPlace } from "../../mount.ts";
 import { areColumns } from "../../older/translating.ts";
 import { askedWithPage, isBehind, MAX_EXPANDED_CHARACTERS, writeRecords, type Writing } from "./expanded.ts";
-import { nameOf, planOf, type Expansion, type Plan } from "./expansion.ts";
+import { formatPlans, buildPlans, type Expansion, type Plan } from "./expansion.ts";
 import { cutPage, Place } from "./page-records.ts";
 
 /** The columns of records to show, and their expansions. */
@@ -36,44 +36,44 @@ export interface Expanding {
   readonly showing: Showing;
   readonly plans: readonly Plan[];
   /** The plans whose records may come with the page. */
-  readonly asked: readonly Plan[];
+  readonly pagePlans: readonly Plan[];
   readonly beside: readonly BesideQuery[];
 }
 
 /** Returns the queries for the expansions of a page. */
-export function expandingOf(exchange: Exchange, showing: Showing, { limit, long }: ListQuery): Expanding {
-  const plans = planOf(showing.placed, exchange, showing.expansions);
-  const asked: Plan[] = [];
+export function buildExpanding(exchange: Exchange, showing: Showing, { limit, long }: ListQuery): Expanding {
+  const plans = buildPlans(showing.placed, exchange, showing.expansions);
+  const pagePlans: Plan[] = [];
   const beside: BesideQuery[] = [];
   if (long !== true && limit <= DEFAULT_LIMIT)
     for (const plan of plans) {
       const question = askedWithPage(plan);
       if (question === null) continue;
-      asked.push(plan);
+      pagePlans.push(plan);
       beside.push(question);
     }
-  return { showing, plans, asked, beside };
+  return { showing, plans, pagePlans, beside };
 }
 
 /** Expands a page. The page must have all columns of its records. */
 export function expandPage(
   exchange: Exchange,
-  { showing, plans, asked }: Expanding,
+  { showing, plans, pagePlans }: Expanding,
   page: ListText,
 ): Eventually<Shown> {
   const { columns } = showing;
-  const name = nameOf(plans, exchange);
+  const name = formatPlans(plans, exchange);
   const key = name === null ? null : `${columns.join()} ${name}`;
-  const known = key === null ? undefined : remembered.get(page)?.get(key);
-  if (known !== undefined) return known;
+  const cached = key === null ? undefined : remembered.get(page)?.get(key);
+  if (cached !== undefined) return cached;
   const turn = page.count > DEFAULT_LIMIT ? takeTurn() : undefined;
   return after(turn, async () => {
-    const outer = outerOf(exchange);
+    const outer = readOuterParams(exchange);
     const places =
       (areColumns(showing.placed, null) && plans.every(isBehind) ? cutPage(page, columns, outer) : null) ??
       (valueOfJSON(page.json) as readonly StoredRecord[]).map((record) => new Place(record, outer));
-    const told = new Map(page.beside?.map((texts, at) => [asked[at]!, texts]));
-    const texts = await write(exchange, showing, { plans, told }, places);
+    const pageTexts = new Map(page.beside?.map((texts, at) => [pagePlans[at]!, texts]));
+    const texts = await write(exchange, showing, { plans, pageTexts }, places);
     const shown = { json: `[${texts.join()}]` };
     if (key !== null && shown.json.length <= longestRemembered) remember(page, key, shown);
     return shown;
@@ -81,29 +81,31 @@ export function expandPage(
 }
 
 function remember(page: ListText, key: string, shown: Shown): void {
-  let known = remembered.get(page);
-  if (known === undefined) remembered.set(page, (known = new Map<string, Shown>()));
-  if (known.size < mostRemembered) known.set(key, shown);
+  let cache = remembered.get(page);
+  if (cache === undefined) remembered.set(page, (cache = new Map<string, Shown>()));
+  if (cache.size < mostRemembered) cache.set(key, shown);
 }
 
 /** Expands one record. */
 export async function expandRecord(exchange: Exchange, showing: Showing, record: StoredRecord): Promise<Shown> {
-  const plans = planOf(showing.placed, exchange, showing.expansions);
-  const [json] = await write(exchange, showing, { plans, told: new Map() }, [new Place(record, outerOf(exchange))]);
+  const plans = buildPlans(showing.placed, exchange, showing.expansions);
+  const [json] = await write(exchange, showing, { plans, pageTexts: new Map() }, [
+    new Place(record, readOuterParams(exchange)),
+  ]);
   return { json: json! };
 }
 
 function write(
   exchange: Exchange,
   { placed, columns }: Showing,
-  { plans, told }: { readonly plans: readonly Plan[] } & Pick<Writing, "told">,
+  { plans, pageTexts }: { readonly plans: readonly Plan[] } & Pick<Writing, "pageTexts">,
   places: readonly Place[],
 ): Promise<readonly string[]> {
-  const writing: Writing = { exchange, left: MAX_EXPANDED_CHARACTERS, told };
+  const writing: Writing = { exchange, left: MAX_EXPANDED_CHARACTERS, pageTexts };
   return writeRecords(writing, { placed, columns, plans, places });
 }
 
-function outerOf({ params }: Exchange): Params {
+function readOuterParams({ params }: Exchange): Params {
   const { id: _, ...outer } = params;
   return outer;
 }

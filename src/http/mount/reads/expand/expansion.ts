@@ -12,33 +12,33 @@ export interface Expansion {
 }
 
 /** Returns the relations with these names: `items`, and `items.product` for those inside each of them. */
-export function expansionsOf({ relations }: MountInPlace, names: readonly string[]): readonly Expansion[] {
+export function buildExpansions({ relations }: MountInPlace, names: readonly string[]): readonly Expansion[] {
   return relations
     .filter(({ name }) => names.some((each) => each === name || each.startsWith(`${name}.`)))
     .map((relation) => {
       const start = `${relation.name}.`;
       const inner = names.filter((each) => each.startsWith(start)).map((each) => each.slice(start.length));
-      return { relation, inner: expansionsOf(relation.to, inner) };
+      return { relation, inner: buildExpansions(relation.to, inner) };
     });
 }
 
 /** Returns the facts about expanded records that a format needs. */
-export function shapesOf(expansions: readonly Expansion[]): Readonly<Record<string, Related>> {
+export function buildShapes(expansions: readonly Expansion[]): Readonly<Record<string, Related>> {
   return Object.fromEntries(
     expansions.map(({ relation: { name, kind, to }, inner }) => [
       name,
       {
         ...(kind !== "one" ? { items: to.resource.name } : {}),
         jsonMembers: to.jsonMembers,
-        related: shapesOf(inner),
+        related: buildShapes(inner),
       },
     ]),
   );
 }
 
 /** Returns who may cache a response with all these expansions. */
-export function cacheOf({ cache }: MountInPlace, expansions: readonly Expansion[]): Cacheability {
-  const isPublic = expansions.every(({ relation: { to }, inner }) => cacheOf(to, inner) === "public");
+export function chooseCache({ cache }: MountInPlace, expansions: readonly Expansion[]): Cacheability {
+  const isPublic = expansions.every(({ relation: { to }, inner }) => chooseCache(to, inner) === "public");
   return isPublic ? cache : "private";
 }
 
@@ -61,7 +61,11 @@ interface Way {
 const everything: Verdict = { decision: "allow", isPersonal: false };
 
 /** Asks the permissions of everything that is shown. */
-export function planOf(placed: MountInPlace, exchange: Exchange, expansions: readonly Expansion[]): readonly Plan[] {
+export function buildPlans(
+  placed: MountInPlace,
+  exchange: Exchange,
+  expansions: readonly Expansion[],
+): readonly Plan[] {
   const { id: _, ...params } = exchange.params;
   return planFrom(exchange, expansions, { params, varying: [] }, placed);
 }
@@ -92,10 +96,10 @@ function planFrom(
  * Returns a text that is equal for plans that show the same for the same records. Returns null if the permissions
  * decide for each record.
  */
-export function nameOf(plans: readonly Plan[], exchange: Exchange): string | null {
+export function formatPlans(plans: readonly Plan[], exchange: Exchange): string | null {
   const parts: unknown[] = [];
   for (const { relation, reach, list, read, inner } of plans) {
-    const within = nameOf(inner, exchange);
+    const within = formatPlans(inner, exchange);
     if (reach === null || list === null || read === null || within === null) return null;
     // A cursor belongs to the caller who received it.
     const caller = list.isPersonal ? (exchange.observedIdentity?.id ?? null) : null;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { ListText, StoredRecord } from "../../../../store/store.ts";
 import { cutPage } from "./page-records.ts";
 
-const pageOf = (records: readonly StoredRecord[]): ListText => ({
+const buildPage = (records: readonly StoredRecord[]): ListText => ({
   json: JSON.stringify(records),
   count: records.length,
   more: false,
@@ -12,7 +12,7 @@ const pageOf = (records: readonly StoredRecord[]): ListText => ({
 });
 
 const cut = (records: readonly StoredRecord[], columns = Object.keys(records[0] ?? {})) =>
-  cutPage(pageOf(records), columns, {});
+  cutPage(buildPage(records), columns, {});
 
 test("cuts a page at the start of each record, for all values", () => {
   const pages: StoredRecord[][] = [

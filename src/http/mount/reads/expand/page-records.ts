@@ -13,9 +13,9 @@ export class Place {
   readonly outer: Params;
   #record: StoredRecord | null;
 
-  constructor(given: string | StoredRecord, outer: Params) {
-    this.members = typeof given === "string" ? given : null;
-    this.#record = typeof given === "string" ? null : given;
+  constructor(source: string | StoredRecord, outer: Params) {
+    this.members = typeof source === "string" ? source : null;
+    this.#record = typeof source === "string" ? null : source;
     this.outer = outer;
   }
 

@@ -5,7 +5,7 @@ import type { Key, Where } from "../../../../store/store.ts";
 import type { Params } from "../../../endpoint/path.ts";
 import type { Exchange } from "../../../exchange.ts";
 import type { MountInPlace } from "../../mount.ts";
-import { allOf } from "../conditions.ts";
+import { combineAll } from "../conditions.ts";
 
 /** The decision of a permission on a place. */
 export interface Verdict {
@@ -92,7 +92,7 @@ export function both(one: SettledDecision, other: SettledDecision): SettledDecis
 }
 
 /** The allowed keys, and the condition for their rows. */
-export interface Asked {
+export interface KeyLookup {
   readonly keys: readonly Key[];
   readonly where: Where | null;
 }
@@ -107,7 +107,7 @@ interface Group {
 }
 
 /** Combines all allowed keys into one query, even if their allowed rows differ. */
-export function askedOf(column: string, verdicts: ReadonlyMap<Key, Decided>): Asked {
+export function combineVerdicts(column: string, verdicts: ReadonlyMap<Key, Decided>): KeyLookup {
   const groups = new Map<string, Group>();
   let last: Group | undefined;
   for (const [key, { decision }] of verdicts) {
@@ -123,6 +123,6 @@ export function askedOf(column: string, verdicts: ReadonlyMap<Key, Decided>): As
   const [first, ...others] = groups.values();
   if (first === undefined) return { keys: [], where: null };
   if (others.length === 0) return { keys: first.keys, where: first.only };
-  const any = [first, ...others].map(({ only, keys }) => allOf([{ column, operator: "in", value: keys }, only])!);
+  const any = [first, ...others].map(({ only, keys }) => combineAll([{ column, operator: "in", value: keys }, only])!);
   return { keys: [first, ...others].flatMap(({ keys }) => keys), where: { any } };
 }

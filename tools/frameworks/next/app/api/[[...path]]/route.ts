@@ -1,7 +1,7 @@
-import { serviceOf } from "../../../service.ts";
+import { getService } from "../../../service.ts";
 
 async function answer(request: Request): Promise<Response> {
-  const service = await serviceOf();
+  const service = await getService();
   return service.fetch(request, { peer: null });
 }
 

@@ -10,15 +10,15 @@ import { goingInList } from "../going.ts";
 import type { MountInPlace } from "../mount.ts";
 import { columnsFor, sortFor } from "../older/translating.ts";
 import { expandableNames } from "../relations.ts";
-import { whereOf } from "./conditions.ts";
-import { columnsOf } from "./expand/expanded.ts";
+import { buildWhere } from "./conditions.ts";
+import { listColumns } from "./expand/expanded.ts";
 import type { Showing } from "./expand/expanding.ts";
-import { expansionsOf } from "./expand/expansion.ts";
+import { buildExpansions } from "./expand/expansion.ts";
 import { withinLength } from "./page-length.ts";
-import { shapeOf } from "./places.ts";
+import { formatShape } from "./places.ts";
 
 /** The content of a list request, independent of the caller and of its form. */
-export interface Asked {
+export interface ListRequest {
   /** The cursor as it was sent. */
   readonly cursor: string | null;
   /** The pointer to the cursor. Default: `?cursor`. */
@@ -30,7 +30,7 @@ export interface Asked {
   /** Returns the filters and the order, which a cursor is bound to. Most pages do not need it. */
   readonly shape: () => string;
   /** The query of the address without its cursor. */
-  readonly kept: string;
+  readonly addressQuery: string;
   /** The parts to show with the page. Null: the page unchanged. */
   readonly showing: Showing | null;
   /** The fields to show, by their names in this shape. Null: all. */
@@ -44,8 +44,8 @@ export interface Asked {
 /** The cached query texts of one mount. */
 interface Memory {
   /** The texts that were requested more than once. */
-  readonly known: Map<string, Asked>;
-  /** The texts that were requested once, recently: the last one of each slot (`placeOf`). */
+  readonly repeated: Map<string, ListRequest>;
+  /** The texts that were requested once, recently: the last one of each slot (`chooseSlot`). */
   readonly once: string[];
   /** A slot is 1 if a known text is in it. Most unknown texts are found without a map lookup. */
   readonly places: Uint8Array;
@@ -66,29 +66,29 @@ const remembered = new WeakMap<MountInPlace, Memory>();
  * Parses the text of a query. A repeated text is cached. Caching a text that is never repeated costs more than parsing
  * it.
  */
-export function askedOf(placed: MountInPlace, text: string): Asked {
+export function readQueryText(placed: MountInPlace, text: string): ListRequest {
   if (text.length > LONGEST) return readAsked(placed, text);
-  const { known, once, places } = memoryOf(placed);
-  const place = placeOf(text);
-  const found = places[place] === 1 ? known.get(text) : undefined;
+  const { repeated: cache, once, places } = resolveMemory(placed);
+  const place = chooseSlot(text);
+  const found = places[place] === 1 ? cache.get(text) : undefined;
   if (found !== undefined) return found;
-  const asked = readAsked(placed, text);
+  const request = readAsked(placed, text);
   if (once[place] !== text) {
     once[place] = text;
-    return asked;
+    return request;
   }
-  const repeated = { ...asked, query: { ...asked.query, repeated: true } };
-  if (known.size >= REMEMBERED) known.delete(known.keys().next().value!);
-  known.set(text, repeated);
+  const repeated = { ...request, query: { ...request.query, repeated: true } };
+  if (cache.size >= REMEMBERED) cache.delete(cache.keys().next().value!);
+  cache.set(text, repeated);
   places[place] = 1;
   return repeated;
 }
 
-function memoryOf(placed: MountInPlace): Memory {
+function resolveMemory(placed: MountInPlace): Memory {
   let memory = remembered.get(placed);
   if (memory === undefined) {
     memory = {
-      known: new Map(),
+      repeated: new Map(),
       once: Array.from({ length: PLACES }, () => ""),
       places: new Uint8Array(PLACES),
     };
@@ -98,13 +98,13 @@ function memoryOf(placed: MountInPlace): Memory {
 }
 
 /** Returns a small number for a text, from its length and its end, in which most texts differ. */
-function placeOf(text: string): number {
+function chooseSlot(text: string): number {
   let place = text.length;
   for (let at = Math.max(0, text.length - 8); at < text.length; at++) place = (place * 31 + text.charCodeAt(at)) | 0;
   return place & (PLACES - 1);
 }
 
-function readAsked(placed: MountInPlace, text: string): Asked {
+function readAsked(placed: MountInPlace, text: string): ListRequest {
   const parameters = parseQuery(text);
   const request = readListRequest(
     placed.resource,
@@ -113,10 +113,10 @@ function readAsked(placed: MountInPlace, text: string): Asked {
   );
   if (isIssues(request)) throw invalid(request);
   return {
-    ...askFor(placed, whereOf(placed, request.filters), request),
+    ...askFor(placed, buildWhere(placed, request.filters), request),
     deprecations: goingInList(placed.resource, request.filters, request),
-    shape: () => shapeOf(request),
-    kept: formatQuery(request.cursor === null ? parameters : parameters.filter(([name]) => name !== "cursor")),
+    shape: () => formatShape(request),
+    addressQuery: formatQuery(request.cursor === null ? parameters : parameters.filter(([name]) => name !== "cursor")),
   };
 }
 
@@ -125,16 +125,16 @@ export function askFor(
   placed: MountInPlace,
   where: Where | null,
   { search, sort, limit, cursor, fields, expand }: AskedOnce,
-): Omit<Asked, "shape" | "kept" | "deprecations"> {
+): Omit<ListRequest, "shape" | "addressQuery" | "deprecations"> {
   const { collection, shown } = placed;
   const showing =
-    expand.length === 0 ? null : { placed, columns: fields ?? shown, expansions: expansionsOf(placed, expand) };
+    expand.length === 0 ? null : { placed, columns: fields ?? shown, expansions: buildExpansions(placed, expand) };
   const query: ListQuery = {
     collection,
     where,
     sort: sortFor(placed, sort).map(({ field, descending }) => ({ column: field, descending })),
     limit,
-    columns: showing === null ? columnsFor(placed, fields) : columnsOf(collection),
+    columns: showing === null ? columnsFor(placed, fields) : listColumns(collection),
     ...withinLength(placed.resource, limit),
   };
   return { cursor, search, showing, fields, query: { ...query, long: !isServed(query) } };

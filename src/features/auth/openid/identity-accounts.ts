@@ -33,7 +33,7 @@ const ATTEMPTS = 5;
  * the address is verified and free. Otherwise ends the request (403 `identity_not_bound`, with these headers). An e-mail or a username
  * never finds an account.
  */
-export async function requireAccountOf(
+export async function requireLinkedAccount(
   parts: AccountsOfIdentities,
   provider: IdentityProvider,
   confirmed: ConfirmedLogin,

@@ -10,12 +10,12 @@ import { FORMAT_PARAMETER, type Format } from "./format.ts";
 export function requireAccept(call: Call, formats: readonly Format[]): string | undefined {
   const names = formatNames(call);
   if (names.length === 0) return call.list("accept");
-  const type = names.length === 1 ? mediaTypeOf(names[0]!, formats) : null;
+  const type = names.length === 1 ? findMediaType(names[0]!, formats) : null;
   if (type !== null) return type;
   throw invalid([
     names.length > 1
       ? { pointer: "?format", code: "repeated", detail: "The parameter must be given once." }
-      : { pointer: "?format", code: "invalid", detail: `The formats are ${namesOf(formats).join(", ")}.` },
+      : { pointer: "?format", code: "invalid", detail: `The formats are ${listFormatNames(formats).join(", ")}.` },
   ]);
 }
 
@@ -43,16 +43,16 @@ const NONE: readonly string[] = [];
  * Returns the media type of a name. Pages always have a name. Without pages, the result is the same as for an `Accept`
  * that no format satisfies.
  */
-function mediaTypeOf(name: string, formats: readonly Format[]): string | null {
+function findMediaType(name: string, formats: readonly Format[]): string | null {
   if (name === "html") return "text/html";
-  return formats.find(({ mediaType }) => nameOf(mediaType) === name)?.mediaType ?? null;
+  return formats.find(({ mediaType }) => extractSubtype(mediaType) === name)?.mediaType ?? null;
 }
 
-function namesOf(formats: readonly Format[]): readonly string[] {
-  return formats.map(({ mediaType }) => nameOf(mediaType));
+function listFormatNames(formats: readonly Format[]): readonly string[] {
+  return formats.map(({ mediaType }) => extractSubtype(mediaType));
 }
 
 /** Returns the name of a media type: `xml` for `application/xml`. */
-function nameOf(mediaType: string): string {
+function extractSubtype(mediaType: string): string {
   return mediaType.slice(mediaType.indexOf("/") + 1);
 }

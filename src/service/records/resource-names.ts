@@ -1,11 +1,11 @@
 import type { MountInPlace } from "../../door/resources.ts";
 
 /** Returns the name of a resource in commands: `orders`, and `orders/items` for a nested one. */
-export function nameOf({ resource }: MountInPlace): string {
+export function formatResourceName({ resource }: MountInPlace): string {
   return resource.path.slice(1).replaceAll(/\{\w+\}\//g, "");
 }
 
 /** Returns the path parameters of a collection, outermost first: `order_id`. */
-export function placesOf({ resource }: MountInPlace): readonly string[] {
+export function listPathParameters({ resource }: MountInPlace): readonly string[] {
   return [...resource.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
 }
