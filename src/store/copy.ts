@@ -207,22 +207,19 @@ function requireSameCounters(one: Counters, other: Counters): void {
   throw new CopyError("differs", `The counters of the copy differ (${differing}). The copy was discarded.`);
 }
 
-/**
- * Returns the tables of the collections and of the store itself, by name. `collectShadows` returns the columns that hold
- * values derived from other columns.
- */
+/** Returns the columns of a collection that hold values derived from its other columns. */
+type CollectShadows = (collection: Collection) => readonly Column[];
+
+/** Returns the tables of the collections and of the store itself, by name. */
 export function copiedTables(
   collections: readonly Collection[],
-  collectShadows: (collection: Collection) => readonly Column[],
+  collectShadows: CollectShadows,
 ): ReadonlyMap<string, CopiedTable> {
   const tables = [...collections.map((each) => copiedTable(each, collectShadows)), ...keptBeside];
   return new Map(tables.map((table) => [table.name, table]));
 }
 
-function copiedTable(
-  collection: Collection,
-  collectShadows: (collection: Collection) => readonly Column[],
-): CopiedTable {
+function copiedTable(collection: Collection, collectShadows: CollectShadows): CopiedTable {
   return {
     name: collection.name,
     columns: [

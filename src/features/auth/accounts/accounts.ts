@@ -19,9 +19,8 @@ import { assembleGate, gateCollections } from "../gate/assembling.ts";
 import type { Notify, SecondFactorRule } from "../gate/contract.ts";
 import { pendingLoginsCollection } from "../gate/pending.ts";
 import { neededLevel } from "../gate/policy.ts";
-import { keepOtherLogin } from "../gate/ways.ts";
 import { aTokenPrefix } from "../keys/prefix.ts";
-import type { AccountsFeature, LoginSource, People } from "../login.ts";
+import type { AccountsFeature, LoginSource } from "../login.ts";
 import { DAY_SECONDS, PRUNE_SECONDS, secondsFrom } from "../options.ts";
 import { makeRevocations, revocationsCollection } from "../tokens/revocation.ts";
 import { ownUserFieldsMistakes, type OwnUserFields } from "../users.ts";
@@ -29,20 +28,17 @@ import { accountEndpoints } from "./account.ts";
 import { makeEndings } from "./endings.ts";
 import { loginListEndpoints } from "./logins.ts";
 import { measure } from "./measuring.ts";
-import { insertUser } from "./new-user.ts";
+import { buildOffer } from "./offer.ts";
 import type { AccountsParts, UsersParts } from "./parts.ts";
 import { aRangeURL, breachedPasswords } from "./passwords/breached-passwords.ts";
-import { changePassword, passwordChanges } from "./passwords/changing.ts";
 import { hashesAtOnce } from "./passwords/hash-threads.ts";
 import { oneTimePasswordEndpoint } from "./passwords/one-time-password.ts";
 import { makePasswords, type Passwords } from "./passwords/passwords.ts";
-import { outsideEnd, requireFreshLogin, requireProof, vouch } from "./passwords/proof.ts";
-import { chooseChallenge, requireAccount, requireLogin, requireNameAndPassword, requireUser } from "./people.ts";
-import { proveAddress } from "./proved-address.ts";
+import { requireFreshLogin } from "./passwords/proof.ts";
+import { chooseChallenge, requireAccount } from "./people.ts";
 import { requireDeclaredRoles } from "./roles.ts";
 import { accountsCollection, storeAccounts, type Accounts } from "./stored-accounts.ts";
 import { mountUsers } from "./users.ts";
-import { createVerified, moveAddress } from "./verified.ts";
 import { creatingParts, makeVerifierPlace, type Registration } from "./verifying.ts";
 
 /** Options of `accounts()`: who may sign up, the fields of users, and what passwords cost. */
@@ -132,7 +128,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
   const endings = makeEndings();
   const sources: LoginSource[] = [];
   const verifier = makeVerifierPlace();
-  const featureNeeds = { revocationSeconds: 0, outside: false, mails: false };
+  const needs = { revocationSeconds: 0, outside: false, mails: false };
   const notifiers: Notify[] = [];
   const notify: Notify = (...event) => notifiers.flatMap((each) => each(...event));
   const rule = options.secondFactor ?? "optional";
@@ -140,7 +136,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
   const found = storeAccounts(store, { names: identityFields, collection: () => parts.users.collection });
   const bindings = storeBindings({ store, accounts: found, observe });
   const passwords = createPasswords(host, found, options, rule);
-  const accessSeconds = (): number => featureNeeds.revocationSeconds;
+  const accessSeconds = (): number => needs.revocationSeconds;
   const revocations = makeRevocations({ store, accessSeconds, ...endings.ends });
   endings.add("password", pendingLoginsCollection);
   const assembled = assembleGate({
@@ -155,7 +151,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     requireAccount: (context) => requireAccount(parts, context),
     requireFreshLogin: (context, password) => requireFreshLogin(parts, context, password),
     challenge: (call) => chooseChallenge(call, host.service().schemes),
-    takesOutsideLogins: () => featureNeeds.outside,
+    takesOutsideLogins: () => needs.outside,
   });
   const usersParts: UsersParts = {
     store,
@@ -175,19 +171,11 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     outsideLogins: assembled.parts.outsideLogins,
     sources,
     roles,
-    provesAddresses: () => featureNeeds.mails,
-    takesOutsideLogins: () => featureNeeds.outside,
+    provesAddresses: () => needs.mails,
+    takesOutsideLogins: () => needs.outside,
   };
   const parts: AccountsParts = { ...usersParts, users: mountUsers(usersParts, ownUserFields(options)) };
-  const offer = buildOffer(host, parts, {
-    sources,
-    featureNeeds,
-    notifiers,
-    endings,
-    identityFields,
-    issuer,
-    tokenPrefix,
-  });
+  const offer = buildOffer(host, parts, { sources, needs, notifiers, endings, identityFields, issuer, tokenPrefix });
   return {
     offer,
     mounts: [parts.users],
@@ -228,79 +216,6 @@ function createPasswords(
     needsMore: (account) => neededLevel(account, rule) === 2,
     ...(cost === undefined ? {} : { cost }),
   });
-}
-
-/** The parts that the accounts of one service collect during setup of its features. */
-interface Collected {
-  readonly sources: LoginSource[];
-  readonly featureNeeds: { revocationSeconds: number; outside: boolean; mails: boolean };
-  readonly notifiers: Notify[];
-  readonly endings: ReturnType<typeof makeEndings>;
-  readonly identityFields: readonly string[];
-  readonly issuer: string;
-  readonly tokenPrefix: string;
-}
-
-/** Returns what `accounts()` offers to every way of logging in. */
-function buildOffer(host: Host, parts: AccountsParts, collected: Collected): People {
-  const { accounts, bindings, passwords, throttle, revocations, users, roles, gate } = parts;
-  const { sources, featureNeeds, notifiers, endings, identityFields, issuer, tokenPrefix } = collected;
-  return {
-    accounts,
-    bindings,
-    passwords,
-    throttle,
-    revocations,
-    users,
-    roles,
-    identityFields,
-    issuer,
-    tokenPrefix,
-    requireUser: (id) => requireUser(parts, id),
-    requireAccount: (context) => requireAccount(parts, context),
-    requireLogin: (context, username, password) =>
-      requireLogin(parts, context, { username, password }, host.service().schemes),
-    beginLogin: gate.beginLogin,
-    begins: gate.begins,
-    factorKind: gate.factorKind,
-    firstProof: gate.firstProof,
-    mailStep: (step) => void (gate.mail.step = step),
-    findFactor: parts.findFactor,
-    async prove(context, body) {
-      const first = gate.findFirstProof(body);
-      if (first !== null && body.username === null && body.password === null) return first.prove(context, body);
-      const { username, password } = requireNameAndPassword(body);
-      return requireLogin(parts, context, { username, password }, host.service().schemes);
-    },
-    isEnough: gate.isEnough,
-    standing: gate.standing,
-    vouch: (context, account, password) => vouch(parts, context, account, password),
-    notices: (notifier) => void notifiers.push(notifier),
-    requireFreshLogin: (context, password) => requireFreshLogin(parts, context, password),
-    outsideEnd: (context) => outsideEnd(parts, context),
-    insertUser: (user, at) => insertUser(users, user, at),
-    changePassword: (account, password, { endKeys = false } = {}) =>
-      changePassword(parts, { account, password, endKeys }, host.now()),
-    passwordChanges: (context, newPassword) => passwordChanges(parts, context, newPassword, context.call.now),
-    proveAddress: (account, now) => proveAddress(parts, account, now),
-    outsideLogin: (login) => void parts.outsideLogins.push(login),
-    keepOtherLogin: (account, leaving) => keepOtherLogin(parts, account, leaving),
-    verifyAddresses: parts.verifier.set,
-    createUser: (context, newcomer, also) => createVerified(parts, context, newcomer, also),
-    changeAddress: (context, user, also) => moveAddress(parts, context, user, also),
-    requireProof: (context, account, password) => requireProof(parts, context, account, password),
-    endsWith: endings.add,
-    listLogins: (source) => void sources.push(source),
-    rememberRevocations(seconds) {
-      featureNeeds.revocationSeconds = Math.max(featureNeeds.revocationSeconds, seconds);
-    },
-    takeOutsideLogins() {
-      featureNeeds.outside = true;
-    },
-    takeMailProofs() {
-      featureNeeds.mails = true;
-    },
-  };
 }
 
 function ownUserFields(options: AccountsOptions | null): OwnUserFields {
