@@ -1,3 +1,5 @@
+import { isUtf8 } from "node:buffer";
+
 /** A CBOR value (RFC 8949), limited to the types that authenticators send. Map keys are numbers or texts. */
 export type CBORValue =
   | number
@@ -46,7 +48,7 @@ function read(rest: Rest, depth: number): CBORValue {
     case 2:
       return take(rest, length);
     case 3:
-      return new TextDecoder("utf-8", { fatal: true }).decode(take(rest, length));
+      return readText(take(rest, length));
     case 4:
       return Array.from({ length: bounded(length) }, () => read(rest, depth + 1));
     case 5:
@@ -54,6 +56,11 @@ function read(rest: Rest, depth: number): CBORValue {
     default:
       throw new RangeError("a tag");
   }
+}
+
+function readText(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new RangeError("a text that is not UTF-8");
+  return bytes.toString();
 }
 
 function readSimple(info: number): boolean | null {
