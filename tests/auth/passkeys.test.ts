@@ -246,6 +246,20 @@ test("refuses a login with a passkey of another user, with any user handle", asy
   assert.equal(answer.status, 401);
 });
 
+test("does not reveal that another user has a passkey", async (t) => {
+  const api = await serve(t, { settings });
+  const ann = await addPasskey(api, "Ann");
+  const { id, email: username, password } = await api.user("Bob");
+  const { access } = (await api.post("/api/token/", { username, password })).json;
+  const made = (await api.post(`/users/${id}/factors`, { kind: "passkey" }, bearer(access))).json;
+
+  const credential = ann.authenticator.register(made.options);
+  const taken = await api.post(`/users/${id}/factors/${made.id}/confirm`, { credential }, bearer(access));
+
+  const [issue] = taken.json.errors;
+  assert.deepEqual([taken.status, issue.pointer, issue.code], [400, "/credential", "invalid"], taken.text);
+});
+
 test("keeps one login method for a user without a password", async (t) => {
   const api = await serve(t, { settings });
   const ann = await addPasskey(api, "Ann");

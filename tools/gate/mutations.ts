@@ -51,6 +51,7 @@ const tests = [
   "tests/auth/password-reset.test.ts",
   "tests/auth/verified-addresses.test.ts",
   "tests/auth/prepared-accounts.test.ts",
+  "tests/auth/failing-writes.test.ts",
 ].filter((file) => globSync(file, { cwd: root }).length > 0);
 
 const pattern = values.only === undefined ? null : new RegExp(values.only);

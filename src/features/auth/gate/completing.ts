@@ -54,9 +54,10 @@ export async function complete(parts: GateEndpointsParts, context: Context, body
   requireInTime(context);
   const { call } = context;
   const found = await requirePending(parts, context, body.pending);
-  const { login, account } = found;
-  if (await needsMail(parts, account, login)) throw await answerByMail(parts, context, found, body);
+  const { login } = found;
+  if (await needsMail(parts, found.account, login)) throw await answerByMail(parts, context, found, body);
   const answered = await answer(parts, context, found, body);
+  const { account } = answered;
   const proofs = [...login.proofs, answered.proof];
   const changes = [...parts.pending.end(login), ...answered.changes];
   const reply =
@@ -71,6 +72,8 @@ export async function complete(parts: GateEndpointsParts, context: Context, body
 interface Answered {
   readonly proof: Proof;
   readonly changes: readonly Change[];
+  /** The account after these changes. */
+  readonly account: Account;
   readonly shown: Readonly<Record<string, JSONValue>>;
 }
 
@@ -89,11 +92,11 @@ async function answer(
   const proof: Proof = { ...success.proof, at: call.now, factor: String(factor.id) };
   if (factor.active) {
     const notices = factor.kind === RECOVERY ? parts.notify("recovery_code_used", account, call.now) : [];
-    return { proof, changes: [parts.factors.use(factor, success.data, call.now), ...notices], shown: {} };
+    return { proof, changes: [parts.factors.use(factor, success.data, call.now), ...notices], account, shown: {} };
   }
   const activation = activate(parts, account, factor, success, { now: call.now, endKeys: false });
   const shown = activation.recoveryCodes === null ? {} : { recovery_codes: activation.recoveryCodes };
-  return { proof, changes: activation.changes, shown };
+  return { proof, changes: activation.changes, account: activation.account, shown };
 }
 
 /** Adds the proof by mail to a login. Returns the problem that asks for the next proof. */
@@ -132,7 +135,7 @@ async function answerByPassword(
   if (password === null) throw required("/password");
   const proved = await parts.passwords.prove(call, account.username, password);
   if (proved === null || proved.id !== account.id) throw wrong(parts, call);
-  return { proof: { method: "pwd", at: call.now }, changes: [], shown: {} };
+  return { proof: { method: "pwd", at: call.now }, changes: [], account, shown: {} };
 }
 
 /** Returns the factor that the answer belongs to: an active one, or the one that this login adds. */

@@ -66,6 +66,11 @@ export async function enrol(
 /** The changes that activate a factor, and the recovery codes of the first one. */
 export interface Activation {
   readonly changes: readonly Change[];
+  /**
+   * The account after these changes, for the login that goes on. Not read again: a password change in the meantime must
+   * end this login too.
+   */
+  readonly account: Account;
   /** Shown once, if this is the first factor. */
   readonly recoveryCodes: readonly string[] | null;
 }
@@ -83,16 +88,18 @@ export function activate(
   const isFirst = (account.factors ?? 0) === 0;
   const codes = isFirst ? (parts.recovery?.make(account.id) ?? null) : null;
   const { id: userId } = account;
-  const where = { all: [equals("id", userId), equals("factors", account.factors ?? 0)] };
+  const factors = (account.factors ?? 0) + 1;
+  const where = { all: [equals("id", userId), equals("factors", factors - 1)] };
   const changes: readonly Change[] = [
     { kind: "require", collection: accountsCollection, where, atLeast: 1, name: "factors" },
-    { kind: "update", collection: accountsCollection, key: userId, values: { factors: (account.factors ?? 0) + 1 } },
+    { kind: "update", collection: accountsCollection, key: userId, values: { factors } },
     parts.factors.activate(factor, data, handle ?? null, now),
     ...(isFirst ? parts.revocations.endAccount(account, now, endKeys) : []),
     ...(codes === null ? [] : replaceCodes(parts, userId, codes.data, now)),
     ...parts.notify("factor_added", account, now),
   ];
-  return { changes, recoveryCodes: codes?.codes ?? null };
+  const ended = isFirst ? { generation: account.generation + 1, keptFamily: null } : {};
+  return { changes, account: { ...account, factors, ...ended }, recoveryCodes: codes?.codes ?? null };
 }
 
 /** Replaces the recovery codes with new ones. */

@@ -141,11 +141,9 @@ async function confirm(parts: FactorEndpointsParts, context: FactorContext): Pro
   const success = await tryAnswer(parts, call, account, () => kind.confirm(call, account, factor, answer));
   const wrong = invalid([{ pointer, code: "invalid", detail: "The answer of the factor is wrong." }]);
   if (success === null) throw wrong;
-  const { changes, recoveryCodes } = activate(parts, account, factor, success, {
-    now: call.now,
-    endKeys: endKeys === true,
-  });
-  const { kind: outcome } = await parts.store.write({ changes });
+  const activation = activate(parts, account, factor, success, { now: call.now, endKeys: endKeys === true });
+  const { recoveryCodes } = activation;
+  const { kind: outcome } = await parts.store.write({ changes: activation.changes });
   // A passkey with this id exists. The response must not reveal it.
   if (outcome === "taken") throw wrong;
   if (outcome !== "written")
@@ -154,7 +152,7 @@ async function confirm(parts: FactorEndpointsParts, context: FactorContext): Pro
   const value = { ...shown(parts, activated), ...(recoveryCodes === null ? {} : { recovery_codes: recoveryCodes }) };
   const isFirst = (account.factors ?? 0) === 0;
   const proved = { ...success.proof, at: call.now, factor: String(factor.id) };
-  const renewed = isFirst ? await renewLogin(parts, context, account.id, proved) : null;
+  const renewed = isFirst ? await renewLogin(parts, context, activation.account, proved) : null;
   return {
     status: 200,
     cache: "no-store",

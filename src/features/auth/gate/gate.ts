@@ -65,8 +65,9 @@ export interface Gate {
    */
   beginLogin<O extends BeginningOptions>(context: Context, attempt: LoginAttempt<O>): Promise<Reply>;
   /**
-   * Admits a waiting login after its last proof. `more` is written in the same transaction. Returns null if another
-   * request was faster. Ends the request with 401 `factor_required` if the proofs are not enough for the account.
+   * Admits a waiting login after its last proof. `more` is written in the same transaction, and the account is the one
+   * after it. Returns null if another request was faster. Ends the request with 401 `factor_required` if the proofs are
+   * not enough for the account.
    */
   admitLogin(call: Call, login: ProvedLogin, more: readonly Change[]): Promise<Admission | null>;
   /**
@@ -216,8 +217,8 @@ function findNeeds(accounts: Accounts, { id }: Identity): Eventually<1 | 2> {
 
 /**
  * Makes the admission of a complete login and writes its results: the time of the login, the known address, the cleared
- * failures and the used one-time password. Returns null if the account has changed since its proofs, or if another
- * login used the one-time password.
+ * failures and the used one-time password. Returns null if another request used up the same proof. The login is of the
+ * given generation of the account: if the account's logins have ended since its proofs, this one has ended too.
  */
 async function admitLogin(
   parts: GateParts,
@@ -250,10 +251,7 @@ async function admitLogin(
   ];
   try {
     const { kind } = await parts.store.write({ changes });
-    if (kind !== "written") return null;
-    // The first factor ends every earlier login. This login belongs to the account in its new state.
-    const now = more.length === 0 ? account : await parts.accounts.find(account.id);
-    return now === null ? null : admit(now, proofs);
+    return kind === "written" ? admit(account, proofs) : null;
   } catch (error) {
     // A full disk does not refuse a login with enough proofs, unless something must be used up. The store has logged
     // the error.

@@ -1,6 +1,7 @@
 import type { Proof } from "../../../core/identity.ts";
 import type { Context } from "../../../http/exchange.ts";
 import type { JSONValue } from "../../../store/store.ts";
+import type { Account } from "../accounts/stored-accounts.ts";
 import type { Header } from "../cookies.ts";
 import type { GateEndpointsParts } from "./parts.ts";
 
@@ -18,11 +19,9 @@ export interface RenewedLogin {
 export async function renewLogin(
   parts: GateEndpointsParts,
   context: Context,
-  userId: number,
+  account: Account,
   proof: Proof,
 ): Promise<RenewedLogin | null> {
-  const account = await parts.accounts.find(userId);
-  if (account === null) return null;
   const proofs = [...(context.requireIdentity().proofs ?? []), proof];
   if (!parts.gate.isEnough(account, proofs)) return null;
   for (const beginning of parts.gate.beginnings.values()) {
