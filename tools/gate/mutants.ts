@@ -49,7 +49,6 @@ const calls: Readonly<Record<string, Replace>> = {
   requireRoom: nothing,
   withoutKey: nothing,
   confirmedLevel: () => "2",
-  hasOtherLogin: () => "true",
   keepOtherLogin: noChanges,
   keepAdministrator: noChanges,
   endAccount: noChanges,
@@ -65,6 +64,9 @@ const methods: Readonly<Record<string, Replace>> = {
   "pending.end": noChanges,
   "tries.count": () => "{ isLast: false }",
 };
+
+/** The names of all functions of the gate. */
+export const gateFunctions: readonly string[] = [...Object.keys(calls), ...Object.keys(methods)];
 
 /** Names that other folders use for other functions. */
 const onlyOfGate = new Set(["judge", "standing", "endOldest", "requireRoom", "requirePassword", "requireConfirmed"]);
