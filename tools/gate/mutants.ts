@@ -70,7 +70,7 @@ export const gateFunctions: readonly string[] = [...Object.keys(calls), ...Objec
 
 /** Names that other folders use for other functions. */
 const onlyOfGate = new Set(["judge", "standing", "endOldest", "requireRoom", "requirePassword", "requireConfirmed"]);
-const gateFile = /\/auth\/gate\/|\/passwords\/proof\.ts$|\/scheme\/joining\.ts$/;
+const gateFile = /\/auth\/gate\/|\/passwords\/proof\.ts$|\/scheme\/(joining|standing)\.ts$/;
 
 /** The functions that the changed calls use. They are added to the file. */
 function helpers(file: string): string {
