@@ -166,7 +166,7 @@ test("lets people sign up in a project that was made for it, with mails as files
     config,
     /settings: \{\n    schemes: \["bearer"\],[^]*registration: "verified",[^]*mailURL: "file:mails",/,
   );
-  assert.match(files.get("README.md")!, /## How people sign up\n[^]*## Where things stand/);
+  assert.match(files.get("README.md")!, /## How people sign up\n[^]*## Files/);
   assert.match(files.get(".gitignore")!, /^mails\/$/m);
   assert.match(files.get(".dockerignore")!, /^mails$/m);
   assert.doesNotMatch(projectFiles(plan, versions).get("latchkey.config.ts")!, /registration|mail/);
