@@ -1,5 +1,6 @@
 /**
- * What lists, searches and arrays cost next to what they are made of, over HTTP on one connection, on both databases. Ratios of one run:
+ * Measures lists, searches and arrays against the requests that they consist of, over HTTP on one connection, on both databases. Prints
+ * ratios of one run:
  *
  *   npm run bench -- data -- --users 1000000 --rounds 200
  */

@@ -108,7 +108,7 @@ async function measure(name: string, database: string, count: number): Promise<R
   const creates = await times(50, (at) =>
     ask("POST", "/users", { name: "New", email: `${name}-${at}@example.org`.replaceAll(/[ ,]/g, "") }),
   );
-  // Of users with even ids, only the second has an order.
+  // The second user is the only one with an even id who has an order.
   const deletes = await times(50, (at) => ask("DELETE", `/users/${at * 2 + 4}`));
   const demotions = await times(50, async (at) => {
     await ask("PATCH", `/users/${at * 2 + 201}/account`, { role: "admin" });

@@ -1,4 +1,4 @@
--- For psql, as a superuser, on the database of Latchkey. compose.yaml runs it at every start; it may be run again at any time.
+-- For psql, as a superuser, on the database of Latchkey. compose.yaml runs it at every start. You may run it again at any time.
 --
 -- latchkey_owner    owns the tables and changes them: `latchkey db migrate`
 -- latchkey_service  reads and writes rows, and nothing else: `latchkey`
@@ -27,7 +27,7 @@ DECLARE
 BEGIN
   EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
   EXECUTE format('GRANT CONNECT ON DATABASE %I TO latchkey_owner, latchkey_service', current_database());
-  -- Tables that a superuser made, in a database from before there were two roles.
+  -- Tables that a superuser created, in a database that is older than the two roles.
   FOR found IN
     SELECT relname FROM pg_class
     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'S') AND relowner <> 'latchkey_owner'::regrole
@@ -47,7 +47,7 @@ ALTER SCHEMA public OWNER TO latchkey_owner;
 REVOKE ALL ON SCHEMA public FROM PUBLIC;
 GRANT USAGE ON SCHEMA public TO latchkey_service;
 
--- What is there, and what the owner will make.
+-- Existing tables, and those that the owner will create.
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO latchkey_service;
 GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA public TO latchkey_service;
 ALTER DEFAULT PRIVILEGES FOR ROLE latchkey_owner IN SCHEMA public

@@ -8,8 +8,8 @@ import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { measuresTime, runsAlone, runsOnPostgres, startsProcesses } from "./test-files.ts";
 
-// Runs test files, several of them in one process: to load the service anew costs half a second of a core, and there are hundreds. Processes
-// that tests start run a build, which is made first.
+// Runs test files, several of them in one process, because each load of the service takes half a second of a core, and there are hundreds of
+// files. Processes that tests start run a build, which is made first.
 //
 //   node tools/test.ts [--processes | --served] [--again] [--name PATTERN] [FILE …]
 //
@@ -17,7 +17,7 @@ import { measuresTime, runsAlone, runsOnPostgres, startsProcesses } from "./test
 // machine that other programs use, such a test may fail without a fault. Every other failure is final, because a rare failure is
 // often a race.
 //
-// Those that start processes (the command, a PostgreSQL, what is killed) take as long as all others together, and have a command of their own.
+// `--processes` runs the files that start processes (the command, a PostgreSQL, killed processes). They take as long as all others together.
 
 const processes = 4;
 const groups = 4 * processes;

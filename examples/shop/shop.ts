@@ -53,7 +53,7 @@ export const orders = defineResource({
 });
 
 const mountedReviews = mount(reviews, {
-  // Who may read a product may review it, and nobody has to be allowed to change it.
+  // A caller who may read a product may review it, without permission to change it.
   writers: "readers",
   permission: {
     list: anyone,

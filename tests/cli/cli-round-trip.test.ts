@@ -45,7 +45,7 @@ const thing = defineResource({
     up_id: reference("things", { optional: true }),
   },
   computed: {
-    // Of one record nothing is made.
+    // An empty title makes an empty text, which this kind does not accept.
     twice: { as: text({ trim: false }), from: ({ title }) => String(title) + String(title) },
     sum: { as: decimal({ scale: 2, maximum: "99999999999.99" }), sql: '"price" * 2' },
   },

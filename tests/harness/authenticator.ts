@@ -23,7 +23,7 @@ export interface Twist {
   readonly client?: (text: string) => string | Buffer;
   /** Changes the authenticator data before it is signed. */
   readonly data?: (bytes: Buffer) => Buffer;
-  /** The COSE key of a new passkey, instead of its own. */
+  /** Replaces the COSE key of a new passkey. */
   readonly key?: ReadonlyMap<number, unknown>;
 }
 

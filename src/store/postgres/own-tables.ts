@@ -32,8 +32,8 @@ export const tryMigrationTurn = `SELECT pg_try_advisory_lock(${lockClass}, -1) A
  * hold a lock of the collection to the end of their transaction: handing out shares it, naming a key has it alone, so that a
  * key that was named is known before the next one is handed out.
  *
- * A followed collection hands out its keys one transaction at a time: its keys come in the order of the commits, and whoever
- * has read up to a key has missed none below it. The alternative, to read only below the oldest running transaction, would
+ * A followed collection hands out its keys one transaction at a time, so its keys are in the order of the commits. A reader
+ * that has read up to a key has missed none below it. The alternative, to read only below the oldest running transaction, would
  * let any long transaction of any database on the server hold up the feed.
  *
  * `latchkey_refuse` ends a transaction from within a statement, so that all statements can be sent without waiting.

@@ -101,8 +101,8 @@ export function firstGeneration(now: number): number {
 }
 
 /**
- * Returns a change that refuses the transaction if the account is no longer active, or if its logins have ended since it was read. It comes
- * after the other changes: an earlier check may be older than the end, and an ended login must make nothing new.
+ * Returns a change that refuses the transaction if the account is no longer active, or if its logins were revoked since it was read. It comes
+ * after the other changes: an earlier check may be older than the revocation, and a revoked login must create nothing.
  */
 export function requireActive({ id, generation }: Pick<Account, "id" | "generation">): Change {
   const where = { all: [equals("id", id), equals("active", true), equals("generation", generation)] };

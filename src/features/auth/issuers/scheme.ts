@@ -251,7 +251,7 @@ function isOptionalTime(value: unknown): value is number | undefined {
 
 function usernameIn(claims: Readonly<Record<string, unknown>>, claim: string): string | null {
   const name = Object.hasOwn(claims, claim) ? claims[claim] : undefined;
-  // With some issuers, any user may enter any address. That user would then own the address here.
+  // With some issuers, any user may enter any address, and would then own it here.
   if (claim === "email" && claims["email_verified"] !== true) return null;
   return isPossibleName(name) ? name : null;
 }
