@@ -132,7 +132,7 @@ export function namesPage(): string {
       );
     return `## \`${entry}\`\n\n| Name | Kind | What it is |\n|---|---|---|\n${rows.join("\n")}\n`;
   });
-  return `# Every name\n\nMade from the docstrings by \`npm run names\`. \`npm run verify -- reference\` makes the whole API reference of them, with every signature, in\n\`tools/reference/generated\`. What is public, and what may change: [stability](stability.md).\n\n${parts.join("\n")}`;
+  return `# Every name\n\n\`npm run names\` makes this page from the docstrings. \`npm run verify -- reference\` makes the whole API reference of them, with every signature, in\n\`tools/reference/generated\`. [Stability](stability.md) says what is public, and what may change.\n\n${parts.join("\n")}`;
 }
 
 function firstSentence(text: string): string {
