@@ -186,6 +186,26 @@ test("ends an invitation when an administrator changes the address", async (t) =
   assert.equal((await api.post(confirm, { token, password })).json.code, "invalid_link");
 });
 
+test("ends the invitations of a deleted user, also for the next user with the address", async (t) => {
+  const api = await startMailed(t);
+  const ben = { name: "Ben", email: "ben@example.com" };
+  const made = await api.post("/users", { ...ben, invite: true }, root);
+  assert.equal(made.status, 201, made.text);
+  const first = await api.onlyMail();
+  assert.equal((await api.ask("DELETE", "/users/3", undefined, root)).status, 204);
+  assert.equal((await api.post("/users", ben, root)).status, 201);
+  for (const proof of [{ token: first.token }, { email: ben.email, code: first.values["code"] }])
+    assert.equal((await api.post(confirm, { ...proof, password })).json.code, "invalid_link");
+
+  api.clock.now += MINUTE_MS;
+  assert.equal(
+    (await api.ask("PUT", "/users/9", { ...ben, email: "next@example.com", invite: true }, root)).status,
+    201,
+  );
+  assert.equal((await api.ask("DELETE", "/users/9", undefined, root)).status, 204);
+  assert.deepEqual(await api.sent(), []);
+});
+
 test("keeps a link through requests of a mail scanner, and gives no login for them", async (t) => {
   const pages = consolePages({ title: "Shop" });
   const api = await startMailed(t, undefined, [pages]);

@@ -192,6 +192,22 @@ test("answers clearly if another account has the address or the username by now"
   assert.equal((await api.post(confirm, { token, password })).status, 201);
 });
 
+test("names the own field of users whose value another account has by now", async (t) => {
+  const fields = { badge: text({ unique: true, optional: true }), phone: text({ unique: true, optional: true }) };
+  const api = await startMailed(t, { registration: "verified", fields });
+  for (const field of Object.keys(fields)) {
+    const { token } = await signUp(api, { ...ben, [field]: "123" });
+    assert.equal(
+      (await api.post("/users", { name: "E", email: `${field}@example.com`, [field]: "123" }, root)).status,
+      201,
+    );
+    const taken = await api.post(confirm, { token, password });
+    const pointers = taken.json.errors.map(({ pointer }: { pointer: string }) => pointer);
+    assert.deepEqual([taken.status, taken.json.code, pointers], [409, "taken", [`/${field}`]], taken.text);
+    api.clock.now += MINUTE_MS;
+  }
+});
+
 test("ends the other links of a sign-up when one of them is used", async (t) => {
   const api = await startMailed(t);
   const first = await signUp(api);

@@ -117,9 +117,7 @@ async function createAccount(
         username_origin: resolveUsernameOrigin(context),
         email_origin: isAdministrator(context) ? "given" : "chosen",
       };
-      const invitation = invite
-        ? await parts.verifier.current!.invite(context, { name: draft.values.name, email })
-        : [];
+      const invitation = invite ? await parts.verifier.current!.invite(context, { email, user: keyOf(0) }) : [];
       return [{ kind: "insert", collection: accountsCollection, key: keyOf(0), values: account }, ...invitation];
     },
   };

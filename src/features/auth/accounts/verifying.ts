@@ -1,7 +1,7 @@
 import { DeclarationError } from "../../../core/checking/declaration-error.ts";
 import type { Host } from "../../../feature/feature.ts";
 import type { Context } from "../../../http/exchange.ts";
-import type { Change, JSONValue } from "../../../store/store.ts";
+import type { Change, JSONValue, KeyOf } from "../../../store/store.ts";
 import type { Account } from "./stored-accounts.ts";
 
 // The contract of verified addresses: the mails that `/users` sends.
@@ -26,8 +26,8 @@ export interface AddressVerifier {
    * on whether it is known.
    */
   signUp(context: Context, newcomer: Newcomer): Promise<void>;
-  /** Returns the changes that invite a user who is created in the same transaction. */
-  invite(context: Context, user: { readonly name: string; readonly email: string }): Promise<readonly Change[]>;
+  /** Returns the changes that invite a user who is created in the same transaction. `user` is a placeholder for the id. */
+  invite(context: Context, invited: { readonly email: string; readonly user: KeyOf }): Promise<readonly Change[]>;
   /** Returns the changes that end the links and codes of an account whose address changes. `from` is the old address. */
   endLinks(account: Account, from: string): readonly Change[];
 }

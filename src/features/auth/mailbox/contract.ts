@@ -1,6 +1,6 @@
 import type { AccountPages } from "../../../feature/feature.ts";
 import type { Context } from "../../../http/exchange.ts";
-import type { Change, JSONValue } from "../../../store/store.ts";
+import type { Change, JSONValue, KeyOf } from "../../../store/store.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
 
 // The contract of proofs by mail: a link and a code in a mail that prove that the caller reads a mailbox.
@@ -34,8 +34,8 @@ export type LinkPage = `/${string}` | keyof AccountPages;
 export interface MailRequest {
   /** The recipient: the address as the user's record has it, or as the caller sent it if no user has it. */
   readonly address: string;
-  /** The account that the mail is about. Null if there is none. */
-  readonly user: Account | null;
+  /** The account that the mail is about, or a placeholder for an account that is created in the same transaction. Null if there is none. */
+  readonly user: Account | KeyOf | null;
   /** The data to keep until the proof, for example the fields of a new user. Without it and without a user, no mail is sent. */
   readonly data?: JSONValue;
   /** The template of a mail that only informs: it has neither a link nor a code, and its proof cannot be redeemed. */

@@ -1,5 +1,5 @@
 import { problem } from "../../../core/problem/problem.ts";
-import type { Change, Collection, JSONValue, Outcome, Row, Store } from "../../../store/store.ts";
+import type { Change, Collection, JSONValue, KeyOf, Outcome, Row, Store } from "../../../store/store.ts";
 import { equals, later, ofUser, timeText, until } from "../conditions.ts";
 import { MAIL_PROOF_USED } from "./contract.ts";
 
@@ -40,7 +40,8 @@ export interface MailProof {
 }
 
 /** A new proof. */
-export interface NewMailProof extends MailProof {
+export interface NewMailProof extends Omit<MailProof, "userId"> {
+  readonly userId: number | KeyOf | null;
   readonly mailbox: string;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;

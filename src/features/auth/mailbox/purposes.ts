@@ -70,7 +70,7 @@ async function request(
   const proof = {
     id,
     purpose: name,
-    userId: user?.id ?? null,
+    userId: user !== null && "id" in user ? user.id : user,
     mailbox,
     address,
     data,

@@ -101,20 +101,14 @@ async function acceptInvitation(
   proof: RedeemedProof,
   input: Given,
 ): Promise<Done> {
-  const account = proof.user ?? (await findInvited(parts, proof.address));
-  // The user got a password in another way, or was deleted.
-  if (account === null || !account.active || account.passwordHash !== null) throw problem("invalid_link");
+  const account = proof.user;
+  // The user got a password in another way.
+  if (account === null || account.passwordHash !== null) throw problem("invalid_link");
   const password = requirePassword(input);
   const changes = await parts.people.passwordChanges(context, { account, password, provesAddress: true });
   const ended = parts.purposes.invitation.end({ address: proof.address });
   const outcome = await context.write({ changes: [...proof.changes, ...ended, ...changes] });
   return answered(parts, context, outcome, { next: input.next, status: 200, id: account.id });
-}
-
-/** Returns the account of a user who was invited when it was created. */
-async function findInvited({ people, store }: EmailParts, address: string): Promise<Account | null> {
-  const user = await store.findBy(people.users.collection, "email", address);
-  return user === null ? null : people.accounts.find(user.record["id"] as number);
 }
 
 async function changeAddress(parts: EmailParts, context: Context, proof: RedeemedProof, input: Given): Promise<Done> {
@@ -156,14 +150,25 @@ function createRefusal(outcome: Exclude<Outcome, { readonly kind: "written" }>):
     return problem("conflict", {
       detail: "Something has changed since the mail was sent. Try again, or ask for a new mail.",
     });
-  // The user is the first change, and its account another one.
-  return problem("taken", { issues: [outcome.change === 0 ? addressTaken : usernameTaken] });
+  return problem("taken", { issues: findTaken(outcome) });
+}
+
+/** Names the field whose value is taken. The user is the first change, and the account is the second. */
+function findTaken({ change, column }: Extract<Outcome, { readonly kind: "taken" }>): readonly Issue[] {
+  if (change === 1) return [usernameTaken];
+  if (change !== 0 || column === null) return [];
+  return [column === "email" ? addressTaken : { ...valueTaken, pointer: `/${column}` }];
 }
 
 const addressTaken: Issue = {
   pointer: "/email",
   code: "taken",
   detail: "An account has this address by now. Log in to it, or reset its password.",
+};
+
+const valueTaken: Omit<Issue, "pointer"> = {
+  code: "taken",
+  detail: "This value is already taken. Sign up again with another one.",
 };
 
 const usernameTaken: Issue = {

@@ -42,8 +42,7 @@ export function verifiedEmail(people: AccountsFeature, mailbox: Feature<Mailbox>
           const notice = existing === null ? {} : { notice: notices.known };
           await purposes.signUp.send(context, { address, user: null, data, ...notice });
         },
-        invite: (context, { name, email }) =>
-          purposes.invitation.request(context, { address: email, user: null, data: { name } }),
+        invite: (context, { email, user }) => purposes.invitation.request(context, { address: email, user }),
         endLinks: (account, from) => [...box.end(account), ...purposes.invitation.end({ address: from })],
       });
       return {
