@@ -99,7 +99,7 @@ test("drops no table that was empty but has been written in the meantime, and no
   await openTogether(url, [[other]]);
 });
 
-test("does the same for four on one SQLite file", async (t) => {
+test("makes four concurrent starts on one empty SQLite file ready, with one administrator", async (t) => {
   for (let at = 0; at < 3; at++) await startTogether(t, `sqlite:${createFolder(t)}/latchkey.db`);
 });
 

@@ -64,12 +64,12 @@ test("refuses with a fix to copy to an impossible path, or to one that SQLite re
   const before = names();
   const rows: Readonly<Record<string, RegExp>> = {
     folder: /folder is a directory\. Name a file in it\.$/,
-    "missing/x.db": /is to stand in \S+missing, which is no directory\. Make it, or name another\.$/,
-    "into-missing": /to which \S+into-missing leads, is to stand in \S+missing, which is no directory\. Make it/,
-    "latchkey.db/x": /is to stand in \S+latchkey\.db, which is no directory\. Make it/,
-    circle: /circle is a link, and those behind it lead in a circle/,
-    socket: /socket is no file that keeps anything \(a pipe, a socket or a device\)\. Name another\.$/,
-    ["n".repeat(300)]: /n is a longer name than the system takes\. Name another\.$/,
+    "missing/x.db": /cannot be used, because \S+missing is not a directory\. Create it, or name another file\.$/,
+    "into-missing": /to which \S+into-missing leads, cannot be used, because \S+missing is not a directory\. Create it/,
+    "latchkey.db/x": /cannot be used, because \S+latchkey\.db is not a directory\. Create it/,
+    circle: /circle is a symbolic link that leads in a circle/,
+    socket: /socket is a pipe, a socket or a device\. Name a regular file\.$/,
+    ["n".repeat(300)]: /n is longer than the system allows\. Name another file\.$/,
     ["n".repeat(240)]: /n is too long a name, because files next to it get longer names\. Name another\.$/,
     "latchkey.db-wal":
       /latchkey\.db-wal is the name that SQLite uses for a part of \S+latchkey\.db\. Name another file\.$/,

@@ -54,7 +54,7 @@ test("reports a database, a log or a folder without write permission, with its p
 
   assert.match(
     closed!,
-    /^user \d+ may not read and write \S+\/latchkey\.db\. It is theirs; open it with: chmod u\+rw \S+\.db$/,
+    /^user \d+ may not read and write \S+\/latchkey\.db\. This user owns it\. Allow it with: chmod u\+rw \S+\.db$/,
   );
   assert.match(log!, /latchkey\.db-wal\./);
   assert.equal(all.length, 3);
@@ -63,7 +63,7 @@ test("reports a database, a log or a folder without write permission, with its p
 });
 
 for (const args of ["db check", "db stats", "db backup copy.db", "db restore latchkey.db"])
-  test(`latchkey ${args} reports a file without read permission, with its path and the fix`, (t) => {
+  test(`reports a file without read permission in latchkey ${args}, with its path and the fix`, (t) => {
     const { folder, file } = place(t);
     writeFileSync(file, "not to be read");
     chmodSync(file, 0o000);
@@ -77,20 +77,20 @@ for (const args of ["db check", "db stats", "db backup copy.db", "db restore lat
       ...(process.getuid!() === 0 ? { uid: nobody } : {}),
     });
 
-    assert.match(ended.stderr, /user \d+ may not read \S+latchkey\.db\. (Give it to them|It is theirs)/);
+    assert.match(ended.stderr, /user \d+ may not read \S+latchkey\.db\. (Make this user its owner|This user owns it)/);
     assert.equal(ended.status, restores ? 1 : 78);
   });
 
 /** Paths that cannot be a file, and their messages. */
 const unreachable: Readonly<Record<string, RegExp>> = {
-  "circle.db": /circle\.db is a link, and those behind it lead in a circle\. Let it lead to a file, or name another\./,
+  "circle.db": /circle\.db is a symbolic link that leads in a circle\. Link it to a file, or name another file\./,
   "to-folder.db": /\/folder, to which \S+to-folder\.db leads, is a directory\. Name a file in it\./,
   "into-missing.db":
-    /missing\/x\.db, to which \S+into-missing\.db leads, is to stand in \S+missing, which is no directory\. Make it/,
-  "file/x.db": /file\/x\.db is to stand in \S+file, which is no directory\. Make it, or name another\./,
-  [`${"n".repeat(300)}.db`]: /n\.db is a longer name than the system takes\. Name another\./,
+    /missing\/x\.db, to which \S+into-missing\.db leads, cannot be used, because \S+missing is not a directory\. Create it/,
+  "file/x.db": /file\/x\.db cannot be used, because \S+file is not a directory\. Create it, or name another file\./,
+  [`${"n".repeat(300)}.db`]: /n\.db is longer than the system allows\. Name another file\./,
   // Its log would have a longer one.
-  [`${"n".repeat(250)}.db`]: /n\.db is a longer name than the system takes\. Name another\./,
+  [`${"n".repeat(250)}.db`]: /n\.db is longer than the system allows\. Name another file\./,
 };
 
 function placeOfUnreachable(t: TestContext): string {
@@ -127,7 +127,7 @@ for (const args of [
   "db migrate",
   "user import file",
 ])
-  test(`latchkey ${args} ends with 78 if the path of the database leads in a circle`, (t) => {
+  test(`ends latchkey ${args} with 78 if the path of the database leads in a circle`, (t) => {
     const folder = placeOfUnreachable(t);
     writeFileSync(path.join(folder, "file"), users);
 
@@ -139,7 +139,7 @@ for (const args of [
       timeout: 20_000,
     });
 
-    assert.match(ended.stderr, /LATCHKEY_DATABASE: \S*circle\.db is a link, and those behind it lead in a circle/);
+    assert.match(ended.stderr, /LATCHKEY_DATABASE: \S*circle\.db is a symbolic link that leads in a circle/);
     assert.equal(ended.status, 78);
   });
 
@@ -158,7 +158,7 @@ test("reports a link whose target cannot be entered, with its path and the fix",
     assert.equal(problems.length, 1);
     assert.match(
       problems[0]!,
-      /^user \d+ may not enter a directory on the way to \S+\.db \(.*closed\/x\.db.*\)\. Give it/,
+      /^user \d+ may not enter a directory on the way to \S+\.db \(.*closed\/x\.db.*\)\. Make this user its owner/,
     );
   }
 });

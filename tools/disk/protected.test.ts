@@ -5,7 +5,7 @@ import { CopyError, sqliteFileProblems, sqliteStore } from "../../src/door/store
 import { backupDatabase, checkDatabase, moveDatabase, restoreDatabase } from "../../src/service/system/databases.ts";
 import { mountSmallDisk } from "./small-disk.ts";
 
-const words = /is on a disk from which one may only read\. Mount it for writing, or name another place\./;
+const words = /is on a read-only disk\. Mount it for writing, or name another file\./;
 const restoring = { ending: "nothing", accessSeconds: 300, tell: () => {} } as const;
 
 test("names a read-only disk in every writing command", async () => {

@@ -291,7 +291,7 @@ const refused: readonly (readonly [name: string, ...values: readonly string[]])[
 
 for (const [name, ...values] of refused) {
   for (const value of values) {
-    test(`${name} refuses ${JSON.stringify(value.slice(0, 40))}`, () => {
+    test(`refuses ${JSON.stringify(value.slice(0, 40))} for ${name}`, () => {
       const problem = requireOnlyProblem({ [name]: value });
 
       assert.ok(problem.startsWith(name), problem);
@@ -556,7 +556,7 @@ test("refuses several processes with a database in memory", () => {
 });
 
 test("requires an existing directory for the SQLite file", () => {
-  assert.match(requireOnlyProblem({ LATCHKEY_DATABASE: `sqlite:${folder}/no/x.db` }), /no directory/);
+  assert.match(requireOnlyProblem({ LATCHKEY_DATABASE: `sqlite:${folder}/no/x.db` }), /no is not a directory/);
   assert.match(requireOnlyProblem({ LATCHKEY_DATABASE: `sqlite:${folder}` }), /is a directory/);
 });
 

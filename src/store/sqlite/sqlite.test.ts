@@ -290,7 +290,7 @@ test("reports a file that cannot be opened as a set-up mistake, with the fix", a
       error instanceof StoreSetupError && words.test(error.message);
     await assert.rejects(
       opened(join(path, "nowhere", "test.db")),
-      matchSetupError(/nowhere, which is no directory\. Make it/),
+      matchSetupError(/nowhere is not a directory\. Create it/),
     );
     await assert.rejects(opened(join(path, "..")), matchSetupError(/is a directory\. Name a file in it/));
   });

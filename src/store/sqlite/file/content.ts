@@ -33,11 +33,11 @@ export function readContent(path: string, knownContent: Content | null): Content
 function whyForeign(code: number | null, isShorter: boolean): string | undefined {
   switch ((code ?? 0) & 0xff) {
     case 1: // SQLITE_ERROR: no such table
-      return "its tables are gone";
+      return "its tables are missing";
     case 11: // SQLITE_CORRUPT
       return isShorter ? "it was cut off" : undefined;
     case 26: // SQLITE_NOTADB
-      return "it is no database";
+      return "it is not a database";
     default:
       return undefined;
   }

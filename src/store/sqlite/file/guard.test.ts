@@ -131,7 +131,7 @@ test("notices an older copy of the file after a confirmation, and stays in that 
   assert.match(String(guard.found), /overwritten/);
 });
 
-test("is no longer suspicious when the file is right again", (t) => {
+test("accepts the file when it is right again", (t) => {
   const { file, guard, written, look } = guarded(t);
   written();
   const beside = connect(file);
@@ -230,7 +230,7 @@ test("notices a write after a hole in the log if the last check was before the l
   truncateSync(`${file}-wal`, length);
   for (let at = 0; at < 3; at++) written();
 
-  assert.throws(() => look(), /a\.db-wal was overwritten while it was in use \(pages of it are gone\)/);
+  assert.throws(() => look(), /a\.db-wal was overwritten while it was in use \(pages of it are missing\)/);
 });
 
 for (const [what, overwrite] of Object.entries<(log: string, length: number, beside: DatabaseSync) => void>({

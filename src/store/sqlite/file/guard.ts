@@ -122,8 +122,8 @@ export function requireOwnLog(path: string): void {
   // A file of another kind is reported when it is read.
   if (start === null || (start.length > 0 && (!isSQLite(start) || start[flagAt] === ofLog))) return;
   throw new StoreSetupError([
-    `${path} was overwritten, and ${path}-wal holds what was written into the file before it: SQLite would mix both. ` +
-      `Put a backup in its place with latchkey db restore, or move ${path}-wal away where the file itself is to be used.`,
+    `${path} was overwritten, and ${path}-wal holds changes of the previous file. SQLite would mix both. ` +
+      `Put a backup in its place with latchkey db restore. To use the file as it is, move ${path}-wal away first.`,
   ]);
 }
 
@@ -135,7 +135,7 @@ function isSQLite(start: Buffer): boolean {
 
 function overwritten(path: string, why: string): string {
   return (
-    `${path} was overwritten while it was in use (${why}), and nothing is read or written any more. ` +
-    "Stop every process on it, put a backup in its place with latchkey db restore, which a plain copy is none of, and start again"
+    `${path} was overwritten while it was in use (${why}). All reads and writes are refused. ` +
+    "Stop every process on it, put a backup in its place with latchkey db restore, not with a plain copy, and start again"
   );
 }

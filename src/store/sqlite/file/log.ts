@@ -53,12 +53,12 @@ export function createLogCheck(path: string): FindForeignLog {
     const isThere = (page: number): boolean =>
       readAt(log, locatePage(page) + saltsOfFrameAt, SALTS_BYTES).equals(salts);
     const [size, end] = [fstatSync(log).size, locatePage(pages + 1)];
-    if (size < end) return `${size} bytes of ${end} are there`;
+    if (size < end) return `it has ${size} bytes instead of ${end}`;
     const first = seen.salts.equals(salts) ? Math.max(seen.pages, 1) : 1;
     const last = newPages === "every page" ? Math.min(pages, first + mostPages) : pages;
     const step = newPages === "every page" ? 1 : Math.max(1, Math.ceil((last - first) / intervals[newPages]));
-    for (let page = first; page <= last; page += step) if (!isThere(page)) return "pages of it are gone";
-    if (!isThere(pages)) return "pages of it are gone";
+    for (let page = first; page <= last; page += step) if (!isThere(page)) return "pages of it are missing";
+    if (!isThere(pages)) return "pages of it are missing";
     seen = { salts, pages: last };
     return null;
   }
@@ -147,7 +147,7 @@ const unreadable: ReadonlySet<number> = new Set([10, 11, 26]);
 export function causeOfStart(error: unknown, path: string): unknown {
   const code = findCode(error) ?? 0;
   if (code !== shortRead && !(unreadable.has(code & 0xff) && hasAnotherHeader(path))) return error;
-  return new StoreSetupError([overwritten(path, "the start cannot read it")], { cause: error });
+  return new StoreSetupError([overwritten(path, "it cannot be read at the start")], { cause: error });
 }
 
 function hasAnotherHeader(path: string): boolean {
@@ -166,8 +166,8 @@ function hasAnotherHeader(path: string): boolean {
 
 function overwritten(path: string, why: string): string {
   return (
-    `${path}-wal was overwritten while it was in use (${why}), and nothing is read or written any more. ` +
-    `What it held, and had not been moved into the database, is lost. Stop every process on the database, move ${path}-wal away, look at the database with latchkey db check, ` +
-    "put a backup in its place where it is damaged (latchkey db restore), and start again"
+    `${path}-wal was overwritten while it was in use (${why}). All reads and writes are refused. ` +
+    `Changes that were only in this log are lost. Stop every process on the database, move ${path}-wal away, check the database with latchkey db check, ` +
+    "put a backup in its place if it is damaged (latchkey db restore), and start again"
   );
 }

@@ -30,7 +30,7 @@ export function requireInPlace(path: string, files: FilesInUse): void {
     const found = fileAt(path + suffix);
     if (found === files[suffix]) continue;
     throw new Error(
-      `${path}${suffix} was ${found === null ? "removed" : "replaced by another file"} while it was in use, and nothing more is written. ${cures[suffix]}`,
+      `${path}${suffix} was ${found === null ? "removed" : "replaced by another file"} while it was in use. All writes are refused. ${cures[suffix]}`,
     );
   }
 }
@@ -47,10 +47,10 @@ export function isLogRemoved(path: string, files: FilesInUse): boolean {
 }
 
 const ofLog =
-  "What it held is moved into the database where nobody has made another meanwhile. Stop every process on the database, look at it with latchkey db check, and start again";
+  "The changes in the log are moved into the database, unless another program has created a new log. Stop every process on the database, check it with latchkey db check, and start again";
 
 const cures: Readonly<Record<keyof FilesInUse, string>> = {
-  "": "Put the file back that was there, or stop every process on it, put a backup in its place (latchkey db restore) and start again",
+  "": "Move the original file back. If it is lost, stop every process on it, put a backup in its place (latchkey db restore) and start again",
   "-wal": ofLog,
   "-shm": ofLog,
 };
@@ -87,11 +87,17 @@ export function watchFile(path: string, { observe, look, isGone, measureLog = wa
   function lookAtPlace(): void {
     try {
       look();
-      if (!isInPlace) observe({ kind: "notice", level: "info", message: "SQLite: the file is in its place again" });
+      if (!isInPlace)
+        observe({ kind: "notice", level: "info", message: "SQLite: the database file can be used again" });
       isInPlace = true;
     } catch (error) {
       if (isInPlace) {
-        observe({ kind: "notice", level: "error", message: "SQLite: the file is gone", error });
+        observe({
+          kind: "notice",
+          level: "error",
+          message: "SQLite: the database file cannot be used any more",
+          error,
+        });
         isGone();
       }
       isInPlace = false;
@@ -115,7 +121,7 @@ export function watchFile(path: string, { observe, look, isGone, measureLog = wa
 
 function largeText(path: string, bytes: number): string {
   return (
-    `SQLite: the WAL (${path}-wal) has ${Math.round(bytes / 1024 / 1024)} MB. Somebody has been reading one state of the file for long, ` +
-    "and until they end nothing of it can be moved into the file: look for other programs that have it open"
+    `SQLite: the WAL (${path}-wal) has ${Math.round(bytes / 1024 / 1024)} MB. A program has kept a read transaction open for a long time, ` +
+    "and the WAL cannot be moved into the file until it ends. Look for other programs that have the file open, and end them"
   );
 }

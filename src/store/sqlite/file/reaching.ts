@@ -13,12 +13,12 @@ export function requirePlace(path: string): string {
   const named = place === resolve(path) ? place : `${place}, to which ${path} leads,`;
   const folder = dirname(place);
   if (!isDirectory(folder))
-    throw new StoreSetupError([`${named} is to stand in ${folder}, which is no directory. Make it, or name another.`]);
+    throw new StoreSetupError([
+      `${named} cannot be used, because ${folder} is not a directory. Create it, or name another file.`,
+    ]);
   if (isDirectory(place)) throw new StoreSetupError([`${named} is a directory. Name a file in it.`]);
   if (findStat(place)?.isFile() === false)
-    throw new StoreSetupError([
-      `${named} is no file that keeps anything (a pipe, a socket or a device). Name another.`,
-    ]);
+    throw new StoreSetupError([`${named} is a pipe, a socket or a device. Name a regular file.`]);
   return place;
 }
 
@@ -69,13 +69,13 @@ function whyNowhere(path: string, error: unknown): string | null {
   const { code, message } = error as NodeJS.ErrnoException;
   switch (code) {
     case "ELOOP":
-      return `${path} is a link, and those behind it lead in a circle. Let it lead to a file, or name another.`;
+      return `${path} is a symbolic link that leads in a circle. Link it to a file, or name another file.`;
     case "ENAMETOOLONG":
-      return `${path} is a longer name than the system takes. Name another.`;
+      return `${path} is longer than the system allows. Name another file.`;
     case "ENOTDIR":
-      return `${path} is to stand in ${dirname(path)}, which is no directory. Make it, or name another.`;
+      return `${path} cannot be used, because ${dirname(path)} is not a directory. Create it, or name another file.`;
     case "EACCES":
-      return `${user()} may not enter a directory on the way to ${path} (${message}). Give it to them with chown, or start as its owner.`;
+      return `${user()} may not enter a directory on the way to ${path} (${message}). Make this user its owner with chown, or start as its owner.`;
     default:
       return null;
   }
@@ -96,7 +96,7 @@ function whyClosed(name: string, doing: "read" | "read and write"): string | nul
         // A file that was just deleted is fine: SQLite removes its log when the last process closes it.
         return null;
       case "EROFS":
-        return `${name} is on a disk from which one may only read. Mount it for writing, or name another place.`;
+        return `${name} is on a read-only disk. Mount it for writing, or name another file.`;
       default:
         return `${user()} may not ${doing} ${name}. ${cureOfClosed(name)}`;
     }
@@ -106,8 +106,8 @@ function whyClosed(name: string, doing: "read" | "read and write"): string | nul
 function cureOfClosed(name: string): string {
   const found = findStat(name);
   return found?.uid === process.getuid?.()
-    ? `It is theirs; open it with: chmod u+${found?.isDirectory() === true ? "rwx" : "rw"} ${name}`
-    : "Give it to them with chown, or start as its owner.";
+    ? `This user owns it. Allow it with: chmod u+${found?.isDirectory() === true ? "rwx" : "rw"} ${name}`
+    : "Make this user its owner with chown, or start as its owner.";
 }
 
 function isDirectory(name: string): boolean {
