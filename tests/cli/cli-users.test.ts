@@ -138,7 +138,7 @@ test("exits with 2 for wrong usage, 78 for wrong settings, and 0 for help, and l
   assert.deepEqual(readdirSync(place.folder), []);
 });
 
-test("tells users of an old Node what is missing before it loads modules that need a newer one", () => {
+test("reports an old Node before it loads modules that need a newer one", () => {
   const pretend = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.19.0" } })`;
 
   for (const args of [[], ["user", "list"]]) {

@@ -181,35 +181,40 @@ onBoth("imports required references in any order, and refuses a circle of them",
   assert.deepEqual(await all(operator, "steps"), steps.slice(0, 3));
 });
 
-onBoth("refuses references to nothing in their lines, and takes those to records that are there", async (operator) => {
-  assert.equal((await imported(operator, "nodes", nodes)).imported, 9);
-  const more = [
-    { id: 11, name: "a", up_id: 12, root_id: 1 },
-    { id: 12, name: "b", up_id: 9, root_id: null },
-    { id: 13, name: "c", up_id: 99, root_id: null },
-    { id: 14, name: "d", up_id: 13, root_id: null },
-    { id: 15, name: "e", up_id: "no id", root_id: null },
-    { id: 16, name: "f", up_id: 17, root_id: 99 },
-    { id: 17, name: "g", up_id: 16, root_id: null },
-    { id: 8, name: "taken", up_id: 17, root_id: null },
-  ];
+onBoth(
+  "refuses references to missing records with their lines, and accepts those to existing records",
+  async (operator) => {
+    assert.equal((await imported(operator, "nodes", nodes)).imported, 9);
+    const more = [
+      { id: 11, name: "a", up_id: 12, root_id: 1 },
+      { id: 12, name: "b", up_id: 9, root_id: null },
+      { id: 13, name: "c", up_id: 99, root_id: null },
+      { id: 14, name: "d", up_id: 13, root_id: null },
+      { id: 15, name: "e", up_id: "no id", root_id: null },
+      { id: 16, name: "f", up_id: 17, root_id: 99 },
+      { id: 17, name: "g", up_id: 16, root_id: null },
+      { id: 8, name: "taken", up_id: 17, root_id: null },
+    ];
 
-  const { refused } = await imported(operator, "nodes", more);
+    const { refused } = await imported(operator, "nodes", more);
 
-  const byLine = refused.toSorted((one, other) => one.line - other.line).map(({ line, reasons }) => [line, ...reasons]);
-  const nothing = "There is no record with this id.";
-  assert.deepEqual(byLine.slice(0, 2), [
-    [3, `up_id: ${nothing}`],
-    [4, `up_id: ${nothing}`],
-  ]);
-  assert.deepEqual(
-    byLine.map(([line]) => line),
-    [3, 4, 5, 6, 7, 8],
-  );
-  assert.deepEqual((await all(operator, "nodes")).slice(9), more.slice(0, 2));
-});
+    const byLine = refused
+      .toSorted((one, other) => one.line - other.line)
+      .map(({ line, reasons }) => [line, ...reasons]);
+    const nothing = "There is no record with this id.";
+    assert.deepEqual(byLine.slice(0, 2), [
+      [3, `up_id: ${nothing}`],
+      [4, `up_id: ${nothing}`],
+    ]);
+    assert.deepEqual(
+      byLine.map(([line]) => line),
+      [3, 4, 5, 6, 7, 8],
+    );
+    assert.deepEqual((await all(operator, "nodes")).slice(9), more.slice(0, 2));
+  },
+);
 
-onBoth("tries such records in a dry run without refusing any", async (operator) => {
+onBoth("accepts records that refer to each other in a dry run", async (operator) => {
   for (const [resource, records] of [
     ["nodes", nodes],
     ["pages", pages],
@@ -221,7 +226,7 @@ onBoth("tries such records in a dry run without refusing any", async (operator) 
   }
 });
 
-onBoth("goes on with such records where an import was interrupted", async (operator) => {
+onBoth("resumes an interrupted import of records that refer to each other", async (operator) => {
   for (let batches = 0; batches < 6; batches++) {
     const shift = 100 * (batches + 1);
     const moved = (id: number | null): number | null => (id === null ? null : id + shift);
@@ -246,7 +251,7 @@ onBoth("goes on with such records where an import was interrupted", async (opera
   }
 });
 
-onBoth("takes records as they come if their ids are given anew", async (operator) => {
+onBoth("imports records in the order of their lines if they get new ids", async (operator) => {
   const { refused } = await imported(operator, "nodes", nodes.slice(7), { withIds: false });
 
   assert.deepEqual(

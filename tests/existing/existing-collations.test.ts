@@ -15,7 +15,7 @@ const alike = (type: string): string =>
 const v = text({ maxLength: 20, trim: false, optional: true });
 
 onBoth(
-  "texts are compared by code point, whatever the collation of their column takes for the same",
+  "compares texts by code point, under any collation of their column",
   {
     sqlite: alike("text COLLATE NOCASE"),
     postgres: `CREATE COLLATION caseless (provider = icu, locale = 'und-u-ks-level2', deterministic = false); ${alike("text COLLATE caseless")}`,
@@ -60,7 +60,7 @@ onBoth(
 );
 
 onSQLite(
-  "a word in another case is none of an enumeration",
+  "refuses a word in another case than in the enumeration",
   "CREATE TABLE word (id integer PRIMARY KEY, v text COLLATE NOCASE); INSERT INTO word VALUES (1, 'open'), (2, 'OPEN');",
   async ({ serve }) => {
     const words = defineResource({ name: "word", table: "word", fields: { v: enumeration(["open", "paid"]) } });
@@ -75,7 +75,7 @@ function toldBy({ observed }: { readonly observed: readonly Observation[] }): re
 }
 
 onBoth(
-  "keys whose index has another order than that of code points are listed beside all else, and that is told at the start",
+  "lists records as a long read if the index of their ids is not ordered by code point, and reports that at the start",
   {
     sqlite: "CREATE TABLE word (id text COLLATE NOCASE PRIMARY KEY NOT NULL, n integer NOT NULL);",
     postgres: `CREATE TABLE word (id text COLLATE "en-x-icu" PRIMARY KEY, n integer NOT NULL);`,
@@ -99,7 +99,7 @@ onBoth(
 );
 
 onBoth(
-  "keys whose index has the order of code points are listed by it",
+  "lists records by an index of their ids that is ordered by code point",
   {
     sqlite:
       "CREATE TABLE word (id text COLLATE NOCASE PRIMARY KEY NOT NULL); CREATE UNIQUE INDEX ids ON word (id COLLATE BINARY);",
@@ -114,7 +114,7 @@ onBoth(
 );
 
 onPostgres(
-  "the order of a database is that of ICU, whatever name it has for that of the C library",
+  "reads the order of an ICU database from ICU, and not from the C library",
   "SELECT 1",
   async ({ url, sql }, t) => {
     const name = `icu_${process.pid}`;

@@ -50,7 +50,7 @@ async function inspectTables({ engine, url }: Before): Promise<ReadonlyMap<strin
   return engine === "sqlite" ? inspectSQLite(url.replace("sqlite:", "")) : inspectPostgres(new Secret(url));
 }
 
-onBoth("what db inspect writes compiles, and serves the tables", theirs, async (before, t) => {
+onBoth("writes declarations with `db inspect` that compile and serve the tables", theirs, async (before, t) => {
   const folder = mkdtempSync(path.join(root, "tests/.inspected-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const text = formatDeclarations(await inspectTables(before));

@@ -39,7 +39,7 @@ function textsIn(text: string): Record<string, string> {
   return Object.fromEntries([...text.matchAll(/"(\w+)": ?(-?\d[\d.eE+-]*)/g)].map(([, name, said]) => [name!, said!]));
 }
 
-onBoth("shows the numbers of a JSON value alone as in a list", made, async ({ serve }) => {
+onBoth("shows the same numbers of a JSON value in a record and in a list", made, async ({ serve }) => {
   const { get, ask } = await serve(mount(ck, { permission: anyone }));
 
   const listed = (await get("/cks")).text;
@@ -53,7 +53,7 @@ onBoth("shows the numbers of a JSON value alone as in a list", made, async ({ se
   assert.equal((await ask("QUERY", "/cks", { body: {} })).text, listed);
 });
 
-onBoth("changes no number beside the member that a patch names", made, async ({ serve, sql, engine }) => {
+onBoth("changes no number other than the member that a patch names", made, async ({ serve, sql, engine }) => {
   const { ask } = await serve(mount(ck, { permission: anyone, arrays: true }));
   const row = async (): Promise<string> =>
     String((await sql(`SELECT jb${engine === "postgres" ? "::text" : ""} AS jb FROM ck WHERE id = 1`))[0]!["jb"]);
@@ -78,7 +78,7 @@ onBoth("changes no number beside the member that a patch names", made, async ({ 
   assert.doesNotMatch(await row(), /"text"/);
 });
 
-onBoth("takes such a number in a patch for a number, and for no other one", made, async ({ serve }) => {
+onBoth("compares exact numbers in a patch by all their digits, and never as objects", made, async ({ serve }) => {
   const { ask } = await serve(mount(ck, { permission: anyone }));
   const patch = async (operation: object) =>
     (
@@ -95,7 +95,7 @@ onBoth("takes such a number in a patch for a number, and for no other one", made
   assert.equal(await patch({ op: "test", path: "/jb/plain", value: 1.5 }), 200);
 });
 
-onBoth("keeps the numbers in every format, shape and repeat", short, async ({ makeStore }, t) => {
+onBoth("keeps exact numbers in every format, shape and repeated response", short, async ({ makeStore }, t) => {
   const child = defineResource({
     name: "child",
     plural: "children",
@@ -132,7 +132,7 @@ onBoth("keeps the numbers in every format, shape and repeat", short, async ({ ma
   assert.equal(again.text, first.text);
 });
 
-onBoth("gives hooks such a number as one that counts as the nearest double", made, async ({ serve }) => {
+onBoth("gives hooks an exact number that calculates as the nearest double", made, async ({ serve }) => {
   const seen: unknown[] = [];
   const hooked = defineResource({
     name: "ck",

@@ -30,7 +30,7 @@ async function inspected({ engine, url }: Before): Promise<string> {
 }
 
 onPostgres(
-  "tables whose names have points and quotes are found, and served",
+  "finds and serves tables with points and quotes in their names",
   `CREATE SCHEMA "Odd.Schema";
    CREATE SCHEMA a;
    CREATE TABLE "Odd.Schema"."Ta.ble ""x""" (id serial PRIMARY KEY, v text);
@@ -59,7 +59,7 @@ const ownNames = {
   postgres: `CREATE TABLE person (pk serial PRIMARY KEY, id integer NOT NULL, constructor text UNIQUE); INSERT INTO person VALUES (1, 7, 'x');`,
 };
 
-onBoth("a column named id beside the key, and one named constructor, are served", ownNames, async (before, t) => {
+onBoth("serves a column named id that is not the key, and one named constructor", ownNames, async (before, t) => {
   const declared = await inspected(before);
   const folder = mkdtempSync(path.join(import.meta.dirname, ".inspected-"));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -75,7 +75,7 @@ onBoth("a column named id beside the key, and one named constructor, are served"
 });
 
 onPostgres(
-  "a domain of a domain is told as the type behind both",
+  "declares a domain of a domain as its base type",
   `CREATE DOMAIN positive AS integer CHECK (VALUE > 0);
    CREATE DOMAIN small AS positive NOT NULL CHECK (VALUE < 100);
    CREATE DOMAIN label AS varchar(20);
@@ -93,7 +93,7 @@ onPostgres(
 );
 
 onPostgres(
-  "a filter that inspect writes is served by an index",
+  "declares no filter that an index would not serve",
   `CREATE EXTENSION citext; CREATE TABLE people (id serial PRIMARY KEY, email citext NOT NULL UNIQUE, code char(4) UNIQUE);`,
   async (before) => {
     assert.doesNotMatch(await inspected(before), /filters/);
@@ -102,7 +102,7 @@ onPostgres(
 );
 
 onPostgres(
-  "amounts that end before the point, or begin behind some zeros, are inspected and served",
+  "inspects and serves numerics with a negative scale, or with a scale above the precision",
   "CREATE TABLE stock (id serial PRIMARY KEY, rough numeric(5,-2), fine numeric(3,5)); INSERT INTO stock (rough, fine) VALUES (9999900, 0.00999);",
   async (before) => {
     const declared = await inspected(before);
@@ -125,7 +125,7 @@ onPostgres(
 );
 
 onPostgres(
-  "a date-time of the first and of the last day is kept with a time zone",
+  "stores the first and the last date-time in a column with a time zone",
   "CREATE TABLE event (id serial PRIMARY KEY, at timestamptz NOT NULL);",
   async ({ serve }) => {
     const events = defineResource({ name: "event", table: "event", writes: ["create"], fields: { at: dateTime() } });
@@ -140,7 +140,7 @@ onPostgres(
 );
 
 onPostgres(
-  "a value that the type of its column does not hold is told with its field",
+  "refuses a value that is out of the range of its column, with its field",
   "CREATE TABLE parent (id serial PRIMARY KEY); CREATE TABLE child (id serial PRIMARY KEY, amount smallint, parent_id integer REFERENCES parent, name varchar(3));",
   async ({ serve, sql }) => {
     const parents = defineResource({ name: "parent", table: "parent", fields: {} });
@@ -170,7 +170,7 @@ onPostgres(
 );
 
 onBoth(
-  "a key with a NUL is nobody's, in an address and as a reference",
+  "finds no record for a key with a NUL, in a path or as a reference",
   "CREATE TABLE country (id text PRIMARY KEY, parent text REFERENCES country(id));",
   async ({ serve, sql }) => {
     const countries = defineResource({
@@ -197,7 +197,7 @@ for (const [type, value, field] of [
   ["date", "2026-00-10", date()],
 ] as const)
   onSQLite(
-    `a ${type} that is on no calendar keeps a service from starting, with its row: ${value}`,
+    `stops the start for a ${type} that does not exist, with its row: ${value}`,
     `CREATE TABLE post (id integer PRIMARY KEY, at ${type} NOT NULL DEFAULT '${value}'); INSERT INTO post (id) VALUES (7)`,
     async ({ serve }) => {
       const posts = defineResource({ name: "post", table: "post", fields: { at: field } });
@@ -210,7 +210,7 @@ for (const [type, value, field] of [
   );
 
 onSQLite(
-  "a number in a column of the type json is kept and shown, though the column makes a number of its text",
+  "stores and shows a number in a column of the type json, whose affinity is numeric",
   "CREATE TABLE note (id integer PRIMARY KEY, meta json)",
   async ({ serve }) => {
     const fields = { meta: json({ optional: true }) };
@@ -228,7 +228,7 @@ onSQLite(
 );
 
 onSQLite(
-  "a view that asks for a function of another program is told, and the others are declared",
+  "reports a view that calls a function of another program, and declares the other tables",
   "CREATE TABLE book (id integer PRIMARY KEY, tags text); CREATE VIEW shelf AS SELECT id, sortconcat(tags) AS tags FROM book",
   async (before) => {
     const declared = await inspected(before);
@@ -239,7 +239,7 @@ onSQLite(
 );
 
 onBoth(
-  "a table with a row of the key 0 is told when tables are looked at, and what refers to it stays a number",
+  "reports a table that has a row with the key 0, and declares a reference to it as an integer",
   "CREATE TABLE language (id integer PRIMARY KEY, name text NOT NULL); INSERT INTO language VALUES (0, 'none'), (1, 'Deutsch'); CREATE TABLE post (id integer PRIMARY KEY, language_id integer NOT NULL REFERENCES language(id)); INSERT INTO post VALUES (1, 0);",
   async (before) => {
     const declared = await inspected(before);
@@ -250,7 +250,7 @@ onBoth(
 );
 
 onPostgres(
-  "an address of the net is shown as it was written",
+  "shows a network address as it was written",
   "CREATE TABLE visit (id serial PRIMARY KEY, address inet NOT NULL)",
   async ({ serve }) => {
     const visits = defineResource({
@@ -272,7 +272,7 @@ onPostgres(
 );
 
 onPostgres(
-  "a trigger of others that looks for its table in vain is a fault, and the database counts as there",
+  "answers with a fault if a trigger does not find its table, and does not report the database as missing",
   `CREATE SCHEMA shop; CREATE TABLE shop.note (id serial PRIMARY KEY, body text NOT NULL); CREATE TABLE shop.log (at timestamptz);
    CREATE FUNCTION shop.noted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO log VALUES (now()); RETURN NEW; END $$;
    CREATE TRIGGER noted AFTER INSERT ON shop.note FOR EACH ROW EXECUTE FUNCTION shop.noted();`,
@@ -287,7 +287,7 @@ onPostgres(
 );
 
 onSQLite(
-  "a row without a key is refused where the table would take it",
+  "refuses a row without a key, even if the table would accept it",
   "CREATE TABLE customer (id text PRIMARY KEY, name text)",
   async ({ serve, sql }) => {
     const customers = defineResource({
@@ -306,7 +306,7 @@ onSQLite(
 );
 
 onPostgres(
-  "a value that breaks a rule of its column, or is none of its type, is told with its field",
+  "refuses a value that breaks a rule of its column or is not of its type, with its field",
   `CREATE TABLE thing (id serial PRIMARY KEY, stock integer CONSTRAINT "in stock" CHECK (stock >= 0), address inet, lasts interval, info jsonb,
    least integer, most integer, CHECK (least <= most))`,
   async ({ serve }) => {
@@ -338,7 +338,7 @@ onPostgres(
 );
 
 onSQLite(
-  "a value that breaks a CHECK of one column is told with its field",
+  "refuses a value that breaks the CHECK of one column, with its field",
   `CREATE TABLE thing (id integer PRIMARY KEY, "in stock" integer, sold integer CHECK (sold >= 0), least integer, most integer, CHECK (least <= most))`,
   async ({ serve }) => {
     const optional = { optional: true, minimum: -9 } as const;
@@ -357,7 +357,7 @@ onSQLite(
 );
 
 onBoth(
-  "a column that is called like the format of an answer is filtered by its full name",
+  "filters a column named format by its full name",
   "CREATE TABLE medium (id integer PRIMARY KEY, format integer NOT NULL UNIQUE)",
   async (before) => {
     const filters = { format: ["eq"] } as const;
@@ -370,7 +370,7 @@ onBoth(
 );
 
 onSQLite(
-  "date-times in a column of texts are read as JavaScript writes them too",
+  "reads date-times in a text column as JavaScript writes them",
   `CREATE TABLE event (id integer PRIMARY KEY, at text); INSERT INTO event (at) VALUES (NULL), ('2026-01-31T09:30:00.000Z')`,
   async ({ serve, sql }) => {
     const fields = { at: dateTime({ optional: true }) };
@@ -391,7 +391,7 @@ for (const [between, end, type] of [
 ] as const) {
   const written = (day: number, rest = ""): string => `2026-01-0${day}${between}09:30:00${rest}${end}`;
   onSQLite(
-    `date-times that are written like ${written(1, ".5")} are shown, found, sorted and written so`,
+    `shows, finds, sorts and writes date-times in the form ${written(1, ".5")}`,
     `CREATE TABLE event (id integer PRIMARY KEY, at ${type} NOT NULL); CREATE INDEX by_at ON event (at);
      INSERT INTO event (at) VALUES ('${written(1)}'), ('${written(1, ".123456")}'), ('${written(1, ".5")}'), ('${written(2, ".500")}')`,
     async ({ serve, sql }) => {
@@ -434,7 +434,7 @@ for (const [between, end, type] of [
 
 for (const theirs of [0, 1, 27])
   onSQLite(
-    `a file whose makers count their own changes (${theirs}) is served, and they find their count as it was`,
+    `serves a file with the user_version ${theirs} of another program, and does not change it`,
     `CREATE TABLE book (id integer PRIMARY KEY, title text NOT NULL); INSERT INTO book VALUES (1, 'x'); PRAGMA user_version = ${theirs}`,
     async ({ serve, sql, url }) => {
       const books = defineResource({ name: "book", table: "book", writes: ["update"], fields: { title: text() } });
@@ -459,7 +459,7 @@ for (const theirs of [0, 1, 27])
   );
 
 onSQLite(
-  "a trigger that asks for a function of another program is told at the start, with the writes that fire it",
+  "stops the start for a trigger that calls a function of another program, with the writes that fire it",
   `CREATE TABLE book (id integer PRIMARY KEY, title text NOT NULL, sort text, pages integer);
    CREATE TRIGGER sorted AFTER INSERT ON book BEGIN UPDATE book SET sort = title_sort(NEW.title) WHERE id = NEW.id; END;
    CREATE TRIGGER renamed AFTER UPDATE OF title ON book BEGIN UPDATE book SET sort = title_sort(NEW.title) WHERE id = NEW.id; END;

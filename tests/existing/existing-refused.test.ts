@@ -36,7 +36,7 @@ async function serveAs(
 }
 
 onPostgres(
-  "what a trigger refuses is the caller's problem, whatever state it names, and what it cannot do is a fault",
+  "answers 400 if a trigger refuses a row with any SQLSTATE, and 500 if the trigger fails",
   `CREATE TABLE thing (id serial PRIMARY KEY, name text, parent integer);
    ${raising("own", "RAISE EXCEPTION 'no' USING ERRCODE = '45000';")}
    ${raising("word", "RAISE EXCEPTION 'no' USING ERRCODE = 'PT403';")}
@@ -65,7 +65,7 @@ onPostgres(
 );
 
 onPostgres(
-  "a row that its policy does not take is refused",
+  "refuses a row that its row-level policy forbids",
   `CREATE TABLE thing (id serial PRIMARY KEY, name text, parent integer);
    ALTER TABLE thing ENABLE ROW LEVEL SECURITY;
    CREATE POLICY mine ON thing USING (TRUE) WITH CHECK (name <> 'no');
@@ -88,7 +88,7 @@ onPostgres(
 );
 
 onPostgres(
-  "writes that a rule takes the answer of, or that nobody has granted, are told at the start",
+  "stops the start for writes that a rule prevents or that are not granted",
   `CREATE TABLE thing (id serial PRIMARY KEY, name text, parent integer);
    CREATE RULE quiet AS ON UPDATE TO thing WHERE new.name = 'no' DO INSTEAD NOTHING;`,
   async (before, t) => {
@@ -110,7 +110,7 @@ onPostgres(
 );
 
 onPostgres(
-  "a record is not made under an id that the database always gives itself",
+  "does not create a record under an id that the database always generates",
   "CREATE TABLE thing (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text, parent integer);",
   async ({ serve }) => {
     const api = await serve(things());
@@ -122,7 +122,7 @@ onPostgres(
 );
 
 onSQLite(
-  "a key that SQLite only seems to count is chosen by whoever makes the record",
+  "requires the id from the caller for a key that SQLite does not generate",
   "CREATE TABLE thing (id INTEGER PRIMARY KEY DESC, name text, parent integer);",
   async ({ serve, sql }) => {
     const api = await serve(things());
@@ -138,7 +138,7 @@ onSQLite(
 );
 
 onBoth(
-  "a reference that nobody has declared and that is looked at in the end is the caller's problem too",
+  "answers 400 for an undeclared reference that the database checks at the commit",
   {
     sqlite:
       "CREATE TABLE thing (id integer PRIMARY KEY, name text, parent integer REFERENCES thing (id) DEFERRABLE INITIALLY DEFERRED);",
@@ -169,7 +169,7 @@ onBoth(
 );
 
 onBoth(
-  "names a row whose key is no safe integer as the database writes it",
+  "names a row with a key beyond the safe integers as the database writes it",
   {
     sqlite: `CREATE TABLE big (id integer PRIMARY KEY, name text); INSERT INTO big VALUES (9007199254740993, 'a'), (9007199254740995, 'b');
       CREATE TABLE low (id integer PRIMARY KEY, name text); INSERT INTO low VALUES (-9007199254740993, 'a');`,
@@ -189,7 +189,7 @@ onBoth(
 );
 
 onBoth(
-  "names a row for which nothing can be computed as the database writes its key",
+  "names a row without a computed value by its key as the database writes it",
   {
     sqlite:
       "CREATE TABLE far (id text PRIMARY KEY NOT NULL, n integer); INSERT INTO far VALUES ('9007199254740993', 1);",

@@ -78,7 +78,7 @@ const member = defineResource({
   scans: true,
 });
 
-onBoth("a table that was there before is read under the names of its resource", filled, async ({ serve }) => {
+onBoth("reads an existing table under the names of its resource", filled, async ({ serve }) => {
   const api = await serve(mount(member, { permission: anyone, expand: { sponsor: "sponsor_id" } }));
 
   const one = await api.get("/members/1");
@@ -107,7 +107,7 @@ onBoth("a table that was there before is read under the names of its resource", 
   assert.equal((await api.get("/members/99999999999")).status, 404);
 });
 
-onBoth("lists of such a table are filtered and walked like all others", filled, async ({ serve }) => {
+onBoth("filters and pages lists of an existing table like all others", filled, async ({ serve }) => {
   const api = await serve(mount(member, { permission: anyone }));
   const ids = async (query: string): Promise<number[]> => {
     const { status, json, text: body } = await api.get(`/members?${query}`);
@@ -163,7 +163,7 @@ onBoth("lists of such a table are filtered and walked like all others", filled, 
   }
 });
 
-onBoth("what others write is in the next answer, and their rows have other tags", filled, async ({ serve, sql }) => {
+onBoth("shows the writes of other programs in the next response, with other tags", filled, async ({ serve, sql }) => {
   const api = await serve(mount(member, { permission: anyone }));
   const before = await api.get("/members/1");
   for (let count = 0; count < 3; count++) await api.get("/members");
@@ -182,7 +182,7 @@ onBoth("what others write is in the next answer, and their rows have other tags"
   );
 });
 
-onBoth("nothing of ours is added to a table that was there before", filled, async ({ serve, sql, engine }) => {
+onBoth("adds nothing to an existing table", filled, async ({ serve, sql, engine }) => {
   const look =
     engine === "sqlite"
       ? "SELECT type, name, sql FROM sqlite_schema WHERE tbl_name = 'club_member' ORDER BY name"
@@ -197,7 +197,7 @@ onBoth("nothing of ours is added to a table that was there before", filled, asyn
   assert.deepEqual(await sql(look), before);
 });
 
-onBoth("no plan has a table that was there before", filled, async ({ serve, engine, url }) => {
+onBoth("leaves existing tables out of every plan", filled, async ({ serve, engine, url }) => {
   const own = defineResource({ name: "note", fields: { body: text() } });
   const [theirs, ours] = [member, own].map((each) => mount(each as typeof own, { permission: anyone }).collection);
   const plan = (...collections: Collection[]) =>
@@ -216,7 +216,7 @@ onBoth("no plan has a table that was there before", filled, async ({ serve, engi
   assert.deepEqual([after.tables, after.obstacles, after.remarks], [[], [], []]);
 });
 
-onBoth("a table that is only read takes no writes", filled, async ({ serve }) => {
+onBoth("refuses writes to a table that is declared without them", filled, async ({ serve }) => {
   const api = await serve(mount(member, { permission: anyone }));
 
   const refused = await api.ask("PATCH", "/members/1", { body: { name: "x" } });
@@ -236,7 +236,7 @@ const strange = {
     INSERT INTO "odd things" VALUES ('a/b', 'x', 1.5, 1), ('é', NULL, 2, 0);`,
 };
 
-onBoth("keys may be texts, and names may be anything", strange, async ({ serve }) => {
+onBoth("serves text keys, and tables and columns with any names", strange, async ({ serve }) => {
   const odd = defineResource({
     name: "odd",
     plural: "odds",
@@ -266,27 +266,31 @@ const wrong = {
     INSERT INTO theirs VALUES (1, 'a', 1, '2026-01-31'), (2, NULL, 'two', '31.01.2026');`,
 };
 
-onBoth("in what a table is not as declared is told at the start, all at once", wrong, async ({ serve }) => {
-  const thing = defineResource({
-    name: "thing",
-    table: "theirs",
-    fields: { title: text(), number: integer(), day: date({ optional: true }), more: text() },
-  });
-  const pair = defineResource({ name: "pair", table: "pairs", fields: { a: integer(), b: integer() } });
-  const gone = defineResource({ name: "gone", table: "their", fields: { a: integer() } });
+onBoth(
+  "reports all differences between tables and their declarations together at the start",
+  wrong,
+  async ({ serve }) => {
+    const thing = defineResource({
+      name: "thing",
+      table: "theirs",
+      fields: { title: text(), number: integer(), day: date({ optional: true }), more: text() },
+    });
+    const pair = defineResource({ name: "pair", table: "pairs", fields: { a: integer(), b: integer() } });
+    const gone = defineResource({ name: "gone", table: "their", fields: { a: integer() } });
 
-  await assert.rejects(
-    serve(...[thing, pair, gone].map((each) => mount(each, { permission: anyone }))),
-    (error: Error) => {
-      assert.match(error.message, /theirs has no column more; .*name the one of more in columns: \{ more: "…" \}/);
-      assert.match(error.message, /the key of pairs has 2 columns \(a, b\), but a record has one id; serve a view/);
-      assert.match(error.message, /there is no table their/);
-      return true;
-    },
-  );
-});
+    await assert.rejects(
+      serve(...[thing, pair, gone].map((each) => mount(each, { permission: anyone }))),
+      (error: Error) => {
+        assert.match(error.message, /theirs has no column more; .*name the one of more in columns: \{ more: "…" \}/);
+        assert.match(error.message, /the key of pairs has 2 columns \(a, b\), but a record has one id; serve a view/);
+        assert.match(error.message, /there is no table their/);
+        return true;
+      },
+    );
+  },
+);
 
-onBoth("values that are not of the declared kind are told with their rows", wrong, async ({ serve, sql }) => {
+onBoth("reports values that are not of the declared kind, with their rows", wrong, async ({ serve, sql }) => {
   const thing = defineResource({
     name: "thing",
     table: "theirs",
@@ -322,7 +326,7 @@ const theirNote = defineResource({
 });
 
 onPostgres(
-  "a trigger with a search path of its own finds its tables beside those of the same names that Latchkey has",
+  "lets a trigger with its own search_path find its tables, next to Latchkey's tables of the same names",
   `CREATE SCHEMA latchkey; CREATE SCHEMA shop; CREATE TABLE shop.notes (id serial PRIMARY KEY, body text NOT NULL); CREATE TABLE shop.log (body text);
    CREATE FUNCTION shop.noted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO log VALUES (NEW.body); RETURN NEW; END $$;
    CREATE TRIGGER noted AFTER INSERT ON shop.notes FOR EACH ROW EXECUTE FUNCTION shop.noted();
@@ -341,7 +345,7 @@ onPostgres(
 );
 
 onPostgres(
-  "a trigger finds its tables where the address puts their schema on the path, behind the one of Latchkey's",
+  "lets a trigger find its tables if the URL puts their schema on the search_path after Latchkey's",
   `CREATE SCHEMA latchkey; CREATE SCHEMA shop; CREATE TABLE shop.notes (id serial PRIMARY KEY, body text NOT NULL); CREATE TABLE shop.log (body text);
    CREATE FUNCTION shop.noted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO log VALUES (NEW.body); RETURN NEW; END $$;
    CREATE TRIGGER noted AFTER INSERT ON shop.notes FOR EACH ROW EXECUTE FUNCTION shop.noted();`,
@@ -362,7 +366,7 @@ onPostgres(
 );
 
 onPostgres(
-  "in a schema of its own, Latchkey has tables of the same names as others",
+  "uses its own schema for tables with the same names as existing ones",
   `CREATE SCHEMA latchkey; CREATE TABLE public.notes (id integer PRIMARY KEY, body text NOT NULL); INSERT INTO public.notes VALUES (7, 'theirs');`,
   async ({ serve, sql, url }) => {
     await sql(`ALTER DATABASE "${new URL(url).pathname.slice(1)}" SET search_path = latchkey`);
@@ -387,7 +391,7 @@ onPostgres(
   },
 );
 
-onBoth("an instant is the same for a permission with however many digits it is written", filled, async ({ serve }) => {
+onBoth("compares an instant in a permission by its value, for any number of digits", filled, async ({ serve }) => {
   const only = (at: string): Permission<"joined_at"> => ({
     name: "joined then",
     narrows: ["list", "read"],
@@ -407,7 +411,7 @@ onBoth("an instant is the same for a permission with however many digits it is w
 });
 
 onBoth(
-  "where the first rows cannot be looked at, the table is named",
+  "names the table if its first rows cannot be read",
   {
     sqlite: "CREATE VIEW broken AS SELECT 1 AS id, abs(-9223372036854775808) AS size",
     postgres: "CREATE VIEW broken AS SELECT 1 AS id, (1 / nullif(0, 1))::bigint AS size",
@@ -423,7 +427,7 @@ onBoth(
 );
 
 onBoth(
-  "what a view shows is asked for each time: it may depend on the clock, and not on what was written",
+  "reads a view each time, because its rows may depend on the clock",
   {
     sqlite: "CREATE VIEW dice AS SELECT 1 AS id, abs(random() % 1000000000) AS shown",
     postgres: "CREATE VIEW dice AS SELECT 1 AS id, (random() * 1000000000)::integer AS shown",

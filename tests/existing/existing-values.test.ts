@@ -6,7 +6,7 @@ import { formatDeclarations } from "../../src/service/inspecting/inspect.ts";
 import { onPostgres, onSQLite } from "../harness/existing.ts";
 
 onPostgres(
-  "lists that the database has as arrays are written too",
+  "writes lists to columns that are arrays in the database",
   `CREATE TYPE size AS ENUM ('s', 'l');
    CREATE TABLE shirt (id serial PRIMARY KEY, tags varchar(5)[], sizes size[], counts integer[], notes jsonb[]);
    INSERT INTO shirt (counts) VALUES ('{{1,2},{3,4}}');`,
@@ -61,7 +61,7 @@ onPostgres(
 );
 
 onPostgres(
-  "a column that would round what is written is told at the start",
+  "stops the start for a column that would round written values",
   "CREATE TABLE price (id serial PRIMARY KEY, net numeric(9,2), pieces integer); INSERT INTO price (net, pieces) VALUES (1.5, 2);",
   async ({ serve }) => {
     const prices = (scale: number, writes: readonly "create"[]): ReturnType<typeof mount> => {
@@ -82,7 +82,7 @@ onPostgres(
 );
 
 onSQLite(
-  "a file of UTF-16, which is ordered by other bytes, is refused, and left as it is",
+  "refuses a file in UTF-16, whose order is another one, and leaves it unchanged",
   "PRAGMA encoding = 'UTF-16le'; CREATE TABLE word (id integer PRIMARY KEY, v text); INSERT INTO word (v) VALUES ('a'), ('š');",
   async ({ serve, sql }) => {
     const words = defineResource({ name: "word", table: "word", fields: { v: text() } });
@@ -99,7 +99,7 @@ onSQLite(
 );
 
 onSQLite(
-  "virtual tables are told when tables are looked at, and what they are made of is not",
+  "reports virtual tables, and leaves out the tables that store them",
   "CREATE VIRTUAL TABLE docs USING fts5(title); CREATE TABLE word (id integer PRIMARY KEY, v text);",
   async ({ url }) => {
     const declared = formatDeclarations(await inspectSQLite(url.replace("sqlite:", "")));

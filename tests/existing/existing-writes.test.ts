@@ -71,33 +71,37 @@ const counted = defineResource({
 });
 const mounts = [mount(shelf, { permission: anyone }), mount(product, { permission: anyone, arrays: true })];
 
-onBoth("a record is made with what the database fills and what its triggers do", shop, async ({ serve, sql }) => {
-  const api = await serve(...mounts);
+onBoth(
+  "returns a new record with the defaults of the database and the changes of its triggers",
+  shop,
+  async ({ serve, sql }) => {
+    const api = await serve(...mounts);
 
-  const made = await api.ask("POST", "/products", { body: { title: "New", price: "2.50", shelf_id: 2 } });
+    const made = await api.ask("POST", "/products", { body: { title: "New", price: "2.50", shelf_id: 2 } });
 
-  assert.equal(made.status, 201, made.text);
-  assert.deepEqual(made.json, {
-    id: 2,
-    title: "New",
-    price: "2.50",
-    state: "new",
-    made_at: "2026-01-31T09:30:00.123456Z",
-    slug: "new",
-    shelf_id: 2,
-    remark: null,
-    twice: "NewNew",
-  });
-  const read = await api.get("/products/2");
-  assert.deepEqual(read.json, made.json);
-  assert.equal(read.headers.get("etag"), made.headers.get("etag"));
-  assert.equal(made.headers.get("location"), "/products/2");
-  assert.deepEqual((await sql("SELECT secret FROM product WHERE id = 2"))[0]!["secret"], "theirs");
-  assert.equal((await api.ask("DELETE", "/products/2")).status, 204);
-  assert.equal((await api.get("/products/2")).status, 404);
-});
+    assert.equal(made.status, 201, made.text);
+    assert.deepEqual(made.json, {
+      id: 2,
+      title: "New",
+      price: "2.50",
+      state: "new",
+      made_at: "2026-01-31T09:30:00.123456Z",
+      slug: "new",
+      shelf_id: 2,
+      remark: null,
+      twice: "NewNew",
+    });
+    const read = await api.get("/products/2");
+    assert.deepEqual(read.json, made.json);
+    assert.equal(read.headers.get("etag"), made.headers.get("etag"));
+    assert.equal(made.headers.get("location"), "/products/2");
+    assert.deepEqual((await sql("SELECT secret FROM product WHERE id = 2"))[0]!["secret"], "theirs");
+    assert.equal((await api.ask("DELETE", "/products/2")).status, 204);
+    assert.equal((await api.get("/products/2")).status, 404);
+  },
+);
 
-onBoth("of a change only what is another is written", shop, async ({ serve, sql }) => {
+onBoth("writes only the changed fields of an update", shop, async ({ serve, sql }) => {
   const api = await serve(...mounts);
   const { remark, made_at } = (await api.get("/products/1")).json;
 
@@ -114,7 +118,7 @@ onBoth("of a change only what is another is written", shop, async ({ serve, sql 
   assert.equal((await api.ask("PATCH", "/products/1", { body: {} })).status, 200);
 });
 
-onBoth("If-Match holds against those who write beside the service", shop, async ({ serve, sql }) => {
+onBoth("enforces If-Match against changes by other programs", shop, async ({ serve, sql }) => {
   const api = await serve(...mounts);
   const etag = (await api.get("/products/1")).headers.get("etag")!;
 
@@ -147,8 +151,8 @@ const digested = defineResource({
 });
 
 for (const [title, path] of [
-  ["no update is lost between the service and those beside it", "/products/1"],
-  ["nor where a digest of the row tells its states", "/digested/1"],
+  ["loses no update between the service and other programs", "/products/1"],
+  ["loses no update if the ETag is a digest of the row", "/digested/1"],
 ] as const)
   onBoth(title, shop, async ({ serve, sql, engine }) => {
     const api = await serve(...mounts, mount(digested, { permission: { read: anyone, update: anyone } }));
@@ -185,7 +189,7 @@ for (const [title, path] of [
   });
 
 onBoth(
-  "counts the states of a row on with every change, and each has a tag of its own",
+  "increases the revision of a row with every change, with a separate tag for each state",
   shop,
   async ({ serve, sql }) => {
     const api = await serve(mount(counted, { permission: { read: anyone, update: anyone } }));
@@ -200,7 +204,7 @@ onBoth(
   },
 );
 
-onBoth("what the database does not take is the caller's problem, with its place", shop, async ({ serve }) => {
+onBoth("answers a refusal of the database as the caller's problem, with its field", shop, async ({ serve }) => {
   const api = await serve(...mounts);
   const ask = async (method: string, path: string, body?: object) => {
     const { status, json } = await api.ask(method, path, body === undefined ? {} : { body });
@@ -232,7 +236,7 @@ onBoth("what the database does not take is the caller's problem, with its place"
   assert.equal((await api.get("/products")).json.length, 4);
 });
 
-onBoth("what a repeated request has made is made once", shop, async ({ serve }) => {
+onBoth("creates a record once for a repeated request", shop, async ({ serve }) => {
   const api = await serve(...mounts);
   const body = { title: "Once", price: "1.00", shelf_id: 1 };
   const headers = { "idempotency-key": "0198c5d8-7a4c-7b1f-9d0e-3f2a61c4b7e5" };
@@ -247,7 +251,7 @@ onBoth("what a repeated request has made is made once", shop, async ({ serve }) 
 });
 
 onBoth(
-  "what a new row needs and nobody can give is told at the start",
+  "stops the start if a new row needs a value that no field can give",
   `CREATE TABLE strict_one (id integer PRIMARY KEY, name text NOT NULL, secret text NOT NULL);`,
   async ({ serve }) => {
     const one = defineResource({ name: "one", table: "strict_one", writes: ["create"], fields: { name: text() } });
@@ -267,7 +271,7 @@ const moody = {
     CREATE TRIGGER no BEFORE INSERT ON mood FOR EACH ROW EXECUTE FUNCTION no();`,
 };
 
-onBoth("a trigger that undoes everything undoes nothing of others", moody, async ({ serve }) => {
+onBoth("keeps the writes of others if a trigger rolls back", moody, async ({ serve }) => {
   const mood = defineResource({ name: "mood", table: "mood", writes: ["create"], fields: { word: text() } });
   const api = await serve(mount(mood, { permission: { list: anyone, create: anyone } }));
 
@@ -283,7 +287,7 @@ onBoth("a trigger that undoes everything undoes nothing of others", moody, async
 });
 
 onBoth(
-  "a record with a text for its key is made under it",
+  "creates a record under its text key",
   "CREATE TABLE country (code varchar(2) PRIMARY KEY NOT NULL, name text NOT NULL);",
   async ({ serve }) => {
     const country = defineResource({
@@ -325,23 +329,19 @@ onBoth(
   },
 );
 
-onBoth(
-  "a column that the database alone fills is told at the start where it is declared to be written",
-  shop,
-  async ({ serve }) => {
-    const twice = defineResource({
-      name: "product",
-      table: "product",
-      writes: ["update"],
-      fields: { title: text(), twice: text({ optional: true }) },
-    });
+onBoth("stops the start if a column that only the database fills is declared as writable", shop, async ({ serve }) => {
+  const twice = defineResource({
+    name: "product",
+    table: "product",
+    writes: ["update"],
+    fields: { title: text(), twice: text({ optional: true }) },
+  });
 
-    await assert.rejects(
-      serve(mount(twice, { permission: anyone })),
-      /product\.twice gets its values only from the database; declare twice with readOnly: true, filled: true/,
-    );
-  },
-);
+  await assert.rejects(
+    serve(mount(twice, { permission: anyone })),
+    /product\.twice gets its values only from the database; declare twice with readOnly: true, filled: true/,
+  );
+});
 
 const indexed = `
   CREATE TABLE film (id serial PRIMARY KEY, title text NOT NULL, words tsvector NOT NULL);
@@ -354,7 +354,7 @@ const indexed = `
   CREATE TRIGGER off BEFORE INSERT ON bare FOR EACH ROW EXECUTE FUNCTION nothing();
   ALTER TABLE bare DISABLE TRIGGER off;`;
 
-onPostgres("a column that no kind shows may be filled by a trigger", indexed, async ({ serve, sql }) => {
+onPostgres("lets a trigger fill a column that no kind of field can show", indexed, async ({ serve, sql }) => {
   const films = (name: string) =>
     mount(defineResource({ name, table: name, writes: ["create", "update"], fields: { title: text() } }), {
       permission: anyone,
@@ -369,7 +369,7 @@ onPostgres("a column that no kind shows may be filled by a trigger", indexed, as
 });
 
 onPostgres(
-  "a row that its trigger leaves without a value is refused",
+  "refuses a row if its trigger leaves a required column without a value",
   `${indexed} CREATE TRIGGER x BEFORE INSERT ON bare FOR EACH ROW EXECUTE FUNCTION nothing();`,
   async ({ serve, sql }) => {
     const bare = defineResource({ name: "bare", table: "bare", writes: ["create"], fields: { title: text() } });
@@ -437,7 +437,7 @@ onBoth(
 );
 
 onBoth(
-  "refuses what a field does not take from a caller who may not read the row, also if the row holds it",
+  "refuses an invalid value from a caller who may not read the row, even if the row already has it",
   "CREATE TABLE shirt (id integer PRIMARY KEY, size varchar(9), tag varchar(9)); INSERT INTO shirt VALUES (1, 's', 'a'), (2, 's', 'a');",
   async ({ serve, sql }) => {
     const shirts = defineResource({

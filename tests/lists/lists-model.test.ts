@@ -463,7 +463,7 @@ async function readAll(api: Own, places: readonly Place[]): Promise<World> {
 }
 
 onBoth(
-  `${queries} random questions are answered as by a model in memory, whoever asks (seed ${seed})`,
+  `answers ${queries} random queries like a model in memory, for every caller (seed ${seed})`,
   made,
   async (before, t) => {
     const random = randomFrom(seed);

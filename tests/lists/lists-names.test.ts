@@ -10,7 +10,7 @@ const names =
     " ",
   );
 
-onBoth("fields are called as their author likes, whatever SQL calls its own", "SELECT 1", async ({ serve }) => {
+onBoth("accepts field names that are keywords of SQL", "SELECT 1", async ({ serve }) => {
   const fields = Object.fromEntries(names.map((name) => [name, text({ maxLength: 50, optional: true })]));
   const each = <V>(value: V) => Object.fromEntries(names.map((name) => [name, value]));
   const thing = defineResource({
@@ -53,7 +53,7 @@ test("reports reserved names of a database when they are declared", () => {
 });
 
 onBoth(
-  "a column of others with such a name is read under another one",
+  "reads an existing column with a reserved name under another name",
   `CREATE TABLE theirs (id integer PRIMARY KEY, "true" text, "false" integer); INSERT INTO theirs VALUES (1, 'Ann', 7)`,
   async ({ serve }) => {
     const their = defineResource({
@@ -71,7 +71,7 @@ onBoth(
   },
 );
 
-onBoth("a name that is too long is a mistake of the declaration on every database", "SELECT 1", async ({ serve }) => {
+onBoth("refuses a declaration with too long a name on every database", "SELECT 1", async ({ serve }) => {
   const long = defineResource({ name: "thing", fields: { ["a".repeat(64)]: text() } });
   await assert.rejects(serve(mount(long, { permission: anyone })), DeclarationError);
 });

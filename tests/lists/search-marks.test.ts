@@ -45,7 +45,7 @@ async function asBefore({ sql }: Before): Promise<void> {
     for (const word of each) await sql(`INSERT INTO "_notes_words" VALUES ('${word}', ${at + 1})`);
 }
 
-onBoth("makes the words of a database anew that an older version has made", "SELECT 1", async (before) => {
+onBoth("indexes the words of a database of an older version again", "SELECT 1", async (before) => {
   const first = await before.serve(notes);
   await first.ask("POST", "/notes", { body: titles.map((title) => ({ title })) });
   await eventually(first, "かき", ["かき"]);

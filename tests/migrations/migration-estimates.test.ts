@@ -45,7 +45,7 @@ test("estimates the number of written rows on PostgreSQL", async (t) => {
   assert.equal(await seconds(folded), 4);
 });
 
-test("estimates it on SQLite, which rebuilds a table with rows for an index", async (t) => {
+test("estimates the number of written rows on SQLite, which rebuilds a table with rows for an index", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-estimates-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "things.db");

@@ -248,7 +248,7 @@ test("keeps custom indexes and triggers of a table in its new form", async (t) =
   assert.deepEqual([left(file), (await checkSQLite(file)).problems], [[], []]);
 });
 
-test("keeps them when a start rebuilds a table, also under views, and keeps an unfinished copy up to date", async (t) => {
+test("keeps custom indexes and triggers when a start rebuilds a table, also under views, and keeps an unfinished copy up to date", async (t) => {
   const file = await createFile(t, books({}), 300);
   const breakOff = (): never => {
     throw Object.assign(new Error("broken off"), { errcode: 5 });

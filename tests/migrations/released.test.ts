@@ -84,7 +84,7 @@ const databases = globSync("*/*.json", { cwd: folder }).map((file) => file.slice
 for (const name of databases.toSorted()) {
   const from = join(folder, name);
 
-  test(`${name}: keeps every record, and accepts its old validator for a change`, async (t) => {
+  test(`keeps every record of ${name}, and accepts its old validator for a change`, async (t) => {
     const { api, baseline, as } = await takeOver(t, from);
 
     for (const { as: caller, path, json, etag } of baseline.reads) {
@@ -103,7 +103,7 @@ for (const name of databases.toSorted()) {
     assert.equal((await api.patch(path, { status: "open" }, { ...as.ada, "if-match": etag })).status, 412);
   });
 
-  test(`${name}: keeps every login valid, and every ended one ended`, async (t) => {
+  test(`keeps every login of ${name} valid, and every ended one ended`, async (t) => {
     const { api, baseline, as } = await takeOver(t, from);
     const bearer = async (refresh: string): Promise<Headers> => {
       const reply = await api.post("/api/token/refresh/", { refresh });
@@ -137,7 +137,7 @@ for (const name of databases.toSorted()) {
     );
   });
 
-  test(`${name}: asks for a second factor only after its user has added one`, async (t) => {
+  test(`asks a user of ${name} for a second factor only after they added one`, async (t) => {
     const { api, baseline } = await takeOver(t, from);
     const { id } = (await api.get("/api/session/", { cookie: baseline.cookie })).json.user;
     const { login } = baseline;
@@ -158,7 +158,7 @@ for (const name of databases.toSorted()) {
     assert.equal(done.status, 200, done.text);
   });
 
-  test(`${name}: repeats writes with a key, and assigns no id twice`, async (t) => {
+  test(`repeats writes of ${name} with a key, and assigns no id twice`, async (t) => {
     const { api, baseline, as } = await takeOver(t, from);
 
     for (const caller of ["admin", "ada"] as const) {

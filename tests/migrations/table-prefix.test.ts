@@ -41,7 +41,7 @@ const rails = {
 const root = path.join(import.meta.dirname, "../..");
 const secret = { LATCHKEY_SECRET: "a secret that all processes of the service know" };
 
-onBoth("tables of Rails are inspected and served beside Latchkey's own of the same names", rails, async (before, t) => {
+onBoth("inspects and serves tables of Rails next to Latchkey's tables of the same names", rails, async (before, t) => {
   const folder = mkdtempSync(path.join(root, "tests/.inspected-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const database: Database =

@@ -192,7 +192,7 @@ test("applies a repeated request once, also if the service makes its id", async 
   assert.equal((await get("/albums")).json.length, 1);
 });
 
-test("writes it as text in XML, and describes it as a UUID", async (t) => {
+test("writes a UUID as text in XML, and describes it as a UUID", async (t) => {
   const { ask, get, make } = await serve(t);
   const id = await make({ title: "Blue" });
   const xml = { "content-type": "application/xml", accept: "application/xml" };

@@ -17,7 +17,7 @@ const direct = [
 ];
 
 for (const { peer, address, loopback } of direct) {
-  test(`without proxies, reads the peer ${peer} as the client ${address} and ignores its claims`, () => {
+  test(`reads the peer ${peer} as the client ${address} without proxies, and ignores its claims`, () => {
     const { client } = callOf({
       peer,
       headers: {
@@ -126,7 +126,7 @@ const proxied: { what: string; peer: string; forwarded: string | null; address: 
 ];
 
 for (const { what, peer, forwarded, address, loopback } of proxied) {
-  test(`behind trusted proxies, reads the client from ${what}`, () => {
+  test(`reads the client behind trusted proxies from ${what}`, () => {
     const { client } = callOf({
       peer,
       trustedProxies,

@@ -28,7 +28,7 @@ const rows: { site: string | null; origin: string | null; passes: boolean }[] = 
 ];
 
 for (const { site, origin, passes } of rows) {
-  test(`Sec-Fetch-Site ${site ?? "left out"} with Origin ${origin ?? "left out"} ${passes ? "passes" : "is refused"}`, () => {
+  test(`${passes ? "accepts" : "refuses"} Sec-Fetch-Site ${site ?? "left out"} with Origin ${origin ?? "left out"}`, () => {
     const headers = {
       host: "api.example",
       ...(site === null ? {} : { "sec-fetch-site": site }),

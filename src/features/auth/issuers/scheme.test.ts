@@ -358,7 +358,7 @@ function withOwnKey(): string {
 }
 
 for (const { rule, what, token, reason } of hostile) {
-  test(`RFC ${rule.includes(" ") ? rule : `8725 ${rule}`}: refuses ${what}`, async () => {
+  test(`refuses ${what} (RFC ${rule.includes(" ") ? rule : `8725 ${rule}`})`, async () => {
     const { ask, published } = world();
     published.keys.push(es384.jwk);
 
@@ -367,7 +367,7 @@ for (const { rule, what, token, reason } of hostile) {
   });
 }
 
-test("RFC 8725 3.10: never follows an address in a token", async (t) => {
+test("never follows an address in a token (RFC 8725 3.10)", async (t) => {
   let connections = 0;
   const listener = await listen(t, (_request, response) => response.end());
   listener.server.on("connection", () => connections++);
@@ -388,7 +388,7 @@ test("RFC 8725 3.10: never follows an address in a token", async (t) => {
   assert.deepEqual([connections, new Set(fetched)], [0, new Set([declared.jwksURL])]);
 });
 
-test("RFC 8725 3.11: accepts only the declared type, in any spelling of it", async () => {
+test("accepts only the declared type, in any spelling of it (RFC 8725 3.11)", async () => {
   const { ask } = world({ typ: "application/AT+jwt" });
 
   for (const typ of ["at+jwt", "AT+JWT", "application/at+jwt"])
