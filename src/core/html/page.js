@@ -202,7 +202,7 @@ const send = async (form, button) => {
     if (raw !== undefined) renew(form);
     await show(form, button, reply, then);
   } catch {
-    say(`The service did not answer, so nobody knows whether it was done. Send it again. (${method} ${path})`);
+    say(`The service did not answer. The request may have been done or not. Send it again. (${method} ${path})`);
   } finally {
     form.removeAttribute("aria-busy");
   }
@@ -335,7 +335,7 @@ const lineAsJSON = (text, line) => {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Error(`line ${line} is no JSON: ${error.message}`);
+    throw new Error(`line ${line} is not JSON: ${error.message}`);
   }
 };
 /** Returns the records of a file, each with the line on which it begins. */
@@ -398,7 +398,7 @@ const bringIn = async (form) => {
       else refused.push(`Line ${line}: ${detail} ${errors.map((each) => `${each.pointer} ${each.detail}`).join(" ")}`);
       if ([401, 403, 429, 503].includes(reply.status))
         return tell(
-          `Stopped at line ${line}, record ${at} of ${records.length}. Send the file again when this is mended.`,
+          `Stopped at line ${line}, record ${at} of ${records.length}. Correct the cause and send the file again.`,
         );
       tell(`Record ${at} of ${records.length} …`);
     }
@@ -454,7 +454,7 @@ const tellWho = async (link) => {
   if (caller === undefined) return;
   link.textContent = caller === null ? "Log in" : caller.username;
   for (const place of all("[data-who]"))
-    place.textContent = caller === null ? "Sent as nobody." : `Sent as ${caller.username}, and it really happens.`;
+    place.textContent = caller === null ? "Sent without a login." : `Sent as ${caller.username}, with real effects.`;
 };
 
 const givenOf = (form) => {

@@ -71,7 +71,7 @@ export function methodTag(method: string): Markup {
 /** The note in a form if the script is not available. */
 export const needsScript = html`<noscript
   ><p class="rule">
-    Sending this needs JavaScript: the forms of browsers know no other methods than GET and POST, and send no JSON.
-    Programs send it as they always do.
+    Sending this needs JavaScript, because the forms of browsers support only GET and POST, and send no JSON.
+    Programs send it without JavaScript.
   </p></noscript
 >`;

@@ -35,12 +35,12 @@ export function whyEndpoint(facts: () => ServiceFacts, basePath: string): Endpoi
     access: anyone,
     query: "read",
     documentation: {
-      summary: "Why the caller gets what they get",
+      summary: "Explain a response to its caller",
       tag: "system",
       parameters: [
         { name: "of", in: "query", required: true, description: "The address to explain.", schema: textSchema },
       ],
-      responses: { 200: { description: "What came of each step.", schema } },
+      responses: { 200: { description: "The result of each step.", schema } },
       problems: ["invalid_query", "not_found"],
     },
     async handle(context): Promise<Reply> {

@@ -135,7 +135,7 @@ function findLabel(name: string, value: number | string, parts: FieldParts): str
 
 /** Returns the hint of a field. A PATCH sends only changes, so fields need no hint that they may be left out. */
 function writeHint({ name, isNeeded, isUnseen, isSecret }: Input, method: string): PageContent {
-  if (name === "current_password") return html` <span class="opt">where it is asked for</span>`;
+  if (name === "current_password") return html` <span class="opt">if it is asked for</span>`;
   if (method !== "PATCH") return isNeeded ? "" : html` <span class="opt">may be left out</span>`;
   if (!isUnseen) return "";
   return html` <span class="opt">${isSecret || name === "username" ? "only to change it" : "may be left out"}</span>`;

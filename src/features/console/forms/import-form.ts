@@ -22,12 +22,12 @@ export function writeImport(view: View, offer: Offer, plural: string): Markup {
         <input id="import-file" type="file" accept=".csv,.json,.jsonl,.ndjson" required aria-describedby="import-rule" />
         <span class="rule" id="import-rule"
           >CSV with the names of the fields in its first line, or JSON: an array, or one object a line. Each record is
-          sent by itself; one that is refused is told with its line, and the others are made. Mend those and send the file again
-          from this page: it makes nothing twice.</span
+          sent by itself. A refused record is listed with its line, and the others are created. Correct the refused ones and send
+          the file again from this page: no record is created twice.</span
         >
       </p>
       <div class="row" data-js hidden><button class="btn main">Import</button></div>
-      <pre id="imported" tabindex="0" role="group" aria-live="polite" aria-label="What came of the import"></pre>
+      <pre id="imported" tabindex="0" role="group" aria-live="polite" aria-label="Result of the import"></pre>
       <noscript><p class="rule">Importing needs JavaScript.</p></noscript>
     </form>
   </details>`;

@@ -14,7 +14,7 @@ export function describeRule(field: Field, where: "form" | "record" = "record"):
     // Emails were the first with such a description.
     options.unique === undefined || options.unique === false || /unique/i.test(options.description ?? "")
       ? ""
-      : "No two have the same",
+      : "No two records have the same value",
     isWritable(field) && !isRequired(field) ? defaultRule(field, where) : "",
     kind.references === undefined ? "" : `The id of one of the ${kind.references.resource}`,
     kind.members === undefined ? "" : `Ids of the ${kind.members.resource}`,
@@ -87,7 +87,7 @@ function defaultRule({ options: { default: fallback, description = "" } }: Field
   if (/left out/.test(description)) return "";
   if (fallback === undefined) return where === "form" ? "" : "May be left out";
   return typeof fallback === "function"
-    ? "The service fills it in where it is left out"
+    ? "The service fills it in if it is left out"
     : `At first ${typeof fallback === "object" || fallback === "" ? JSON.stringify(fallback) : String(fallback)}`;
 }
 

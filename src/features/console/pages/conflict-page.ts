@@ -52,7 +52,7 @@ function page(conflict: Conflict): Drawn {
   const differing = shown.filter(({ name }) => !isSame(sent[name], current[name]));
   const what = offer.resource?.name ?? "record";
   const main = html`<div class="head"><div><h1 tabindex="-1">Someone saved before you</h1>
-<p>The ${what} has changed since you read it, so nothing of yours was stored yet. Choose what should stand.</p></div></div>
+<p>The ${what} has changed since you read it. Your changes are not stored yet. Choose the values to store.</p></div></div>
 <form class="stack"${writeAttributes({ view, offer, tag })} data-whole aria-label="Both versions">
 ${differing.length < 2 ? "" : all}
 ${differing.map((input) => versus(input, current[input.name], sent[input.name]))}

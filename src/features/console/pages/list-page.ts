@@ -191,7 +191,7 @@ function drawEmpty({ view, path }: Drawing, { plural, name }: Resource, mayCreat
   if (!mayCreate)
     return html`<div class="empty">
       <h2>No ${words} yet</h2>
-      <p>Here stand those that you may see.</p>
+      <p>This list shows only the ones that you may see.</p>
     </div>`;
   return html`<div class="empty">
     <h2>No ${words} yet</h2>

@@ -55,7 +55,7 @@ function drawSecrets({ view, body: { value } }: Drawing): PageContent {
   if (secrets.length === 0) return "";
   return html`<div class="note good" role="status">
     <h2>Copy it now</h2>
-    <p>This page is the only one that shows it, and nobody can read it again.</p>
+    <p>Only this page shows it. It cannot be shown again.</p>
     ${secrets.map(([name, secret]) => code(`secret-${name}`, name, `the ${name}`, secret))}
     <p><a class="btn" href="">I have copied it</a></p>
   </div>`;

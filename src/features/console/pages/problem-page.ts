@@ -108,11 +108,11 @@ async function drawLogin(site: Site, view: View, document: ProblemDocument): Pro
 async function drawLoginFirst(site: Site, view: View, document: ProblemDocument): Promise<Drawn> {
   const title = isUnsafe(view.call.method) ? "Log in to do this" : "Log in to see this";
   const said =
-    document.code === "not_authenticated" ? "your request did not say" : "your request did not say, or says it no more";
+    document.code === "not_authenticated" ? "Your request has no credentials" : "Your request has no valid credentials";
   const main = html`<div class="head">
       <div>
         <h1 tabindex="-1">${title}</h1>
-        <p><code>${view.call.path}</code> needs to know who is asking, and ${said}. Whether anything is here is told afterwards.</p>
+        <p><code>${view.call.path}</code> needs a login. ${said}. After the login you see whether anything is here.</p>
       </div>
     </div>
     ${await writeLoginForm(site, view)}${drawChallenges(view)} ${programs(document)}`;
@@ -132,12 +132,12 @@ function waysOn(site: Site, view: View, { status }: ProblemDocument): PageConten
       ? ""
       : html`<p>Wait ${seconds} ${seconds === "1" ? "second" : "seconds"}, then send it again.</p>`,
     status === 412 ? link(path, "See it as it is now") : "",
-    status === 400 && isRead && view.query !== "" && isReadable(site, path) ? link(path, "Without what was asked") : "",
+    status === 400 && isRead && view.query !== "" && isReadable(site, path) ? link(path, "Without the query") : "",
     isRead && (status === 429 || status >= 500) && isReadable(site, path) ? link(path, "Try again") : "",
     status === 403 && hasWays(site.facts()) ? link(site.pages.login, "Log in as another user") : "",
     status === 405 && isReadable(site, path) ? link(path, html`Read ${path}`) : "",
     status === 404 && path !== "/" && isReadable(site, up) ? link(up, html`Up to ${up}`) : "",
-    status === 404 ? link("/", "What there is") : "",
+    status === 404 ? link("/", "To the start page") : "",
   ];
   return ways.every((each) => each === "") ? "" : html`<div class="row">${ways}</div>`;
 }

@@ -48,8 +48,8 @@ export async function drawRecord(drawing: Drawing, resource: Resource, record: V
             : html`<section>
                 <h2>This version</h2>
                 <p class="dim">
-                  Its tag is <code>${tag}</code>. A change that is sent with it in <code>If-Match</code> overwrites
-                  nobody else’s.
+                  Its tag is <code>${tag}</code>. A change that is sent with it in <code>If-Match</code> is
+                  refused if the record has changed in the meantime.
                 </p>
               </section>`
         }
@@ -117,7 +117,7 @@ function drawEditForm({ view, offers, tag, choices, labels }: Drawing, values: V
   const whole = html`<button class="btn" data-as="PUT">Replace all</button>`;
   const note = html`${update === undefined || replace === undefined ? "" : whole}<button class="btn" type="reset">Undo</button>
     <span class="small dim"
-      >${update === undefined ? "Sends every field." : "Saving sends only what you changed."} If someone saved meanwhile, nothing is overwritten.</span
+      >${update === undefined ? "Sends every field." : "Saving sends only what you changed."} If someone else has saved in the meantime, nothing is overwritten.</span
     >`;
   return html`<section aria-labelledby="edit">
     <h2 id="edit" tabindex="-1">Edit</h2>

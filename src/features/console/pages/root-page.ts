@@ -47,12 +47,12 @@ export function drawWithoutRoot(site: Site, view: View): Markup {
     ({ resource: { path, description } }) =>
       html`<li><a class="mono" href="${resolveAddress(view, path)}">${path}</a> <span class="rule">${description}</span></li> `,
   );
-  return html`<section aria-labelledby="resources"><h2 id="resources">What there is</h2>
+  return html`<section aria-labelledby="resources"><h2 id="resources">Resources</h2>
 <ul class="stack near">${items}</ul></section>`;
 }
 
 function drawRefusal({ detail }: Readonly<Record<string, unknown>>): Markup {
-  return html`<div class="note bad" role="alert"><h2>You were taken for nobody</h2><p>${String(detail)}</p></div>`;
+  return html`<div class="note bad" role="alert"><h2>Your credentials were rejected</h2><p>${String(detail)}</p></div>`;
 }
 
 /** Returns each resource, with the caller's actions on the collection. */
@@ -72,7 +72,7 @@ async function drawResources({ site, view }: Drawing): Promise<Markup> {
     }),
   );
   return table(
-    "What there is, and what you may do with it",
+    "The resources, and what you may do with them",
     ["Path", "What it holds", "You may"].map((name) => column(name)),
     rows,
   );

@@ -20,7 +20,7 @@ export function drawWhy({ body, view }: Drawing): Drawn | null {
 <div class="split"><ol class="steps">
 <li><section><h2>You asked</h2>
 ${code("curl", "Credentials are left out", "the request as curl", formatCurl(view, of))}
-<p class="rule">${route === null ? "Nothing stands at this address." : html`It is <code>${route}</code> of the API.`}</p></section></li>
+<p class="rule">${route === null ? "Nothing is served at this address." : html`It is <code>${route}</code> of the API.`}</p></section></li>
 <li><section><h2>The schemes looked at it</h2>${drawSchemes(body.value)}</section></li>
 <li><section><h2>The permission</h2>${drawPermission(permission)}</section></li>
 <li><section><h2>The header fields of the answer</h2>${drawHeaders(body.value)}</section></li>
@@ -38,7 +38,7 @@ function isWhy(value: unknown): value is Why {
 
 function drawSchemes({ schemes }: Why): Markup {
   if (schemes.length === 0)
-    return html`<p>None of them: this address is open to everybody and looks at no credential.</p>`;
+    return html`<p>None of them. This address is open to every caller and reads no credentials.</p>`;
   const tones = { accepted: "tag yes", rejected: "tag no", absent: "tag" } as const;
   const rows = schemes.map(
     (
@@ -47,37 +47,38 @@ function drawSchemes({ schemes }: Why): Markup {
 `,
   );
   return table(
-    "All of them look; their order never changes an answer",
+    "All schemes look at the request. Their order never changes the answer",
     ["Scheme", "Saw", "Because"].map((name) => column(name)),
     rows,
   );
 }
 
 function drawPermission(permission: Why["permission"]): Markup {
-  if (permission === null) return html`<p>None was asked: the address is open, or the request ended before.</p>`;
+  if (permission === null)
+    return html`<p>No permission was checked: the address is open, or the request ended earlier.</p>`;
   const { name, action, said, by } = permission;
   const words = { allow: "allows it", deny: "denies it", "some rows": "allows some rows" } as const;
-  return html`<p><code>${name}</code>, asked about <code>${action}</code>, ${words[said]}${by.length === 0 ? "" : html`: those that it finds by <code>${by.join(", ")}</code>. All others are not there for you`}.</p>`;
+  return html`<p><code>${name}</code>, asked about <code>${action}</code>, ${words[said]}${by.length === 0 ? "" : html`: those that it selects by <code>${by.join(", ")}</code>. All others are hidden from you`}.</p>`;
 }
 
 /** The meanings of header fields for the client. */
 const meanings: Readonly<Record<string, string>> = {
-  "content-type": "What the answer is written in",
-  "content-length": "How many octets it has",
-  "cache-control": "Who may keep it, and whether they have to ask again",
-  etag: "The state that was shown. Asked with it again, the answer is 304 until something changes",
-  vary: "Another value in one of these fields could have meant another answer",
-  link: "Pages around this one, and what describes it",
-  "www-authenticate": "How one can say who one is",
+  "content-type": "The format of the answer",
+  "content-length": "Its length in octets",
+  "cache-control": "Who may cache it, and whether a cache must ask again",
+  etag: "The state that was shown. A request with it in If-None-Match gets 304 until something changes",
+  vary: "The fields of the request that can change the answer",
+  link: "The pages next to this one, and its description",
+  "www-authenticate": "The schemes that this address accepts",
   "retry-after": "How many seconds to wait",
-  allow: "The methods that there are",
-  "x-request-id": "Name it when you report something; the log has it too",
-  "x-total-count": "How many there are in all",
+  allow: "The methods that this address accepts",
+  "x-request-id": "The id of the request, also in the log. Name it in a report",
+  "x-total-count": "The number of all records in the list",
   "content-security-policy": "What a browser may run and load for this answer",
-  "x-content-type-options": "A browser takes it for what it says it is",
-  "referrer-policy": "Links lead away without telling where from",
+  "x-content-type-options": "A browser does not guess another content type",
+  "referrer-policy": "Links do not send this address to other sites",
   "cross-origin-resource-policy": "Pages of other sites cannot embed it",
-  "strict-transport-security": "Browsers come back over TLS alone",
+  "strict-transport-security": "Browsers use only TLS for this host from now on",
 };
 
 function drawHeaders({ headers }: Why): Markup {
