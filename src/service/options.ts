@@ -66,7 +66,7 @@ function collectProblems(options: Readonly<Record<string, unknown>>): readonly s
       .map((name) => `createLatchkey has no option ${shownName(name)}. The nearest is ${nearest(name, optionNames)}.`),
     ...Object.entries(members)
       .filter(([name, kind]) => kind !== "any" && options[name] !== undefined && typeof options[name] !== kinds[kind])
-      .map(([name, kind]) => `The option ${name} of createLatchkey is no ${kind}.`),
+      .map(([name, kind]) => `The option ${name} of createLatchkey is not ${kind === "object" ? "an" : "a"} ${kind}.`),
     ...(isObject(settings)
       ? []
       : ["createLatchkey has no settings. Write createLatchkey({ settings: readSettings(process.env) })."]),

@@ -591,7 +591,7 @@ export const slips: readonly Slip[] = [
   feature(
     `outbox({ subscribers: [{ name: "mail", to: ["books"], deliver: () => undefined }] })`,
     /'string' is not assignable to type 'Resource</,
-    /feature outbox: the subscriber mail: to is a list; 'books' stands there; it has to name resources, as defineResource gives them/,
+    /feature outbox: the subscriber mail: to is a list; 'books' in it is not a resource; it has to name resources, as defineResource gives them/,
   ),
   {
     code: `start([], { features: [health] })`,

@@ -239,7 +239,7 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
           outbox({ subscribers: [{ name: "mail", to: [pages], deliver: () => undefined }] }),
         ],
       }),
-    /console: there is a template for \/boks\/\{id\}, where nothing is served; did you mean \/books\/\{id\}\?\n.*template for \/, where.*\n.*limit few is for POST \/boks, which is not served; did you mean POST \/books\?\n.*mail is told of .*\/pages, which is not mounted/,
+    /console: there is a template for \/boks\/\{id\}, but nothing is served there; did you mean \/books\/\{id\}\?\n.*template for \/, but.*\n.*limit few is for POST \/boks, which is not served; did you mean POST \/books\?\n.*mail names .*\/pages, which is not mounted/,
   ],
   [
     "mounts in nothing",
@@ -307,7 +307,7 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
   [
     "a subscriber to what is not served",
     () => withFeatures(outbox({ subscribers: [{ name: "m", to: [books], deliver: () => undefined }] })),
-    /the subscriber m is told of \/books, which is not mounted/,
+    /the subscriber m names \/books, which is not mounted/,
   ],
   [
     "a colour that is none",

@@ -194,8 +194,8 @@ test("reports mistakes in the mail of the config file", () => {
     () => readSettings({ ...withMail, LATCHKEY_DATABASE: "sqlite::memory:" }, config),
     (error: unknown) =>
       error instanceof ConfigError &&
-      error.problems.includes("mail.sende in the config file means nothing. The nearest is send.") &&
-      error.problems.some((each) => each.startsWith("mail.send in the config file is no function.")) &&
+      error.problems.includes("mail.sende in the config file is unknown. The nearest is send.") &&
+      error.problems.some((each) => each.startsWith("mail.send in the config file is not a function.")) &&
       error.problems.includes("LATCHKEY_MAIL_URL is set, and the config file has mail.send. Keep one of them."),
   );
 });

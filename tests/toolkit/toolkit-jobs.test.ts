@@ -155,7 +155,7 @@ test("keeps the jobs of a worker that no longer exists", async (t) => {
   await deliver();
 
   const [failedJob] = await waiting(running);
-  assert.equal(failedJob?.["error"], "Error: No worker of this name is there.");
+  assert.equal(failedJob?.["error"], "Error: There is no worker with this name.");
 });
 
 test("wakes the delivery soon after a job was queued", async (t) => {

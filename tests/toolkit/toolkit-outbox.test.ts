@@ -339,7 +339,7 @@ test("stops the start for an outbox without subscribers, and for a wrong subscri
     createService({ store: sqliteStore({ path: ":memory:" }), features, mounts });
   const mounted = [mount(notes, { permission: authenticated })];
 
-  await assert.rejects(start([outbox()], mounted), /feature outbox: nobody is told/);
+  await assert.rejects(start([outbox()], mounted), /feature outbox: there is no subscriber and no worker/);
   const wrong: object = { name: "index", to: [notes], delivr: () => undefined };
   await assert.rejects(
     start(
@@ -361,6 +361,6 @@ test("stops the start for an outbox without subscribers, and for a wrong subscri
   );
   await assert.rejects(
     start([events, subscribes("c", { name: "trail", to: [silent], deliver: () => undefined })], mounted),
-    /the subscriber trail is told of \/drafts, which is not mounted/,
+    /the subscriber trail names \/drafts, which is not mounted/,
   );
 });

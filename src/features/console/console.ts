@@ -117,7 +117,7 @@ function unservedTemplates(
   const paths = [...new Set(servedBy(assembled).map(({ path }) => path))];
   return Object.keys(templates)
     .filter((path) => !paths.includes(path))
-    .map((path) => `there is a template for ${path}, where nothing is served${suggestion(path, paths)}`);
+    .map((path) => `there is a template for ${path}, but nothing is served there${suggestion(path, paths)}`);
 }
 
 /** Serves style and script. Their names change with their content, so they are cached for a year. */

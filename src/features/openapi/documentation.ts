@@ -145,7 +145,7 @@ function raw(type: string, content: string | Uint8Array): Reply {
 
 function of(summary: string, schema: JSONSchema): EndpointDocumentation {
   const responses = {
-    200: { description: `${summary}.`, schema, headers: { ETag: "Of the present state." } },
+    200: { description: `${summary}.`, schema, headers: { ETag: "The tag of the current state." } },
     304: notModified,
   };
   return { summary, tag: "system", parameters: [ifNoneMatch], responses };

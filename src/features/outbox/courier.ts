@@ -35,7 +35,7 @@ export function createCourier(options: DeliveryOptions): Courier {
   let round = Promise.resolve();
   let rounds = 0;
   let isAwaited = false;
-  const message = "Events could not be delivered; it will be tried again.";
+  const message = "Events could not be delivered. They are tried again.";
   const telling = toldOnce((error) => observe({ kind: "notice", level: "error", message, error }));
 
   async function goRound(): Promise<void> {
@@ -89,7 +89,7 @@ export function createCourier(options: DeliveryOptions): Courier {
     measure: () => [
       {
         name: "latchkey_outbox_deliveries_total",
-        help: "Deliveries of events that were tried; failed: for good.",
+        help: "Tries to deliver an event; failed: the last try failed.",
         type: "counter",
         samples: outcomes.map((outcome) => [
           `latchkey_outbox_deliveries_total{outcome="${outcome}"}`,

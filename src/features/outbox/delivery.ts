@@ -60,11 +60,11 @@ function requireReceiver(
   const { subscriber: name, kind } = row.record;
   if (kind === "job") {
     const worker = workers.find((each) => each.name === name);
-    if (worker === undefined) throw new Error("No worker of this name is there.");
+    if (worker === undefined) throw new Error("There is no worker with this name.");
     return (delivery) => worker.run(readJob(row), delivery);
   }
   const subscriber = subscribers.find((each) => each.name === name);
-  if (subscriber === undefined) throw new Error("No subscriber of this name is there.");
+  if (subscriber === undefined) throw new Error("There is no subscriber with this name.");
   return (delivery) => subscriber.deliver(readEvent(row), delivery);
 }
 
@@ -96,14 +96,19 @@ async function postpone({ record, revision }: Row, error: unknown, options: Deli
   };
   // If an administrator has deleted or retried the event in the meantime, that change wins.
   await store.write({ changes: [{ kind: "update", collection, key: id, values, revision }] });
-  const what = record["kind"] === "job" ? "A job was not done by" : "An event was not delivered to";
+  const what = record["kind"] === "job" ? "A job failed in the worker" : "An event was not delivered to the subscriber";
   const message = `${what} ${String(record["subscriber"])} and is`;
   const place = `/outbox/${id}.`;
   if (failed)
-    observe({ kind: "notice", level: "error", message: `${message} not tried again by itself: ${place}`, error });
+    observe({
+      kind: "notice",
+      level: "error",
+      message: `${message} not tried again. Retry or delete it at ${place}`,
+      error,
+    });
   // The tries in between are not reported.
   else if (attempt === 1)
-    observe({ kind: "notice", level: "info", message: `${message} tried again: ${place}`, error });
+    observe({ kind: "notice", level: "info", message: `${message} tried again later. See ${place}`, error });
   return failed ? "failed" : "postponed";
 }
 

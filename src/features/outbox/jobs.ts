@@ -20,9 +20,9 @@ const checks: ChecksOf<Worker> = { name: aName, run: aFunction };
 
 /** Throws `DeclarationError` if a worker is invalid or its name is taken. */
 export function requireWorker(worker: unknown, others: readonly { readonly name: string }[]): void {
-  if (!isObject(worker)) throw new DeclarationError([`what works is ${shown(worker)}, and no object`]);
+  if (!isObject(worker)) throw new DeclarationError([`the worker is ${shown(worker)}, and not an object`]);
   const { name } = worker;
-  const place = isText(name) ? `the worker ${shownName(name)}` : "what works";
+  const place = isText(name) ? `the worker ${shownName(name)}` : "the worker";
   const mistakes = membersMistakes(worker, checks);
   if (others.some((other) => other.name === name)) mistakes.push("the name is there twice; rename one");
   if (mistakes.length > 0) throw new DeclarationError(mistakes.map((mistake) => `${place}: ${mistake}`));

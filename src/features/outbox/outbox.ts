@@ -62,8 +62,8 @@ export interface Outbox {
 
 const { collection } = mountedEvents;
 const LOOK_MS = 1000;
-const NOBODY =
-  "nobody is told of anything; name subscribers, or have a feature that needs it call subscribe or worker in its setUp";
+const NO_RECEIVER =
+  "there is no subscriber and no worker; name subscribers, or call subscribe or worker in the setUp of a feature that needs it";
 
 /**
  * Sends every write of a mounted resource to subscribers, and does the queued jobs of features: at least once each, by one process at a time. The event is a row of the same
@@ -96,7 +96,7 @@ export function outbox(options: OutboxOptions = {}): Feature<Outbox> {
       return {
         offer: {
           subscribe(subscriber: Subscriber): void {
-            const mistakes = collectMistakes(subscriber, [...subscribers, ...workers], "what subscribes");
+            const mistakes = collectMistakes(subscriber, [...subscribers, ...workers], "the subscriber");
             if (mistakes.length > 0) throw new DeclarationError(mistakes);
             subscribers.push(subscriber);
           },
@@ -112,7 +112,7 @@ export function outbox(options: OutboxOptions = {}): Feature<Outbox> {
         collections: [leases],
         alongside: eventsFor(subscribers, now, courier.soon),
         mistakes: (assembled) =>
-          subscribers.length + workers.length === 0 ? [NOBODY] : unmounted(subscribers, assembled),
+          subscribers.length + workers.length === 0 ? [NO_RECEIVER] : unmounted(subscribers, assembled),
         measure: courier.measure,
         endpoints: [
           builtInEndpoint({
@@ -151,7 +151,7 @@ function unmounted(subscribers: readonly Subscriber[], { mounts }: Assembled): r
       .filter((resource) => !mounted.includes(resource))
       .map(
         ({ path }) =>
-          `the subscriber ${shownName(name)} is told of ${path}, which is not mounted${suggestion(
+          `the subscriber ${shownName(name)} names ${path}, which is not mounted${suggestion(
             path,
             mounted.map((each) => each.path),
           )}`,
@@ -168,7 +168,7 @@ function mistakesOfAll(options: unknown): readonly string[] {
 }
 
 function collectMistakes(subscriber: unknown, others: readonly unknown[], otherwise: string): readonly string[] {
-  if (!isObject(subscriber)) return [`${otherwise} is ${shown(subscriber)}, and no object`];
+  if (!isObject(subscriber)) return [`${otherwise} is ${shown(subscriber)}, and not an object`];
   const { name } = subscriber;
   const isTwice = others.some((other) => isObject(other) && other["name"] === name);
   const place = isText(name) ? `the subscriber ${shownName(name)}` : otherwise;
@@ -184,7 +184,7 @@ const subscriberChecks: ChecksOf<Subscriber> = {
     const cure = "it has to name resources, as defineResource gives them: to: [orders]";
     if (!Array.isArray(value) || value.length === 0) return cure;
     const wrong = value.findIndex((each) => !(isObject(each) && isText(each["path"])));
-    return wrong === -1 ? null : `${shown(value[wrong])} stands there; ${cure}`;
+    return wrong === -1 ? null : `${shown(value[wrong])} in it is not a resource; ${cure}`;
   },
   deliver: aFunction,
 };

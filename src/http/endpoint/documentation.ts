@@ -51,5 +51,5 @@ export const ifNoneMatch: JSONSchema = { $ref: "#/components/parameters/IfNoneMa
 /** The response to a caller that already has the current state. */
 export const notModified = {
   description: "The caller has the current state.",
-  headers: { ETag: "Of the present state." },
+  headers: { ETag: "The tag of the current state." },
 };

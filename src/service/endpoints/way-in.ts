@@ -86,7 +86,7 @@ const buildDocumentation = ({ roles }: People) => ({
   parameters: [ifNoneMatch],
   responses: {
     200: {
-      description: "The way in.",
+      description: "The entry points of the service, and the caller.",
       schema: objectSchema("root", {
         service: textSchema,
         caller: nullable(
@@ -108,7 +108,7 @@ const buildDocumentation = ({ roles }: People) => ({
         },
       }),
       headers: {
-        ETag: "Of the present state.",
+        ETag: "The tag of the current state.",
         Link: "The description of the API (`service-desc`) and its page (`service-doc`), RFC 8631.",
         "Set-Cookie": "Clears a cookie that was refused.",
       },

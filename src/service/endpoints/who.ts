@@ -27,7 +27,7 @@ export function protectedEndpoint(people: People): Endpoint {
             },
             ["acting"],
           ),
-          headers: { ETag: "Of the present state." },
+          headers: { ETag: "The tag of the current state." },
         },
         304: notModified,
       },

@@ -28,7 +28,7 @@ export function kindFor(column: FoundExistingColumn): Declared {
   if (/char|text|clob/.test(type) || /^(citext|inet|cidr|macaddr|name|xml|interval)$/.test(type))
     return textFor(column);
   if (/real|floa|doub/.test(type)) return { factory: "number", options: {} };
-  return { why: storage === "" ? "it has no type" : `no kind of field shows ${storage}` };
+  return { why: storage === "" ? "it has no type" : `no kind of field has the type ${storage}` };
 }
 
 /** Accepts any text, because existing values may be empty or end with spaces. */

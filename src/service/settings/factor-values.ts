@@ -8,7 +8,7 @@ export const relyingPartyId: Parse<string> = (text) => {
   if (isIP(text) !== 0) return wrong("is an address, and passkeys are bound to a host name. Name the host.");
   return text === "localhost" || (labels.test(text) && text.includes("."))
     ? right(text)
-    : wrong("is no host name in lower case. Write one like example.com.");
+    : wrong("is not a host name in lower case. Write one like example.com.");
 };
 
 /** The level for which another party vouches. */

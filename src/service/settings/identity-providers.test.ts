@@ -99,7 +99,7 @@ test("names every mistake in the file with a pointer and a fix", () => {
     [{ ...declared, trust_email: 1 }, /^\/0\/trust_email: it has to be true or false\.$/],
     [{ ...declared, level: 3 }, /^\/0\/level: Write 1, 2 or/],
     [{ ...declared, scopes: 1 }, /^\/0\/scopes: it has to be a list of scopes/],
-    [{ ...declared, client_secret: "" }, /^\/0\/client_secret is no text/],
+    [{ ...declared, client_secret: "" }, /^\/0\/client_secret is not a text/],
     [{ ...declared, client_secret_file: none }, /^\/0 has client_secret and client_secret_file\. Keep one/],
     [withoutSecret, /^\/0 has no client_secret_file\. Write the secret/],
     [{ ...withoutSecret, client_secret_file: none }, /^\/0\/client_secret_file: .*none cannot be read \(ENOENT\)\./],

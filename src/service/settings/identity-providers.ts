@@ -114,7 +114,7 @@ function readSecret(
   if (file === undefined) {
     if (isSecretText(inlineSecret)) return { clientSecret: new Secret(inlineSecret) };
     problems.push(
-      `${label}: ${pointer}/client_secret is no text of 1 to 4096 characters. Write the secret of the provider.`,
+      `${label}: ${pointer}/client_secret is not a text of 1 to 4096 characters. Write the secret of the provider.`,
     );
     return { clientSecret: some };
   }
@@ -124,7 +124,7 @@ function readSecret(
 /** A relative path starts at the folder of the JSON file. */
 function readSecretFile(fileName: unknown, label: string, beside: string, problems: string[]): Secret | null {
   if (typeof fileName !== "string" || fileName === "") {
-    problems.push(`${label} is no path. Name the file with the secret.`);
+    problems.push(`${label} is not a path. Name the file with the secret.`);
     return null;
   }
   const file = path.resolve(path.dirname(beside), fileName);

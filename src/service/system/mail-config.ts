@@ -17,14 +17,14 @@ const members: readonly (keyof MailConfig)[] = ["send", "language", "templates"]
 /** Returns the mistakes in the part about mail. The feature of mail checks language and templates. */
 export function problemsOfMail(mail: unknown): readonly string[] {
   if (mail === undefined) return [];
-  if (!isObject(mail)) return ['mail in the config file is no object. Write mail: { language: "de" }.'];
+  if (!isObject(mail)) return ['mail in the config file is not an object. Write mail: { language: "de" }.'];
   const unknown = Object.keys(mail).filter((name) => !members.some((member) => member === name));
   return [
     ...unknown.map(
-      (name) => `mail.${shownName(name)} in the config file means nothing. The nearest is ${nearest(name, members)}.`,
+      (name) => `mail.${shownName(name)} in the config file is unknown. The nearest is ${nearest(name, members)}.`,
     ),
     ...(mail["send"] === undefined || typeof mail["send"] === "function"
       ? []
-      : ["mail.send in the config file is no function. Write mail: { async send(mail, { signal }) { … } }."]),
+      : ["mail.send in the config file is not a function. Write mail: { async send(mail, { signal }) { … } }."]),
   ];
 }

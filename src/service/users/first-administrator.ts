@@ -91,7 +91,7 @@ async function insertAdministrator(
   // A faster process may have taken the name too. Either error may be detected first.
   if (outcome.kind === "refused" || (await hasAdministrator(store))) return false;
   throw new Error(
-    `The first administrator ${username} could not be made: ${outcome.kind}. Choose another LATCHKEY_ADMIN_USERNAME.`,
+    `The first administrator ${username} could not be created: ${outcome.kind}. Choose another LATCHKEY_ADMIN_USERNAME.`,
   );
 }
 

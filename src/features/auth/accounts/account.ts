@@ -85,7 +85,7 @@ const buildDocumentation = (account: Account) =>
       tag: "users",
       parameters: [ifNoneMatch],
       responses: {
-        200: { description: "The account.", schema: account, headers: { ETag: "Of the present state." } },
+        200: { description: "The account.", schema: account, headers: { ETag: "The tag of the current state." } },
         304: notModified,
       },
     },

@@ -29,7 +29,7 @@ const completion = defineResource({
   fields: {
     pending: pendingField,
     factor: text({ maxLength: 100, description: "The id of a factor of the login, `recovery`, `mail` or `password`." }),
-    code: text({ maxLength: 100, optional: true, description: "Of a TOTP app, or a recovery code." }),
+    code: text({ maxLength: 100, optional: true, description: "A code of a TOTP app, or a recovery code." }),
     credential: json({
       optional: true,
       description: "The answer of a passkey (RegistrationResponseJSON or AuthenticationResponseJSON).",
@@ -41,7 +41,11 @@ const completion = defineResource({
       description: "To confirm with the factor `password`.",
     }),
     next: nextField,
-    again: text({ maxLength: 12_000, optional: true, description: "Of a page: the form that it sends afterwards." }),
+    again: text({
+      maxLength: 12_000,
+      optional: true,
+      description: "The form that a page sends after the confirmation.",
+    }),
   },
 });
 
@@ -209,9 +213,9 @@ const loginSchema = objectSchema(
 
 const documentation = {
   show: {
-    summary: "The login that waits for a second factor",
+    summary: "Show the login that waits for a second factor",
     tag: "factors",
-    responses: { 200: { description: "Its factors, and what they ask.", schema: loginSchema } },
+    responses: { 200: { description: "The factors of the login, and what they ask.", schema: loginSchema } },
     problems: ["login_expired", "cross_site"],
   },
   complete: {
@@ -220,11 +224,11 @@ const documentation = {
     request: completion,
     responses: {
       200: {
-        description: "The answer that the first request would have had: tokens.",
+        description: "The login is complete: tokens, as the first request asked.",
         schema: objectSchema("token", {}),
       },
-      201: { description: "The same, with a session cookie.", schema: objectSchema("session", {}) },
-      303: { description: "The same for the form of a page.", headers: { Location: "A path of this service." } },
+      201: { description: "The login is complete, with a session cookie.", schema: objectSchema("session", {}) },
+      303: { description: "The login of a page is complete.", headers: { Location: "A path of this service." } },
     },
     problems: ["invalid_credentials", "login_expired", "factor_required", "cross_site", "too_many_attempts"],
   },

@@ -216,7 +216,7 @@ const factorSchema = objectSchema(
     label: textSchema,
     created_at: timeSchema,
     last_used_at: nullable(timeSchema),
-    remaining: { type: "integer", description: "Recovery codes that are left." },
+    remaining: { type: "integer", description: "Number of unused recovery codes." },
   },
   ["id", "kind", "label", "created_at", "last_used_at"],
 );
@@ -268,7 +268,10 @@ const documentation = {
     tag: "factors",
     request: proof,
     responses: {
-      201: { description: "The old ones end.", schema: objectSchema("recovery", { recovery_codes: codesSchema }) },
+      201: {
+        description: "The new codes. The old ones end.",
+        schema: objectSchema("recovery", { recovery_codes: codesSchema }),
+      },
     },
     problems: ["conflict", "confirmation_required"],
   },

@@ -186,7 +186,7 @@ const documentation = {
           properties: { keys: { type: "array", items: { type: "object" } } },
           required: ["keys"],
         },
-        headers: { ETag: "Of the present state." },
+        headers: { ETag: "The tag of the current state." },
       },
       304: notModified,
     },

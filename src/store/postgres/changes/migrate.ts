@@ -109,7 +109,7 @@ async function changeTable(work: Work): Promise<MigratedTable> {
     for (const sql of dropShadowColumns(plan, shadows)) await retryOnLock(session, [collection.name], [sql]);
     await session.play(forgetUnfinished(postgresSchema, collection.name));
     throw new MigrationNeeded([
-      `${collection.name} was not changed: ${(error as Error).message}. Check it with latchkey db plan, mend it, and migrate again.`,
+      `${collection.name} was not changed: ${(error as Error).message}. Check it with latchkey db plan, correct it, and migrate again.`,
     ]);
   }
   await requireValues(session, collection);

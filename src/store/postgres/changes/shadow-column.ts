@@ -138,7 +138,7 @@ export function setBySQL(shadows: readonly ShadowColumn[]): string | null {
 
 /** Returns the SQL of a column's new value. It fails if there is none. */
 export function guarded(source: ShadowColumn["source"]): string {
-  if (source.kind !== "sql") throw new TypeError("A function is no SQL");
+  if (source.kind !== "sql") throw new TypeError("A function cannot be compiled to SQL");
   const value = convertOrFail(source.conversion, quote(source.was.name));
   return source.fallback === null ? value : `coalesce(${value}, ${source.fallback})`;
 }

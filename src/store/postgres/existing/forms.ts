@@ -37,7 +37,7 @@ export function chooseForm(column: Column, found: FoundColumnForm): Form | strin
 }
 
 function refused({ storage }: FoundColumnForm, kind: string): string {
-  return `is of type ${storage}, which holds no ${kind}`;
+  return `is of type ${storage}, which cannot hold ${kind}`;
 }
 
 const [least, most] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
@@ -197,7 +197,7 @@ function text(
   if (words !== undefined) {
     const strange = (wanted ?? []).filter((word) => !words.includes(word));
     if (strange.length > 0 && strange.length === wanted?.length)
-      return `is of type ${storage}, which knows none of the words ${strange.join(", ")}`;
+      return `is of type ${storage}, which has none of the words ${strange.join(", ")}`;
     // A word that the type does not have would raise an error. So the index is used only if the type has all words.
     const isComparable = wanted !== undefined && strange.length === 0;
     const equal = isComparable ? { of: same, operand: (place: string) => `${place}::text::${storage}` } : inOrder;
@@ -231,7 +231,7 @@ function text(
       return { ...plain, convert: (x) => `abbrev(${x})`, equal: side, order: side, inOrder: false };
     }
     case "bytea":
-      return `is of type bytea, which no kind of field shows`;
+      return `is of type bytea, and no kind of field has that type`;
     default:
       // Every other type has a text.
       return {

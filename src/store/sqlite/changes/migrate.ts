@@ -126,7 +126,7 @@ async function moveTable(database: DatabaseSync, plan: TablePlan, options: Migra
     if (!(error instanceof Unfit)) throw error;
     await giveUp(database, collection);
     throw new MigrationNeeded([
-      `${collection.name} was not changed: ${error.message}. Check it with latchkey db plan, mend it, and migrate again.`,
+      `${collection.name} was not changed: ${error.message}. Check it with latchkey db plan, correct it, and migrate again.`,
     ]);
   }
 }

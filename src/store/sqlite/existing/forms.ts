@@ -23,7 +23,7 @@ export function chooseForm(column: Column, { storage, shape }: FoundColumnForm):
       return { ...plain, fits: (x) => `typeof(${x}) = 'integer' AND ${x} IN (0, 1)` };
     case "double":
       return resolveAffinity(storage) === "text" || resolveAffinity(storage) === "blob"
-        ? `is of type ${storage || "BLOB"}, which holds no numbers`
+        ? `is of type ${storage || "BLOB"}, which cannot hold numbers`
         : compared(
             (x) => `CAST(${x} AS REAL)`,
             (place) => place,
