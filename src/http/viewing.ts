@@ -61,7 +61,14 @@ export class ServedView implements View {
   get query(): string {
     const { parameters } = this.#seen.service.chain;
     const { query } = this.call;
+    if (this.#hidesQuery) return "";
     return query === "" || parameters.size === 0 ? query : withoutParameters(query, (name) => parameters.has(name));
+  }
+
+  /** Decided by the path: a request may end before its endpoint is known. */
+  get #hidesQuery(): boolean {
+    const { match } = this.#seen;
+    return match !== null && [...match.route.methods.values()].some(({ query }) => query === "secret");
   }
 
   get basePath(): string {
@@ -80,6 +87,7 @@ export class ServedView implements View {
       action,
       resource: mounted?.resource ?? null,
       logsIn: endpoint.logsIn ?? false,
+      hidesQuery: this.#hidesQuery,
       expandable: mounted === undefined ? [] : expandableNames(mounted),
     };
   }

@@ -5,7 +5,7 @@ import { consolePages } from "../../src/door/features.ts";
 import { accounts, sessionLogin } from "../../src/door/index.ts";
 import { identitiesCollection } from "../../src/features/auth/openid/identities.ts";
 import { email, open, password, serve } from "../harness/own-logins.ts";
-import { declare, origin } from "../harness/provider-logins.ts";
+import { declare, origin, startWorld, type World } from "../harness/provider-logins.ts";
 
 test("lists the identities of an account, unlinks them, and starts to link another one", async (t) => {
   const people = accounts(open);
@@ -48,4 +48,47 @@ test("lists the identities of an account, unlinks them, and starts to link anoth
     begun.text,
     /<a class="btn main" href="\/api\/login\/other\/start\?link=[\w-]+">Go to the provider<\/a>/,
   );
+});
+
+/** Returns a refused answer of the provider: the page of the callback, and the query of its address. */
+async function refusedCallback(world: World, change: (callback: URL) => void, method = "GET") {
+  const browser = world.browser();
+  const callback = await browser.start("?next=/notes");
+  change(callback);
+  const { pathname, search } = callback;
+  return { page: await browser.ask(method, pathname + search, undefined, { accept: "text/html" }), callback };
+}
+
+for (const [title, status, change, method] of [
+  ["a refused login", 401, (callback: URL) => callback.searchParams.set("iss", "https://evil.example")],
+  ["an unknown login", 401, (callback: URL) => callback.searchParams.set("state", "A".repeat(22))],
+  ["an identity without an account", 403, () => {}],
+  ["a wrong method", 405, () => {}, "POST"],
+] as const)
+  test(`shows nothing of the query on the callback's page of ${title}`, async (t) => {
+    const world = await startWorld(t, { provider: { create: false }, more: () => [consolePages({ title: "Notes" })] });
+    const { page, callback } = await refusedCallback(world, change, method);
+
+    assert.equal(page.status, status, page.text);
+    assert.match(page.headers.get("content-type")!, /^text\/html/);
+    assert.match(page.text, /<span class="path">\/api\/login\/company\/callback<\/span>/);
+    const sent = `${page.text} ${JSON.stringify([...page.headers])}`;
+    for (const name of ["code", "state"]) assert.ok(!sent.includes(callback.searchParams.get(name)!), name);
+    assert.doesNotMatch(page.text, /next=[^"]*callback|name="next" value="[^"]*callback/);
+  });
+
+test("says what to do if the provider has not verified the address, and the same for free and taken addresses", async (t) => {
+  const world = await startWorld(t, { more: () => [consolePages({ title: "Notes" })] });
+  const pages: string[] = [];
+  for (const address of ["free@company.example", email, undefined]) {
+    world.issuer.user = { sub: "bea", email: address, email_verified: false };
+    const { page } = await refusedCallback(world, () => {});
+    assert.equal(page.status, 403, page.text);
+    pages.push(page.text.replaceAll(/[\w-]{22}/g, "…"));
+  }
+  assert.match(pages[0]!, /The provider has not confirmed your e-mail address/);
+  assert.deepEqual(new Set(pages).size, 1);
+
+  world.issuer.user = { sub: "bea", email, email_verified: true };
+  assert.doesNotMatch((await refusedCallback(world, () => {})).page.text, /has not confirmed your/);
 });

@@ -4,11 +4,12 @@ import {
   identityProviders,
   namedKeys,
   totp,
+  type AccountsFeature,
   type AccountsOptions,
   type IdentityProviderDeclaration,
   type People,
 } from "../../src/door/auth.ts";
-import { accounts, Secret, sessionLogin, type ServiceOptions } from "../../src/door/index.ts";
+import { accounts, Secret, sessionLogin, type Feature, type ServiceOptions } from "../../src/door/index.ts";
 import type { Observation } from "../../src/door/ops.ts";
 import type { Store } from "../../src/door/stores.ts";
 import { clientId, clientSecret, startIssuer, type Issuer } from "./openid-issuer.ts";
@@ -18,8 +19,8 @@ import { emptyStore } from "./test-store.ts";
 /** A browser: it keeps cookies, and sends them to the service. */
 export interface Browser {
   readonly cookies: Map<string, string>;
-  get(path: string): Promise<Answered>;
-  ask(method: string, path: string, body?: unknown): Promise<Answered>;
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answered>;
+  ask(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answered>;
   /** Starts a login. Returns the address of the callback to which the issuer sends the browser. */
   start(query?: string): Promise<URL>;
   /** Starts a login and receives the answer of the issuer. */
@@ -45,6 +46,8 @@ export interface WorldOptions {
   /** More providers. They get the issuer of `company` with another port. */
   readonly others?: (issuer: Issuer) => readonly IdentityProviderDeclaration[];
   readonly service?: Partial<ServiceOptions>;
+  /** Returns more features of the service. */
+  readonly more?: (people: AccountsFeature) => readonly Feature[];
 }
 
 export function declare(issuer: string, more: Partial<IdentityProviderDeclaration> = {}): IdentityProviderDeclaration {
@@ -66,7 +69,13 @@ export async function startWorld(t: TestContext, options: WorldOptions = {}): Pr
   const own: Own = await serve(
     t,
     people,
-    [sessions, totp(people), namedKeys(people), identityProviders(people, { sessions, providers })],
+    [
+      sessions,
+      totp(people),
+      namedKeys(people),
+      identityProviders(people, { sessions, providers }),
+      ...(options.more?.(people) ?? []),
+    ],
     {
       ownOrigins: [origin],
       observe: (each) => void observed.push(each),
@@ -89,11 +98,17 @@ export async function startWorld(t: TestContext, options: WorldOptions = {}): Pr
 
 function openBrowser(own: Own, issuer: Issuer): Browser {
   const cookies = new Map<string, string>();
-  async function ask(method: string, path: string, body?: unknown): Promise<Answered> {
+  async function ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answered> {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
     const answer = await own.ask(method, path, body, {
       ...(cookie === "" ? {} : { cookie }),
       "sec-fetch-site": "same-origin",
+      ...headers,
     });
     for (const line of answer.headers.getSetCookie()) {
       const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!;
@@ -105,7 +120,7 @@ function openBrowser(own: Own, issuer: Issuer): Browser {
   const browser: Browser = {
     cookies,
     ask,
-    get: (path) => ask("GET", path),
+    get: (path, headers) => ask("GET", path, undefined, headers),
     async start(query = "") {
       const started = await ask("GET", `/api/login/company/start${query}`);
       assert.equal(started.status, 303, started.text);

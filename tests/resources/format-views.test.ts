@@ -106,6 +106,7 @@ test("shows a format the URL, the caller and the caller's actions", async (t) =>
       action: "read",
       resource: "book",
       logsIn: false,
+      hidesQuery: false,
       expandable: [],
     },
     sent: null,

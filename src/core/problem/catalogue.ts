@@ -108,7 +108,7 @@ export const catalogue = {
     403,
     "Identity not bound",
     "The proxy or issuer knows you, but your name or e-mail belongs to another account here.",
-    "A proxy or another issuer vouches for a caller who is new here. An account already has the username or the e-mail, and a new caller may not take over an account by its name.",
+    "A proxy, an issuer or an identity provider vouches for a caller who is new here, and no account was created. For example, the provider has not confirmed the e-mail address, or an account already has the username or the e-mail: a new caller may not take over an account by its name.",
     "Ask the operator of the service, who can bind the identity to its account.",
   ),
   permission_denied: entry(

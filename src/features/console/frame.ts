@@ -91,7 +91,7 @@ function wayIn(site: Site, view: View, session: string): Markup {
 function loginLink(site: Site, view: View, session: string): string {
   if (!hasWays(site.facts())) return session;
   const login = resolveAddress(view, site.pages.login);
-  if (isUnsafe(view.call.method)) return login;
+  if (isUnsafe(view.call.method) || view.place?.hidesQuery === true) return login;
   return `${login}?${new URLSearchParams({ next: readTarget(view) }).toString()}`;
 }
 

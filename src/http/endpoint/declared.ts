@@ -109,7 +109,7 @@ const endpointMembers: Readonly<Record<keyof Endpoint, Check>> = {
     if (value === "open") return null;
     return isPermission(value) ? aPermission(value) : `${permissionForm}; "open" looks at no credentials`;
   },
-  query: optional(buildChoiceCheck("read", "ignored")),
+  query: optional(buildChoiceCheck("read", "secret", "ignored")),
   consumes: optional(texts),
   refusesBrowserForms: optional(aBoolean),
   redirectsFor: optional(texts),

@@ -50,8 +50,11 @@ export interface EndpointFacts {
    * `refusal`. For an endpoint that answers every caller and shows only the caller's own data.
    */
   readonly refusals?: "told";
-  /** The query parameters: `read` by the handler, or `ignored`. Left out: none are known. */
-  readonly query?: "read" | "ignored";
+  /**
+   * The query parameters: `read` by the handler, `secret` (read too, and in no page and no link), or `ignored`. Left out:
+   * none are known.
+   */
+  readonly query?: "read" | "secret" | "ignored";
   /** The media types of bodies that it reads. Left out: the body is not read. */
   readonly consumes?: readonly string[];
   /**

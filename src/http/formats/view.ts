@@ -15,7 +15,7 @@ import type { Method } from "../endpoint/facts.ts";
 export interface View {
   /** The request. */
   readonly call: Call;
-  /** The query of the request without credentials, safe to show and to use in links. */
+  /** The query of the request without credentials, safe to show and to use in links. Empty if the endpoint keeps it secret. */
   readonly query: string;
   readonly status: number;
   /** The header fields of this response beyond those of every response: `Link`, `Location`, `WWW-Authenticate`. */
@@ -65,6 +65,8 @@ export interface Place {
   readonly resource: Resource | null;
   /** True if it takes a password, or returns a credential that is shown only once. */
   readonly logsIn: boolean;
+  /** True if its query is secret, so no link can repeat the request. */
+  readonly hidesQuery: boolean;
   /** The names that `?expand=` accepts. */
   readonly expandable: readonly string[];
 }

@@ -59,14 +59,15 @@ async function makeUser(
   const { now, requestId } = call;
   const { issuer } = provider;
   const subject = confirmed.claims.sub;
-  const refused = (reason: string): Problem => {
+  const refused = (reason: string, detail = notLinked): Problem => {
     observe({ kind: "provider_login_failed", requestId, provider: provider.id, reason });
-    return problem("identity_not_bound", { detail: notLinked, headers });
+    return problem("identity_not_bound", { detail, headers });
   };
   if (!provider.create) throw refused("the identity is not linked, and the provider creates no users");
   const { claims } = confirmed;
   const newcomer = readNewcomer(people, provider, claims.email === undefined ? await confirmed.complete() : claims);
-  if (newcomer === null) throw refused("the identity is not linked, and its address is missing or not verified");
+  if (newcomer === null)
+    throw refused("the identity is not linked, and its address is missing or not verified", notVerified);
   const { name, email } = newcomer;
   // The address is the username, as after a sign-up without one. It is unique, and no login from outside may claim it.
   const user = {
@@ -93,6 +94,10 @@ async function makeUser(
 
 const notLinked =
   "This identity is not linked to an account, and no account was created for it. Log in another way and link it on the page of your account.";
+
+/** Decided by the claims alone, before any account is read. So it does not say whether an account has the address. */
+const notVerified =
+  "The provider has not confirmed your e-mail address, so no account was created. Confirm the address there and log in again. If you have an account, log in another way and link the identity on the page of your account.";
 
 /** Returns the name and the address of a new user. Returns null if the address is missing or not verified. */
 function readNewcomer(

@@ -44,6 +44,8 @@ export function providerLoginEndpoints(parts: ProviderLoginParts): readonly Endp
     }),
     builtInEndpoint({
       ...open,
+      // The code and the state of a login.
+      query: "secret",
       path: `${path}/{provider:text}/callback`,
       documentation: documentation.callback,
       handle: (context) => callback(parts, context, context.params.provider),

@@ -116,6 +116,7 @@ export function sentTo(site: Site, view: View): { readonly username?: string; re
   const here = call.path.replace(/(?<=.)\/$/, "").slice(basePath.length);
   if (here === site.pages.login || here === site.pages.factor)
     return { next: pathHere(findParameter(view, "next")) ?? root };
-  if (here === SESSION_PATH.slice(0, -1) || isUnsafe(call.method)) return { next: root };
+  const isRepeated = !isUnsafe(call.method) && view.place?.hidesQuery !== true;
+  if (here === SESSION_PATH.slice(0, -1) || !isRepeated) return { next: root };
   return { next: linkTo(readTarget(view)) };
 }
