@@ -75,7 +75,7 @@ function work(): void {
 
 const broken: readonly Broken[] = [
   {
-    what: "has a name that is no name",
+    what: "has an invalid name",
     check: "has a name, and carriers that a request can have",
     breaks: () => ({ name: "Badge Of Honour" }),
   },
@@ -112,19 +112,19 @@ const broken: readonly Broken[] = [
     },
   },
   {
-    what: "knows the number and forgets to ask for the secret",
+    what: "finds the number and does not check the secret",
     check: "refuses a wrong credential, on open endpoints too unless it is a cookie",
     breaks: (good) => ({
       authenticate: (credential, call) => (credential.startsWith("17:") ? accepted(identity) : good(credential, call)),
     }),
   },
   {
-    what: "has a challenge only for those who were refused",
+    what: "has a challenge only for refused callers",
     check: "treats a missing credential and one of another scheme as absent",
     breaks: () => ({ challenge: (_call, rejection) => `Badge error="${rejection!.reason}"` }),
   },
   {
-    what: "cannot take what is long",
+    what: "fails for a long credential",
     check: "refuses an oversized credential",
     breaks: (good) => ({
       authenticate(credential, call) {
@@ -134,12 +134,12 @@ const broken: readonly Broken[] = [
     }),
   },
   {
-    what: "lets wrong credentials pass as nobody's",
+    what: "treats wrong credentials as absent",
     check: "refuses a wrong credential, on open endpoints too unless it is a cookie",
     breaks: insteadOfRejecting(() => absent),
   },
   {
-    what: "remembers whom it let in by the number alone",
+    what: "remembers accepted callers by the number alone",
     check: "keeps refusing a wrong credential after a right one, and accepting a right one",
     breaks(good) {
       const knownNumbers = new Set<string>();
@@ -169,7 +169,7 @@ const broken: readonly Broken[] = [
     },
   },
   {
-    what: "compares as much as was sent",
+    what: "compares only as many characters as were sent",
     check: "refuses a credential that is cut short, extended or changed in one character",
     breaks: (good) => ({
       authenticate: (credential, call) =>
@@ -189,19 +189,19 @@ const broken: readonly Broken[] = [
     }),
   },
   {
-    what: "takes what is malformed for a guess",
+    what: "counts a malformed credential as a guess",
     check: "refuses a malformed credential without counting a guess",
     breaks: (good) => ({
       authenticate: (credential, call) => (form.test(credential) ? good(credential, call) : rejected("unknown")),
     }),
   },
   {
-    what: "decodes what cannot be decoded",
+    what: "decodes invalid text",
     check: "throws for no text, and accepts none",
     breaks: (good) => ({ authenticate: (credential, call) => good(decodeURIComponent(credential), call) }),
   },
   {
-    what: "finds a holder in what every object inherits",
+    what: "finds a holder among the members that every object inherits",
     check: "throws for no text, and accepts none",
     breaks(good) {
       const doors: Record<string, unknown> = { 17: secret };
@@ -223,7 +223,7 @@ const broken: readonly Broken[] = [
     }),
   },
   {
-    what: "takes an expired credential for a guess",
+    what: "counts an expired credential as a guess",
     check: "refuses a credential from the moment of its expiry",
     breaks: insteadOfRejecting(() => rejected("unknown")),
   },
@@ -242,12 +242,12 @@ const broken: readonly Broken[] = [
     },
   },
   {
-    what: "offers a challenge that nobody can read",
+    what: "offers a challenge that no client can read",
     check: "offers a challenge that clients can parse, with the name of an accepted scheme",
     breaks: () => ({ challenge: () => 'Badge realm="gate' }),
   },
   {
-    what: "offers a challenge to a scheme that it does not take",
+    what: "offers a challenge for a scheme that it does not accept",
     check: "offers a challenge that clients can parse, with the name of an accepted scheme",
     breaks: () => ({ challenge: () => 'Basic realm="gate"' }),
   },
@@ -260,7 +260,7 @@ const broken: readonly Broken[] = [
     }),
   },
   {
-    what: "repeats the credential in what it tells",
+    what: "repeats the credential in its detail",
     check: "keeps secrets out of answers, challenges, details, observations and errors",
     breaks: insteadOfRejecting((credential) => rejected("forged", `The badge ${credential} is wrong.`)),
   },
@@ -272,7 +272,7 @@ const broken: readonly Broken[] = [
     }),
   },
   {
-    what: "says which badges there are",
+    what: "reveals which badges exist",
     check: "uses the same words for an unknown and a wrong credential",
     breaks: (good) => ({
       async authenticate(credential, call) {
@@ -284,7 +284,7 @@ const broken: readonly Broken[] = [
     }),
   },
   {
-    what: "computes only where there is a badge",
+    what: "computes only if the badge exists",
     check: "takes the same time for an unknown and a wrong credential",
     breaks: (good) => ({
       authenticate(credential, call) {
@@ -304,12 +304,12 @@ const broken: readonly Broken[] = [
     }),
   },
   {
-    what: "calls a guess malformed, so that nobody counts it",
+    what: "calls a guess malformed, so that it is not counted",
     check: "throttles too many guesses, before any expensive work",
     breaks: insteadOfRejecting(() => malformed),
   },
   {
-    what: "shuts the door to everyone where one is guessing",
+    what: "refuses every caller while one is guessing",
     check: "keeps a credential in use working while guesses are throttled",
     breaks: (good, { throttle }) => ({
       async authenticate(credential, call) {

@@ -53,12 +53,12 @@ test(`gives every write its effect, and every effect its write, over ${KILLS} ki
   assert.deepEqual(
     [...written].filter((id) => !deliveredIds.has(id)),
     [],
-    "written and not told",
+    "written and not delivered",
   );
   assert.deepEqual(
     [...deliveredIds].filter((id) => !written.has(id)),
     [],
-    "told and not written",
+    "delivered and not written",
   );
   assert.equal(Number(waiting?.["count"]), 0);
   for (const id of acknowledged) assert.ok(written.has(id), String(id));

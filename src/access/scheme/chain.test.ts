@@ -111,27 +111,31 @@ test("gives the same answer in any order of the schemes, for any credentials", (
 });
 
 const answers: { title: string; headers: [string, string][]; answer: string }[] = [
-  { title: "no credential is nobody", headers: [], answer: "nobody" },
+  { title: "identifies no caller without a credential", headers: [], answer: "nobody" },
   {
-    title: "an accepted credential is somebody",
+    title: "identifies the caller of an accepted credential",
     headers: [["authorization", "Alpha user-1"]],
     answer: "user-1 by alpha",
   },
   {
-    title: "the name of an authorization scheme is read without regard to case",
+    title: "reads the name of an authorization scheme in any case",
     headers: [["AUTHORIZATION", "aLPHA   user-1"]],
     answer: "user-1 by alpha",
   },
   {
-    title: "an authorization scheme that nobody knows is absent",
+    title: "ignores an unknown authorization scheme",
     headers: [["authorization", 'Digest username="ada", realm=x']],
     answer: "nobody",
   },
-  { title: "an empty Authorization header is absent", headers: [["authorization", ""]], answer: "nobody" },
-  { title: "an empty header is absent", headers: [["x-beta", ""]], answer: "nobody" },
-  { title: "a cookie is told as one", headers: [["cookie", "a=1; gamma=user-1"]], answer: "user-1 by gamma, ambient" },
+  { title: "ignores an empty Authorization header", headers: [["authorization", ""]], answer: "nobody" },
+  { title: "ignores an empty header", headers: [["x-beta", ""]], answer: "nobody" },
   {
-    title: "the same user twice is that user, by what was written on purpose",
+    title: "marks a cookie as ambient",
+    headers: [["cookie", "a=1; gamma=user-1"]],
+    answer: "user-1 by gamma, ambient",
+  },
+  {
+    title: "identifies a user with two credentials by the one that is not a cookie",
     headers: [
       ["cookie", "gamma=user-1"],
       ["x-beta", "user-1"],
@@ -139,7 +143,7 @@ const answers: { title: string; headers: [string, string][]; answer: string }[] 
     answer: "user-1 by beta, ambient",
   },
   {
-    title: "two users conflict",
+    title: "refuses credentials of two users",
     headers: [
       ["cookie", "gamma=user-1"],
       ["x-beta", "user-2"],
@@ -147,7 +151,7 @@ const answers: { title: string; headers: [string, string][]; answer: string }[] 
     answer: "400 conflicting_credentials: The request carries credentials of different users. []",
   },
   {
-    title: "one rejected credential fails the request, with every challenge",
+    title: "refuses a request with one rejected credential, with every challenge",
     headers: [
       ["authorization", "Alpha user-1"],
       ["x-beta", "expired"],
@@ -156,13 +160,13 @@ const answers: { title: string; headers: [string, string][]; answer: string }[] 
       "401 invalid_token: beta: expired [WWW-Authenticate Alpha none; WWW-Authenticate Delta; WWW-Authenticate Secret]",
   },
   {
-    title: "a scheme hears of its own rejection",
+    title: "gives a scheme its rejection for the challenge",
     headers: [["authorization", "Alpha forged"]],
     answer:
       "401 invalid_token: alpha: forged [WWW-Authenticate Alpha forged; WWW-Authenticate Delta; WWW-Authenticate Secret]",
   },
   {
-    title: "a rejection comes before a conflict",
+    title: "reports a rejection before a conflict",
     headers: [
       ["authorization", "Alpha user-1"],
       ["cookie", "gamma=user-2"],
@@ -172,7 +176,7 @@ const answers: { title: string; headers: [string, string][]; answer: string }[] 
       "401 invalid_token: beta: revoked [WWW-Authenticate Alpha none; WWW-Authenticate Delta; WWW-Authenticate Secret]",
   },
   {
-    title: "passes a rejected cookie over beside an accepted credential",
+    title: "ignores a rejected cookie next to an accepted credential",
     headers: [
       ["authorization", "Alpha user-1"],
       ["cookie", "gamma=revoked"],
@@ -180,12 +184,12 @@ const answers: { title: string; headers: [string, string][]; answer: string }[] 
     answer: "user-1 by alpha",
   },
   {
-    title: "passes a rejected cookie over if there is no other credential",
+    title: "ignores a rejected cookie if there is no other credential",
     headers: [["cookie", "gamma=revoked"]],
     answer: "nobody",
   },
   {
-    title: "counts a cookie that no scheme could read as absent",
+    title: "ignores a cookie that no scheme can read",
     headers: [["cookie", `gamma=${"x".repeat(8193)}`]],
     answer: "nobody",
   },
@@ -199,25 +203,25 @@ const answers: { title: string; headers: [string, string][]; answer: string }[] 
     answer: "400 conflicting_credentials: The request carries credentials of different users. []",
   },
   {
-    title: "a name and a password are told as credentials",
+    title: "answers a wrong name and password with invalid_credentials",
     headers: [["authorization", "Secret password"]],
     answer:
       "401 invalid_credentials: secret: password [WWW-Authenticate Alpha none; WWW-Authenticate Delta; WWW-Authenticate Secret]",
   },
   {
-    title: "a scheme without a credential is malformed",
+    title: "refuses a scheme without a credential as malformed",
     headers: [["authorization", "Alpha"]],
     answer:
       "401 invalid_token: The credential is malformed. [WWW-Authenticate Alpha malformed; WWW-Authenticate Delta; WWW-Authenticate Secret]",
   },
   {
-    title: "a credential beyond 8 KiB is malformed",
+    title: "refuses a credential of more than 8 KiB as malformed",
     headers: [["authorization", `Alpha ${"x".repeat(8193)}`]],
     answer:
       "401 invalid_token: The credential is malformed. [WWW-Authenticate Alpha malformed; WWW-Authenticate Delta; WWW-Authenticate Secret]",
   },
   {
-    title: "a credential beyond ASCII is malformed, in the scheme's words",
+    title: "refuses a credential beyond ASCII as malformed, in the scheme's words",
     headers: [["x-beta", "user-1é"]],
     answer:
       "401 invalid_token: Invalid or missing beta. [WWW-Authenticate Alpha none; WWW-Authenticate Delta; WWW-Authenticate Secret]",

@@ -40,7 +40,7 @@ const trustedProxies = ["10.0.0.0/8", "127.0.0.1", "2001:db8::/32", "unix"];
 
 const proxied: { what: string; peer: string; forwarded: string | null; address: string; loopback: boolean }[] = [
   {
-    what: "the last entry that no proxy wrote of another proxy",
+    what: "the last entry that is not a trusted proxy",
     peer: "10.0.0.1",
     forwarded: "1.1.1.1, 192.0.2.7, 10.0.0.9",
     address: "192.0.2.7",
@@ -75,21 +75,21 @@ const proxied: { what: string; peer: string; forwarded: string | null; address: 
     loopback: false,
   },
   {
-    what: "the proxy where the entry is garbage, and never loopback",
+    what: "the proxy if the entry is garbage, and never loopback",
     peer: "127.0.0.1",
     forwarded: "unknown",
     address: "127.0.0.1",
     loopback: false,
   },
   {
-    what: "the proxy where nothing was forwarded",
+    what: "the proxy if nothing was forwarded",
     peer: "10.0.0.1",
     forwarded: null,
     address: "10.0.0.1",
     loopback: false,
   },
   {
-    what: "this machine where a local proxy says so",
+    what: "this machine if a local proxy reports it",
     peer: "unix",
     forwarded: "127.0.0.1",
     address: "127.0.0.1",
@@ -117,7 +117,7 @@ const proxied: { what: string; peer: string; forwarded: string | null; address: 
     loopback: false,
   },
   {
-    what: "the peer itself where it is nobody's proxy",
+    what: "the peer itself if it is not a trusted proxy",
     peer: "192.0.2.1",
     forwarded: "127.0.0.1",
     address: "192.0.2.1",

@@ -170,7 +170,7 @@ const transports: { what: string; sketch: CallSketch; secure: boolean }[] = [
   { what: "cleartext from another machine", sketch: { peer: "192.0.2.7" }, secure: false },
   { what: "TLS from another machine", sketch: { peer: "192.0.2.7", encrypted: true }, secure: true },
   {
-    what: "a claim of TLS by nobody's proxy",
+    what: "a claim of TLS by an untrusted proxy",
     sketch: { peer: "192.0.2.7", headers: { "x-forwarded-proto": "https" } },
     secure: false,
   },
@@ -191,7 +191,7 @@ const transports: { what: string; sketch: CallSketch; secure: boolean }[] = [
 ];
 
 for (const { what, sketch, secure } of transports) {
-  test(`treats ${what} as ${secure ? "good enough" : "refused before anything is looked at"}`, async () => {
+  test(`${secure ? "accepts" : "refuses"} credentials over ${what}${secure ? "" : " before it reads them"}`, async () => {
     await using house = await set();
 
     if (secure) assert.equal((await house.ask(undefined, sketch)).kind, "accepted");

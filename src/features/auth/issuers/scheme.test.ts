@@ -247,7 +247,7 @@ const hostile: { rule: string; what: string; token: string; reason: string }[] =
   },
   {
     rule: "3.3",
-    what: "a signature of somebody else",
+    what: "a signature with another key",
     token: signToken({ key: makeKey("one", "EdDSA") }),
     reason: "forged",
   },
@@ -271,7 +271,7 @@ const hostile: { rule: string; what: string; token: string; reason: string }[] =
     token: signToken({ claims: { sub: "ada\u0000" } }),
     reason: "malformed",
   },
-  { rule: "3.8", what: "a subject nobody knows", token: signToken({ claims: { sub: "eve" } }), reason: "inactive" },
+  { rule: "3.8", what: "an unknown subject", token: signToken({ claims: { sub: "eve" } }), reason: "inactive" },
   {
     rule: "3.8",
     what: "the subject of an inactive account",
@@ -309,10 +309,10 @@ const hostile: { rule: string; what: string; token: string; reason: string }[] =
   { rule: "3.10", what: "a kid with SQL", token: signToken({ header: { kid: "one' OR '1'='1" } }), reason: "forged" },
   { rule: "3.10", what: "a kid of JavaScript", token: signToken({ header: { kid: "__proto__" } }), reason: "forged" },
   { rule: "3.10", what: "a kid with a space", token: signToken({ header: { kid: "one RS256" } }), reason: "forged" },
-  { rule: "3.10", what: "a key of its own", token: withOwnKey(), reason: "forged" },
+  { rule: "3.10", what: "its own key in the header", token: withOwnKey(), reason: "forged" },
   {
     rule: "3.10",
-    what: "what must be understood",
+    what: "an unknown critical header",
     token: signToken({ header: { crit: ["exp"], exp: 1 } }),
     reason: "forged",
   },
@@ -667,7 +667,7 @@ const answers: { what: string; why: RegExp; answer: RequestListener }[] = [
   { what: "a set without keys", why: /not a JWK Set\./, answer: (_, response) => response.end('{"keys":{"0":{}}}') },
   { what: "a million brackets", why: /not a JWK Set\./, answer: (_, response) => response.end("[".repeat(200_000)) },
   {
-    what: "more keys than anybody needs",
+    what: "too many keys",
     why: /more than 100 keys\./,
     answer: (_, response) => response.end(JSON.stringify({ keys: Array.from({ length: 101 }, () => one.jwk) })),
   },

@@ -75,7 +75,7 @@ const cases: readonly [what: string, files: IssuerTLSFiles, status: "accepted" |
   ["the authority and the certificate that are asked for", client, "accepted"],
   ["no certificate", { ca: client.ca! }, /cannot be fetched: the connection failed/],
   [
-    "a certificate of somebody else's authority",
+    "a client certificate of another authority",
     { ca: client.ca!, cert: file("theirs-client.pem"), key: file("theirs-client.key") },
     /cannot be fetched: the connection failed/,
   ],

@@ -60,7 +60,7 @@ const orders: [what: string, asked: string[], started: string[]][] = [
   ["first by address", ["a/1", "a/2", "a/3", "a/4", "b/1", "b/1"], ["a/1", "a/2", "b/1", "a/3", "b/1", "a/4"]],
   ["first by site", ["a:1", "a:2", "a:3", "a:4", "b:1", "b:1"], ["a:1", "a:2", "b:1", "a:3", "b:1", "a:4"]],
   ["within a site by address", ["a:1/x", "a:1/y", "a:1/z", "a:2/x"], ["a:1/x", "a:1/y", "a:2/x", "a:1/z"]],
-  ["in the order they came, where each comes from elsewhere", ["a", "b", "c", "d"], ["a", "b", "c", "d"]],
+  ["in the order of arrival, if each comes from another address", ["a", "b", "c", "d"], ["a", "b", "c", "d"]],
 ];
 
 for (const [what, names, expected] of orders) {
