@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { identityProviders } from "../../src/door/auth.ts";
+import { accountNotices, identityProviders } from "../../src/door/auth.ts";
 import { accounts, createService, Secret, sessionLogin } from "../../src/door/index.ts";
 import { DeclarationError } from "../../src/door/resources.ts";
 import { makeIdentities } from "../../src/features/auth/openid/identities.ts";
@@ -8,6 +8,7 @@ import { computeCode, computeStep } from "../../src/features/auth/totp/codes.ts"
 import { parseBase32 } from "../harness/factors.ts";
 import { email, password } from "../harness/own-logins.ts";
 import { declare, origin, setsSession, startWorld, type Browser, type World } from "../harness/provider-logins.ts";
+import { testMail } from "../harness/test-mail.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
 async function requestUser(browser: Browser): Promise<{ readonly id: number; readonly email: string }> {
@@ -178,6 +179,27 @@ test("links an identity to the account of the caller, and unlinks it", async (t)
   assert.deepEqual((await ada.get("/users/1/identities")).json, []);
   assert.equal((await ada.ask("DELETE", `/users/1/identities/${linked.id}`)).status, 404);
   assert.equal((await world.browser().logIn()).status, 403);
+});
+
+test("sends users one notice about a linked identity, and none about the identity of a new user", async (t) => {
+  const mail = testMail();
+  const world = await startWorld(t, { more: (people) => [mail.feature, accountNotices(people, mail.feature)] });
+  const { issuer, own } = world;
+  issuer.user = { sub: "bea", email: "bea@company.example", email_verified: true };
+  assert.equal((await world.browser().logIn()).status, 303);
+  assert.equal(await mail.queued(), 0);
+
+  issuer.user = { sub: "ada-at-the-issuer", email: "other@company.example", email_verified: true };
+  await linkAda(world);
+  const [notice, ...more] = await mail.deliver(own.clock.now);
+  assert.deepEqual(more, []);
+  const { to, template, values } = notice!;
+  assert.deepEqual(
+    { to, template, values },
+    { to: email, template: "identity_linked", values: { at: "2026-03-01 12:00 UTC" } },
+  );
+  await linkAda(world);
+  assert.equal(await mail.queued(), 0);
 });
 
 test("keeps an identity with the account that it is linked to", async (t) => {

@@ -90,6 +90,8 @@ export interface People {
   mailStep(step: MailStep): void;
   /** Registers a sender of notices. Called in `setUp`. */
   notices(notify: Notify): void;
+  /** Returns the changes that send a notice by every registered sender, for the transaction of the event. */
+  readonly notify: Notify;
   /** Ends the request unless the caller's login is fresh, as `vouch` does. */
   requireFreshLogin(context: Context, password: string | undefined): Promise<void>;
   /** True if these proofs are enough for the account. */

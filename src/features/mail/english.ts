@@ -106,6 +106,12 @@ If it was not you, change your password and ask an administrator for help.`,
 
 If it was not you, change your password and ask an administrator for help.`,
   },
+  identity_linked: {
+    subject: "Another way to log in was added to your account",
+    text: `A login at an identity provider was linked to your account at {service} on {at}. Its owner can log in to your account.
+
+If it was not you, unlink it on your account page, change your password and ask an administrator for help.`,
+  },
   token_made: {
     subject: "A token or a key was made for your account",
     text: `An API token or a key was made for your account at {service} on {at}. Programs can use it to act as you.

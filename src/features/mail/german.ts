@@ -106,6 +106,12 @@ Wenn Sie es nicht waren, ändern Sie Ihr Passwort und wenden Sie sich an die Ver
 
 Wenn Sie es nicht waren, ändern Sie Ihr Passwort und wenden Sie sich an die Verwaltung.`,
   },
+  identity_linked: {
+    subject: "Ihr Konto hat einen weiteren Anmeldeweg",
+    text: `Am {at} wurde eine Anmeldung bei einem Identitätsanbieter mit Ihrem Konto bei {service} verknüpft. Wer sie besitzt, kann sich bei Ihrem Konto anmelden.
+
+Wenn Sie es nicht waren, lösen Sie die Verknüpfung auf Ihrer Kontoseite, ändern Sie Ihr Passwort und wenden Sie sich an die Verwaltung.`,
+  },
   token_made: {
     subject: "Ein Token oder Schlüssel wurde für Ihr Konto erstellt",
     text: `Am {at} wurde ein API-Token oder ein Schlüssel für Ihr Konto bei {service} erstellt. Programme können damit in Ihrem Namen handeln.

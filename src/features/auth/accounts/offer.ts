@@ -56,6 +56,7 @@ export function buildOffer(host: Host, parts: AccountsParts, collected: Collecte
     isEnough: gate.isEnough,
     standing: gate.standing,
     vouch: (context, account, password) => vouch(parts, context, account, password),
+    notify: parts.notify,
     notices: (notifier) => void notifiers.push(notifier),
     requireFreshLogin: (context, password) => requireFreshLogin(parts, context, password),
     outsideEnd: (context) => outsideEnd(parts, context),

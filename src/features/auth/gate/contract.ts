@@ -179,6 +179,7 @@ export type Notice =
   | "factor_guessed"
   | "recovery_codes_made"
   | "recovery_code_used"
+  | "identity_linked"
   | "token_made"
   | "password_changed"
   | "email_changed";

@@ -30,7 +30,11 @@ export async function linkIdentity(
   if (account === null || !account.active || account.generation !== generation)
     throw refusal({ observe }, call, id, "the account has changed since", headers);
   const identified = { issuer, subject: confirmed.claims.sub };
-  const changes = [...identities.linkMore(identified, userId, call.now), requireActive(account)];
+  const changes = [
+    ...identities.linkMore(identified, userId, call.now),
+    requireActive(account),
+    ...people.notify("identity_linked", account, call.now),
+  ];
   const outcome = await store.write({ changes });
   if (outcome.kind === "written")
     return observe({ kind: "identity_bound", issuer, subject: identified.subject, userId });
