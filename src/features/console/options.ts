@@ -50,9 +50,7 @@ const colorNames = [
 const COLOR = /^[a-z0-9#(),.%/ -]{3,100}$/i;
 
 const aColor: Check = (value) =>
-  isText(value) && COLOR.test(value) && !/url/i.test(value)
-    ? null
-    : "it has to be a colour as CSS has them, like #3a4bbd";
+  isText(value) && COLOR.test(value) && !/url/i.test(value) ? null : "it has to be a color of CSS, like #3a4bbd";
 
 const pageNames = Object.keys(accountPages);
 
@@ -71,7 +69,7 @@ export const consoleOptions: ChecksOf<ConsoleOptions> = {
   colors: optional((value) =>
     isObject(value)
       ? together(membersMistakes(value, Object.fromEntries(colorNames.map((name) => [name, optional(aColor)]))))
-      : `it has to be colours as CSS has them, of ${colorNames.join(", ")}`,
+      : `it has to be colors of CSS, for ${colorNames.join(", ")}`,
   ),
   pages: optional((value) =>
     isObject(value)

@@ -88,7 +88,7 @@ function defaultRule({ options: { default: fallback, description = "" } }: Field
   if (fallback === undefined) return where === "form" ? "" : "May be left out";
   return typeof fallback === "function"
     ? "The service fills it in if it is left out"
-    : `At first ${typeof fallback === "object" || fallback === "" ? JSON.stringify(fallback) : String(fallback)}`;
+    : `Default: ${typeof fallback === "object" || fallback === "" ? JSON.stringify(fallback) : String(fallback)}`;
 }
 
 function kindRule({ kind: { name, schema, column } }: Field, where: "form" | "record"): string {

@@ -97,7 +97,7 @@ export function drawConfirming(view: View, { factors }: Waiting, wrong?: string)
   const next = readNext(view);
   const fields = { next, ...(typeof again === "string" ? { again } : {}) };
   const does = "Confirm with a passkey";
-  const main = html`${drawHead(TITLE, "Then your request goes on.")}
+  const main = html`${drawHead(TITLE, "Your request is sent after that.")}
     <div class="stack">
       ${wrong === undefined ? "" : html`<p class="wrong" id="${error}" role="alert">${wrong}</p>`}
       ${passkey === undefined ? "" : writePasskeyForm(view, { path: LOGIN_PATH, does, looks: "main", asks: { options: passkey["ask"] }, fields: { ...fields, factor: String(passkey["id"]) }, next, label: does, restores: true }, next)}

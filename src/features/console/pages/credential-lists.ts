@@ -44,7 +44,7 @@ export async function drawSessions(drawing: Drawing, user: string, isOwn: boolea
   );
   const shownRows =
     rows.length === 0
-      ? html`<p class="dim">Nowhere.</p>`
+      ? html`<p class="dim">There is no login.</p>`
       : table(linkTo(view, path, "The newest first"), heads("Where", "Kind", "Address", "Last seen", "Ends"), lines);
   return section(
     "logins",
@@ -88,7 +88,7 @@ function newKey(view: View, offer: Offer): Markup {
   const scopes = ["read", "write"].map(
     (each) => html`<label><input type="checkbox" name="scopes" value="${each}" /> ${each}</label>`,
   );
-  const more = html`<fieldset class="field" data-several="text"><legend>scopes</legend><div class="row">${scopes}</div><span class="rule">None ticked: all that the user may</span></fieldset>`;
+  const more = html`<fieldset class="field" data-several="text"><legend>scopes</legend><div class="row">${scopes}</div><span class="rule">If none is selected: everything that the user may do</span></fieldset>`;
   return html`<details class="more">
     <summary>Make a key</summary>
     ${writeForm({ view, offer, only: ["name", "expires_at", "current_password"], more, does: "Make this key", prefix: "key" })}
@@ -112,7 +112,7 @@ export async function drawToken(drawing: Drawing, user: string): Promise<PageCon
     "API token",
     revoke,
     html`
-    ${token === null ? html`<p class="dim">There is none. It does all that the user may, and lives until it is revoked.</p>` : html`<dl class="facts-list">${facts}</dl>`}
+    ${token === null ? html`<p class="dim">There is none. An API token may do everything that the user may do, and is valid until it is revoked.</p>` : html`<dl class="facts-list">${facts}</dl>`}
     ${
       make === undefined
         ? ""
@@ -163,7 +163,7 @@ export function shown(drawing: Drawing, row: Row, name: string): PageContent {
 }
 
 function describeScopes(scopes: unknown): string {
-  return Array.isArray(scopes) ? scopes.join(", ") : "all that the user may";
+  return Array.isArray(scopes) ? scopes.join(", ") : "everything that the user may do";
 }
 
 const browsers = [

@@ -144,7 +144,7 @@ function drawViewMenu({ view }: Drawing, resource: Resource): Markup {
   return html`<details class="menu">
     <summary class="btn">View</summary>
     <div class="stack">
-      ${beside.length === 0 ? "" : html`<section><h2 class="small">Bring along</h2><ul class="stack near">${beside}</ul></section>`}
+      ${beside.length === 0 ? "" : html`<section><h2 class="small">Related records</h2><ul class="stack near">${beside}</ul></section>`}
       <section>
         <h2 class="small">Columns</h2>
         <ul class="stack near">

@@ -89,7 +89,7 @@ export async function drawIdentities(drawing: Drawing, user: string, isOwn: bool
   const list =
     rows.length === 0
       ? html`<p class="dim">There is none. A linked identity logs in without the password of this service.</p>`
-      : table(linkTo(view, path, "All"), heads("Provider", "Known there as", "Linked"), lines);
+      : table(linkTo(view, path, "All"), heads("Provider", "Account there", "Linked"), lines);
   const forms: readonly PageContent[] =
     add === undefined ? [] : site.facts().waysIn.flatMap(({ title, href }) => newIdentity(view, add, title, href));
   return section("identities", "Identities at providers", "", html`${list}${forms}`);

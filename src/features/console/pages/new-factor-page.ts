@@ -55,7 +55,7 @@ function drawPasskey(view: View, { id }: Values, options: Values): Drawn {
 
 function drawAdded(view: View, { kind, label }: Values): Drawn {
   const title = kind === "passkey" ? "The passkey is added" : "The factor is added";
-  const main = html`${drawHead(title, `“${String(label ?? kind)}” counts from now on.`)}
+  const main = html`${drawHead(title, `“${String(label ?? kind)}” is active now.`)}
     <p class="row"><a class="btn main" href="${resolveAccountAddress(view)}">To your account</a></p>`;
   return { title, main, narrow: true };
 }

@@ -73,7 +73,7 @@ async function drawResources({ site, view }: Drawing): Promise<Markup> {
   );
   return table(
     "The resources, and what you may do with them",
-    ["Path", "What it holds", "You may"].map((name) => column(name)),
+    ["Path", "Description", "You may"].map((name) => column(name)),
     rows,
   );
 }
@@ -94,7 +94,7 @@ function drawSchemes({ site }: Drawing): Markup {
   });
   return table(
     "Their order never changes an answer",
-    ["Scheme", "Travels in"].map((name) => column(name)),
+    ["Scheme", "Sent in"].map((name) => column(name)),
     rows,
   );
 }
@@ -108,5 +108,5 @@ function describePlace(carrier: Carrier): string {
 function drawCaller(caller: Readonly<Record<string, unknown>>): Markup {
   const { user, username, role, scheme } = caller;
   const name = isObject(user) ? user["name"] : username;
-  return html`<dl class="kv"><dt>Name</dt><dd><bdi>${String(name)}</bdi></dd><dt>Role</dt><dd>${String(role)}</dd><dt>Known by</dt><dd>${String(scheme)}</dd></dl>`;
+  return html`<dl class="kv"><dt>Name</dt><dd><bdi>${String(name)}</bdi></dd><dt>Role</dt><dd>${String(role)}</dd><dt>Scheme</dt><dd>${String(scheme)}</dd></dl>`;
 }

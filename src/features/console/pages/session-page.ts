@@ -11,7 +11,7 @@ export function drawSession(drawing: Drawing): Drawn | null {
   const { value } = drawing.body;
   if (!isObject(value) || !isObject(value["user"])) return null;
   const { user: _, ...rest } = value;
-  const main = html`<div class="head"><div><h1>Who you are</h1><p>What the service knows of you, from the request that you sent.</p></div></div>
+  const main = html`<div class="head"><div><h1>Who you are</h1><p>The service knows this about you from your request.</p></div></div>
 <div class="duo"><section aria-labelledby="you"><h2 id="you">You</h2>
 ${drawFields(drawing, {}, { ...value["user"], ...rest })}
 ${asJSON("json", "application/json", "the answer as JSON", value)}</section>
@@ -49,7 +49,7 @@ export function drawProgram(site: Site, view: View): PageContent {
   const choices = ways.map(
     ({ name }, at) => html`<label><input type="radio" name="way"${at === 0 ? html` checked` : ""}> ${name}</label>`,
   );
-  return html`<section aria-labelledby="program"><h2 id="program">Be a program for a moment</h2>
+  return html`<section aria-labelledby="program"><h2 id="program">Try a request of a program</h2>
 <p class="dim">Sends one request to <code>${path}</code> with the credential that you give, and without your cookie. It stays on this page and is forgotten when you leave.</p>
 <div class="panes"><fieldset class="switch"><legend class="vh">Scheme</legend>${choices}</fieldset>
 ${panes}</div>
