@@ -101,6 +101,38 @@ async function logIn(api: Started, username: string, loginPassword = password): 
   return readCookie(done);
 }
 
+/** Follows a redirect to the login page, and returns the note below its title. Returns null if there is none. */
+async function readNote(api: Started, { status, text, headers }: Page): Promise<string | null> {
+  assert.equal(status, 303, text);
+  const address = headers.get("location")!;
+  assert.match(address, /^\/login(?:\?|$)/);
+  const page = await api.get(address);
+  assert.equal(page.status, 200, page.text);
+  assert.match(page.text, /<input type="hidden" name="next" value="\/" \/>/);
+  return findNote(page);
+}
+
+function findNote({ text }: Page): string | null {
+  return /<h1 tabindex="-1">Log in<\/h1> <p role="status">([^<]*)<\/p>/.exec(text)?.[1] ?? null;
+}
+
+test("shows no text of the query on the login page", async (t) => {
+  const api = await start(t);
+  assert.equal(findNote(await api.get("/login?done=password")), "Your password is changed. Log in.");
+  for (const query of [
+    "",
+    "?done=",
+    "?done=hacked",
+    "?done=constructor",
+    "?done=__proto__",
+    "?done=hacked&done=password",
+  ]) {
+    const page = await api.get(`/login${query}`);
+    assert.deepEqual([page.status, findNote(page)], [200, null], query);
+    assert.doesNotMatch(page.text.slice(page.text.indexOf("<main")), /hacked|constructor|__proto__/);
+  }
+});
+
 test("signs a newcomer up by the link of a mail, and uses the link by its button only", async (t) => {
   const api = await start(t, { LATCHKEY_REGISTRATION: "verified" });
   assert.match((await api.get("/login")).text, /<a href="\/signup">Sign up<\/a>/);
@@ -125,11 +157,21 @@ test("signs a newcomer up by the link of a mail, and uses the link by its button
   assert.match(weak.text, /id="verify-password"[^>]*aria-invalid="true"/);
   assert.doesNotMatch(weak.text, /value="short"/);
   const done = await api.submit(weak, { password });
-  assert.deepEqual([done.status, done.headers.get("location")], [303, "/login"]);
+  assert.equal(await readNote(api, done), "Your address is confirmed. Log in.");
   await logIn(api, ben.email);
   const again = await api.submit(page, { password });
   assert.equal(again.status, 400);
   assert.match(again.text, /role="alert"/);
+});
+
+test("says why a sign-up cannot be confirmed if its form has no such field", async (t) => {
+  const api = await start(t, { LATCHKEY_REGISTRATION: "verified" });
+  await api.submit(await api.get("/signup"), ben);
+  const { link } = await api.mailed();
+  await makeUser(api, ben);
+  const taken = await api.submit(await api.get(link), { password });
+  assert.equal(taken.status, 409, taken.text);
+  assert.match(taken.text, /<p class="wrong" role="alert">An account has this address by now\./);
 });
 
 test("confirms an invitation by its code", async (t) => {
@@ -137,7 +179,7 @@ test("confirms an invitation by its code", async (t) => {
   assert.equal((await api.json("POST", "/users", { ...ben, invite: true })).status, 201);
   const { code } = await api.mailed();
   const done = await api.submit(await api.get("/verify"), { email: ben.email, code, password });
-  assert.equal(done.status, 303, done.text);
+  assert.equal(await readNote(api, done), "Your address is confirmed. Log in.");
   await logIn(api, ben.email);
 });
 
@@ -158,7 +200,7 @@ test("resets a forgotten password by a link and by a code, with the same pages f
   assert.notEqual(code, "");
 
   const done = await api.submit(await api.get(link), { password: "amber lantern 43" });
-  assert.deepEqual([done.status, done.headers.get("location")], [303, "/login"]);
+  assert.equal(await readNote(api, done), "Your password is changed. Log in.");
   await logIn(api, ben.email, "amber lantern 43");
   assert.equal((await api.submit(await api.get(link), { password })).status, 400);
 });

@@ -113,6 +113,14 @@ const nextParameter = {
   schema: textSchema,
 } as const;
 
+const doneParameter = {
+  name: "done",
+  in: "query",
+  description:
+    "The completed step that led here: the page says that the address is confirmed, or that the password is changed.",
+  schema: { type: "string", enum: ["address", "password"] },
+} as const;
+
 function loginEndpoint(pages: AccountPages, facts: () => ServiceFacts): Endpoint {
   return builtInEndpoint({
     ...common,
@@ -120,7 +128,7 @@ function loginEndpoint(pages: AccountPages, facts: () => ServiceFacts): Endpoint
     documentation: {
       summary: "The page to log in",
       tag: "system",
-      parameters: [nextParameter],
+      parameters: [nextParameter, doneParameter],
       responses: { 200: { description: "The ways to log in, each with its address.", schema: waysSchema } },
       problems: ["not_found"],
     },

@@ -16,7 +16,19 @@ export async function drawLoginPage({ site, view }: Drawing): Promise<Drawn> {
     if (token !== undefined) return drawMailLogin(site, view, { token });
     if (findParameter(view, "code") !== undefined) return drawMailLogin(site, view, {});
   }
-  return draw(await writeLoginForm(site, view, { isSubject: true }));
+  const note = notes.get(findParameter(view, "done") ?? "");
+  return draw(await writeLoginForm(site, view, { isSubject: true }), note);
+}
+
+/** The completed steps that lead to the login page, and what the page says about them. Anyone can make a link with one of these names. */
+const notes: ReadonlyMap<string, string> = new Map([
+  ["address", "Your address is confirmed. Log in."],
+  ["password", "Your password is changed. Log in."],
+]);
+
+/** Returns the address of the login page after a completed step. */
+export function loginAfter(site: Site, view: View, done: "address" | "password"): string {
+  return `${resolveAddress(view, site.pages.login)}?${new URLSearchParams({ done }).toString()}`;
 }
 
 /** Draws the page to log in after a wrong password, or a passkey that was not accepted. */
@@ -76,9 +88,12 @@ const CODE_FIELDS = [
 /** The same for every reason, so that it does not say which passkeys exist. */
 export const WRONG_PASSKEY = "This passkey was not accepted. Choose another way.";
 
-function draw(form: PageContent): Drawn {
+function draw(form: PageContent, note?: string): Drawn {
   const main = html`<div class="head">
-      <div><h1 tabindex="-1">Log in</h1></div>
+      <div>
+        <h1 tabindex="-1">Log in</h1>
+        ${note === undefined ? "" : html`<p role="status">${note}</p>`}
+      </div>
     </div>
     ${form}`;
   return { title: "Log in", main, narrow: true };

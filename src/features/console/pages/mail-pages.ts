@@ -9,6 +9,7 @@ import { writePlainForm, type PlainField, type PlainForm } from "../forms/plain-
 import { ACCOUNT_PATH } from "../frame.ts";
 import { resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts";
 import { EMAIL_CONFIRM_PATH, findUsers, RESET_CONFIRM_PATH, RESET_PATH, USERS_PATH } from "../ways-in.ts";
+import { loginAfter } from "./login-page.ts";
 import { drawHead } from "./waiting-parts.ts";
 
 // Sign-up, forgotten passwords and links of mails. Opening a page uses no link up: only its button sends the token.
@@ -84,7 +85,7 @@ export function drawReset({ site, view }: Drawing): Drawn {
 
 function drawResetAgain(site: Site, view: View, refused?: Refused): Drawn {
   const token = findToken(view);
-  const hidden = { next: resolveAddress(view, site.pages.login), ...(token === undefined ? {} : { token }) };
+  const hidden = { next: loginAfter(site, view, "password"), ...(token === undefined ? {} : { token }) };
   const fields = token === undefined ? [email, code, newPassword] : [newPassword];
   const form = { path: RESET_CONFIRM_PATH, does: "Set the password", fields, hidden, prefix: "reset" };
   const text =
@@ -109,7 +110,7 @@ function drawVerifyAgain(site: Site, view: View, choosesPassword: boolean, refus
   const here = resolveAddress(view, site.pages.verify) + query;
   const login = `${resolveAddress(view, site.pages.login)}?${new URLSearchParams({ next: here }).toString()}`;
   const hidden = {
-    next: choosesPassword ? resolveAddress(view, site.pages.login) : resolveAddress(view, "/"),
+    next: choosesPassword ? loginAfter(site, view, "address") : resolveAddress(view, "/"),
     ...(token === undefined ? {} : { token }),
   };
   const fields = [...(token === undefined ? [email, code] : []), ...(choosesPassword ? [newPassword] : [])];
@@ -214,11 +215,12 @@ interface MailPage {
 }
 
 function drawPage(view: View, { title, text, form, refused, below }: MailPage): Drawn {
-  const mistakes = (refused?.errors ?? []).filter(({ pointer }) =>
-    form.fields.some(({ name }) => pointer === `/${name}`),
-  );
+  const errors = refused?.errors ?? [];
+  const mistakes = errors.filter(({ pointer }) => form.fields.some(({ name }) => pointer === `/${name}`));
+  // A field of the sign-up is not in the form of its confirmation.
+  const reason = errors[0]?.detail ?? refused?.detail;
   const note: PageContent =
-    refused === undefined || mistakes.length > 0 ? "" : html`<p class="wrong" role="alert">${refused.detail}</p>`;
+    reason === undefined || mistakes.length > 0 ? "" : html`<p class="wrong" role="alert">${reason}</p>`;
   const again = refused === undefined ? {} : { values: readSentValues(view), mistakes };
   const main: Markup = html`${drawHead(title, text)}
     <div class="stack">
