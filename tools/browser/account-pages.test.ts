@@ -35,6 +35,7 @@ after(async () => {
 
 const addresses = [
   "/login?next=/orders",
+  "/login?done=password",
   "/login?code=1",
   "/login?token=a-token",
   "/login/factor",

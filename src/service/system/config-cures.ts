@@ -2,10 +2,19 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
+/** The folder of the clone of the repository that this command runs in. Null for an installed package, which has no sources. */
+const clone = findClone();
+
+function findClone(): string | null {
+  const root = path.resolve(import.meta.dirname, "../../..");
+  return existsSync(path.join(root, "src", "cli", "latchkey.ts")) ? root : null;
+}
+
 /** Returns an explanation of an error in a config file that cannot be run: the location of the mistake and its fix, if known. */
 export async function describeCure(cause: unknown, file: string): Promise<string> {
   if (!(cause instanceof Error)) return "";
-  const foundCure = takenForCommonJS(cause, file) ?? notRun(cause) ?? notInstalled(cause) ?? wrongEnd(cause);
+  const foundCure =
+    takenForCommonJS(cause, file) ?? notRun(cause) ?? notInstalled(cause) ?? notBuilt(cause) ?? wrongEnd(cause);
   const cure = foundCure ?? (await wrongDoor(cause)) ?? "";
   return `${describePlace(cause)}${cure === "" ? "" : `. ${cure}`}`;
 }
@@ -51,7 +60,13 @@ function notInstalled({ message }: Error): string | null {
   if (!message.startsWith("Cannot find package 'latchkey'")) return null;
   const own = /^(.+[\\/]node_modules)[\\/]latchkey[\\/]/.exec(fileURLToPath(import.meta.url))?.[1];
   const link = own === undefined ? "" : ` Or link the packages of this command: ln -s ${own} node_modules.`;
-  return `Node looks for it in the folder node_modules beside the file: npm install latchkey, and start with npx latchkey.${link}`;
+  return `Node looks for it in the folder node_modules beside the file: npm install ${clone ?? "latchkey"}, and start with npx latchkey.${link}`;
+}
+
+/** Explains that a clone of the repository has no compiled files. The package exports only these. */
+function notBuilt({ message }: Error): string | null {
+  if (clone === null || !message.startsWith(`Cannot find module '${path.join(clone, "dist")}`)) return null;
+  return `The clone is not built: npm run build, in ${clone}.`;
 }
 
 /** Explains a wrong extension in an import. Compiled TypeScript imports `./shop.js` or `./shop`, but here the source is run directly. */

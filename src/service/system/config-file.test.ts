@@ -11,6 +11,8 @@ import { ofService } from "./config-cures.ts";
 import { defineConfig, loadConfigFile } from "./config-file.ts";
 
 const place = mkdtempSync(path.join(tmpdir(), "latchkey-config-"));
+/** These tests run from the source, as a clone of the repository does. */
+const clone = path.resolve(import.meta.dirname, "../../..");
 let count = 0;
 
 after(() => rmSync(place, { recursive: true, force: true }));
@@ -99,14 +101,25 @@ test("names the line and the fix of a config file that cannot be run", async () 
     ],
     ['\nimport "./shop.ts";\nexport default {};', /Cannot find module '.+shop\.ts' imported from .+, line 2$/],
     ['\n\nimport { a } from "no-such/part";', /Cannot find package 'no-such' imported from .+, line 3$/],
-    [
-      'import { text } from "latchkey";',
-      /Cannot find package 'latchkey' .+, line 1\. Node looks for it in the folder node_modules beside the file: npm install latchkey, and start with npx latchkey\.$/,
-    ],
   ];
 
   for (const [text, message] of rows)
     assert.match((await requireConfigError({ "latchkey.config.ts": text })).message, message);
+});
+
+test("names the fix of a config file whose package is a clone of the repository", async () => {
+  const rows = [
+    [
+      "latchkey",
+      `Node looks for it in the folder node_modules beside the file: npm install ${clone}, and start with npx latchkey.`,
+    ],
+    [path.join(clone, "dist/door/not-built.js"), `The clone is not built: npm run build, in ${clone}.`],
+  ] as const;
+
+  for (const [from, cure] of rows) {
+    const { message } = await requireConfigError({ "latchkey.config.ts": `import { text } from "${from}";` });
+    assert.equal(message.split(", line 1. ")[1], cure, message);
+  }
 });
 
 test("explains the fix for a config file that Node treats as CommonJS", async () => {
