@@ -181,7 +181,7 @@ export function passwordCost(text: string): Parsed<PasswordCost> {
   const cost = parsePasswordCost(text);
   return cost === null
     ? wrong(
-        `is ${shown(text)}. Write m=19456,t=2,p=1 (KiB, passes, lanes) or dearer: OWASP also takes m=47104,t=1, m=12288,t=3, m=9216,t=4 and m=7168,t=5. At most m=262144, t=64, p=16, and m times t 1048576.`,
+        `is ${shown(text)}. Write m=19456,t=2,p=1 (KiB, passes, lanes) or a higher cost: OWASP also allows m=47104,t=1, m=12288,t=3, m=9216,t=4 and m=7168,t=5. At most m=262144, t=64, p=16, and m times t 1048576.`,
       )
     : right(cost);
 }

@@ -50,9 +50,7 @@ export function passkeys(people: AccountsFeature, options: PasskeyOptions = {}):
     setUp(host) {
       const { rpId = chooseHost(host.ownOrigins) } = options;
       const more =
-        typeof rpId !== "string" || isIP(rpId) === 0
-          ? []
-          : [`rpId is ${rpId}, and an address cannot be one; name a host`];
+        typeof rpId !== "string" || isIP(rpId) === 0 ? [] : [`rpId is ${rpId}, which is an IP address; name a host`];
       requireOptions(options, checks, { more });
       const offered = host.use(people);
       const [key] = host.secret.deriveEach("passkey-challenge");

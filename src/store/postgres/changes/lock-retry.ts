@@ -96,7 +96,7 @@ export async function whoHolds(
   const { pid, doing, seconds, query, table } = found ?? {};
   const who =
     found === undefined
-      ? "Other connections hold locks on tables that have to be changed."
+      ? "Other connections hold locks on tables that have to be changed. Wait until they end, and try again."
       : `The connection ${String(pid)} (${String(doing)}) has locked ${String(table)}, which has to be changed, for ${String(seconds)} s: ${String(query)}. ` +
         `Wait until it ends, or end it: SELECT pg_terminate_backend(${String(pid)});`;
   return new StoreUnavailable(`PostgreSQL: ${who}`, { cause });

@@ -72,7 +72,7 @@ export function rememberedIn(session: Session): Promise<readonly Collection[]> {
 export async function loadVersion({ session, address }: Whole): Promise<number> {
   const version = await session.play(postgresSchema.findVersion());
   if (version > 0) return version;
-  throw new CopyError("not_latchkey", `${address.shown} has no tables of Latchkey.`);
+  throw new CopyError("not_latchkey", `${address.shown} has no tables of Latchkey. Name another database.`);
 }
 
 /**
