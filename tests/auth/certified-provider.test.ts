@@ -7,6 +7,7 @@ import { exportJWK, generateKeyPair } from "jose";
 import Provider from "oidc-provider";
 import { identityProviders } from "../../src/door/auth.ts";
 import { accounts, Secret, sessionLogin } from "../../src/door/index.ts";
+import { logInAt } from "../harness/oidc-provider-pages.ts";
 import { clientId, clientSecret } from "../harness/openid-issuer.ts";
 import { open, serve } from "../harness/own-logins.ts";
 import { setsSession } from "../harness/provider-logins.ts";
@@ -46,36 +47,6 @@ async function startProvider(t: TestContext, algorithm: "RS256" | "ES256" | "EdD
     server.close();
   });
   return issuer;
-}
-
-/** Follows the redirects and forms of the provider until it sends the browser back to the service. */
-async function logInAt(issuer: string, address: string, name: string): Promise<URL> {
-  const cookies = new Map<string, string>();
-  let next: { readonly url: string; readonly form?: URLSearchParams } = { url: address };
-  for (let step = 0; step < 12; step++) {
-    if (!next.url.startsWith(issuer)) return new URL(next.url);
-    const cookie = [...cookies].map((pair) => pair.join("=")).join("; ");
-    const posted = next.form === undefined ? {} : { method: "POST", body: next.form };
-    const answer: Response = await fetch(next.url, { ...posted, redirect: "manual", headers: { cookie } });
-    for (const line of answer.headers.getSetCookie()) {
-      const [, key, value] = /^([^=]+)=([^;]*)/.exec(line)!;
-      if (value === "") cookies.delete(key!);
-      else cookies.set(key!, value!);
-    }
-    const location = answer.headers.get("location");
-    if (location !== null) {
-      next = { url: new URL(location, next.url).href };
-      continue;
-    }
-    // The forms of the development pages: first the login, then the consent.
-    const page = await answer.text();
-    const action = /<form[^>]*action="([^"]+)"/.exec(page)?.[1];
-    assert.ok(action !== undefined, page);
-    const prompt = /name="prompt" value="([^"]+)"/.exec(page)![1]!;
-    const form = new URLSearchParams({ prompt, ...(prompt === "login" ? { login: name, password: "any" } : {}) });
-    next = { url: new URL(action, next.url).href, form };
-  }
-  throw new Error("The provider does not send the browser back.");
 }
 
 for (const [algorithm, method] of [

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { addTOTP } from "../harness/factors.ts";
+import { freePort } from "../harness/free-port.ts";
+import { logInAt } from "../harness/oidc-provider-pages.ts";
 import { clientId, clientSecret, startIssuer, type Issuer } from "../harness/openid-issuer.ts";
 import { serve, type API, type ServeOptions } from "../harness/serve.ts";
 
@@ -162,4 +165,48 @@ test("stops the start without openid-client, and names the package to install", 
   const said = execFileSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8" });
 
   assert.match(said, /which is not installed; install it: npm install openid-client@6/);
+});
+
+test("logs in at the provider on loopback of the guide", async (t) => {
+  const root = path.resolve(import.meta.dirname, "../..");
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-loopback-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const issuer = `127.0.0.1:${await freePort()}`;
+  const [, recipe = ""] = readFileSync(path.join(root, "docs/guides/company-login.md"), "utf8").split(/^### /m);
+  assert.match(recipe, /^Try it on loopback\n/);
+  for (const [info, name] of [
+    ["js", "provider.mjs"],
+    ["json", "providers.json"],
+  ] as const) {
+    const [, block = ""] = new RegExp(`^\`\`\`${info}\n([^]*?)^\`\`\`$`, "m").exec(recipe) ?? [];
+    const text = block.replaceAll("127.0.0.1:9000", issuer).replace("listen(9000", `listen(${issuer.split(":")[1]}`);
+    writeFileSync(path.join(folder, name), text, { mode: 0o600 });
+  }
+  symlinkSync(path.join(root, "node_modules"), path.join(folder, "node_modules"));
+  const provider = spawn(process.execPath, [path.join(folder, "provider.mjs")], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  t.after(() => provider.kill());
+  const [line] = (await once(provider.stdout, "data")) as [Buffer];
+  assert.equal(line.toString(), `The provider is ready at http://${issuer}\n`);
+  const publicURL = "http://127.0.0.1:8000";
+  const file = path.join(folder, "providers.json");
+  const settings = { LATCHKEY_PUBLIC_URL: publicURL, LATCHKEY_IDENTITY_PROVIDERS: file };
+  const api = await serve(t, { settings });
+  // The provider has the time of the machine.
+  api.clock.now = Date.now();
+
+  const answers: unknown[] = [];
+  for (const name of ["ada", "eve"]) {
+    const started = await api.get("/api/login/company/start?next=/users", html);
+    const [cookie = ""] = started.headers.getSetCookie()[0]!.split(";");
+    const { origin, pathname, search } = await logInAt(`http://${issuer}`, started.headers.get("location")!, name);
+    assert.equal(origin, publicURL);
+    const { status, headers, text } = await api.get(pathname + search, { ...html, cookie });
+    answers.push([status, headers.get("location"), text.includes("has not confirmed your e-mail address")]);
+  }
+  assert.deepEqual(answers, [
+    [303, "/users", false],
+    [403, null, true],
+  ]);
 });
