@@ -42,7 +42,7 @@ export interface Output {
 }
 
 /** The shown members of an item. */
-export type Shown = Readonly<Record<string, unknown>>;
+export type ItemMembers = Readonly<Record<string, unknown>>;
 
 /** Shows one item: as JSON, or as a sentence for people. */
 export function show(asJSON: boolean, value: unknown, sentence: string): void {
@@ -52,7 +52,7 @@ export function show(asJSON: boolean, value: unknown, sentence: string): void {
 /** Shows pages of items: as one JSON array with an item per line, or as a table of some members. */
 export async function showList(
   asJSON: boolean,
-  pages: AsyncIterable<readonly Shown[]> | readonly (readonly Shown[])[],
+  pages: AsyncIterable<readonly ItemMembers[]> | readonly (readonly ItemMembers[])[],
   columns: readonly string[],
 ): Promise<void> {
   const write = asJSON ? arrayWriter() : tableWriter(columns);
@@ -63,7 +63,7 @@ export async function showList(
 function arrayWriter() {
   let separator = "[";
   return {
-    page(things: readonly Shown[]): void {
+    page(things: readonly ItemMembers[]): void {
       for (const thing of things) {
         print(`${separator}${formatJSON(thing)}`);
         separator = ",\n";
@@ -76,7 +76,7 @@ function arrayWriter() {
 /** Writes a table. Each page has its own column widths, because the whole list is never in memory. */
 function tableWriter(columns: readonly string[]) {
   let hasHead = false;
-  const page = (things: readonly Shown[]): void => {
+  const page = (things: readonly ItemMembers[]): void => {
     const [head, ...rows] = formatTable(things, columns);
     for (const line of hasHead ? rows : [head, ...rows]) print(`${line}\n`);
     hasHead = true;
@@ -87,7 +87,7 @@ function tableWriter(columns: readonly string[]) {
 /** Formats items as lines of a table, with its header first. */
 export function formatTable(things: readonly object[], columns: readonly string[]): readonly string[] {
   const heads = columns.map((column) => column.replaceAll("_", " ").toUpperCase());
-  const rows = [heads, ...things.map((thing) => columns.map((column) => cell((thing as Shown)[column])))];
+  const rows = [heads, ...things.map((thing) => columns.map((column) => cell((thing as ItemMembers)[column])))];
   const widths = columns.map((_, at) => Math.max(...rows.map((row) => row[at]!.length)));
   return rows.map((row) =>
     row

@@ -82,8 +82,8 @@ export function putTogether(options: ServiceOptions, mistakes: readonly string[]
     respond: (arrival) => respond(core, arrival),
     explain: (arrival) => explainWhole(core, arrival),
   }));
-  const placed = placeMounts(facts.mounts);
-  const routes = buildRoutes(placed, facts, basePath);
+  const mounts = placeMounts(facts.mounts);
+  const routes = buildRoutes(mounts, facts, basePath);
   const core = createCore(
     options,
     { store, throttle, secret, basePath, now, observe, all, facts, use: composition.use, inFlight },
@@ -92,16 +92,16 @@ export function putTogether(options: ServiceOptions, mistakes: readonly string[]
   const tables = collectTables(all);
   const upkeep = collectUpkeep(composition, throttle);
   requireDue(upkeep, tables, now());
-  return { store, basePath, inFlight, now, clock, observe, composition, facts, placed, routes, core, tables, upkeep };
+  return { store, basePath, inFlight, now, clock, observe, composition, facts, mounts, routes, core, tables, upkeep };
 }
 
 function buildRoutes(
-  placed: readonly MountInPlace[],
+  mounts: readonly MountInPlace[],
   { endpoints, formats, xml }: ServiceFacts,
   basePath: string,
 ): ReturnType<typeof makeRoutes> {
   const readable = readableBy(withBuiltIn(formats, xml));
-  return makeRoutes([...placed.flatMap(buildEndpoints), ...endpoints.map(served)].map(readable), basePath);
+  return makeRoutes([...mounts.flatMap(buildEndpoints), ...endpoints.map(served)].map(readable), basePath);
 }
 
 function collectTables(all: readonly Parts[]): readonly Collection[] {

@@ -142,9 +142,9 @@ function requireFree(store: Store, mistakes: readonly string[]): void {
 }
 
 async function start(assembly: Assembly): Promise<Service> {
-  const { store, basePath, inFlight, now, clock, observe, composition, facts, placed, routes, core } = assembly;
+  const { store, basePath, inFlight, now, clock, observe, composition, facts, mounts, routes, core } = assembly;
   await store.open(assembly.tables);
-  tellAtStart(placed, routes.all, { now: now(), observe });
+  tellAtStart(mounts, routes.all, { now: now(), observe });
   const stopClock = await clock.start();
   const stop = await startFeatures(composition, { store, observe }).catch((error: unknown) => {
     stopClock();
@@ -156,11 +156,11 @@ async function start(assembly: Assembly): Promise<Service> {
     fetch: (request, info) => fetchThrough((arrival) => respond(core, arrival), request, info),
     serves: (target) => routes.find(extractPath(target)) !== null,
     explain: (arrival) => explainWhole(core, arrival),
-    explainLists: () => explainLists(store, placed),
+    explainLists: () => explainLists(store, mounts),
     store,
     routes: routes.all,
     schemes: facts.schemes,
-    mounts: placed,
+    mounts,
     basePath,
     use: composition.use,
     observe,

@@ -5,7 +5,7 @@ import {
   aFunction,
   aList,
   anything,
-  type Check,
+  type ValueCheck,
   isObject,
   matching,
   membersMistakes,
@@ -97,7 +97,7 @@ export interface ServiceOptions extends ServiceParts {
 }
 
 /** The checks of the options. The content of the lists of parts is checked with the parts. */
-const serviceOptions: Readonly<Record<keyof ServiceOptions, Check>> = {
+const serviceOptions: Readonly<Record<keyof ServiceOptions, ValueCheck>> = {
   name: optional(matching(/^[a-z][a-z0-9-]{0,39}$/, "it has to be lower case with hyphens, like book-shop")),
   allowedOriginsSetting: optional(text),
   store: aStore,

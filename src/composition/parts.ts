@@ -11,7 +11,7 @@ import type { NamedUpkeep } from "../feature/upkeep.ts";
 import type { ScopesAllow } from "../http/core.ts";
 
 /** The facts of a service that are not in its parts. */
-type Asked = Pick<ServiceFacts, "xml" | "inFlight" | "clockAheadMs" | "respond" | "explain">;
+type FactsOutsideParts = Pick<ServiceFacts, "xml" | "inFlight" | "clockAheadMs" | "respond" | "explain">;
 
 /** Returns the parts that are in no feature. */
 export function ownParts({
@@ -38,7 +38,7 @@ export function collectUpkeep({ inOrder }: Composition, throttle: LoginThrottle)
 export function buildFacts(
   all: readonly Parts[],
   { inOrder }: Composition,
-  { observe, ...otherFacts }: Asked & { readonly observe: Observer },
+  { observe, ...otherFacts }: FactsOutsideParts & { readonly observe: Observer },
 ): ServiceFacts {
   const { collections: _, ...lists } = combineLists(all);
   const measuring = makeMeasuring(observe);

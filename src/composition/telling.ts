@@ -6,20 +6,20 @@ import type { Route } from "../http/routes.ts";
 
 /** Reports to an operator what they should know about the declarations: lists without an index, and parts after their sunset. */
 export function tellAtStart(
-  placed: readonly MountInPlace[],
+  mounts: readonly MountInPlace[],
   routes: readonly Route[],
   { now, observe }: { readonly now: number; readonly observe: Observer | null },
 ): void {
-  const newest = placed.filter(({ older }) => older === null);
-  for (const message of [...newest.map(unservedKey), unservedNotice(newest), ...describeSunsets(placed, routes, now)])
+  const newest = mounts.filter(({ older }) => older === null);
+  for (const message of [...newest.map(unservedKey), unservedNotice(newest), ...describeSunsets(mounts, routes, now)])
     if (message !== null) observe?.({ kind: "notice", level: "info", message });
 }
 
 const MOST_PATHS = 3;
 
 /** Returns one line for all of them. `latchkey db explain` shows the details. */
-function unservedNotice(placed: readonly MountInPlace[]): string | null {
-  const found = placed.flatMap((mount) => {
+function unservedNotice(mounts: readonly MountInPlace[]): string | null {
+  const found = mounts.flatMap((mount) => {
     const { length } = unservedLists(mount);
     return length === 0 ? [] : [{ path: mount.resource.path, length }];
   });
@@ -31,9 +31,9 @@ function unservedNotice(placed: readonly MountInPlace[]): string | null {
 }
 
 /** Parts after their sunset are still served until a developer removes them. */
-function describeSunsets(placed: readonly MountInPlace[], routes: readonly Route[], now: number): readonly string[] {
+function describeSunsets(mounts: readonly MountInPlace[], routes: readonly Route[], now: number): readonly string[] {
   const whole = routes.flatMap(({ methods }) => [...methods.values()].flatMap(({ deprecations = [] }) => deprecations));
-  const parts = placed.flatMap(({ resource: { path, deprecations } }) =>
+  const parts = mounts.flatMap(({ resource: { path, deprecations } }) =>
     [...(deprecations?.fields.values() ?? []), ...(deprecations?.filters.values() ?? [])]
       .flat()
       .map((each) => ({ ...each, what: `${each.what} of ${path}` })),

@@ -1,5 +1,5 @@
 import {
-  type Check,
+  type ValueCheck,
   type Checks,
   isObject,
   isText,
@@ -40,7 +40,7 @@ export interface Deprecated {
 }
 
 /** Checks a deprecation and returns all its mistakes together. */
-export const aDeprecation: Check = (value) => {
+export const aDeprecation: ValueCheck = (value) => {
   if (!isObject(value)) return 'it has to be an object, like { since: "2026-07-01", sunset: "2027-01-01" }';
   const mistakes = membersMistakes(value, members);
   const { since, sunset } = value;
@@ -56,7 +56,7 @@ const aMoment = seen((value) =>
     : null,
 );
 
-const members: Checks & Readonly<Record<keyof Deprecation, Check>> = {
+const members: Checks & Readonly<Record<keyof Deprecation, ValueCheck>> = {
   since: aMoment,
   sunset: optional(aMoment),
   link: optional(

@@ -27,7 +27,7 @@ export type { Oldest, Stats, TableStats } from "../store/sql/stats.ts";
 export type { FoundExisting, FoundExistingColumn, FoundExistingReference } from "../store/sql/existing/found.ts";
 export type { MigratedTable, MigrateOptions, Plan, PlannedTable } from "../store/sql/changes/migrating.ts";
 export type { Change as SchemaChange } from "../store/sql/changes/changes.ts";
-export type { Done as MigrationDone } from "../store/sql/changes/journal.ts";
+export type { CompletedStep as MigrationDone } from "../store/sql/changes/journal.ts";
 export type { Content, StoreSource, StoreTarget } from "../store/copy.ts";
 export {
   checkPostgres,

@@ -8,7 +8,7 @@ import {
   membersMistakes,
   shown,
   uncalled,
-  type Check,
+  type ValueCheck,
 } from "../core/checking/members.ts";
 import { isThrown } from "../core/checking/thrown.ts";
 import { otherCopiesWithin } from "../core/copy.ts";
@@ -148,7 +148,7 @@ export function combineLists(all: readonly ServiceParts[]): Required<ServicePart
   };
 }
 
-const featureMembers: Readonly<Record<keyof Feature, Check>> = {
+const featureMembers: Readonly<Record<keyof Feature, ValueCheck>> = {
   name: matching(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/, "it has to be lower-case words joined by hyphens, like audit-trail"),
   needs: aFeatureList,
   setUp: aFunction,

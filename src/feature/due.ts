@@ -76,13 +76,16 @@ function columnsIn(where: Where): readonly string[] {
   return conditionsIn(where).flatMap((each) => ("column" in each ? [each.column] : []));
 }
 
-type Condition = Extract<Where, { readonly column: unknown } | { readonly word: unknown } | { readonly link: unknown }>;
+type LeafCondition = Extract<
+  Where,
+  { readonly column: unknown } | { readonly word: unknown } | { readonly link: unknown }
+>;
 
-function linksIn(where: Where): readonly Extract<Condition, { readonly link: unknown }>[] {
+function linksIn(where: Where): readonly Extract<LeafCondition, { readonly link: unknown }>[] {
   return conditionsIn(where).filter((each) => "link" in each);
 }
 
-function conditionsIn(where: Where): readonly Condition[] {
+function conditionsIn(where: Where): readonly LeafCondition[] {
   if ("all" in where) return where.all.flatMap(conditionsIn);
   if ("any" in where) return where.any.flatMap(conditionsIn);
   return "not" in where ? conditionsIn(where.not) : [where];

@@ -8,7 +8,7 @@ import {
   optional,
   describeType,
   text,
-  type Check,
+  type ValueCheck,
 } from "../core/checking/members.ts";
 import type { MetricFamily } from "../core/measurement.ts";
 import type { Observer } from "../core/observation.ts";
@@ -21,7 +21,7 @@ export type Measuring = (
   taken: Set<string>,
 ) => readonly MetricFamily[];
 
-const members: Readonly<Record<keyof MetricFamily, Check>> = {
+const members: Readonly<Record<keyof MetricFamily, ValueCheck>> = {
   name: matching(/^[a-zA-Z_:][\w:]*$/, "it has to be letters, digits and underscores, like books_total"),
   help: text,
   type: buildChoiceCheck("counter", "gauge", "histogram"),

@@ -9,13 +9,13 @@ import {
   optional,
   text,
   texts,
-  type Check,
+  type ValueCheck,
 } from "../core/checking/members.ts";
 import type { Look } from "../core/html/look.ts";
 import type { AccountPages, Parts, ServiceParts } from "./feature.ts";
 
 /** The checks for lists of parts. Each part is checked separately. */
-export const partsLists: Readonly<Record<keyof ServiceParts, Check>> = {
+export const partsLists: Readonly<Record<keyof ServiceParts, ValueCheck>> = {
   schemes: anything,
   mounts: anything,
   endpoints: anything,
@@ -23,7 +23,7 @@ export const partsLists: Readonly<Record<keyof ServiceParts, Check>> = {
   collections: anything,
 };
 
-const pagesMembers: Readonly<Record<keyof AccountPages, Check>> = {
+const pagesMembers: Readonly<Record<keyof AccountPages, ValueCheck>> = {
   login: text,
   factor: text,
   signup: text,
@@ -35,10 +35,10 @@ const pagesMembers: Readonly<Record<keyof AccountPages, Check>> = {
 /** A path of the service, without a query. `//host` and `/\\host` are other sites. */
 const PATH = /^\/(?![/\\])[^?#\s]*$/;
 
-const lookMembers: Readonly<Record<keyof Look, Check>> = { title: text, logo: optional(text), style: anObject };
+const lookMembers: Readonly<Record<keyof Look, ValueCheck>> = { title: text, logo: optional(text), style: anObject };
 
 /** The checks for the parts of a feature. */
-export const partsMembers: Readonly<Record<keyof Parts, Check>> = {
+export const partsMembers: Readonly<Record<keyof Parts, ValueCheck>> = {
   ...partsLists,
   offer: (value) => (value === undefined ? "it has to be the offer to other features, or null" : null),
   scopesAllow: optional(aFunction),

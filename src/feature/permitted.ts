@@ -8,12 +8,12 @@ export function permissionMistakes(all: readonly NamedParts[]): readonly string[
   return [...new Set([...missingIdentity(found, all), ...missingRoles(found, all)])];
 }
 
-interface Placed {
+interface PlacedPermission {
   readonly place: string;
   readonly permission: Permission<string>;
 }
 
-function collectPermissions(all: readonly NamedParts[]): readonly Placed[] {
+function collectPermissions(all: readonly NamedParts[]): readonly PlacedPermission[] {
   return all.flatMap(({ parts: { mounts = [], endpoints = [] } }) => [
     ...mounts.flatMap(({ resource, permissions, actions }) =>
       [...Object.values(permissions), ...actions.map(({ permission }) => permission)].map((permission) => ({
@@ -27,7 +27,7 @@ function collectPermissions(all: readonly NamedParts[]): readonly Placed[] {
   ]);
 }
 
-function missingIdentity(found: readonly Placed[], all: readonly NamedParts[]): readonly string[] {
+function missingIdentity(found: readonly PlacedPermission[], all: readonly NamedParts[]): readonly string[] {
   const identityMembers = all.flatMap(({ parts: { identity = [] } }) => identity);
   return found.flatMap(({ place, permission: { name, identity = [] } }) =>
     identity
@@ -40,7 +40,7 @@ function missingIdentity(found: readonly Placed[], all: readonly NamedParts[]): 
 }
 
 /** A service without `accounts()` has only the roles that its schemes give. */
-function missingRoles(found: readonly Placed[], all: readonly NamedParts[]): readonly string[] {
+function missingRoles(found: readonly PlacedPermission[], all: readonly NamedParts[]): readonly string[] {
   const declaring = all.flatMap(({ parts: { roles } }) => (roles === undefined ? [] : [roles]));
   if (declaring.length === 0) return [];
   const declaredRoles = declaring.flat();

@@ -7,7 +7,7 @@ import {
   membersMistakes,
   shown,
   describeType,
-  type Check,
+  type ValueCheck,
 } from "../core/checking/members.ts";
 import type { Observer } from "../core/observation.ts";
 import { rangedColumn } from "../store/served.ts";
@@ -18,7 +18,7 @@ import { toldOnce } from "./observers.ts";
 
 const TICK_MS = 1000;
 
-const members: Readonly<Record<keyof Upkeep, Check>> = {
+const members: Readonly<Record<keyof Upkeep, ValueCheck>> = {
   everySeconds: (value) =>
     aWholeNumber(value) === null && (value as number) >= 1 ? null : "it has to be a whole number from 1",
   due: aFunction,

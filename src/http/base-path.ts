@@ -13,7 +13,7 @@ export function parseBasePath(text: string): string | null {
 }
 
 /** Returns the mistake in an option that must be a base path, or null. */
-export const aBasePath: Check = (value) =>
+export const aBasePath: ValueCheck = (value) =>
   isText(value) && parseBasePath(value) !== null
     ? null
     : "it has to be a path such as /api/v1: segments of letters, digits and -._~";
@@ -25,4 +25,4 @@ export function belowBasePath(path: string, basePath: string): string | null {
   const rest = path.slice(basePath.length);
   return rest === "" ? "/" : rest.startsWith("/") ? rest : null;
 }
-import { isText, type Check } from "../core/checking/members.ts";
+import { isText, type ValueCheck } from "../core/checking/members.ts";

@@ -1,5 +1,5 @@
 import type { Action, AllowedRows, PermissionRequest } from "../access/permission/permission.ts";
-import type { Identified } from "../access/scheme/chain.ts";
+import type { IdentifiedCaller } from "../access/scheme/chain.ts";
 import type { Call } from "../core/call/call.ts";
 import { requireSameSite } from "../core/call/cross-site.ts";
 import { suggestion } from "../core/checking/nearest.ts";
@@ -55,7 +55,7 @@ export class Exchange implements PermissionRequest {
   /** The number of writes that the store has not finished. */
   writing = 0;
   readonly now: number;
-  #identified: Identified | null = null;
+  #identified: IdentifiedCaller | null = null;
   #preferences: ReadonlyMap<string, string> | null | undefined = undefined;
 
   constructor(service: ServiceCore, call: Call, endpoint: LimitedEndpoint, params: Params) {
@@ -74,7 +74,7 @@ export class Exchange implements PermissionRequest {
   }
 
   /** Sets the result of the chain. Null on open endpoints, which read no credential. */
-  set identified(identified: Identified) {
+  set identified(identified: IdentifiedCaller) {
     this.#identified = identified;
   }
 

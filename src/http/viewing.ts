@@ -12,17 +12,17 @@ import type { ServedEndpoint } from "./endpoint/endpoint.ts";
 import { Exchange } from "./exchange.ts";
 import type { Offer, Place, View } from "./formats/view.ts";
 import type { MountInPlace } from "./mount/mount.ts";
-import type { Decided } from "./mount/reads/expand/verdicts.ts";
+import type { KeyDecision } from "./mount/reads/expand/verdicts.ts";
 import { findById, findVisible, requireParents } from "./mount/reads/reading.ts";
 import { expandableNames } from "./mount/relations.ts";
 import { readValues } from "./mount/values.ts";
 import { requirePermission } from "./permitting.ts";
 import type { FindRoute, Match } from "./routes.ts";
 
-type Headers = View["headers"];
+type ViewHeaders = View["headers"];
 
 /** The state of a request, as far as it came. */
-export interface Seen {
+export interface RequestState {
   readonly service: ServiceCore & { readonly find: FindRoute };
   readonly call: Call;
   readonly match: Match | null;
@@ -31,12 +31,12 @@ export interface Seen {
 
 /** The view of a response for a format. Reads data only on demand. */
 export class ServedView implements View {
-  readonly #seen: Seen;
+  readonly #seen: RequestState;
   readonly #reply: Pick<Reply, "status" | "headers" | "tag">;
   #found: Map<string, Eventually<Row | null>> | null = null;
 
   // Created for every response, but used by few.
-  constructor(seen: Seen, reply: Pick<Reply, "status" | "headers" | "tag">) {
+  constructor(seen: RequestState, reply: Pick<Reply, "status" | "headers" | "tag">) {
     this.#seen = seen;
     this.#reply = reply;
   }
@@ -49,7 +49,7 @@ export class ServedView implements View {
     return this.#reply.status;
   }
 
-  get headers(): Headers {
+  get headers(): ViewHeaders {
     return this.#reply.headers ?? [];
   }
 
@@ -129,11 +129,11 @@ export class ServedView implements View {
   }
 
   /** Reads a record once for all offers. */
-  #find(placed: MountInPlace, exchange: Exchange): Eventually<Row | null> {
+  #find(mount: MountInPlace, exchange: Exchange): Eventually<Row | null> {
     this.#found ??= new Map();
-    const at = `${placed.collection.name} ${exchange.key()}`;
+    const at = `${mount.collection.name} ${exchange.key()}`;
     let found = this.#found.get(at);
-    if (found === undefined) this.#found.set(at, (found = findById(placed, exchange)));
+    if (found === undefined) this.#found.set(at, (found = findById(mount, exchange)));
     return found;
   }
 
@@ -147,7 +147,7 @@ export class ServedView implements View {
       requirePermission(probe);
       if (mounted === undefined) return true;
       if (match.params["id"] !== undefined)
-        return (await findVisible(mounted, probe, (placed, at) => this.#find(placed, at))) !== null;
+        return (await findVisible(mounted, probe, (mount, at) => this.#find(mount, at))) !== null;
       await requireParents(mounted, probe);
       return true;
     });
@@ -182,14 +182,14 @@ export class ServedView implements View {
   async values(path: string, ids: readonly Key[], field: string): Promise<ReadonlyMap<Key, unknown> | null> {
     const { service, exchange } = this.#seen;
     if (exchange === null) return null;
-    let placed: MountInPlace | null = null;
-    const verdicts = new Map<Key, Decided>();
+    let mount: MountInPlace | null = null;
+    const verdicts = new Map<Key, KeyDecision>();
     for (const id of ids) {
       const target = `${path}/${encodeURIComponent(String(id).toWellFormed())}`;
       const match = service.find(service.basePath + target);
       const endpoint = match?.route.methods.get("GET");
       if (endpoint?.mounted === undefined || endpoint.mounted.parent !== null) return null;
-      placed = endpoint.mounted;
+      mount = endpoint.mounted;
       const innerExchange = this.#exchangeFor(endpoint, "GET", target, match!.params);
       const isAllowed = await runOrNull(() => {
         requirePermission(innerExchange);
@@ -200,8 +200,8 @@ export class ServedView implements View {
           decision: innerExchange.only === null ? "allow" : { only: innerExchange.only },
         });
     }
-    if (placed === null || !placed.shown.includes(field)) return null;
-    const mounted = placed;
+    if (mount === null || !mount.shown.includes(field)) return null;
+    const mounted = mount;
     return runOrNull(() => readValues(exchange, mounted, field, verdicts));
   }
 

@@ -8,11 +8,11 @@ import type { Filter } from "./query.ts";
 import type { Operator, Resource } from "./resource.ts";
 
 /** A condition for records: filters, and the operators that combine them. */
-export type Condition =
+export type QueryCondition =
   | Filter
-  | { readonly all: readonly Condition[] }
-  | { readonly any: readonly Condition[] }
-  | { readonly not: Condition };
+  | { readonly all: readonly QueryCondition[] }
+  | { readonly any: readonly QueryCondition[] }
+  | { readonly not: QueryCondition };
 
 /** The most filters of one `where`. An empty condition counts as one. */
 export const MAX_CONDITIONS = 64;
@@ -28,11 +28,16 @@ const MAX_ALL_LENGTH = 65_536;
  * Reads a condition: fields with operators and values, `all`, `any` and `not`. All members of a condition must match. Reports every issue
  * with its place.
  */
-export function readCondition(resource: Resource, input: unknown, pointer: string, issues: Issue[]): Condition | null {
-  return new Reader(resource, issues).condition(input, pointer, 0);
+export function readCondition(
+  resource: Resource,
+  input: unknown,
+  pointer: string,
+  issues: Issue[],
+): QueryCondition | null {
+  return new ConditionReader(resource, issues).condition(input, pointer, 0);
 }
 
-class Reader {
+class ConditionReader {
   readonly #resource: Resource;
   readonly #issues: Issue[];
   #left = MAX_CONDITIONS;
@@ -44,12 +49,12 @@ class Reader {
     this.#issues = issues;
   }
 
-  condition(input: unknown, pointer: string, depth: number): Condition | null {
+  condition(input: unknown, pointer: string, depth: number): QueryCondition | null {
     if (!isObject(input))
       return this.#say(pointer, "invalid", 'An object is required, like {"name": {"eq": "Ann"}}; or any, all, not.');
     const members = Object.entries(input);
     if (members.length === 0) this.#count(pointer);
-    const parts: Condition[] = [];
+    const parts: QueryCondition[] = [];
     for (const [name, value] of members) {
       if (this.#isOver()) break;
       const part = this.#member(name, value, pointer + pointerTo(name), depth);
@@ -58,7 +63,7 @@ class Reader {
     return parts.length === 1 ? parts[0]! : { all: parts };
   }
 
-  #member(name: string, value: unknown, pointer: string, depth: number): Condition | null {
+  #member(name: string, value: unknown, pointer: string, depth: number): QueryCondition | null {
     if (name === "all" || name === "any" || name === "not") {
       if (depth === MAX_DEPTH)
         return this.#say(pointer, "too_deep", `all, any and not may be nested ${MAX_DEPTH} levels deep at most.`);
@@ -75,10 +80,10 @@ class Reader {
     return this.#comparisons(name, value, pointer, allowed);
   }
 
-  #several(input: unknown, pointer: string, depth: number): readonly Condition[] | null {
+  #several(input: unknown, pointer: string, depth: number): readonly QueryCondition[] | null {
     if (!Array.isArray(input)) return this.#say(pointer, "invalid", "An array of conditions is required.");
     if (input.length === 0) this.#count(pointer);
-    const parts: Condition[] = [];
+    const parts: QueryCondition[] = [];
     for (const [at, each] of input.entries()) {
       if (this.#isOver()) break;
       const part = this.condition(each, `${pointer}/${at}`, depth);
@@ -87,7 +92,7 @@ class Reader {
     return parts;
   }
 
-  #comparisons(field: string, input: unknown, pointer: string, allowed: readonly Operator[]): Condition | null {
+  #comparisons(field: string, input: unknown, pointer: string, allowed: readonly Operator[]): QueryCondition | null {
     if (!isObject(input) || Object.keys(input).length === 0)
       return this.#say(pointer, "invalid", `An object with an operator is required: ${allowed.join(", ")}.`);
     const filters: Filter[] = [];

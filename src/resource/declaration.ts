@@ -146,7 +146,7 @@ export interface Resource<
   readonly scans: boolean;
   /** The existing table. Null if the store makes one. */
   readonly table: ExistingTable | null;
-  readonly check: Check | null;
+  readonly check: RecordCheck | null;
   readonly description: string | null;
 }
 
@@ -162,7 +162,7 @@ export interface ExistingTable {
 }
 
 /** A method type, so a function for a specific record is compatible. It is called only with that record. */
-type Check = { check(record: Readonly<Record<string, unknown>>): readonly Issue[] }["check"];
+type RecordCheck = { check(record: Readonly<Record<string, unknown>>): readonly Issue[] }["check"];
 
 /** The name of the parent column in nested resources. */
 export type ParentColumnOf<Outer> = Outer extends { readonly name: infer N extends string } ? `${N}_id` : never;

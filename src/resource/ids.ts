@@ -13,7 +13,7 @@ const fields: Readonly<Record<IdKind, Field>> = {
   text: defineField(keyKind, { readOnly: true }),
 };
 
-interface Identified {
+interface ResourceWithId {
   readonly id: IdKind;
   readonly fields: Readonly<Record<string, Field>>;
 }
@@ -24,12 +24,12 @@ export function idField({ id }: { readonly id: IdKind }): Field {
 }
 
 /** Returns a field by its name, including `id`. */
-export function getField(resource: Identified, name: string): Field {
+export function getField(resource: ResourceWithId, name: string): Field {
   return name === "id" ? idField(resource) : resource.fields[name]!;
 }
 
 /** Returns the kind of a field by its name, including `id`. */
-export function getKind(resource: Identified, name: string): Kind<unknown> {
+export function getKind(resource: ResourceWithId, name: string): Kind<unknown> {
   return getField(resource, name).kind;
 }
 

@@ -13,7 +13,7 @@ import {
   text,
   texts,
   together,
-  type Check,
+  type ValueCheck,
   type Checks,
   type Members,
 } from "../core/checking/members.ts";
@@ -44,7 +44,7 @@ export function collectMistakes(declaration: unknown): readonly string[] {
   return found.map((mistake) => `${place}: ${mistake}`);
 }
 
-export const aResource: Check = (value) =>
+export const aResource: ValueCheck = (value) =>
   otherCopyMistake(value) ??
   (isObject(value) && isText(value["path"]) ? null : "it has to be a resource; declare it with defineResource");
 

@@ -1,6 +1,6 @@
 import { isObject } from "../core/checking/members.ts";
 import { MAX_ISSUES, type Issue } from "../core/problem/problem.ts";
-import { readCondition, type Condition } from "./conditions.ts";
+import { readCondition, type QueryCondition } from "./conditions.ts";
 import { pointerTo } from "./pointer.ts";
 import { isOnce, readOnce, type AskedOnce } from "./query.ts";
 import type { Resource } from "./resource.ts";
@@ -8,7 +8,7 @@ import type { Resource } from "./resource.ts";
 /** The list request in the body of a `QUERY`. */
 export interface QueryRequest extends AskedOnce {
   /** Null to select all records. */
-  readonly where: Condition | null;
+  readonly where: QueryCondition | null;
   /** The kind of total in the response. Null if it contains none. */
   readonly count: "exact" | "estimated" | null;
 }

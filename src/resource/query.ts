@@ -43,10 +43,10 @@ export type AskedOnce = Omit<ListRequest, "filters">;
 /** Reports the mistake in a part of a list request, by its name. */
 type Say = (name: string, flaw: Flaw) => void;
 
-type Parameters = readonly (readonly [name: string, value: string])[];
+type QueryParameters = readonly (readonly [name: string, value: string])[];
 
 /** Reads parameters of these names, each once, and refuses all others. */
-function readThese(parameters: Parameters, names: readonly string[]) {
+function readThese(parameters: QueryParameters, names: readonly string[]) {
   const issues: Issue[] = [];
   const say: Say = (name, { code, detail }) => void issues.push({ pointer: `?${name}`, code, detail });
   const once = new Map<string, string>();
@@ -63,7 +63,7 @@ const ONCE = new Set(["limit", "cursor", "sort", "fields"]);
 /** Reads the query of a list. Reports all issues together. Their pointers are `?name`. */
 export function readListRequest(
   resource: Resource,
-  parameters: Parameters,
+  parameters: QueryParameters,
   expandable: readonly string[] = [],
 ): ListRequest | readonly Issue[] {
   const issues: Issue[] = [];
@@ -116,7 +116,7 @@ export function isOnce({ search }: Resource, name: string): boolean {
 }
 
 /** Reads only `?limit=` and `?cursor=`, for a list without other parameters. */
-export function readPageRequest(parameters: Parameters): Pick<ListRequest, "limit" | "cursor"> | readonly Issue[] {
+export function readPageRequest(parameters: QueryParameters): Pick<ListRequest, "limit" | "cursor"> | readonly Issue[] {
   const { once, issues, say } = readThese(parameters, ["limit", "cursor"]);
   const limit = readLimit({ default: DEFAULT_LIMIT, maximum: MAX_LIMIT }, once.get("limit"));
   if (limit instanceof Flaw) say("limit", limit);
@@ -127,7 +127,7 @@ export function readPageRequest(parameters: Parameters): Pick<ListRequest, "limi
 /** Reads `?fields=` and `?expand=` of a single record. */
 export function readRecordRequest(
   resource: Resource,
-  parameters: Parameters,
+  parameters: QueryParameters,
   expandable: readonly string[],
 ): Pick<ListRequest, "fields" | "expand"> | readonly Issue[] {
   const { once, issues, say } = readThese(parameters, ["fields", "expand"]);
@@ -168,20 +168,20 @@ function readFilter(resource: Resource, name: string, text: string): Filter | Fl
 /** The offset of a time zone whose plus was decoded as a space. */
 const LOST_PLUS = /\d \d\d:\d\d(?:,|$)/;
 
-type Named = Pick<Filter, "field" | "operator">;
+type NamedFilter = Pick<Filter, "field" | "operator">;
 
-const cache = new WeakMap<Resource, ReadonlyMap<string, Named>>();
+const cache = new WeakMap<Resource, ReadonlyMap<string, NamedFilter>>();
 
 /** Returns the filters of a resource by the names of their parameters: `price[lt]`, and `price` for `price[eq]`. */
-function filtersNamedBy(resource: Resource): ReadonlyMap<string, Named> {
+function filtersNamedBy(resource: Resource): ReadonlyMap<string, NamedFilter> {
   let named = cache.get(resource);
   if (named === undefined) cache.set(resource, (named = new Map(collectFilterNames(resource))));
   return named;
 }
 
-function collectFilterNames({ filters }: Resource): readonly (readonly [string, Named])[] {
+function collectFilterNames({ filters }: Resource): readonly (readonly [string, NamedFilter])[] {
   return [...filters].flatMap(([field, operators]) =>
-    operators.flatMap((operator): (readonly [string, Named])[] => {
+    operators.flatMap((operator): (readonly [string, NamedFilter])[] => {
       const named = { field, operator };
       const full = [`${field}[${operator}]`, named] as const;
       return operator === "eq" ? [[field, named], full] : [full];

@@ -2,7 +2,7 @@ import type { IdKind } from "./ids.ts";
 import type { Field } from "./kinds/field.ts";
 
 /** The parts of a resource that its types depend on. */
-interface Shape {
+interface ResourceShape {
   readonly fields: Readonly<Record<string, Field>>;
   readonly parentColumn: string | null;
   readonly id?: IdKind;
@@ -12,7 +12,7 @@ interface Shape {
 // The types that follow from a declaration. Each has a name, so that compiler messages show it.
 
 type OptionsOf<F> = F extends Field<infer _, infer O> ? O : never;
-type ValueOf<F> = F extends Field<infer T, infer _> ? T : never;
+type FieldValue<F> = F extends Field<infer T, infer _> ? T : never;
 /** True if the options of a field contain this one. False if the options are unknown. */
 type IsTrue<O, K extends string> = unknown extends O ? false : [K] extends [O] ? true : false;
 type HasDefault<O> = IsTrue<O, "default">;
@@ -20,29 +20,35 @@ type HasDefault<O> = IsTrue<O, "default">;
 type IsComputed<O> = IsTrue<O, "computed">;
 type IsGiven<O> = IsTrue<O, "generated"> extends true ? true : IsTrue<O, "readOnly">;
 type IsLeftOut<O> = IsTrue<O, "optional"> extends true ? true : IsTrue<O, "filled"> extends true ? true : HasDefault<O>;
-type Shown<T, O> = IsTrue<O, "optional"> extends true ? (HasDefault<O> extends true ? T : T | null) : T;
-type Sent<T, O> = IsTrue<O, "optional"> extends true ? (IsTrue<O, "transient"> extends true ? T : T | null) : T;
+type ShownValue<T, O> = IsTrue<O, "optional"> extends true ? (HasDefault<O> extends true ? T : T | null) : T;
+type SentValue<T, O> = IsTrue<O, "optional"> extends true ? (IsTrue<O, "transient"> extends true ? T : T | null) : T;
 
 /** The type of an id. */
 type Id<I> = I extends "uuid" | "text" ? string : number;
-type IdOf<R extends Shape> = R extends { readonly id: infer I } ? Id<I> : number;
-type ParentIdOf<R extends Shape> = R extends { readonly within: infer W }
+type RecordId<R extends ResourceShape> = R extends { readonly id: infer I } ? Id<I> : number;
+type ParentIdOf<R extends ResourceShape> = R extends { readonly within: infer W }
   ? W extends { readonly id: infer I }
     ? Id<I>
     : never
   : number;
 
 /** The column of the parent. Never if there is none, or if it is unknown. */
-type ParentOf<R extends Shape> = string extends R["parentColumn"] ? never : R["parentColumn"] & string;
-type FieldsOf<R extends Shape> = R["fields"];
-type OptionsIn<R extends Shape, K extends keyof FieldsOf<R>> = OptionsOf<FieldsOf<R>[K]>;
-type ShownIn<R extends Shape, K extends keyof FieldsOf<R>> = Shown<ValueOf<FieldsOf<R>[K]>, OptionsIn<R, K>>;
-type SentIn<R extends Shape, K extends keyof FieldsOf<R>> = Sent<ValueOf<FieldsOf<R>[K]>, OptionsIn<R, K>>;
+type ParentOf<R extends ResourceShape> = string extends R["parentColumn"] ? never : R["parentColumn"] & string;
+type FieldsOf<R extends ResourceShape> = R["fields"];
+type OptionsIn<R extends ResourceShape, K extends keyof FieldsOf<R>> = OptionsOf<FieldsOf<R>[K]>;
+type ShownIn<R extends ResourceShape, K extends keyof FieldsOf<R>> = ShownValue<
+  FieldValue<FieldsOf<R>[K]>,
+  OptionsIn<R, K>
+>;
+type SentIn<R extends ResourceShape, K extends keyof FieldsOf<R>> = SentValue<
+  FieldValue<FieldsOf<R>[K]>,
+  OptionsIn<R, K>
+>;
 
-type ShownName<R extends Shape> = keyof {
+type ShownName<R extends ResourceShape> = keyof {
   [K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "writeOnly"> extends true ? never : K]: K;
 };
-type StoredName<R extends Shape> = keyof {
+type StoredName<R extends ResourceShape> = keyof {
   [
     K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "transient"> extends true
       ? never
@@ -51,17 +57,17 @@ type StoredName<R extends Shape> = keyof {
         : K
   ]: K;
 };
-type TransientName<R extends Shape> = keyof {
+type TransientName<R extends ResourceShape> = keyof {
   [K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "transient"> extends true ? K : never]: K;
 };
-type WritableName<R extends Shape> = keyof {
+type WritableName<R extends ResourceShape> = keyof {
   [K in keyof FieldsOf<R> as IsGiven<OptionsIn<R, K>> extends true ? never : K]: K;
 };
-type LeftOutName<R extends Shape> = keyof {
+type LeftOutName<R extends ResourceShape> = keyof {
   [K in keyof FieldsOf<R> as IsLeftOut<OptionsIn<R, K>> extends true ? K : never]: K;
 };
 /** Shown fields without a default, which have no known value before a write. */
-type OpenName<R extends Shape> = keyof {
+type OpenName<R extends ResourceShape> = keyof {
   [
     K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "generated"> extends true
       ? never
@@ -73,7 +79,7 @@ type OpenName<R extends Shape> = keyof {
   ]: K;
 };
 /** Fields that a stored change always contains: sent, existing, or with a default value. */
-type KeptName<R extends Shape> = Exclude<
+type KeptName<R extends ResourceShape> = Exclude<
   keyof {
     [K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "made"> extends true ? never : K]: K;
   } &
@@ -83,40 +89,44 @@ type KeptName<R extends Shape> = Exclude<
 >;
 
 /** The shown value of a field. */
-export type ShownBy<F> = Shown<ValueOf<F>, OptionsOf<F>>;
+export type ShownBy<F> = ShownValue<FieldValue<F>, OptionsOf<F>>;
 
-type Known<O> = unknown extends O ? never : O;
+type KnownOptions<O> = unknown extends O ? never : O;
 
 /** Fields that are computed from the others. */
 export type ComputedFields<C> = {
-  readonly [K in keyof C]: Field<ValueOf<C[K]>, Known<OptionsOf<C[K]>> | "readOnly" | "computed">;
+  readonly [K in keyof C]: Field<FieldValue<C[K]>, KnownOptions<OptionsOf<C[K]>> | "readOnly" | "computed">;
 };
 
 /** A record as a caller reads it. */
-export type RecordOf<R extends Shape> = { readonly id: IdOf<R> } & { readonly [K in ShownName<R>]: ShownIn<R, K> };
+export type RecordOf<R extends ResourceShape> = { readonly id: RecordId<R> } & {
+  readonly [K in ShownName<R>]: ShownIn<R, K>;
+};
 
 /** The fields that a caller sends to create or replace a record. */
-export type DraftOf<R extends Shape> = {
+export type DraftOf<R extends ResourceShape> = {
   readonly [K in Exclude<WritableName<R>, LeftOutName<R>>]: SentIn<R, K>;
 } & { readonly [K in WritableName<R> & LeftOutName<R>]?: SentIn<R, K> };
 
 /** The stored form of a record: every column, including hidden ones. */
-export type StoredOf<R extends Shape> = { readonly id: IdOf<R> } & { readonly [K in ParentOf<R>]: ParentIdOf<R> } & {
+export type StoredOf<R extends ResourceShape> = { readonly id: RecordId<R> } & {
+  readonly [K in ParentOf<R>]: ParentIdOf<R>;
+} & {
   readonly [K in StoredName<R>]: ShownIn<R, K>;
 };
 
 /** The names of the columns of its table, including `id` and the column of the parent. */
-export type ColumnOf<R extends Shape> = "id" | ParentOf<R> | (StoredName<R> & string);
+export type ColumnOf<R extends ResourceShape> = "id" | ParentOf<R> | (StoredName<R> & string);
 
 /** The columns with comparable values: no JSON, no lists, and no lists of ids. */
-export type ComparedOf<R extends Shape> =
+export type ComparedOf<R extends ResourceShape> =
   | "id"
   | ParentOf<R>
   | (keyof {
       [
         K in StoredName<R> as IsTrue<OptionsIn<R, K>, "json"> extends true
           ? never
-          : [ValueOf<FieldsOf<R>[K]>] extends [object]
+          : [FieldValue<FieldsOf<R>[K]>] extends [object]
             ? never
             : K
       ]: K;
@@ -124,32 +134,32 @@ export type ComparedOf<R extends Shape> =
       string);
 
 /** The columns that may hold the id of a user: `id` and columns of numbers. */
-export type UserIdOf<R extends Shape> =
-  | HoldsNumber<IdOf<R>, "id">
+export type UserIdOf<R extends ResourceShape> =
+  | HoldsNumber<RecordId<R>, "id">
   | HoldsNumber<ParentIdOf<R>, ParentOf<R>>
-  | (keyof { [K in StoredName<R> as HoldsNumber<ValueOf<FieldsOf<R>[K]>, K>]: K } & string);
+  | (keyof { [K in StoredName<R> as HoldsNumber<FieldValue<FieldsOf<R>[K]>, K>]: K } & string);
 type HoldsNumber<T, K> = [T] extends [number] ? K : unknown extends T ? K : never;
 
 /** The columns with the id of another record, including that of the parent. */
-export type ReferenceOf<R extends Shape> =
+export type ReferenceOf<R extends ResourceShape> =
   | ParentOf<R>
   | (keyof { [K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "refers"> extends true ? K : never]: K } & string);
 
 /** The values that may be written to its columns. The path gives the id and the parent. */
-export type WritableOf<R extends Shape> = { readonly [K in StoredName<R>]?: ShownIn<R, K> };
+export type WritableOf<R extends ResourceShape> = { readonly [K in StoredName<R>]?: ShownIn<R, K> };
 
 /** The stored values of a new record. */
-export type MadeValuesOf<R extends Shape> = {
+export type MadeValuesOf<R extends ResourceShape> = {
   readonly [K in Exclude<StoredName<R>, OpenName<R>>]: ShownIn<R, K>;
 } & { readonly [K in OpenName<R>]?: ShownIn<R, K> };
 
 /** The stored values of a change, without unchanged fields. */
-export type ChangedValuesOf<R extends Shape> = { readonly [K in KeptName<R>]: ShownIn<R, K> } & {
+export type ChangedValuesOf<R extends ResourceShape> = { readonly [K in KeptName<R>]: ShownIn<R, K> } & {
   readonly [K in Exclude<StoredName<R>, KeptName<R>>]?: ShownIn<R, K>;
 };
 
 /** The transient fields in the request. */
-export type TransientOf<R extends Shape> = { readonly [K in TransientName<R>]?: ValueOf<FieldsOf<R>[K]> };
+export type TransientOf<R extends ResourceShape> = { readonly [K in TransientName<R>]?: FieldValue<FieldsOf<R>[K]> };
 
 /** The values for `check`: the stored ones, the existing ones, and the transient fields in the request. */
-export type CheckedOf<R extends Shape> = { readonly id?: IdOf<R> } & MadeValuesOf<R> & TransientOf<R>;
+export type CheckedOf<R extends ResourceShape> = { readonly id?: RecordId<R> } & MadeValuesOf<R> & TransientOf<R>;

@@ -19,7 +19,7 @@ import {
   together,
   unseen,
   wholeFrom,
-  type Check,
+  type ValueCheck,
   type Checks,
   type Members,
   objectWith,
@@ -30,7 +30,7 @@ import { anIssueList } from "../core/problem/problem.ts";
 import type { Change, Collection, Column, ExistingTable, KeptLinks, Origin, Transaction } from "./store.ts";
 
 /** Checks that a value is a store. It needs the methods that all parts of a service use. */
-export const aStore: Check = objectWith(
+export const aStore: ValueCheck = objectWith(
   "a store, like sqliteStore({ path })",
   "open",
   "find",
@@ -62,7 +62,7 @@ export function collectionMistakes(collection: Readonly<Record<string, unknown>>
   ];
 }
 
-const aFlag: Check = (value) => (value === true ? null : "it has to be true, or left out");
+const aFlag: ValueCheck = (value) => (value === true ? null : "it has to be true, or left out");
 
 const originMembers: ChecksOf<Origin> = {
   renamedFrom: optional(text),
@@ -173,14 +173,14 @@ export function storeMistakes(collections: unknown): readonly string[] {
   }).flat();
 }
 
-const aCollection: Check = (value) =>
+const aCollection: ValueCheck = (value) =>
   isObject(value) && isText(value["name"]) ? null : "it has to be a table that the service has";
-const aWhere: Check = (value) =>
+const aWhere: ValueCheck = (value) =>
   isObject(value) ? null : 'it has to be a condition, like { column: "at", operator: "lt", value: 7 }';
 /** The table checks the value of the key, because it knows the type. */
 const common = { kind: anything, collection: aCollection, key: anything };
 /** Refuses an instance of a class, because only its own properties would be written. A Map has none. */
-const values: Check = (value) =>
+const values: ValueCheck = (value) =>
   anObject(value) ??
   (isStrange(value as Members, Object.keys(value as Members))
     ? "it has to be an object with the columns by their names"

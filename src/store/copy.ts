@@ -6,7 +6,7 @@ import { valueOfJSON } from "../core/exact-numbers.ts";
 import type { Collection, Column, Value } from "./store.ts";
 
 /** A row during a copy: the values of all columns of its table, including its revision and folded values. */
-export type Cells = readonly Value[];
+export type CopiedRow = readonly Value[];
 
 /** The numbers that a store issues only once. */
 export interface Counters {
@@ -23,7 +23,7 @@ export interface Content {
   counters(): Promise<Counters>;
   count(table: string): Promise<number>;
   /** Pages of rows in the order of their keys. */
-  read(table: string): AsyncIterable<readonly Cells[]>;
+  read(table: string): AsyncIterable<readonly CopiedRow[]>;
 }
 
 /**
@@ -37,7 +37,7 @@ export interface StoreSource extends Content {
 /** A new store that is being filled. It exists only after `keep`, and then as a whole. */
 export interface StoreTarget {
   create(collections: readonly Collection[]): Promise<void>;
-  write(table: string, rows: readonly Cells[]): Promise<void>;
+  write(table: string, rows: readonly CopiedRow[]): Promise<void>;
   /** Sets the counters and checks the references. Returns the content of the store. */
   complete(counters: Counters): Promise<Content>;
   keep(): Promise<void>;
@@ -166,7 +166,7 @@ export async function copyStore(
   return copied;
 }
 
-async function write(target: StoreTarget, table: string, page: readonly Cells[]): Promise<void> {
+async function write(target: StoreTarget, table: string, page: readonly CopiedRow[]): Promise<void> {
   try {
     await target.write(table, page);
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Collection, Column, ListQuery, Operator, Sort, Where } from "./store.ts";
 
-type Condition = Exclude<Where, { readonly all: unknown } | { readonly any: unknown } | { readonly not: unknown }>;
+type LeafCondition = Exclude<Where, { readonly all: unknown } | { readonly any: unknown } | { readonly not: unknown }>;
 
 /**
  * True if an index returns the rows of a query in their order. A page then costs only the rows that it shows, however
@@ -9,7 +9,7 @@ type Condition = Exclude<Where, { readonly all: unknown } | { readonly any: unkn
 export function isServed(query: Pick<ListQuery, "collection" | "where" | "sort">): boolean {
   const { where, sort } = query;
   const collection = asServed(query.collection);
-  const conditions: Condition[] = [];
+  const conditions: LeafCondition[] = [];
   if (where !== null && !collect(where, conditions)) return false;
   if (conditions.length === 1 && linkAlone({ where: conditions[0]!, sort }) !== null) return true;
   const equal = new Set<string>();
@@ -88,7 +88,7 @@ function asServed(collection: Collection): Collection {
 }
 
 /** Collects the conditions that must all be true. Returns false if there is an alternative or a negation. */
-function collect(where: Where, conditions: Condition[]): boolean {
+function collect(where: Where, conditions: LeafCondition[]): boolean {
   if ("all" in where) return where.all.every((each) => collect(each, conditions));
   if ("any" in where) return where.any.length === 1 && collect(where.any[0]!, conditions);
   if ("not" in where) return false;

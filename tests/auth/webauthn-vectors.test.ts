@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { createECDH, createHash, createPrivateKey, createPublicKey, verify, type KeyObject } from "node:crypto";
 import { test } from "node:test";
-import { readAssertion, readRegistration, type Expected } from "../../src/features/auth/passkeys/webauthn.ts";
+import {
+  readAssertion,
+  readRegistration,
+  type PasskeyExpectations,
+} from "../../src/features/auth/passkeys/webauthn.ts";
 import { writeCBOR } from "../harness/authenticator.ts";
 import { vectors, type Vector } from "../harness/webauthn-vectors.ts";
 
@@ -9,7 +13,7 @@ import { vectors, type Vector } from "../harness/webauthn-vectors.ts";
 // comes from the private key of the vector, so without CBOR and COSE.
 
 const text = (hex: string): string => Buffer.from(hex, "hex").toString("base64url");
-const expected = (challenge: string): Expected => ({
+const expected = (challenge: string): PasskeyExpectations => ({
   challenge: text(challenge),
   rpId: "example.org",
   isOrigin: (origin) => origin === "https://example.org",

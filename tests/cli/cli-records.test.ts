@@ -177,9 +177,9 @@ test("reports the number of records and the refused lines, and exports the same 
 test("reports errors before the remaining writes, so that they are not lost if the process is killed", async (t) => {
   using place = placeFor();
   const { operator } = await shop(t, place);
-  const placed = operator.mounts.find(({ resource }) => resource.name === "order")!;
+  const mount = operator.mounts.find(({ resource }) => resource.name === "order")!;
   const options = { file: "orders", isText: false, withIds: false, dryRun: false, as: null };
-  const running = await importRecords(operator, placed, options);
+  const running = await importRecords(operator, mount, options);
   const reports: (readonly [line: number, written: number])[] = [];
   const lines = [{ user_id: 1 }, { user_id: 1, status: "lost" }, { user_id: 1 }];
 
@@ -187,11 +187,11 @@ test("reports errors before the remaining writes, so that they are not lost if t
     lines.map((record, at) => ({ line: at + 1, record })),
     // A read of this store is synchronous.
     ({ line }) =>
-      void Promise.resolve(operator.store.count(placed.collection, null)).then((n) => reports.push([line, n])),
+      void Promise.resolve(operator.store.count(mount.collection, null)).then((n) => reports.push([line, n])),
   );
 
   assert.deepEqual([reports, refused.length], [[[2, 0]], 1]);
-  assert.equal(await operator.store.count(placed.collection, null), 2);
+  assert.equal(await operator.store.count(mount.collection, null), 2);
 });
 
 test("resumes a killed import without duplicate or missing lines", async (t) => {

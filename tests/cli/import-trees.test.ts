@@ -70,9 +70,9 @@ async function imported(
   records: readonly object[],
   { batches = Infinity, ...overrides }: Partial<RecordImportOptions> & { readonly batches?: number } = {},
 ): Promise<Imported> {
-  const placed = operator.mounts.find((each) => formatResourceName(each) === resource)!;
+  const mount = operator.mounts.find((each) => formatResourceName(each) === resource)!;
   const options = { file: null, isText: false, withIds: true, dryRun: false, as: null, ...overrides };
-  const running = await importRecords(operator, placed, options);
+  const running = await importRecords(operator, mount, options);
   const refused: RefusedLine[] = [];
   let [made, count] = [0, 0];
   let batch: ImportLine[] = [];
@@ -97,9 +97,9 @@ async function* numberRecords(records: readonly object[]): AsyncGenerator<Import
   for (const [at, record] of records.entries()) yield { line: at + 1, record: { ...record } };
 }
 
-async function all({ mounts: placed, store }: Operator, resource: string): Promise<readonly ExportedRecord[]> {
+async function all({ mounts, store }: Operator, resource: string): Promise<readonly ExportedRecord[]> {
   const found: ExportedRecord[] = [];
-  const one = placed.find((each) => formatResourceName(each) === resource)!;
+  const one = mounts.find((each) => formatResourceName(each) === resource)!;
   for await (const records of exportRecords(store, one)) found.push(...records);
   return found;
 }

@@ -9,7 +9,7 @@ import {
   texts,
   together,
 } from "../../core/checking/members.ts";
-import type { Check, Checks } from "../../core/checking/members.ts";
+import type { ValueCheck, Checks } from "../../core/checking/members.ts";
 import { everyAction, type Permission } from "./contract.ts";
 
 export const permissionForm =
@@ -21,10 +21,10 @@ export function isPermission(value: unknown): value is Permission<string> {
 }
 
 /** Checks a permission. The message explains what a permission is, or what is wrong in it. */
-export const aPermission: Check = (value) =>
+export const aPermission: ValueCheck = (value) =>
   isObject(value) && isPermission(value) ? together(membersMistakes(value, permissionMembers)) : permissionForm;
 
-const permissionMembers: Checks & Readonly<Record<keyof Permission, Check>> = {
+const permissionMembers: Checks & Readonly<Record<keyof Permission, ValueCheck>> = {
   name: text,
   narrows: optional(buildListCheck(...everyAction)),
   columns: optional(texts),

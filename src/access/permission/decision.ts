@@ -157,16 +157,16 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !types.isPromise(value);
 }
 
-type Condition = Extract<AllowedRows, { readonly column: string }>;
+type ColumnCondition = Extract<AllowedRows, { readonly column: string }>;
 
-function collectConditions(where: AllowedRows): readonly Condition[] {
+function collectConditions(where: AllowedRows): readonly ColumnCondition[] {
   if ("all" in where) return where.all.flatMap(collectConditions);
   if ("any" in where) return where.any.flatMap(collectConditions);
   if ("not" in where) return collectConditions(where.not);
   return [where];
 }
 
-function fits({ column, operator, value }: Condition, { key, columns }: Collection): boolean {
+function fits({ column, operator, value }: ColumnCondition, { key, columns }: Collection): boolean {
   const declared = column === "id" ? { name: "id", type: key } : columns.find(({ name }) => name === column);
   if (declared === undefined) return false;
   switch (operators[operator]) {

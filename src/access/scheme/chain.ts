@@ -11,7 +11,7 @@ import type { Carrier, Rejection, RejectionCode, Scheme, Standing, Verdict } fro
 import { requireChallenge, requireVerdict } from "./verdict.ts";
 
 /** The caller of a request, as far as its credentials show. */
-export interface Identified {
+export interface IdentifiedCaller {
   /** Null if the request has no credential. */
   readonly identity: Identity | null;
   /** True if a browser may have sent one of the accepted credentials automatically. */
@@ -25,7 +25,7 @@ export interface Identified {
 /** The schemes of a service as a set. Their order never changes an answer. */
 export interface Chain {
   /** Checks every credential of a request. Synchronous if every scheme is. Ends the request if a credential is wrong. */
-  identify(call: Call, witness?: Witness | null): Eventually<Identified>;
+  identify(call: Call, witness?: Witness | null): Eventually<IdentifiedCaller>;
   /** Returns the result of each scheme for a request. Counts no guesses, reports nothing and does not end the request. */
   explain(call: Call): Eventually<Explanation>;
   /** Returns the results that a witness of `identify` has recorded. */
@@ -63,7 +63,7 @@ export interface Refused {
   readonly rejection: Rejection;
 }
 
-export const nobody: Identified = { identity: null, ambient: false, passedOver: [] };
+export const nobody: IdentifiedCaller = { identity: null, ambient: false, passedOver: [] };
 
 /** Creates the chain of a set of schemes. Throws if two of them have the same name or read the same place, unless both are `shared`. */
 export function makeChain({ schemes: named, throttle, observe, standing = null }: ChainOptions): Chain {
@@ -72,7 +72,7 @@ export function makeChain({ schemes: named, throttle, observe, standing = null }
   const places = collectPlaces(schemes);
   const vary = headersRead(places).join(", ");
 
-  function identify(call: Call, witness: Witness | null = null): Eventually<Identified> {
+  function identify(call: Call, witness: Witness | null = null): Eventually<IdentifiedCaller> {
     const presented = readPresented(places, call, (header) => {
       witness?.dropped.push(header);
       reportDropped(observe, call, header);
@@ -97,7 +97,7 @@ export function makeChain({ schemes: named, throttle, observe, standing = null }
     }
   }
 
-  function weigh(call: Call, presented: readonly Presented[], verdicts: readonly Verdict[]): Eventually<Identified> {
+  function weigh(call: Call, presented: readonly Presented[], verdicts: readonly Verdict[]) {
     const { identity, ambient, conflict, refused, passedOver } = sumUp(presented, verdicts);
     const all = passedOver.length === 0 ? refused : [...refused, ...passedOver];
     for (const each of all) reportRejected(observe, call, each);
@@ -148,7 +148,7 @@ export function makeChain({ schemes: named, throttle, observe, standing = null }
 }
 
 /** The combined result of the verdicts. */
-interface Sum extends Identified {
+interface Sum extends IdentifiedCaller {
   readonly conflict: boolean;
   readonly refused: readonly Refused[];
 }

@@ -11,7 +11,7 @@ import {
   buildListCheck,
   text,
   together,
-  type Check,
+  type ValueCheck,
   type Checks,
   type Members,
 } from "../../core/checking/members.ts";
@@ -21,7 +21,7 @@ import { proofMethods, rejectionCodes } from "./verdict.ts";
 
 /** Returns the mistakes in a scheme. A credential must not travel in the parameters that are `taken` already. */
 export function schemeMistakes(scheme: Members, taken: readonly string[]): readonly string[] {
-  const carriers: Check = (value) => {
+  const carriers: ValueCheck = (value) => {
     if (!Array.isArray(value) || value.length === 0)
       return `it has to be a list of places like { in: "header", name: "X-Badge" }, in ${places.join(", ")}`;
     return together(Array.from(value, (carrier, at) => carrierMistakes(carrier, at, taken)).flat());
@@ -36,7 +36,7 @@ export const aToken = matching(
 );
 
 /** Checks the name of a cookie, without the prefix for its connections. */
-export const aCookieName: Check = (value) =>
+export const aCookieName: ValueCheck = (value) =>
   isText(value) && /^__(?:host|secure)-/i.test(value) ? "the prefix is added over TLS; leave it out" : aToken(value);
 
 const placeMembers: { readonly [In in Carrier["in"]]: ChecksOfPlace<In> } = {
@@ -46,7 +46,7 @@ const placeMembers: { readonly [In in Carrier["in"]]: ChecksOfPlace<In> } = {
   proxy: { in: buildChoiceCheck("proxy"), name: aToken },
   query: { in: buildChoiceCheck("query"), name: aToken },
 };
-type ChecksOfPlace<In> = Readonly<Record<keyof Extract<Carrier, { readonly in: In }>, Check>>;
+type ChecksOfPlace<In> = Readonly<Record<keyof Extract<Carrier, { readonly in: In }>, ValueCheck>>;
 
 const places = Object.keys(placeMembers);
 
@@ -64,14 +64,14 @@ function carrierMistakes(carrier: unknown, at: number, taken: readonly string[])
 
 const codes = Object.keys(rejectionCodes);
 
-const aProof: Check = (value) =>
+const aProof: ValueCheck = (value) =>
   value === "each" || value === "program"
     ? null
     : Array.isArray(value) && value.length > 0 && value.every((each) => isText(each) && proofMethods.has(each))
       ? null
       : `it has to be "each", "program" or a list of ${[...proofMethods].join(", ")}`;
 
-const schemeMembers: Checks & Readonly<Record<Exclude<keyof Scheme, "carriers">, Check>> = {
+const schemeMembers: Checks & Readonly<Record<Exclude<keyof Scheme, "carriers">, ValueCheck>> = {
   name: matching(/^[a-z][a-z0-9-]*$/, "it has to be lower case with hyphens, like remote-user"),
   readsBody: optional(aBoolean),
   proves: optional(aProof),

@@ -20,7 +20,7 @@ interface Place {
 }
 
 /** The subjects of an account together with an address. */
-export interface Subject {
+export interface ThrottleSubject {
   /** The account, from every address. */
   readonly general: string;
   /** The account at this address. */
@@ -38,7 +38,7 @@ export const everyAddress = "address";
 export interface Rooms {
   streakFor(subject: string): Eventually<Streak>;
   /** Returns the remaining failures of an account. Ends the request (429) if there are none. */
-  ofAccount(subject: Subject, now: number): Eventually<Room>;
+  ofAccount(subject: ThrottleSubject, now: number): Eventually<Room>;
   /** Returns the remaining failures of the caller's address. Ends the request (429) if there are none. */
   ofAddress(kind: CountedKind, call: Call): Eventually<Room>;
   /** Returns the remaining failures of the caller's site, if it is larger than the address. */
@@ -57,7 +57,7 @@ export function createRooms(store: Store, window: GuessWindow, limit: number, ce
   }
 
   /** Takes `since` from the general row, because `unlock` forgives the failures of an account at all addresses. */
-  function ofAccount({ general, counted }: Subject, now: number): Eventually<Room> {
+  function ofAccount({ general, counted }: ThrottleSubject, now: number): Eventually<Room> {
     return after(streakFor(general), (streak) =>
       after(counted === general ? streak : streakFor(counted), ({ count }) =>
         window.room(counted, now, { limit: count >= ceiling ? 1 : limit, since: streak.since }),
@@ -98,14 +98,14 @@ function sitePlace(kind: CountedKind, { client }: Call, limit: number): Place | 
 
 /** Finds the subjects for the failures of accounts. */
 export interface Subjects {
-  loadSubject(call: Call, name: string): Eventually<Subject>;
+  loadSubject(call: Call, name: string): Eventually<ThrottleSubject>;
   accountSubject(username: string): string;
 }
 
 /** Creates `Subjects`. `key` keeps the names out of the store. After a login, the address is known for `knownMs`. */
 export function createSubjects(store: Store, key: Uint8Array, knownMs: number): Subjects {
   /** Returns the subject of a try: the account, or the account at this address. */
-  function loadSubject(call: Call, name: string): Eventually<Subject> {
+  function loadSubject(call: Call, name: string): Eventually<ThrottleSubject> {
     const general = accountSubject(name);
     const own = knownKey(call, general);
     return after(store.find(knownAddressesCollection, own), (row) => {

@@ -8,13 +8,13 @@ import type { Room } from "./window.ts";
 export type SideBySide = <T>(rooms: () => Eventually<readonly Room[]>, task: () => Promise<T>) => Promise<T>;
 
 /** The remaining failures before the start of a task. */
-interface Seen {
+interface RemainingFailures {
   readonly subject: string;
   readonly left: number;
 }
 
 interface Waiter {
-  readonly seen: readonly Seen[];
+  readonly seen: readonly RemainingFailures[];
   readonly go: () => void;
 }
 
@@ -23,11 +23,11 @@ export function makeSideBySide(): SideBySide {
   const underway = new Map<string, number>();
   const waiters = new Set<Waiter>();
 
-  function isFull(seen: readonly Seen[]): boolean {
+  function isFull(seen: readonly RemainingFailures[]): boolean {
     return seen.some(({ subject, left }) => (underway.get(subject) ?? 0) >= left);
   }
 
-  function count(seen: readonly Seen[], step: 1 | -1): void {
+  function count(seen: readonly RemainingFailures[], step: 1 | -1): void {
     for (const { subject } of seen) {
       const now = (underway.get(subject) ?? 0) + step;
       if (now === 0) underway.delete(subject);
@@ -44,7 +44,7 @@ export function makeSideBySide(): SideBySide {
     }
   }
 
-  async function enter(rooms: () => Eventually<readonly Room[]>): Promise<readonly Seen[]> {
+  async function enter(rooms: () => Eventually<readonly Room[]>): Promise<readonly RemainingFailures[]> {
     try {
       for (;;) {
         const loadedRooms = await rooms();

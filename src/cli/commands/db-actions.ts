@@ -14,7 +14,7 @@ import {
 } from "../../service/system/databases.ts";
 import { requireLastingStore } from "../../service/users/operator.ts";
 import { CommandFailed, exits, UsageError } from "../exit.ts";
-import { show, showList, type Output, type Shown } from "../output.ts";
+import { show, showList, type Output, type ItemMembers } from "../output.ts";
 import { makeProgress } from "../progress.ts";
 import { requireSettings } from "../settings.ts";
 import { withOperator } from "../with-operator.ts";
@@ -160,7 +160,7 @@ export async function explain({ json = false }: Output): Promise<void> {
   );
 }
 
-async function* convertPages(pages: AsyncIterable<readonly object[]>): AsyncGenerator<readonly Shown[]> {
+async function* convertPages(pages: AsyncIterable<readonly object[]>): AsyncGenerator<readonly ItemMembers[]> {
   for await (const page of pages) yield page.map((each) => ({ ...each }));
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Operator } from "../../service/users/operator.ts";
 import { CommandFailed } from "../exit.ts";
-import { show, showList, type Output, type Shown } from "../output.ts";
+import { show, showList, type Output, type ItemMembers } from "../output.ts";
 import { requireDone, requireUserId, withOperator } from "../with-operator.ts";
 
 /** Adds `latchkey user factor …`, for a user who has lost a second factor. */
@@ -51,7 +51,7 @@ function remove(user: string, factor: string | undefined, { all = false, json = 
 }
 
 /** Returns the factors of a user, and the recovery codes. The codes end with the last factor. */
-async function fetchFactors(operator: Operator, id: number): Promise<readonly Shown[]> {
-  const all = (await requireDone(operator, "GET", `/users/${id}/factors`)) as readonly Shown[];
+async function fetchFactors(operator: Operator, id: number): Promise<readonly ItemMembers[]> {
+  const all = (await requireDone(operator, "GET", `/users/${id}/factors`)) as readonly ItemMembers[];
   return all.filter(({ kind }) => kind !== "recovery");
 }

@@ -41,12 +41,12 @@ export async function importFile(resource: string, name: string, options: Record
   let refused = 0;
   const refusedLines: RefusedLine[] = [];
   const imported = await withOperator(async (operator) => {
-    const placed = requireResource(operator, resource);
-    const file = await openRecordFile(name, format, (column) => !hasLines(placed, column));
+    const mount = requireResource(operator, resource);
+    const file = await openRecordFile(name, format, (column) => !hasLines(mount, column));
     const state = name === "-" ? null : readFileState(name);
     const as = options.as === undefined ? null : await requireActive(operator, options.as);
     const reading = { file: state, isText: file.format === "csv", withIds, dryRun, as };
-    const running = await importRecords(operator, placed, reading);
+    const running = await importRecords(operator, mount, reading);
     return importAll(running, file, (line) => {
       refused++;
       if (json) refusedLines.push(line);
@@ -146,13 +146,13 @@ export async function exportFile(
     requireFormat(options.format, ["csv", "jsonl"]) ?? (isOutput(name) ? "jsonl" : detectFormat(name, "{"));
   const tally = { count: 0 };
   await withOperator(async (operator) => {
-    const placed = requireResource(operator, resource);
-    const texts = formatRecords(operator, placed, format, tally);
+    const mount = requireResource(operator, resource);
+    const texts = formatRecords(operator, mount, format, tally);
     // A pipe gets the octets unchanged.
     const shown = process.stdout.isTTY ? onTerminalEach(texts) : texts;
     if (isOutput(name)) await pipeline(shown, process.stdout, { end: false });
     else await writeNew(name, texts);
-    const hidden = Object.keys(placed.resource.fields).filter((each) => !placed.shown.includes(each));
+    const hidden = Object.keys(mount.resource.fields).filter((each) => !mount.shown.includes(each));
     for (const each of hidden) printError(`${each} is not in the file, because its values are never shown.\n`);
   });
   if (!isOutput(name)) print(`${tally.count} exported.\n`);
@@ -169,19 +169,19 @@ function isOutput(name: string | undefined): name is undefined | "-" {
 
 async function* formatRecords(
   { store }: Operator,
-  placed: MountInPlace,
+  mount: MountInPlace,
   format: ImportFormat,
   tally: { count: number },
 ): AsyncGenerator<string> {
   const progress = makeProgress("Exporting");
-  const columns = exportedColumns(placed);
+  const columns = exportedColumns(mount);
   const convertCell = (record: ExportedRecord, name: string): unknown =>
-    placed.jsonMembers.includes(name) && record[name] !== null ? JSON.stringify(record[name]) : record[name];
+    mount.jsonMembers.includes(name) && record[name] !== null ? JSON.stringify(record[name]) : record[name];
   const formatLine = (record: ExportedRecord): string =>
     format === "csv" ? formatCSVLine(columns.map((name) => convertCell(record, name))) : `${JSON.stringify(record)}\n`;
   if (format === "csv") yield formatCSVLine(columns);
   try {
-    for await (const page of exportRecords(store, placed)) {
+    for await (const page of exportRecords(store, mount)) {
       yield page.map(formatLine).join("");
       tally.count += page.length;
       progress.tell(0, null, tally.count);
@@ -219,8 +219,8 @@ function alreadyThere(name: string): CommandFailed {
 }
 
 function requireResource({ mounts }: Operator, name: string): MountInPlace {
-  const placed = mounts.find((each) => formatResourceName(each) === name.replace(/^\//, ""));
-  if (placed !== undefined) return placed;
+  const mount = mounts.find((each) => formatResourceName(each) === name.replace(/^\//, ""));
+  if (mount !== undefined) return mount;
   throw new CommandFailed(
     `There is no resource ${JSON.stringify(name)}. There are ${mounts.map(formatResourceName).join(", ")}.`,
     "not_found",

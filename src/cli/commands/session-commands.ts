@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { show, showList, type Output, type Shown } from "../output.ts";
+import { show, showList, type Output, type ItemMembers } from "../output.ts";
 import { requireDone, requireUserId, withOperator } from "../with-operator.ts";
 
 /** Adds `latchkey session …`. */
@@ -22,7 +22,7 @@ export function addSessionCommands(session: Command): void {
 function list(user: string, { json = false }: Output): Promise<void> {
   return withOperator(async (operator) => {
     const id = await requireUserId(operator, user);
-    const sessions = (await requireDone(operator, "GET", `/users/${id}/sessions?limit=1000`)) as readonly Shown[];
+    const sessions = (await requireDone(operator, "GET", `/users/${id}/sessions?limit=1000`)) as readonly ItemMembers[];
     await showList(
       json,
       [sessions],

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { exits } from "../exit.ts";
 import { createPainter, print } from "../output.ts";
-import type { Address } from "../serving/starting.ts";
+import type { ListenAddress } from "../serving/starting.ts";
 import { startChild, type Child } from "./child.ts";
 import type { FromServing, NeededMigration } from "./messages.ts";
 import { askHowToGoOn, type Question } from "./migration-question.ts";
@@ -129,7 +129,7 @@ class Watch {
   }
 
   /** Waits for the address. The other program may be about to stop. */
-  #waitFor(address: Address): void {
+  #waitFor(address: ListenAddress): void {
     write("Trying again every second, for a minute.");
     this.#waiting = waitForAddress(address, (isFree) => {
       this.#waiting = null;

@@ -1,4 +1,4 @@
-import type { Address } from "../serving/starting.ts";
+import type { ListenAddress } from "../serving/starting.ts";
 
 /** The messages of the serving process to the watching one. */
 export type FromServing =
@@ -13,7 +13,7 @@ export type FromServing =
       readonly kind: "failed";
       readonly message: string;
       readonly migration: NeededMigration | null;
-      readonly taken: Address | null;
+      readonly taken: ListenAddress | null;
     };
 
 /**

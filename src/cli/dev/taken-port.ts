@@ -1,4 +1,4 @@
-import { requireFreeAddress, type Address } from "../serving/starting.ts";
+import { requireFreeAddress, type ListenAddress } from "../serving/starting.ts";
 
 /** The interval and the duration of the checks. */
 export interface Patience {
@@ -10,7 +10,7 @@ const patience: Patience = { everyMs: 1000, withinMs: 60_000 };
 
 /** Waits until no program listens at an address. `drop` cancels the wait. */
 export function waitForAddress(
-  address: Address,
+  address: ListenAddress,
   tell: (isFree: boolean) => void,
   { everyMs, withinMs }: Patience = patience,
 ): { drop(): void } {

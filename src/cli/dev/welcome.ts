@@ -37,10 +37,10 @@ export function welcome(service: {
 /** Returns the paths that the config file mounts and declares. */
 function ownPaths(
   { mounts = [], endpoints = [] }: ConfigFile,
-  { routes, mounts: placed }: Latchkey,
+  { routes, mounts: servedMounts }: Latchkey,
 ): ReadonlySet<string> {
   const resources = new Set(mounts.map(({ resource }) => resource));
-  const mounted = placed.filter(({ resource }) => resources.has(resource));
+  const mounted = servedMounts.filter(({ resource }) => resources.has(resource));
   const declared = new Set(endpoints.map(({ path }) => path));
   const own = routes.filter(
     ({ path, methods }) =>

@@ -28,7 +28,7 @@ const MAX_LINE = 1024 * 1024;
 const MAX_ARRAY = 256 * 1024 * 1024;
 
 /** The way to read the entries of a file. */
-interface Reading {
+interface EntryReader {
   readonly csv: CSVRules;
   /** Reads a JSON value. `otherwise` is the message for a value that is not an object. */
   entry(line: number, entry: unknown, otherwise: string): ReadLine;
@@ -48,7 +48,7 @@ export function openRecordFile(
   return openFile(name, format, { csv: recordsCSV(isOneLine), entry: readObject });
 }
 
-async function openFile(name: string, format: ImportFormat | null, reading: Reading): Promise<ImportFile> {
+async function openFile(name: string, format: ImportFormat | null, reading: EntryReader): Promise<ImportFile> {
   const total = name === "-" ? null : requireFileSize(name);
   const input: Readable = name === "-" ? process.stdin : createReadStream(name);
   let progress: ReturnType<ImportFile["progress"]> = { done: 0, total };
@@ -169,7 +169,7 @@ async function* splitLines(chunks: AsyncIterable<string>): AsyncGenerator<string
   if (rest !== "") yield rest;
 }
 
-async function* readJSONLines(lines: AsyncIterable<string>, { entry }: Reading): AsyncGenerator<ReadLine> {
+async function* readJSONLines(lines: AsyncIterable<string>, { entry }: EntryReader): AsyncGenerator<ReadLine> {
   let line = 0;
   for await (const text of lines) {
     line++;
@@ -180,7 +180,7 @@ async function* readJSONLines(lines: AsyncIterable<string>, { entry }: Reading):
 
 async function* readArray(
   chunks: AsyncIterable<string>,
-  { entry }: Reading,
+  { entry }: EntryReader,
   tell: (records: { done: number; total: number }) => void,
 ): AsyncGenerator<ReadLine> {
   const texts: string[] = [];
@@ -220,7 +220,7 @@ function splitMembers(text: string): readonly string[] {
 }
 
 /** Reads a JSON value with the rules of a request: nothing is rounded, and no member is duplicate. */
-function readEntry(line: number, text: string, entry: Reading["entry"], otherwise: string): ReadLine {
+function readEntry(line: number, text: string, entry: EntryReader["entry"], otherwise: string): ReadLine {
   const value = parse(text);
   // Invalid UTF-8 is reported together with its fields.
   if (isObject(value) && !text.includes(BROKEN))

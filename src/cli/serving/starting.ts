@@ -13,17 +13,17 @@ import { missingConfigHint } from "../missing-config.ts";
 import { tellFirst } from "./banner.ts";
 
 /** The address on which a service listens. */
-export interface Address {
+export interface ListenAddress {
   readonly host: string;
   readonly port: number;
 }
 
 /** The service works but cannot listen. The results of its first start are still shown, because they are shown only once. */
 export class NotListening extends Error {
-  readonly address: Address;
+  readonly address: ListenAddress;
   readonly firstAdministrator: FirstAdministrator | null;
 
-  constructor(cause: unknown, { host, port }: Address, firstAdministrator: FirstAdministrator | null = null) {
+  constructor(cause: unknown, { host, port }: ListenAddress, firstAdministrator: FirstAdministrator | null = null) {
     super(explainListening(cause, { host, port }), { cause });
     this.address = { host, port };
     this.firstAdministrator = firstAdministrator;
@@ -36,7 +36,7 @@ export class NotListening extends Error {
 }
 
 /** Throws `NotListening` if the service could not listen there. Call it before the start creates an administrator or a file. */
-export async function requireFreeAddress({ host, port }: Address): Promise<void> {
+export async function requireFreeAddress({ host, port }: ListenAddress): Promise<void> {
   const server = createServer();
   try {
     await new Promise<void>((resolve, reject) => {
@@ -84,7 +84,7 @@ export function explainStart(error: unknown, tellFault: (error: unknown) => stri
   return `Latchkey cannot start. ${tellFault(error)}\n`;
 }
 
-function explainListening(cause: unknown, { host, port }: Address): string {
+function explainListening(cause: unknown, { host, port }: ListenAddress): string {
   const at = `${host.includes(":") ? `[${host}]` : host}:${port}`;
   switch (readErrorCode(cause)) {
     case "EADDRINUSE":

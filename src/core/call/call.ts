@@ -248,14 +248,14 @@ export type Body =
   /**
    * Data that is written in the format that the caller prefers. `element` is its name in XML. `items` is the name of each item of a list.
    */
-  | (Shown & { readonly kind: "data"; readonly value: unknown })
+  | (FormatFacts & { readonly kind: "data"; readonly value: unknown })
   /** Data that is already JSON text, straight from the database. */
-  | (Shown & { readonly kind: "json"; readonly json: string })
+  | (FormatFacts & { readonly kind: "json"; readonly json: string })
   /** Bytes with their own media type: a page, a key set, metrics. */
   | { readonly kind: "raw"; readonly type: string; readonly content: string | Uint8Array };
 
 /** The facts that a format needs in addition to the data. */
-interface Shown {
+interface FormatFacts {
   readonly element: string;
   readonly items?: string;
   /** The members of a record that hold any JSON value. XML carries them as JSON text. */

@@ -1,14 +1,14 @@
 import ipaddr from "ipaddr.js";
-import { isText, together, type Check } from "../checking/members.ts";
+import { isText, together, type ValueCheck } from "../checking/members.ts";
 import { requireArguments } from "../checking/options.ts";
 
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
-type Range = readonly [address: Address, bits: number];
+type IPAddress = ipaddr.IPv4 | ipaddr.IPv6;
+type AddressRange = readonly [address: IPAddress, bits: number];
 
 /** The proxies whose reports about a caller are believed. */
 export interface TrustedProxies {
   readonly unix: boolean;
-  readonly ranges: readonly Range[];
+  readonly ranges: readonly AddressRange[];
 }
 
 /** The proxies in a setting, and the mistakes in it. */
@@ -35,7 +35,7 @@ export function requireTrustedProxies(proxies: readonly string[]): TrustedProxie
   return { unix: proxies.includes("unix"), ranges };
 }
 
-const aText: Check = (value) => (isText(value) ? null : "it has to be a text, like 10.0.0.0/8, loopback");
+const aText: ValueCheck = (value) => (isText(value) ? null : "it has to be a text, like 10.0.0.0/8, loopback");
 
 /** Returns the mistake in an option that lists proxies. Returns null if there is none. */
 export function proxyList(value: unknown): string | null {
@@ -87,7 +87,7 @@ function formatPrefix(address: string, groups: number): string {
 }
 
 /** Accepts only the unambiguous spellings: no octal, hexadecimal or shortened IPv4. */
-function parseAddress(text: string): Address | null {
+function parseAddress(text: string): IPAddress | null {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
   if (!text.includes(":") || text.length > 64 || !ipaddr.IPv6.isValid(text)) return null;
   const address = ipaddr.IPv6.parse(text);
@@ -95,12 +95,12 @@ function parseAddress(text: string): Address | null {
   return new ipaddr.IPv6(address.parts);
 }
 
-function isWithin(address: Address, [start, bits]: Range): boolean {
+function isWithin(address: IPAddress, [start, bits]: AddressRange): boolean {
   if (address instanceof ipaddr.IPv4) return start instanceof ipaddr.IPv4 && address.match(start, bits);
   return start instanceof ipaddr.IPv6 && address.match(start, bits);
 }
 
-function parseRange(text: string): Range | null {
+function parseRange(text: string): AddressRange | null {
   const [name = "", length, ...more] = text.split("/");
   const address = parseAddress(name);
   if (address === null || more.length > 0) return null;
@@ -133,7 +133,7 @@ const everybodies: readonly Span[] = ["1.0.0.0-223.255.255.255", "2000::-3fff:ff
 type Span = readonly [first: bigint, last: bigint];
 
 /** Returns true if every address of the span is in one of the ranges. */
-function isCovered([first, last]: Span, ranges: readonly Range[]): boolean {
+function isCovered([first, last]: Span, ranges: readonly AddressRange[]): boolean {
   const isShort = last < 1n << 32n;
   const spans = ranges
     .filter(([address]) => (address.kind() === "ipv4") === isShort)
@@ -144,13 +144,13 @@ function isCovered([first, last]: Span, ranges: readonly Range[]): boolean {
   return next > last;
 }
 
-function toSpan([address, bits]: Range): Span {
+function toSpan([address, bits]: AddressRange): Span {
   const free = BigInt((address.kind() === "ipv4" ? 32 : 128) - bits);
   const first = (toNumber(address) >> free) << free;
   return [first, first + (1n << free) - 1n];
 }
 
-function toNumber(address: Address): bigint {
+function toNumber(address: IPAddress): bigint {
   return address.toByteArray().reduce((number, byte) => (number << 8n) | BigInt(byte), 0n);
 }
 

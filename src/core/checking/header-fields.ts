@@ -1,4 +1,4 @@
-import { isText, type Check } from "./members.ts";
+import { isText, type ValueCheck } from "./members.ts";
 
 /** Returns true for a valid header field name (RFC 9110 §5.1). */
 function isFieldName(name: string): boolean {
@@ -11,7 +11,7 @@ function isFieldValue(value: string): boolean {
 }
 
 /** Returns the mistake in a header field value. Returns null if there is none. */
-export const aFieldValue: Check = (value) => {
+export const aFieldValue: ValueCheck = (value) => {
   if (!isText(value)) return "it has to be a text";
   return isFieldValue(value) ? null : "it has characters that no header field can have; encode them";
 };
@@ -22,7 +22,7 @@ export const aFieldValue: Check = (value) => {
 const ours = new Set(["content-encoding", "content-length", "content-type", "trailer", "transfer-encoding", "upgrade"]);
 
 /** Returns the mistake in a list of header fields: pairs of a name and a value. Returns null if there is none. */
-export const aFieldList: Check = (value) => {
+export const aFieldList: ValueCheck = (value) => {
   const isList =
     Array.isArray(value) &&
     value.every((each: unknown) => Array.isArray(each) && each.length === 2 && each.every(isText));

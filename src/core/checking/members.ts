@@ -6,9 +6,9 @@ import { withoutCredentials } from "./urls.ts";
 /** Any value, as far as it has members. */
 export type Members = Readonly<Record<string, unknown>>;
 /** Returns the mistake in a value and what it has to be. Returns null if it is right. */
-export type Check = (value: unknown) => string | null;
+export type ValueCheck = (value: unknown) => string | null;
 /** The members that an object may have, each with its check. */
-export type Checks = Readonly<Record<string, Check>>;
+export type Checks = Readonly<Record<string, ValueCheck>>;
 
 /** The compiler's message for an unknown name, with the known names that begin like it. No value has this type. */
 export type ThereIsNo<Name, Known = never> = Name extends string
@@ -73,25 +73,25 @@ export function membersMistakes(value: Members, checks: Checks): string[] {
   ];
 }
 
-const blind = new WeakSet<Check>();
-const seeing = new WeakSet<Check>();
+const blind = new WeakSet<ValueCheck>();
+const seeing = new WeakSet<ValueCheck>();
 
 /** Returns the same check for a possible secret. Its message shows the type of the value, never the content. */
-export function unseen(check: Check): Check {
+export function unseen(check: ValueCheck): ValueCheck {
   // A separate function, because the other check may be used for a visible value.
-  const own: Check = (value) => check(value);
+  const own: ValueCheck = (value) => check(value);
   blind.add(own);
   return own;
 }
 
 /** Returns the same check for a word or a formatted text. Its message shows the given text. No secret belongs there. */
-export function seen(check: Check): Check {
+export function seen(check: ValueCheck): ValueCheck {
   seeing.add(check);
   return check;
 }
 
 /** Returns a value for the message of a check. A text may be a misplaced secret, so only `seen` shows it. */
-export function shownTo(check: Check, value: unknown): string {
+export function shownTo(check: ValueCheck, value: unknown): string {
   if (blind.has(check)) return describeType(value);
   return seeing.has(check) ? shown(value) : shownWithoutText(value);
 }
@@ -121,17 +121,17 @@ export function isSnakeCase(name: string): boolean {
   return /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(name);
 }
 
-export const text: Check = (value) => (isText(value) && value !== "" ? null : "it has to be a text");
-export const aFunction: Check = (value) => (typeof value === "function" ? null : "it has to be a function");
+export const text: ValueCheck = (value) => (isText(value) && value !== "" ? null : "it has to be a text");
+export const aFunction: ValueCheck = (value) => (typeof value === "function" ? null : "it has to be a function");
 export const aBoolean = seen((value) => (typeof value === "boolean" ? null : "it has to be true or false"));
-export const anObject: Check = (value) => (isObject(value) ? null : "it has to be an object");
+export const anObject: ValueCheck = (value) => (isObject(value) ? null : "it has to be an object");
 /** Checks for an object with named members. A promise, a Map or a Date would look like an empty one. */
-export const namedMembers: Check = (value) =>
+export const namedMembers: ValueCheck = (value) =>
   isObject(value) && !isStrange(value, Object.keys(value)) ? null : "it has to be a plain object, like { name: … }";
-export const anything: Check = () => null;
+export const anything: ValueCheck = () => null;
 export const aWholeNumber = seen((value) => (Number.isSafeInteger(value) ? null : "it has to be a whole number"));
 /** Checks for a whole number from `least` to `most`. */
-export function wholeFrom(least: number, most = Number.MAX_SAFE_INTEGER): Check {
+export function wholeFrom(least: number, most = Number.MAX_SAFE_INTEGER): ValueCheck {
   const range = most === Number.MAX_SAFE_INTEGER ? `of ${least} or more` : `from ${least} to ${most}`;
   return seen((value) =>
     Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
@@ -141,12 +141,12 @@ export function wholeFrom(least: number, most = Number.MAX_SAFE_INTEGER): Check 
 }
 
 /** Checks for an object with these members. */
-export function buildObjectCheck(checks: Checks, cure: string): Check {
+export function buildObjectCheck(checks: Checks, cure: string): ValueCheck {
   return (value) => (isObject(value) ? together(membersMistakes(value, checks)) : cure);
 }
 
 /** Checks for an object with these functions, for example a plug-in. It may have other members too. */
-export function objectWith(what: string, ...functions: readonly string[]): Check {
+export function objectWith(what: string, ...functions: readonly string[]): ValueCheck {
   return (value) => {
     const missing = isObject(value) ? functions.filter((name) => typeof value[name] !== "function") : functions;
     if (missing.length === 0) return null;
@@ -170,7 +170,7 @@ export const texts = seen((value) =>
 );
 
 /** Checks for a whole number that is not below another option of the same object. */
-export function notBelow(name: string, least: unknown): Check {
+export function notBelow(name: string, least: unknown): ValueCheck {
   return seen(
     (value) =>
       aWholeNumber(value) ??
@@ -183,13 +183,13 @@ export function notBelow(name: string, least: unknown): Check {
 export const aList = seen((value) => (Array.isArray(value) ? null : "it has to be a list"));
 
 /** Checks for a list that is not empty. */
-export const aFullList: Check = (value) =>
+export const aFullList: ValueCheck = (value) =>
   Array.isArray(value) && value.length > 0
     ? null
     : "it has to be a list of one or more; leave the list out if it is empty";
 
 /** Checks for a list of some of these words. */
-export function buildListCheck(...values: readonly string[]): Check {
+export function buildListCheck(...values: readonly string[]): ValueCheck {
   const each = buildChoiceCheck(...values);
   return (value) =>
     Array.isArray(value)
@@ -201,7 +201,7 @@ export function buildListCheck(...values: readonly string[]): Check {
       : `it has to be a list of ${values.join(", ")}`;
 }
 
-export function buildChoiceCheck(...values: readonly string[]): Check {
+export function buildChoiceCheck(...values: readonly string[]): ValueCheck {
   return seen((value) => {
     if (isText(value) && values.includes(value)) return null;
     return `it has to be one of ${values.join(", ")}${isText(value) ? describeSuggestion(value, values) : ""}`;
@@ -213,27 +213,27 @@ function describeSuggestion(value: string, values: readonly string[]): string {
   return end.startsWith("; did you mean") ? end : "";
 }
 
-export function matching(form: RegExp, cure: string): Check {
+export function matching(form: RegExp, cure: string): ValueCheck {
   return seen((value) => (isText(value) && form.test(value) ? null : cure));
 }
 
-export function optional(check: Check): Check {
-  const own: Check = (value) => (value === undefined ? null : check(value));
+export function optional(check: ValueCheck): ValueCheck {
+  const own: ValueCheck = (value) => (value === undefined ? null : check(value));
   return alike(check, own);
 }
 
 /** Returns the same check, which also accepts null. */
-export function orNull(check: Check): Check {
+export function orNull(check: ValueCheck): ValueCheck {
   return alike(check, (value) => (value === null ? null : check(value)));
 }
 
-function alike(check: Check, own: Check): Check {
+function alike(check: ValueCheck, own: ValueCheck): ValueCheck {
   for (const kind of [blind, seeing]) if (kind.has(check)) kind.add(own);
   return own;
 }
 
 /** Checks for a level that another party vouches for. */
-export const aLevel: Check = (value) => (value === 1 || value === 2 ? null : "it has to be 1 or 2");
+export const aLevel: ValueCheck = (value) => (value === 1 || value === 2 ? null : "it has to be 1 or 2");
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isExactNumber(value);

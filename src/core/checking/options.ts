@@ -1,10 +1,10 @@
 import { DeclarationError } from "./declaration-error.ts";
-import { type Check, type Checks, isObject, membersMistakes, shownTo, shownWithoutText } from "./members.ts";
+import { type ValueCheck, type Checks, isObject, membersMistakes, shownTo, shownWithoutText } from "./members.ts";
 
 /** The check of each option. */
-export type ChecksOf<Options> = Readonly<Record<keyof Options, Check>>;
+export type ChecksOf<Options> = Readonly<Record<keyof Options, ValueCheck>>;
 
-interface Told {
+interface OptionsErrorContext {
   /** The name of the function. Undefined in the `setUp` of a feature, because its errors already name the feature. */
   readonly of?: string;
   /** Additional mistakes. */
@@ -15,7 +15,7 @@ interface Told {
 export function requireOptions<Options extends object>(
   options: Options,
   checks: ChecksOf<Options>,
-  { of, more = [] }: Told = {},
+  { of, more = [] }: OptionsErrorContext = {},
 ): void {
   const input: unknown = options;
   const own = isObject(input)

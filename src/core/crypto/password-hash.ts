@@ -41,10 +41,10 @@ function formatPrefix({ memoryKiB, passes, lanes }: PasswordCost): string {
 
 /** An accepted format of password hashes. `read` returns null for another format, or for too high a cost. */
 interface Format {
-  read(hash: string): Check | null;
+  read(hash: string): PasswordCheck | null;
 }
 
-type Check = (password: string) => Promise<boolean>;
+type PasswordCheck = (password: string) => Promise<boolean>;
 
 /** Hashes a password byte for byte (UTF-8), outside of the main thread, into an Argon2id PHC string. */
 export async function hashPassword(password: string, cost: PasswordCost = usualCost): Promise<string> {
@@ -75,7 +75,7 @@ export function isKnownFormat(hash: string): boolean {
   return readHash(hash) !== null;
 }
 
-function readHash(hash: string): Check | null {
+function readHash(hash: string): PasswordCheck | null {
   if (hash.length > 1024) return null;
   for (const format of formats) {
     const check = format.read(hash);
@@ -164,7 +164,7 @@ function checkScrypt(
   parallelization: number,
   salt: Buffer,
   encoded: string,
-): Check | null {
+): PasswordCheck | null {
   const memory = 128 * cost * blockSize;
   const isPowerOfTwo = cost > 1 && Number.isInteger(Math.log2(cost));
   if (!isPowerOfTwo || blockSize < 1 || parallelization < 1) return null;

@@ -19,7 +19,7 @@ export interface ExtensionMember<T = unknown, O = unknown> {
 /** Extension members by name. */
 export type ExtensionMembers = Readonly<Record<string, ExtensionMember>>;
 
-type ValueOf<M> = M extends ExtensionMember<infer T, infer _> ? T : never;
+type ExtensionValue<M> = M extends ExtensionMember<infer T, infer _> ? T : never;
 type IsOptional<M> =
   M extends ExtensionMember<infer _, infer O>
     ? unknown extends O
@@ -33,8 +33,8 @@ type OptionalName<E> = keyof { [K in keyof E as IsOptional<E[K]> extends true ? 
 /** The values of extension members. A member with `optional: true` may be missing. */
 export type ExtensionsOf<E extends ExtensionMembers> = string extends keyof E
   ? Readonly<Record<string, unknown>>
-  : { readonly [K in Exclude<keyof E, OptionalName<E>>]: ValueOf<E[K]> } & {
-        readonly [K in OptionalName<E> & keyof E]?: ValueOf<E[K]> | undefined;
+  : { readonly [K in Exclude<keyof E, OptionalName<E>>]: ExtensionValue<E[K]> } & {
+        readonly [K in OptionalName<E> & keyof E]?: ExtensionValue<E[K]> | undefined;
       } extends infer Values
     ? { readonly [K in keyof Values]: Values[K] } // One object, so that an editor shows its members.
     : never;

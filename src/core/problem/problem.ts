@@ -1,5 +1,5 @@
 import { aFieldList } from "../checking/header-fields.ts";
-import { isObject, isText, optional, describeType, unknownMembers, type Check } from "../checking/members.ts";
+import { isObject, isText, optional, describeType, unknownMembers, type ValueCheck } from "../checking/members.ts";
 import { shownName, suggestion } from "../checking/nearest.ts";
 import { made } from "../copy.ts";
 import { catalogue, type CatalogueEntry, type ProblemCode } from "./catalogue.ts";
@@ -42,12 +42,12 @@ export interface ProblemOptions<E extends ExtensionMembers = ExtensionMembers> {
 type OptionsOf<Which extends AnyProblem> = [Which] extends [ProblemCode]
   ? [options?: ProblemOptions<ExtensionsInCatalogue<Which>>]
   : Exclude<Which, string> extends ProblemDefinition<infer E>
-    ? Given<E>
+    ? ProblemArguments<E>
     : never;
 type ExtensionsInCatalogue<Code extends ProblemCode> = (typeof catalogue)[Code] extends { readonly extensions: infer E }
   ? E & ExtensionMembers
   : {};
-type Given<E extends ExtensionMembers> = string extends keyof E
+type ProblemArguments<E extends ExtensionMembers> = string extends keyof E
   ? [options?: ProblemOptions]
   : {} extends ExtensionsOf<E>
     ? [options?: ProblemOptions<E>]
@@ -124,7 +124,7 @@ export function problem(which: AnyProblem, options?: ProblemOptions): Problem {
 }
 
 /** Checks a list of issues, in the form that `check` of a resource returns. */
-export const anIssueList: Check = (value) =>
+export const anIssueList: ValueCheck = (value) =>
   Array.isArray(value) && value.every(isIssue)
     ? null
     : "it has to be a list of { pointer, code, detail }, which may be empty";
@@ -133,7 +133,7 @@ function isIssue(value: unknown): boolean {
   return isObject(value) && isText(value["pointer"]) && isText(value["code"]) && isText(value["detail"]);
 }
 
-const optionChecks: Readonly<Record<"detail" | "issues", Check>> = {
+const optionChecks: Readonly<Record<"detail" | "issues", ValueCheck>> = {
   detail: optional((value) => (isText(value) ? null : "it has to be a text")),
   issues: optional(anIssueList),
 };

@@ -30,7 +30,7 @@ export interface UsersDeclaration<
 }
 
 /** The type of the value of a user's field. */
-type ValueOf<F extends Fields, K> =
+type UserFieldValue<F extends Fields, K> =
   RecordOf<{ readonly fields: F; readonly parentColumn: null }> extends infer R
     ? K extends keyof R
       ? R[K]
@@ -88,7 +88,7 @@ export function sameAs(users: DefinedUsers, member: string, column = member): Pe
 export function callerField<F extends Fields, I extends keyof F & string, const M extends I>(
   users: DefinedUsers<F, I>,
   member: M,
-): (context: Pick<DraftContext, "requireIdentity">) => NonNullable<ValueOf<F, M>>;
+): (context: Pick<DraftContext, "requireIdentity">) => NonNullable<UserFieldValue<F, M>>;
 export function callerField(users: DefinedUsers, member: string) {
   requireMember("callerField", users, member);
   return ({ requireIdentity }: Pick<DraftContext, "requireIdentity">): unknown => {
@@ -105,7 +105,7 @@ export function callerField(users: DefinedUsers, member: string) {
 export function callerFields<F extends Fields, I extends keyof F & string>(
   users: DefinedUsers<F, I>,
   identity: Identity,
-): { readonly [K in I]: ValueOf<F, K> };
+): { readonly [K in I]: UserFieldValue<F, K> };
 export function callerFields({ identity: names }: DefinedUsers, { fields = {}, scheme }: Identity): IdentityFields {
   const missing = names.find((name) => !Object.hasOwn(fields, name));
   if (missing === undefined) return fields;

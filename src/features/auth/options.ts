@@ -1,4 +1,4 @@
-import { aBoolean, aWholeNumber, optional, type Check } from "../../core/checking/members.ts";
+import { aBoolean, aWholeNumber, optional, type ValueCheck } from "../../core/checking/members.ts";
 import type { ChecksOf } from "../../core/checking/options.ts";
 import type { LoginOptions } from "./login.ts";
 
@@ -31,7 +31,7 @@ export function livesMistakes(lives: Readonly<Record<string, number>>): readonly
 }
 
 /** Checks a time in seconds. It is optional. */
-export function secondsFrom(least: 0 | 1): Check {
+export function secondsFrom(least: 0 | 1): ValueCheck {
   return optional((value) => {
     const wrong = aWholeNumber(value);
     return wrong === null && (value as number) >= least ? null : `it has to be a whole number of seconds from ${least}`;

@@ -3,13 +3,13 @@ import { parseQuery } from "../../core/headers/query.ts";
 import { linkTo } from "../../core/html/link.ts";
 import type { View } from "../../http/formats/view.ts";
 
-type Parameters = readonly (readonly [name: string, value: string])[];
+type AddressParameters = readonly (readonly [name: string, value: string])[];
 
 /**
  * Returns the query parameters of the request, without the one that selects the format. Empty if the query cannot be
  * read.
  */
-export function readParameters({ query }: View): Parameters {
+export function readParameters({ query }: View): AddressParameters {
   try {
     return parseQuery(query).filter(([name]) => name !== "format");
   } catch {
@@ -52,7 +52,7 @@ export function inFormat(view: View, name: string): string {
   return address(view, [...readParameters(view), ["format", name]]);
 }
 
-function address({ call }: View, parameters: Parameters): string {
+function address({ call }: View, parameters: AddressParameters): string {
   const search = new URLSearchParams(parameters.map(([name, value]) => [name, value])).toString();
   return linkTo(search === "" ? call.path : `${call.path}?${search}`);
 }

@@ -4,7 +4,7 @@ import { shownFields } from "../../resource/resource.ts";
 import type { Extent } from "./excerpt.ts";
 import { referredBy, type Labels, type Site } from "./site.ts";
 
-type Values = Readonly<Record<string, unknown>>;
+type LabeledRecord = Readonly<Record<string, unknown>>;
 type Id = number | string;
 
 export const noLabels: Labels = new Map();
@@ -26,7 +26,7 @@ export async function labelsFor(
   site: Site,
   view: View,
   { fields }: Resource,
-  records: readonly Values[],
+  records: readonly LabeledRecord[],
   { ids: most }: Extent,
 ): Promise<Labels> {
   const referred = new Map<Resource, Set<Id>>();

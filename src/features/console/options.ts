@@ -5,7 +5,7 @@ import {
   optional,
   text,
   together,
-  type Check,
+  type ValueCheck,
 } from "../../core/checking/members.ts";
 import type { ChecksOf } from "../../core/checking/options.ts";
 import type { AccountPages } from "../../feature/feature.ts";
@@ -49,13 +49,13 @@ const colorNames = [
 /** Excludes texts that could end a declaration or load a resource. */
 const COLOR = /^[a-z0-9#(),.%/ -]{3,100}$/i;
 
-const aColor: Check = (value) =>
+const aColor: ValueCheck = (value) =>
   isText(value) && COLOR.test(value) && !/url/i.test(value) ? null : "it has to be a color of CSS, like #3a4bbd";
 
 const pageNames = Object.keys(accountPages);
 
 /** A declared path without parameters. */
-const aPage: Check = (value) =>
+const aPage: ValueCheck = (value) =>
   isText(value) && /^(?:\/[a-z0-9][a-z0-9._~-]*)+$/i.test(value) ? null : "it has to be a path, like /people/login";
 
 /** The check of each option. */

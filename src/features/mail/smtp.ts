@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, isIP, type Socket } from "node:net";
 import type * as API from "nodemailer";
 import { DeclarationError } from "../../core/checking/declaration-error.ts";
-import { optional, unseen, type Check } from "../../core/checking/members.ts";
+import { optional, unseen, type ValueCheck } from "../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
 import { Secret } from "../../core/crypto/secret.ts";
 import { readSender } from "./address.ts";
@@ -97,7 +97,7 @@ function isLoopback(address: string): boolean {
   return address === "::1" || /^(?:::ffff:)?127\./.test(address);
 }
 
-const aSecret: Check = (value) => (value instanceof Secret ? null : "it has to be a Secret");
+const aSecret: ValueCheck = (value) => (value instanceof Secret ? null : "it has to be a Secret");
 
 const checks: ChecksOf<SMTPOptions> = {
   url: unseen((value) =>

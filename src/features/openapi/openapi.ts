@@ -56,11 +56,11 @@ export function* describeService(options: OpenAPIOptions): Pieces<JSONObject> {
   const schemes = joinSchemes(options.schemes ?? []);
   const formats = withBuiltIn(options.formats ?? [], options.xml);
   const speaksXML = formats.some(({ mediaType }) => mediaType === "application/xml");
-  const placed = placeMounts(mounts);
+  const mountsInPlace = placeMounts(mounts);
   const own = (options.endpoints ?? []).map(served);
   const security = securitySchemes(schemes, serverURL.startsWith("https:"));
   const named = [
-    ...placed.flatMap(collectProblems),
+    ...mountsInPlace.flatMap(collectProblems),
     ...own.flatMap(({ documentation }) => documentation?.problems ?? []),
   ];
   const catalogue = catalogueWith(ownAmong([...(options.problems ?? []), ...named]));
@@ -73,14 +73,14 @@ export function* describeService(options: OpenAPIOptions): Pieces<JSONObject> {
     security: Object.keys(security),
     problems,
     refusals: collectRefusals(options),
-    anywhere: anywhereAmong(options.problems ?? [], placed, own),
+    anywhere: anywhereAmong(options.problems ?? [], mountsInPlace, own),
     format: formatRefs(formats),
   };
   const paths = new Paths(surroundings, speaksXML);
   const readable = readableBy(formats);
   const explained: JSONObject[] = [];
   const schemas: Record<string, Part> = {};
-  for (const mount of placed) {
+  for (const mount of mountsInPlace) {
     const { tag, schemas: its, operations } = describeMount(mount, formats, names);
     explained.push(tag);
     for (const [name, schema] of Object.entries(its)) schemas[name] = new Part(schema, speaksXML);

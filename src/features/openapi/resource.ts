@@ -14,7 +14,7 @@ import {
   describeChanges,
   describeQuery,
   type SchemaNames,
-  type Subject,
+  type OperationSubject,
 } from "./operations/resource-operations.ts";
 import { draftSchema, idSchema, idSchemas, patchSchema, recordSchema } from "./schemas.ts";
 
@@ -36,7 +36,7 @@ export function describeMount(
   const names = allNames.get(resource)!;
   const outer = [...formatVersion(mount), ...(resource.within === null ? [] : lineage(resource.within))];
   const tag = words([...outer, resource.plural].join(" "));
-  const subject: Subject = {
+  const subject: OperationSubject = {
     mount,
     formats,
     names,
@@ -70,7 +70,7 @@ export function collectProblems({ resource, permissions, problems, actions }: Mo
   ];
 }
 
-function describeOffer(subject: Subject, action: ResourceAction): Description {
+function describeOffer(subject: OperationSubject, action: ResourceAction): Description {
   const description = describeAction[action](subject);
   return { ...description, problems: [...description.problems, ...(subject.mount.problems[action] ?? [])] };
 }

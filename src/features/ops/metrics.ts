@@ -111,7 +111,7 @@ export function makeMetrics(): Metrics {
 const none = { faults: 0, errors: 0, reuses: 0, copies: 0, dropped: 0, bound: 0, notBound: 0, ended: 0, providers: 0 };
 
 /** The counted values. */
-interface Counted {
+interface CountedValues {
   readonly series: readonly Series[];
   readonly problems: ReadonlyMap<string, number>;
   readonly refusals: ReadonlyMap<string, number>;
@@ -120,7 +120,14 @@ interface Counted {
   readonly counts: typeof none;
 }
 
-function buildFamilies({ series, problems, refusals, unserved, deprecated, counts }: Counted): readonly MetricFamily[] {
+function buildFamilies({
+  series,
+  problems,
+  refusals,
+  unserved,
+  deprecated,
+  counts,
+}: CountedValues): readonly MetricFamily[] {
   return [
     {
       name: "latchkey_requests_total",

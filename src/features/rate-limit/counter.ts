@@ -14,14 +14,14 @@ export const requestCountsCollection: Collection = {
 };
 
 /** The properties of a limit that is counted. */
-export interface Counted {
+export interface CountedLimit {
   readonly name: string;
   readonly limit: number;
   readonly windowSeconds: number;
 }
 
 /** The result of counting a request. */
-export interface Taken {
+export interface CountResult {
   readonly isAllowed: boolean;
   /** How many more requests are allowed. */
   readonly remaining: number;
@@ -34,7 +34,7 @@ export interface Taken {
 /** Counts the requests of each subject, in memory and for all processes of a store. */
 export interface RequestCounter {
   /** Counts one request, or `by`, if the limit allows all of them. A refused request does not count. `now` in milliseconds. */
-  take(subject: string, now: number, by?: number): Eventually<Taken>;
+  take(subject: string, now: number, by?: number): Eventually<CountResult>;
   /** Returns the counts that other processes need, at most `most` of them. */
   due(most: number): readonly Due[];
 }
@@ -72,7 +72,7 @@ const SHARE = 20;
  * Counts in a sliding window of two counts: the requests of this window, and the share of the previous one that still overlaps the last
  * `windowSeconds`. A subject is written for other processes after a twentieth of the limit, so that rare subjects cost no row.
  */
-export function requestCounter(store: Store, { name, limit, windowSeconds }: Counted): RequestCounter {
+export function requestCounter(store: Store, { name, limit, windowSeconds }: CountedLimit): RequestCounter {
   const windowMs = windowSeconds * 1000;
   const worthTelling = Math.max(1, Math.floor(limit / SHARE));
   // The current half and the previous one. A single map that deletes its first member repeatedly would have to search for it.
@@ -112,7 +112,7 @@ export function requestCounter(store: Store, { name, limit, windowSeconds }: Cou
     waiting.delete(entry);
   }
 
-  function count(entry: Entry, now: number, by: number): Taken {
+  function count(entry: Entry, now: number, by: number): CountResult {
     const used = entry.reported + entry.own;
     const leftMs = Math.min(windowMs, Math.max(0, (entry.window + 1) * windowMs - now));
     const sliding = used + entry.before * (leftMs / windowMs);
@@ -177,14 +177,14 @@ function waitMs(
   return leftMs + windowMs * (1 - room / used);
 }
 
-interface Telling {
+interface CounterParts {
   readonly name: string;
   readonly windowMs: number;
   readonly waiting: Set<Entry>;
 }
 
 /** Returns the unwritten counts of a subject, and the functions that handle the result of the write. */
-function takeDue({ name, windowMs, waiting }: Telling, entry: Entry): Due {
+function takeDue({ name, windowMs, waiting }: CounterParts, entry: Entry): Due {
   const { subject, window, own } = entry;
   entry.telling = own;
   const key = formatKey(name, subject, window);

@@ -9,7 +9,7 @@ import { problem } from "../../core/problem/problem.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
 import type { LimitedRequest, LimitFields, RequestLimiter } from "../../http/limiting/limiting.ts";
 import { defineProblem } from "../../resource/define-problem.ts";
-import { requestCounter, requestCountsCollection, type RequestCounter, type Taken } from "./counter.ts";
+import { requestCounter, requestCountsCollection, type RequestCounter, type CountResult } from "./counter.ts";
 import { limitMistakes, optionChecks, type RateLimit, type RateLimitsOptions } from "./declaration.ts";
 import { createExchange } from "./exchange.ts";
 import { appliesTo, unservedPlaces } from "./limited-endpoints.ts";
@@ -139,14 +139,17 @@ function ownSubject(limit: string, value: unknown): string | null {
   return subject.length <= 100 ? subject : hash("sha256", subject, "base64url");
 }
 
-function formatFields({ name, limit, windowSeconds }: RateLimit, { remaining, resetSeconds }: Taken): LimitFields {
+function formatFields(
+  { name, limit, windowSeconds }: RateLimit,
+  { remaining, resetSeconds }: CountResult,
+): LimitFields {
   return [
     ["RateLimit-Policy", `"${name}";q=${limit};w=${windowSeconds}`],
     ["RateLimit", `"${name}";r=${remaining};t=${resetSeconds}`],
   ];
 }
 
-function refusal({ name, limit, windowSeconds }: RateLimit, { retrySeconds }: Taken, fields: LimitFields): Error {
+function refusal({ name, limit, windowSeconds }: RateLimit, { retrySeconds }: CountResult, fields: LimitFields): Error {
   return problem(tooManyRequests, {
     detail: `The limit ${name} is used up: ${limit} requests in ${windowSeconds} seconds.`,
     headers: [["Retry-After", String(retrySeconds)], ...fields],

@@ -32,8 +32,8 @@ test("gives each state of each record of each table a different tag", () => {
   ];
   const revisions = [0, 1, 2, 256, 2 ** 32, 2 ** 32 + 1, 2 ** 53 - 1, -1, -(2 ** 53) + 1];
 
-  const tags = [notes!, books!].flatMap((placed) =>
-    ids.flatMap((id) => revisions.map((revision) => tag(placed, { record: { id }, revision }))),
+  const tags = [notes!, books!].flatMap((mount) =>
+    ids.flatMap((id) => revisions.map((revision) => tag(mount, { record: { id }, revision }))),
   );
 
   assert.equal(new Set(tags).size, 2 * ids.length * revisions.length);

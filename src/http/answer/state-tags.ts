@@ -8,7 +8,7 @@ export interface Tagged {
 }
 
 /** Returns the tag of the state of a row that is mounted there. */
-export type StateTag = (placed: Tagged, row: Row) => string;
+export type StateTag = (mount: Tagged, row: Row) => string;
 
 /**
  * Makes the tags of rows: a keyed digest of table, id and revision. Revisions count the writes to all tables, so a tag
@@ -16,9 +16,9 @@ export type StateTag = (placed: Tagged, row: Row) => string;
  */
 export function stateTags(key: Uint8Array): StateTag {
   const macs = new WeakMap<Tagged, Chaskey>();
-  return (placed, { record, revision }) => {
-    let mac = macs.get(placed);
-    if (mac === undefined) macs.set(placed, (mac = new Chaskey(readWords(hmac(key, placed.collection.name)))));
+  return (mount, { record, revision }) => {
+    let mac = macs.get(mount);
+    if (mac === undefined) macs.set(mount, (mac = new Chaskey(readWords(hmac(key, mount.collection.name)))));
     return buildTag(mac, record["id"] as Key, revision);
   };
 }

@@ -1,5 +1,5 @@
 import { DeclarationError } from "../../core/checking/declaration-error.ts";
-import { isObject, shown, type Check } from "../../core/checking/members.ts";
+import { isObject, shown, type ValueCheck } from "../../core/checking/members.ts";
 import { lineOfThrown } from "../../core/checking/thrown.ts";
 import { problem } from "../../core/problem/problem.ts";
 import { jsonSchema } from "../../resource/json-schema/json-schema.ts";
@@ -26,7 +26,7 @@ export type OutputOf<S> = S extends { readonly "~standard": { readonly types?: i
     : unknown
   : FromSchema<S>;
 
-export const aBodySchema: Check = (value) => {
+export const aBodySchema: ValueCheck = (value) => {
   if (!isStandardSchema(value) && !isObject(value))
     return 'it has to be a Standard Schema, like z.object({ … }), or a JSON Schema, like { type: "object", properties: { … } }';
   try {

@@ -1,7 +1,7 @@
 import { aPermission } from "../../access/permission/checking.ts";
 import type { Action, Permission } from "../../access/permission/contract.ts";
 import {
-  type Check,
+  type ValueCheck,
   isObject,
   isText,
   type Members,
@@ -63,7 +63,7 @@ export function columnMistakes(
 }
 
 /** Checks a list of codes from the catalogue and of custom problems. */
-export const aProblemList: Check = (value) => {
+export const aProblemList: ValueCheck = (value) => {
   if (!Array.isArray(value)) return 'it has to be a list, like ["conflict"]';
   const codes = value.filter((each) => !(isObject(each) && isText(each["code"])));
   const unknown = codes.map(String).filter((code) => !Object.hasOwn(catalogue, code));
@@ -73,7 +73,7 @@ export const aProblemList: Check = (value) => {
 };
 
 /** Checks a list of features, by value. Only the service knows which features it has. */
-export const aFeatureList: Check = (value) => {
+export const aFeatureList: ValueCheck = (value) => {
   if (!Array.isArray(value)) return "it has to be a list of features; defineFeature fills it in";
   const at = Array.from(value).findIndex((each) => !isFeature(each));
   if (at === -1) return null;

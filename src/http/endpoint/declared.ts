@@ -6,7 +6,7 @@ import {
   aBoolean,
   aFunction,
   anObject,
-  type Check,
+  type ValueCheck,
   isObject,
   isText,
   matching,
@@ -101,7 +101,7 @@ function endpointMistakes(endpoint: Members): readonly string[] {
   ];
 }
 
-const endpointMembers: Readonly<Record<keyof Endpoint, Check>> = {
+const endpointMembers: Readonly<Record<keyof Endpoint, ValueCheck>> = {
   method: buildChoiceCheck("GET", "QUERY", "POST", "PUT", "PATCH", "DELETE"),
   path: seen((value) => pathMistake(value)),
   action: optional(buildChoiceCheck(...Object.keys(actions), "call")),
@@ -154,7 +154,7 @@ function someResponses(value: unknown): string | null {
   );
 }
 
-const responseMembers: Readonly<Record<keyof ResponseDocumentation, Check>> = {
+const responseMembers: Readonly<Record<keyof ResponseDocumentation, ValueCheck>> = {
   description: text,
   schema: optional(anObject),
   headers: optional(anObject),
@@ -169,7 +169,7 @@ function someParameters(value: unknown): string | null {
     : 'it has to be a list of parameters of OpenAPI, like [{ name: "since", in: "query", schema: { type: "string" } }]';
 }
 
-const documentationMembers: Readonly<Record<keyof EndpointDocumentation, Check>> = {
+const documentationMembers: Readonly<Record<keyof EndpointDocumentation, ValueCheck>> = {
   summary: text,
   tag: optional(text),
   request: optional(anObject),
@@ -182,7 +182,7 @@ const documentationMembers: Readonly<Record<keyof EndpointDocumentation, Check>>
 const ownParameters: readonly string[] = ["limit", "cursor", "sort", "fields", "expand", "search", FORMAT_PARAMETER];
 
 const mediaType = matching(/^[a-z0-9.+-]+\/[a-z0-9.+-]+$/, "it has to be a media type in lower case, like text/csv");
-const isNotJSON: Check = (value) =>
+const isNotJSON: ValueCheck = (value) =>
   value === "application/json" ? "it is the default format and cannot be replaced; name another" : null;
 
 function formatMistakes(format: Members): readonly string[] {
@@ -195,7 +195,7 @@ function formatMistakes(format: Members): readonly string[] {
   ];
 }
 
-const formatMembers: Readonly<Record<keyof Format, Check>> = {
+const formatMembers: Readonly<Record<keyof Format, ValueCheck>> = {
   mediaType: (value) => mediaType(value) ?? isNotJSON(value),
   problemMediaType: mediaType,
   tagSuffix: (value) =>

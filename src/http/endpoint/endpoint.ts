@@ -9,11 +9,11 @@ import type { Offering } from "../core.ts";
 import type { Context } from "../exchange.ts";
 import type { ServedAction } from "../mount/actions/action.ts";
 import type { MountInPlace } from "../mount/mount.ts";
-import type { Shape } from "./body-shape.ts";
+import type { BodyShape } from "./body-shape.ts";
 import type { BodySchema, OutputOf } from "./body.ts";
 import type { MountedFacts, ReceivedBody } from "./facts.ts";
 
-export type { Shape } from "./body-shape.ts";
+export type { BodyShape } from "./body-shape.ts";
 
 /** One method at one path, in the form that the pipeline serves: of a mounted resource, or a custom one. */
 export interface ServedEndpoint extends MountedFacts {
@@ -63,7 +63,7 @@ export interface Endpoint extends Omit<
 export interface EndpointDocumentation {
   readonly summary: string;
   readonly tag?: string;
-  readonly request?: Shape;
+  readonly request?: BodyShape;
   readonly responses?: Readonly<Record<string, ResponseDocumentation>>;
   readonly parameters?: readonly Readonly<Record<string, unknown>>[];
   /** The problems that its handler may throw, in addition to those of every endpoint of its kind. */
@@ -74,7 +74,7 @@ export interface EndpointDocumentation {
 export interface ResponseDocumentation {
   readonly description: string;
   /** The schema of the body. Left out if there is none. */
-  readonly schema?: Shape;
+  readonly schema?: BodyShape;
   /** The meaning of its header fields, by name. */
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -13,7 +13,7 @@ import {
   together,
   unseen,
   wholeFrom,
-  type Check,
+  type ValueCheck,
   type Checks,
   type Members,
 } from "../../core/checking/members.ts";
@@ -86,7 +86,7 @@ function shownMembers(): Checks {
 
 const aKind = buildChoiceCheck(...Object.keys(bodyMembers));
 
-const aBody: Check = (value) => {
+const aBody: ValueCheck = (value) => {
   const like = 'like { kind: "data", value, element: "greeting" }';
   if (!isObject(value)) return `it has to be an object, ${like}`;
   const wrong = aKind(value["kind"]);
@@ -95,7 +95,7 @@ const aBody: Check = (value) => {
   return together(mistakes);
 };
 
-const replyMembers: Readonly<Record<keyof Reply, Check>> = {
+const replyMembers: Readonly<Record<keyof Reply, ValueCheck>> = {
   status: wholeFrom(200, 599),
   headers: unseen(optional(aFieldList)),
   body: unseen(optional(aBody)),

@@ -13,7 +13,7 @@ export const json = {
   write: ({ value }) => (Array.isArray(value) ? writeArray(value) : JSON.stringify(value)),
   writeJSON: (text) => text,
   writeProblem: (document) => JSON.stringify(document),
-  read: (bytes) => after(inPieces(new Reader(requireText(bytes)).document()), (value) => ({ value, typed: true })),
+  read: (bytes) => after(inPieces(new JSONReader(requireText(bytes)).document()), (value) => ({ value, typed: true })),
 } satisfies Format;
 
 /** Writes an array in pieces, because the array of a PATCH may have 8 MiB. */
@@ -26,7 +26,7 @@ function writeArray(list: readonly unknown[]): Eventually<string | Uint8Array> {
  * most 32 levels. Throws the problem `malformed`, whose detail names the place.
  */
 export function readJSON(bytes: Uint8Array): unknown {
-  return wholly(new Reader(requireText(bytes)).document());
+  return wholly(new JSONReader(requireText(bytes)).document());
 }
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
@@ -43,7 +43,7 @@ function isOpening(code: number): boolean {
 
 // JSON.parse takes the last of two equal members, rounds numbers and quotes the body in its messages. A check before or
 // after it would read the same grammar twice, so it is read here once.
-class Reader {
+class JSONReader {
   readonly #text: string;
   readonly #names = new Set<string>();
   #at = 0;

@@ -51,13 +51,13 @@ function fastest(accept: string | undefined, formats: readonly Format[]): Format
   return formats.find(({ mediaType }) => mediaType === accept);
 }
 
-interface Range {
+interface MediaRange {
   readonly type: string;
   readonly quality: number;
   readonly order: number;
 }
 
-interface Match extends Range {
+interface Match extends MediaRange {
   /** 2 for a media type, 1 for `type/*`, 0 for `*` + `/*`. */
   readonly specificity: number;
 }
@@ -76,13 +76,13 @@ const HTML = "text/html";
  * True if a browser asks for pages and there are none. Browsers also list XML, but show it as a broken page. They
  * receive the default instead.
  */
-function asksForPages(ranges: readonly Range[], formats: readonly Format[]): boolean {
+function asksForPages(ranges: readonly MediaRange[], formats: readonly Format[]): boolean {
   const isAsked = ranges.some(({ type, quality }) => type === HTML && quality > 0);
   return isAsked && !formats.some(({ mediaType }) => mediaType === HTML);
 }
 
 function chooseBest(
-  ranges: readonly Range[],
+  ranges: readonly MediaRange[],
   formats: readonly Format[],
   listTypes: (format: Format) => string[],
 ): Format | null {
@@ -104,7 +104,7 @@ function isPreferred(one: Match, other: Match): boolean {
   return (one.quality - other.quality || one.specificity - other.specificity || other.order - one.order) > 0;
 }
 
-function mostSpecific(type: string, ranges: readonly Range[]): Match | null {
+function mostSpecific(type: string, ranges: readonly MediaRange[]): Match | null {
   let found: Match | null = null;
   for (const range of ranges) {
     const specificity = measureSpecificity(range.type, type);
@@ -122,8 +122,8 @@ function measureSpecificity(range: string, type: string): number {
 }
 
 /** Parses the ranges. Ignores those that cannot be parsed, because no format matches them. */
-function parseAccept(accept: string): Range[] | "empty" {
-  const ranges: Range[] = [];
+function parseAccept(accept: string): MediaRange[] | "empty" {
+  const ranges: MediaRange[] = [];
   let empty = true;
   for (let at = 0; at < accept.length;) {
     const { type, parameters, index } = parse(accept, { comma: true, start: at });

@@ -5,7 +5,7 @@ import type { Eventually } from "../../core/eventually.ts";
 import type { Identity } from "../../core/identity.ts";
 import type { Resource } from "../../resource/resource.ts";
 import type { Key } from "../../store/store.ts";
-import type { Shape } from "../endpoint/body-shape.ts";
+import type { BodyShape } from "../endpoint/body-shape.ts";
 import type { Method } from "../endpoint/facts.ts";
 
 /**
@@ -85,7 +85,7 @@ export interface Offer {
   /** The fields that an action of the resource takes. Null otherwise. */
   readonly body: Resource | null;
   /** The documented body of a custom endpoint. Null otherwise. */
-  readonly request: Shape | null;
+  readonly request: BodyShape | null;
   /** True if it accepts an `Idempotency-Key`. */
   readonly repeatable: boolean;
   /** The author's description, one sentence. */

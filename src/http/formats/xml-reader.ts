@@ -13,7 +13,7 @@ import { NAME_SOURCE } from "./xml-writer.ts";
  * ignored, but must be bound. Throws the problem `malformed` with the position in its detail.
  */
 export function readXML(bytes: Uint8Array): Pieces<ReadBody> {
-  return new Reader(requireText(withLineFeeds(bytes))).document();
+  return new XMLReader(requireText(withLineFeeds(bytes))).document();
 }
 
 /**
@@ -48,7 +48,7 @@ const SLASH = 0x2f;
 const QUESTION = 0x3f;
 // Reads only the part of XML that a body needs: no DTD, only the predefined entities, and few attributes. A full parser
 // would be more complex.
-class Reader {
+class XMLReader {
   readonly #text: string;
   readonly #scope = new XMLScope();
   readonly #names = new Set<string>();
@@ -82,7 +82,7 @@ class Reader {
       throw problem("malformed", { detail: "The XML declaration names an encoding other than UTF-8." });
   }
 
-  *#element(level: number): Pieces<Named> {
+  *#element(level: number): Pieces<NamedElement> {
     if (level > MAX_LEVELS) throw this.#wrong(`There are more than ${MAX_LEVELS} levels`);
     this.#count();
     const start = this.#at;
@@ -155,7 +155,7 @@ class Reader {
 
   /** Reads text, the members of an object, or the items of a list. */
   *#content(level: number): Pieces<unknown> {
-    const members: Named[] = [];
+    const members: NamedElement[] = [];
     let text = "";
     for (;;) {
       if (this.#isPause()) yield;
@@ -283,7 +283,7 @@ class Reader {
   }
 }
 
-interface Named {
+interface NamedElement {
   readonly name: string;
   readonly value: unknown;
   readonly at: number;

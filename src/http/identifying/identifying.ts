@@ -1,4 +1,4 @@
-import type { Identified } from "../../access/scheme/chain.ts";
+import type { IdentifiedCaller } from "../../access/scheme/chain.ts";
 import type { Witness } from "../../access/scheme/explanation.ts";
 import { isUnsafe, requireSameSite } from "../../core/call/cross-site.ts";
 import { after, type Eventually } from "../../core/eventually.ts";
@@ -17,7 +17,7 @@ export function identify(exchange: Exchange, witness: Witness | null): Eventuall
 }
 
 /** Ends the request if it needs a caller. Only then do its rejected cookies count as guesses. */
-function requireNoCaller(exchange: Exchange, { passedOver }: Identified): Eventually<void> {
+function requireNoCaller(exchange: Exchange, { passedOver }: IdentifiedCaller): Eventually<void> {
   const { service, call } = exchange;
   try {
     requirePermission(exchange);

@@ -1,19 +1,19 @@
-import { nobody, type Identified } from "../../access/scheme/chain.ts";
+import { nobody, type IdentifiedCaller } from "../../access/scheme/chain.ts";
 import { Witness } from "../../access/scheme/explanation.ts";
 import type { Eventually } from "../../core/eventually.ts";
 import { Problem } from "../../core/problem/problem.ts";
 import type { Exchange } from "../exchange.ts";
 
 /** Identifies the caller, and reports a rejected credential to the handler instead of ending the request. */
-export function identifyOrTell(exchange: Exchange, existing: Witness | null): Eventually<Identified> {
+export function identifyOrTell(exchange: Exchange, existing: Witness | null): Eventually<IdentifiedCaller> {
   const { service, call } = exchange;
   const witness = existing ?? new Witness();
-  const tell = (error: unknown): Identified => {
+  const tell = (error: unknown): IdentifiedCaller => {
     if (!(error instanceof Problem)) throw error;
     exchange.refusal = { problem: error, cookies: refusedCookies(witness) };
     return nobody;
   };
-  const tellCookies = (identified: Identified): Identified => {
+  const tellCookies = (identified: IdentifiedCaller): IdentifiedCaller => {
     const { passedOver } = identified;
     if (passedOver.length > 0)
       exchange.refusal = { problem: service.chain.challenge(call, passedOver), cookies: refusedCookies(witness) };

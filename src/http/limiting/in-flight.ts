@@ -1,7 +1,7 @@
 import { problem, type Problem } from "../../core/problem/problem.ts";
 
 /** A waiting request. */
-interface Waiting {
+interface WaitingRequest {
   /** Its index among all waiting requests. Null if it is not waiting. */
   place: number | null;
   /** The number of seconds that it was seen waiting. */
@@ -34,7 +34,7 @@ export class InFlight {
    * In no order. V8 allocates a Map or a Set again after every few requests, and the old ones point to the new. The
    * garbage collector then kept answered requests, and took five times as long.
    */
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: WaitingRequest[] = [];
   #timer: NodeJS.Timeout | null = null;
 
   constructor(seconds: number) {
@@ -46,14 +46,14 @@ export class InFlight {
   }
 
   /** Adds a request. `giveUp` answers it without the result that it waits for. */
-  add(way: Walking, giveUp: () => void): Waiting {
-    const request: Waiting = { place: this.#waiting.length, seconds: 0, way, giveUp };
+  add(way: Walking, giveUp: () => void): WaitingRequest {
+    const request: WaitingRequest = { place: this.#waiting.length, seconds: 0, way, giveUp };
     this.#waiting.push(request);
     this.#timer ??= setInterval(() => this.#look(), 1000).unref();
     return request;
   }
 
-  remove(request: Waiting): void {
+  remove(request: WaitingRequest): void {
     const { place } = request;
     if (place === null) return;
     request.place = null;

@@ -3,13 +3,13 @@ import { Flaw } from "../../resource/kinds/field.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { isKeyOf } from "../../store/store.ts";
 
-type Values = Readonly<Record<string, unknown>>;
+type RecordMembers = Readonly<Record<string, unknown>>;
 
 /**
  * Returns a function that computes the computed fields of a record. Returns null if there are none. The function throws
  * a fault if a field cannot be computed.
  */
-export function compileComputer({ path, fields }: Resource): ((record: Values) => Values) | null {
+export function compileComputer({ path, fields }: Resource): ((record: RecordMembers) => RecordMembers) | null {
   const computed = Object.entries(fields).flatMap(([name, field]) =>
     typeof field.computed !== "function"
       ? []
@@ -33,14 +33,14 @@ export function compileComputer({ path, fields }: Resource): ((record: Values) =
 }
 
 /** The parts of a mount that show records. */
-interface Showing {
+interface ShowingParts {
   readonly computed: readonly string[];
   readonly older: unknown;
   readonly show: (record: never) => unknown;
 }
 
 /** Shows a record before it is written if a function takes part. An error then leaves nothing half done. */
-export function requireShowable({ computed, older, show }: Showing, record: Values): void {
+export function requireShowable({ computed, older, show }: ShowingParts, record: RecordMembers): void {
   if (computed.length === 0 && older === null) return;
   // A record with keys that only the database will know cannot be shown yet.
   if (Object.values(record).some(isKeyOf)) return;

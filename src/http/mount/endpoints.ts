@@ -41,35 +41,35 @@ export function servedBy({
 }
 
 /** Returns the endpoints of a mounted resource. */
-export function buildEndpoints(placed: MountInPlace): readonly ServedEndpoint[] {
-  const { path } = placed.resource;
+export function buildEndpoints(mount: MountInPlace): readonly ServedEndpoint[] {
+  const { path } = mount.resource;
   const one = `${path}/{id}`;
-  const { permissions, deprecations } = placed;
+  const { permissions, deprecations } = mount;
   const endpoints: ServedEndpoint[] = [];
   const offer = (
     action: ResourceAction,
-    handle: (placed: MountInPlace, exchange: Exchange) => Eventually<Reply>,
+    handle: (served: MountInPlace, exchange: Exchange) => Eventually<Reply>,
     endpoint: Omit<ServedEndpoint, "access" | "action" | "handle">,
   ): void => {
     const access = permissions[action];
     if (access === undefined) return;
-    const common = { action, access, deprecations, rows: placed.collection, mounted: placed };
-    endpoints.push({ ...endpoint, ...common, handle: (context) => handle(placed, getExchange(context)) });
+    const common = { action, access, deprecations, rows: mount.collection, mounted: mount };
+    endpoints.push({ ...endpoint, ...common, handle: (context) => handle(mount, getExchange(context)) });
   };
   offer("list", list, { method: "GET", path, query: "read" });
   offer("list", query, { method: "QUERY", path, query: "read", consumes: ["application/json"] });
   const weighed = { preconditions: "handler" } as const;
   const repeatableWrite = { ...weighed, repeatable: true } as const;
-  if (placed.deferral === null)
+  if (mount.deferral === null)
     offer("create", create, { ...repeatableWrite, method: "POST", path, consumes: MEDIA_TYPES });
   else
-    offer("create", createOrDefer(placed.deferral), {
+    offer("create", createOrDefer(mount.deferral), {
       ...repeatableWrite,
       method: "POST",
       path,
-      ...deferred(placed.deferral),
+      ...deferred(mount.deferral),
     });
-  if (placed.arrays)
+  if (mount.arrays)
     offer("update", updateAll, {
       ...repeatableWrite,
       method: "PATCH",
@@ -80,13 +80,13 @@ export function buildEndpoints(placed: MountInPlace): readonly ServedEndpoint[] 
   offer("replace", replace, { ...weighed, method: "PUT", path: one, consumes: MEDIA_TYPES });
   offer("update", update, { ...repeatableWrite, method: "PATCH", path: one, consumes: PATCH_TYPES });
   offer("delete", remove, { ...weighed, method: "DELETE", path: one });
-  for (const action of placed.actions) endpoints.push(endpointOfAction(placed, action));
+  for (const action of mount.actions) endpoints.push(endpointOfAction(mount, action));
   return endpoints;
 }
 
 function createOrDefer(deferral: Deferral): typeof create {
-  return async (placed, exchange) =>
-    exchange.identity === null ? deferral.handle(exchange.context) : create(placed, exchange);
+  return async (mount, exchange) =>
+    exchange.identity === null ? deferral.handle(exchange.context) : create(mount, exchange);
 }
 
 function deferred({ guard }: Deferral): Pick<ServedEndpoint, "consumes" | "guard"> {
@@ -101,19 +101,19 @@ function deferred({ guard }: Deferral): Pick<ServedEndpoint, "consumes" | "guard
 }
 
 /** Returns the endpoint of an action: on the record, or on the collection. */
-function endpointOfAction(placed: MountInPlace, action: ServedAction): ServedEndpoint {
+function endpointOfAction(mount: MountInPlace, action: ServedAction): ServedEndpoint {
   const { name, on, method, permission, body } = action;
-  const { path } = placed.resource;
+  const { path } = mount.resource;
   const common = {
-    mounted: placed,
+    mounted: mount,
     own: action,
-    deprecations: [...placed.deprecations, ...action.deprecations],
+    deprecations: [...mount.deprecations, ...action.deprecations],
     method,
     path: on === "record" ? `${path}/{id}/${name}` : `${path}/${name}`,
     access: permission,
-    ...(on === "record" ? { rows: placed.collection } : {}),
+    ...(on === "record" ? { rows: mount.collection } : {}),
     preconditions: "handler",
-    handle: (context: Context) => actInShape(placed, action, context),
+    handle: (context: Context) => actInShape(mount, action, context),
   } as const;
   if (method === "GET") return common;
   const bodyOptional = !Object.values(body.fields).some(isRequired);
@@ -121,9 +121,9 @@ function endpointOfAction(placed: MountInPlace, action: ServedAction): ServedEnd
 }
 
 /** Runs an action of the newer shape. If it answers with the record, shows it in the requested shape. */
-async function actInShape(placed: MountInPlace, action: ServedAction, context: Context): Promise<Reply> {
-  const { newer, resource, show, jsonMembers } = placed;
-  if (newer === null) return act(placed, action, getExchange(context));
+async function actInShape(mount: MountInPlace, action: ServedAction, context: Context): Promise<Reply> {
+  const { newer, resource, show, jsonMembers } = mount;
+  if (newer === null) return act(mount, action, getExchange(context));
   const reply = await act(newer, action, getExchange(context));
   if (action.answer !== "record" || reply.body?.kind !== "data") return reply;
   const value = show(reply.body.value as StoredRecord);
@@ -134,14 +134,14 @@ async function actInShape(placed: MountInPlace, action: ServedAction, context: C
  * Reads one record for a custom GET endpoint. The id is `id` in its path. Ends the request with 404 if the permission
  * does not show the record.
  */
-export function readRecord(placed: MountInPlace, context: Context): Eventually<Reply> {
-  return read(placed, getExchange(context));
+export function readRecord(mount: MountInPlace, context: Context): Eventually<Reply> {
+  return read(mount, getExchange(context));
 }
 
 /**
  * Updates one record for a custom PATCH endpoint. The id is `id` in its path. Preconditions, hooks and problems are
  * those of the mount.
  */
-export function updateRecord(placed: MountInPlace, context: Context): Promise<Reply> {
-  return update(placed, getExchange(context));
+export function updateRecord(mount: MountInPlace, context: Context): Promise<Reply> {
+  return update(mount, getExchange(context));
 }

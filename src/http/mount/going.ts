@@ -1,13 +1,13 @@
 import { isObject } from "../../core/checking/members.ts";
 import type { Deprecated } from "../../core/deprecation.ts";
-import type { Condition } from "../../resource/conditions.ts";
+import type { QueryCondition } from "../../resource/conditions.ts";
 import type { SortField } from "../../resource/query.ts";
 import type { Resource } from "../../resource/resource.ts";
 
 const NOTHING: readonly Deprecated[] = [];
 
 /** The other parts of a list query that name fields. */
-interface Named {
+interface QueryFieldNames {
   readonly sort: readonly SortField[];
   readonly fields: readonly string[] | null;
 }
@@ -15,8 +15,8 @@ interface Named {
 /** Returns the deprecated parts of a resource that a list query uses: in a filter, in the order, or in `fields`. */
 export function goingInList(
   { deprecations }: Resource,
-  conditions: readonly Condition[],
-  { sort, fields }: Named,
+  conditions: readonly QueryCondition[],
+  { sort, fields }: QueryFieldNames,
 ): readonly Deprecated[] {
   if (deprecations === null) return NOTHING;
   const filtered = conditions.flatMap(fieldsIn);
@@ -45,7 +45,7 @@ function goingAmong(
   return names.flatMap((name) => fields.get(name) ?? NOTHING);
 }
 
-function fieldsIn(condition: Condition): readonly string[] {
+function fieldsIn(condition: QueryCondition): readonly string[] {
   if ("all" in condition) return condition.all.flatMap(fieldsIn);
   if ("any" in condition) return condition.any.flatMap(fieldsIn);
   return "not" in condition ? fieldsIn(condition.not) : [condition.field];

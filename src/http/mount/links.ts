@@ -83,7 +83,7 @@ export interface LinkedRows {
 }
 
 /** A written record. `id` is null if it is new and the database assigns its key. `before` is null if it is new. */
-interface Linking {
+interface WrittenRecord {
   readonly id: Key | null;
   readonly before: StoredRecord | null;
   readonly values: Readonly<Record<string, unknown>>;
@@ -93,7 +93,7 @@ interface Linking {
  * Returns the changes that update the link tables of a record. They follow the change of the record itself, which is
  * the first.
  */
-export function linkChanges(links: readonly Link[], { id, before, values }: Linking): readonly Change[] {
+export function linkChanges(links: readonly Link[], { id, before, values }: WrittenRecord): readonly Change[] {
   return links.flatMap(({ field, collection }): Change[] => {
     if (!Array.isArray(values[field])) return values[field] === null ? unlinked(collection, id) : [];
     const { added, removed } = compareKeys(idsIn(before, field), idsIn(values, field));
@@ -105,7 +105,7 @@ export function linkChanges(links: readonly Link[], { id, before, values }: Link
 }
 
 /** Returns the number of rows that these changes add and delete. */
-export function countLinkRows(links: readonly Link[], { before, values }: Omit<Linking, "id">): number {
+export function countLinkRows(links: readonly Link[], { before, values }: Omit<WrittenRecord, "id">): number {
   return links.reduce((sum, { field }) => {
     if (values[field] === undefined) return sum;
     const { added, removed } = compareKeys(idsIn(before, field), idsIn(values, field));

@@ -3,7 +3,7 @@ import type { Permission } from "../../access/permission/permission.ts";
 import {
   aBoolean,
   aFunction,
-  type Check,
+  type ValueCheck,
   isObject,
   isText,
   membersMistakes,
@@ -209,7 +209,7 @@ function requireActions(resource: Resource, declared: unknown): readonly ServedA
   return actions;
 }
 
-const mountMembers: Readonly<Record<keyof MountOptions, Check>> = {
+const mountMembers: Readonly<Record<keyof MountOptions, ValueCheck>> = {
   permission: seen((value) => {
     if (isPermission(value)) return aPermission(value);
     return isObject(value) && !("decide" in value) ? null : `${permissionForm}, or one for each action`;

@@ -43,12 +43,12 @@ export function collectCollections(mounts: readonly Mount[]): readonly Collectio
 export function placeMounts(mounts: readonly Mount[]): readonly MountInPlace[] {
   const mistakes = misplacedMounts(mounts);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
-  const placed = new Map<Resource, MountInPlace>();
+  const mountsByResource = new Map<Resource, MountInPlace>();
   const relations = new Map<Resource, Relation<MountInPlace>[]>();
   const listedBy = new Map<Resource, Listing[]>();
   const referrers = new Map<Resource, MountInPlace[]>();
   const place = (each: Mount): MountInPlace => {
-    const existing = placed.get(each.resource);
+    const existing = mountsByResource.get(each.resource);
     if (existing !== undefined) return existing;
     const { within } = each.resource;
     const outer = within === null ? null : mounts.find((other) => other.resource === within)!;
@@ -67,7 +67,7 @@ export function placeMounts(mounts: readonly Mount[]): readonly MountInPlace[] {
     relations.set(each.resource, own);
     listedBy.set(each.resource, listings);
     referrers.set(each.resource, referring);
-    placed.set(each.resource, inPlace);
+    mountsByResource.set(each.resource, inPlace);
     return inPlace;
   };
   const all = mounts.map(place);

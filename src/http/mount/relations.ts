@@ -6,7 +6,7 @@ import { formatTableName, buildTableName } from "../../resource/tables/table.ts"
 import type { Collection } from "../../store/store.ts";
 
 /** The part of a mount that relations need. */
-interface Mounted<R extends Resource = Resource> {
+interface RelationMount<R extends Resource = Resource> {
   readonly resource: R;
   readonly collection: Collection;
   readonly permissions: { readonly list?: unknown; readonly read?: unknown };
@@ -17,9 +17,9 @@ interface Mounted<R extends Resource = Resource> {
  * inside it (`items: mountedItems`).
  */
 export type RelationsOf<R extends Resource, E> = {
-  readonly [Name in keyof E]: E[Name] extends Mounted<infer Inner>
+  readonly [Name in keyof E]: E[Name] extends RelationMount<infer Inner>
     ? `${R["name"]}_id` extends Inner["parentColumn"]
-      ? Mounted
+      ? RelationMount
       : never
     : ReferenceOf<R> | NoReference<E[Name], ReferenceOf<R>>;
 };
@@ -32,7 +32,7 @@ type NoReference<Name, Known> = Name extends Known
     : never;
 
 /** The relations of any resource. */
-export type Relations = Readonly<Record<string, string | Mounted>>;
+export type Relations = Readonly<Record<string, string | RelationMount>>;
 
 /** A relation that can be expanded. */
 export interface Relation<To> {
@@ -83,8 +83,8 @@ function mountMistake(resource: Resource, input: unknown): string | null {
 
 /** Returns the mistakes about relations to resources that are not mounted or that no caller may read. */
 export function misleadingRelations(
-  from: Mounted & { readonly expand: Relations },
-  mounts: readonly Mounted[],
+  from: RelationMount & { readonly expand: Relations },
+  mounts: readonly RelationMount[],
 ): readonly string[] {
   return Object.entries(from.expand).flatMap(([name, leads]) => {
     const wrong = misleading(from, leads, mounts);
@@ -92,7 +92,11 @@ export function misleadingRelations(
   });
 }
 
-function misleading(from: Mounted, leads: string | Mounted, mounts: readonly Mounted[]): string | null {
+function misleading(
+  from: RelationMount,
+  leads: string | RelationMount,
+  mounts: readonly RelationMount[],
+): string | null {
   const to = findTarget(from, leads, mounts);
   if (typeof leads !== "string")
     return to === undefined ? `${leads.resource.path} is not mounted; mount ${leads.resource.plural} too` : null;
@@ -103,24 +107,28 @@ function misleading(from: Mounted, leads: string | Mounted, mounts: readonly Mou
 }
 
 /** Returns a relation with its target. The target was checked before. */
-export function placeRelation<To extends Mounted>(
-  from: Mounted,
-  [name, leads]: readonly [name: string, leads: string | Mounted],
-  placed: readonly To[],
+export function placeRelation<To extends RelationMount>(
+  from: RelationMount,
+  [name, leads]: readonly [name: string, leads: string | RelationMount],
+  mounts: readonly To[],
 ): Relation<To> {
-  const to = findTarget(from, leads, placed)!;
+  const to = findTarget(from, leads, mounts)!;
   return typeof leads === "string"
     ? { name, kind: from.resource.fields[leads]?.kind.members === undefined ? "one" : "several", column: leads, to }
     : { name, kind: "many", column: leads.resource.parentColumn!, to };
 }
 
-function findTarget<To extends Mounted>(from: Mounted, leads: string | Mounted, among: readonly To[]): To | undefined {
+function findTarget<To extends RelationMount>(
+  from: RelationMount,
+  leads: string | RelationMount,
+  among: readonly To[],
+): To | undefined {
   if (typeof leads !== "string") return among.find(({ resource }) => resource === leads.resource);
   const table = tableOfReference(from, leads);
   return among.find(({ resource }) => buildTableName(resource) === table);
 }
 
-function tableOfReference({ collection, resource }: Mounted, column: string): string {
+function tableOfReference({ collection, resource }: RelationMount, column: string): string {
   const members = resource.fields[column]?.kind.members;
   if (members !== undefined) return formatTableName(members.resource);
   return collection.columns.find(({ name }) => name === column)!.references!.collection;

@@ -4,22 +4,22 @@ import { FORMATS_VERSION } from "../formats/format.ts";
 import type { Mount } from "./mount.ts";
 
 /** The part of a mount that its shape depends on. */
-export type Shown = Pick<Mount, "resource" | "shown" | "older">;
+export type ShapedMount = Pick<Mount, "resource" | "shown" | "older">;
 
-const digests = new WeakMap<Shown, string>();
+const digests = new WeakMap<ShapedMount, string>();
 
 /**
  * Returns six characters that identify the shape of records: which fields, of which kinds, computed how, with which
  * names. A changed declaration can change the output of a record without a write, so the tag must change with it (RFC
  * 9110 §8.8.1).
  */
-export function computeShapeDigest(placed: Shown): string {
-  let digest = digests.get(placed);
-  if (digest === undefined) digests.set(placed, (digest = hash("sha1", formatFacts(placed), "base64url").slice(0, 6)));
+export function computeShapeDigest(mount: ShapedMount): string {
+  let digest = digests.get(mount);
+  if (digest === undefined) digests.set(mount, (digest = hash("sha1", formatFacts(mount), "base64url").slice(0, 6)));
   return digest;
 }
 
-function formatFacts({ resource: { name: element, fields }, shown, older }: Shown): string {
+function formatFacts({ resource: { name: element, fields }, shown, older }: ShapedMount): string {
   const facts = shown.map((name) => {
     const { from = name, shownBy = null } = older?.members.get(name) ?? {};
     return [

@@ -7,7 +7,7 @@ import type { MountInPlace } from "./mount.ts";
 import type { WordCondition } from "./reads/searching.ts";
 
 /** One kind of list that a declaration allows. */
-export interface Shape {
+export interface ListShape {
   /** `status[eq] created_at[gt] by -created_at, own user_id` */
   readonly title: string;
   readonly query: ListQuery;
@@ -15,7 +15,7 @@ export interface Shape {
   readonly isServed: boolean;
 }
 
-interface Asked {
+interface TitledConditions {
   readonly title: string;
   readonly where: readonly Where[];
 }
@@ -38,19 +38,19 @@ export function collectShapes(
   mount: Shaped,
   sample: StoredRecord | null,
   word: WordCondition | null = null,
-): readonly Shape[] {
+): readonly ListShape[] {
   const { resource, collection, permissions } = mount;
   const { parentColumn } = resource;
   const readSample = (name: string): Value => sample?.[name] ?? standIn(collection, name);
   const only = (name: string): Where => ({ column: name, operator: "eq", value: readSample(name) });
-  const whose: Asked[] =
+  const whose: TitledConditions[] =
     parentColumn === null
       ? [
           { title: "", where: [] },
           ...(permissions.list?.columns ?? []).map((name) => ({ title: `, own ${name}`, where: [only(name)] })),
         ]
       : [{ title: `, below ${parentColumn}`, where: [only(parentColumn)] }];
-  const shapes: Shape[] = [];
+  const shapes: ListShape[] = [];
   for (const { title: suffix, where: narrowed } of whose)
     for (const { title, where } of buildFilters(mount, readSample, word))
       for (const sort of collectOrders(resource)) {
@@ -66,7 +66,7 @@ function buildFilters(
   { resource, collection, links }: Shaped,
   readSample: (name: string) => Value,
   word: WordCondition | null,
-): readonly Asked[] {
+): readonly TitledConditions[] {
   const ones = [...resource.filters].flatMap(([column, operators]) => {
     const link = links.find(({ field }) => field === column);
     return operators.map((operator): One => {
@@ -78,7 +78,7 @@ function buildFilters(
       return { column, operator, where };
     });
   });
-  const combinations: Asked[] = [{ title: "", where: [] }];
+  const combinations: TitledConditions[] = [{ title: "", where: [] }];
   if (resource.search.length > 0) combinations.push({ title: "search ", where: [word ?? { word: "abc", few: true }] });
   for (const one of ones) {
     combinations.push({ title: `${formatTitle(one)} `, where: [one.where] });

@@ -5,7 +5,7 @@ import type { Exchange } from "../exchange.ts";
 import type { MountInPlace } from "./mount.ts";
 import { askForRelated } from "./reads/asking.ts";
 import { MAX_EXPANDED_CHARACTERS } from "./reads/expand/expanded.ts";
-import { combineVerdicts, type Decided } from "./reads/expand/verdicts.ts";
+import { combineVerdicts, type KeyDecision } from "./reads/expand/verdicts.ts";
 
 /**
  * Reads the values of one field of some records, by id, with one query. Includes only those that the verdicts allow.
@@ -13,16 +13,16 @@ import { combineVerdicts, type Decided } from "./reads/expand/verdicts.ts";
  */
 export async function readValues(
   exchange: Exchange,
-  placed: MountInPlace,
+  mount: MountInPlace,
   field: string,
-  verdicts: ReadonlyMap<Key, Decided>,
+  verdicts: ReadonlyMap<Key, KeyDecision>,
 ): Promise<ReadonlyMap<Key, unknown> | null> {
   const { keys, where } = combineVerdicts("id", verdicts);
   if (keys.length === 0) return new Map();
-  const isComputed = placed.computed.includes(field);
-  const columns = isComputed ? placed.sources : ["id", field];
+  const isComputed = mount.computed.includes(field);
+  const columns = isComputed ? mount.sources : ["id", field];
   const query = {
-    collection: placed.collection,
+    collection: mount.collection,
     column: "id",
     keys,
     where,
@@ -36,7 +36,7 @@ export async function readValues(
     const records = found.flatMap(({ json }) => valueOfJSON(json) as readonly StoredRecord[]);
     return new Map(
       records.flatMap((record) => {
-        const shown = isComputed ? findShown(placed, record) : record;
+        const shown = isComputed ? findShown(mount, record) : record;
         return shown === null ? [] : [[record["id"] as Key, shown[field]] as const];
       }),
     );

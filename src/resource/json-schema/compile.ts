@@ -1,8 +1,8 @@
-import { isObject, shown, type Check } from "../../core/checking/members.ts";
+import { isObject, shown, type ValueCheck } from "../../core/checking/members.ts";
 import { shownName, suggestion } from "../../core/checking/nearest.ts";
 import { MAX_ISSUES } from "../../core/problem/problem.ts";
 import { pointerTo } from "../pointer.ts";
-import { addFound, combineCheckers, found, NONE, type Checker, type Found } from "./found.ts";
+import { addFound, combineCheckers, found, NONE, type Checker, type LocatedMistake } from "./found.ts";
 import { aNameList, annotations, keywords } from "./keywords.ts";
 import type { JSONSchema } from "./types.ts";
 
@@ -53,7 +53,7 @@ const types: Readonly<Record<string, readonly [is: (value: unknown) => boolean, 
   null: [(value) => value === null, "null"],
 };
 
-const aType: Check = (value) => {
+const aType: ValueCheck = (value) => {
   const typeNames: readonly unknown[] = Array.isArray(value) ? value : [value];
   return typeNames.length > 0 && typeNames.every((each) => typeof each === "string" && Object.hasOwn(types, each))
     ? null
@@ -104,7 +104,7 @@ function ofMembers(schema: JSONSchema, mistakes: string[], place: string): Check
       : compile(additionalProperties, mistakes, `${place}/additionalProperties`);
   return (value) => {
     if (!isObject(value)) return NONE;
-    const all: Found[] = [];
+    const all: LocatedMistake[] = [];
     for (const name of needed)
       if (!Object.hasOwn(value, name)) addFound(all, name, found("required", "This member is required."));
     for (const name of Object.keys(value)) {
@@ -119,7 +119,7 @@ function ofItems({ items }: JSONSchema, mistakes: string[], place: string): Chec
   const check = compile(items, mistakes, `${place}/items`);
   return (value) => {
     if (!Array.isArray(value)) return NONE;
-    const all: Found[] = [];
+    const all: LocatedMistake[] = [];
     for (let index = 0; index < value.length && all.length < MAX_ISSUES; index++)
       addFound(all, index, check(value[index]));
     return all;

@@ -1,7 +1,7 @@
 import { MAX_ISSUES } from "../../core/problem/problem.ts";
 
 /** One mistake in a value, with its location in it. */
-export interface Found {
+export interface LocatedMistake {
   readonly path: readonly (string | number)[];
   /** For programs: `required`, `invalid`, `too_long`, … */
   readonly code: string;
@@ -10,17 +10,17 @@ export interface Found {
 }
 
 /** Returns the mistakes in a value. */
-export type Checker = (value: unknown) => readonly Found[];
+export type Checker = (value: unknown) => readonly LocatedMistake[];
 
 /** No mistakes. One list for all, so that a valid value costs no memory. */
-export const NONE: readonly Found[] = [];
+export const NONE: readonly LocatedMistake[] = [];
 
-export function found(code: string, message: string): readonly Found[] {
+export function found(code: string, message: string): readonly LocatedMistake[] {
   return [{ path: [], code, message }];
 }
 
 /** Adds the mistakes in one part of a value. */
-export function addFound(all: Found[], part: string | number, more: readonly Found[]): void {
+export function addFound(all: LocatedMistake[], part: string | number, more: readonly LocatedMistake[]): void {
   for (const each of more) if (all.length < MAX_ISSUES) all.push({ ...each, path: [part, ...each.path] });
 }
 
@@ -28,7 +28,7 @@ export function addFound(all: Found[], part: string | number, more: readonly Fou
 export function combineCheckers(checkers: readonly Checker[]): Checker {
   if (checkers.length === 1) return checkers[0]!;
   return (value) => {
-    let all: readonly Found[] = NONE;
+    let all: readonly LocatedMistake[] = NONE;
     for (const check of checkers) {
       const more = check(value);
       if (more.length > 0) all = all.length === 0 ? more : [...all, ...more].slice(0, MAX_ISSUES);

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { isObject, isText, matching, optional, wholeFrom, type Check } from "../../core/checking/members.ts";
+import { isObject, isText, matching, optional, wholeFrom, type ValueCheck } from "../../core/checking/members.ts";
 import { Flaw } from "../kinds/field.ts";
 import { email, dateTime } from "../kinds/fields.ts";
 import { url } from "../kinds/texts.ts";
@@ -10,16 +10,17 @@ import { found, NONE, type Checker } from "./found.ts";
 /** A keyword that checks a value as a whole. */
 export interface Keyword {
   /** The check of the operand. */
-  readonly operand: Check;
+  readonly operand: ValueCheck;
   /** Makes the check. The operand is valid. */
   make(operand: never): Checker;
 }
 
 const aCount = wholeFrom(0);
-const aNumber: Check = (value) => (Number.isFinite(value) ? null : "it has to be a number");
-const aFullList: Check = (value) =>
+const aNumber: ValueCheck = (value) => (Number.isFinite(value) ? null : "it has to be a number");
+const aFullList: ValueCheck = (value) =>
   Array.isArray(value) && value.length > 0 ? null : "it has to be a list of one or more values";
-const aPattern: Check = (value) => (isText(value) && isPattern(value) ? null : "it has to be a regular expression");
+const aPattern: ValueCheck = (value) =>
+  isText(value) && isPattern(value) ? null : "it has to be a regular expression";
 
 function isPattern(text: string): boolean {
   try {
@@ -190,6 +191,6 @@ function sortedText(value: unknown): string {
   );
 }
 
-export const aNameList: Check = optional((value) =>
+export const aNameList: ValueCheck = optional((value) =>
   Array.isArray(value) && value.every(isText) ? null : "it has to be a list of names",
 );

@@ -11,7 +11,7 @@ import {
   type Only,
 } from "../../core/checking/members.ts";
 import { optionMistakes, toldByResource } from "./field-mistakes.ts";
-import { defineField, Flaw, type Field, type FieldOptions, type OwnChecks, type Told } from "./field.ts";
+import { defineField, Flaw, type Field, type FieldOptions, type OwnChecks, type OptionNames } from "./field.ts";
 
 const tones = ["good", "warn", "bad", "accent"] as const;
 
@@ -38,7 +38,7 @@ export interface EnumerationOptions<V extends string = string> extends FieldOpti
 export function enumeration<const V extends string, const O extends EnumerationOptions<NoInfer<V>> = {}>(
   values: readonly V[],
   options?: Only<O, EnumerationOptions<NoInfer<V>>>,
-): Field<V, Told<O>["names"]>;
+): Field<V, OptionNames<O>["names"]>;
 export function enumeration(values: readonly string[], options: EnumerationOptions = {}): Field<string> {
   return toldByResource(() => wordsField(values, options));
 }

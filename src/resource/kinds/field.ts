@@ -148,7 +148,7 @@ export interface ComputedSQL {
  * field shows only these, so that the type of a resource is readable: `Field<number, "optional">`. They are a member, because editors would
  * expand a type alias.
  */
-export interface Told<O> {
+export interface OptionNames<O> {
   readonly names: { [K in keyof O]-?: {} extends Pick<O, K> ? never : ToldBy<K, O[K]> }[keyof O];
 }
 
@@ -185,7 +185,10 @@ type ToldBy<K, V> = K extends "default"
  * export const phone = defineField(kind, { optional: true });
  * ```
  */
-export function defineField<T, const O extends FieldOptions<T>>(kind: Kind<T>, options: O): Field<T, Told<O>["names"]> {
+export function defineField<T, const O extends FieldOptions<T>>(
+  kind: Kind<T>,
+  options: O,
+): Field<T, OptionNames<O>["names"]> {
   return Object.freeze(made({ kind, options: asRead(kind, options) }));
 }
 

@@ -1,5 +1,5 @@
 import { aBoolean, isObject, isText, notBelow, optional, wholeFrom, type Only } from "../../core/checking/members.ts";
-import { defineField, Flaw, type Field, type FieldOptions, type OwnChecks, type Told } from "./field.ts";
+import { defineField, Flaw, type Field, type FieldOptions, type OwnChecks, type OptionNames } from "./field.ts";
 import { isMailbox } from "./mailbox.ts";
 
 export { enumeration } from "./enumeration.ts";
@@ -46,7 +46,9 @@ const notInXML = new Flaw("invalid", "The characters U+FFFE and U+FFFF are not a
  * export const book = defineResource({ name: "book", fields: { title, note } });
  * ```
  */
-export function text<const O extends TextOptions = {}>(options?: Only<O, TextOptions>): Field<string, Told<O>["names"]>;
+export function text<const O extends TextOptions = {}>(
+  options?: Only<O, TextOptions>,
+): Field<string, OptionNames<O>["names"]>;
 export function text(options: TextOptions = {}): Field<string> {
   // The resource reports options that are not an object.
   const { minLength = 1, maxLength = 10_000, trim = true, multiline = false, pattern } = options ?? {};
@@ -117,7 +119,7 @@ function countCharacters(value: string, max: number): number {
  */
 export function boolean<const O extends FieldOptions<boolean> = {}>(
   options?: Only<O, FieldOptions<boolean>>,
-): Field<boolean, Told<O>["names"]>;
+): Field<boolean, OptionNames<O>["names"]>;
 export function boolean(options: FieldOptions<boolean> = {}): Field<boolean> {
   const flaw = new Flaw("invalid", "true or false is required.");
   return defineField(
@@ -145,7 +147,7 @@ export function boolean(options: FieldOptions<boolean> = {}): Field<boolean> {
  */
 export function dateTime<const O extends FieldOptions<string> = {}>(
   options?: Only<O, FieldOptions<string>>,
-): Field<string, Told<O>["names"]>;
+): Field<string, OptionNames<O>["names"]>;
 export function dateTime(options: FieldOptions<string> = {}): Field<string> {
   const parse = (value: unknown): string | Flaw =>
     (typeof value === "string" ? parseInstant(value) : null) ??
@@ -185,7 +187,7 @@ function parseInstant(value: string): string | null {
  */
 export function email<const O extends FieldOptions<string> = {}>(
   options?: Only<O, FieldOptions<string>>,
-): Field<string, Told<O>["names"]>;
+): Field<string, OptionNames<O>["names"]>;
 export function email(options: FieldOptions<string> = {}): Field<string> {
   const flaw = new Flaw("invalid", "An e-mail address is required, like ann@example.com.");
   const parse = (value: unknown): string | Flaw => (typeof value === "string" && isMailbox(value) ? value : flaw);
@@ -223,7 +225,7 @@ export interface JSONOptions extends FieldOptions<unknown> {
  */
 export function json<const O extends JSONOptions = {}>(
   options?: Only<O, JSONOptions>,
-): Field<unknown, Told<O>["names"] | "json">;
+): Field<unknown, OptionNames<O>["names"] | "json">;
 export function json(options: JSONOptions = {}): Field {
   const { maxLength } = options ?? {};
   const parse = (value: unknown): unknown => (hasNotInXML(value) ? notInXML : value);

@@ -10,7 +10,7 @@ import {
   type FlawPart,
   type Kind,
   type OwnChecks,
-  type Told,
+  type OptionNames,
 } from "./field.ts";
 
 /** Options of `array()`. */
@@ -28,7 +28,7 @@ export interface ArrayOptions<T> extends FieldOptions<readonly T[]> {
 export function array<T, const O extends ArrayOptions<T> = {}>(
   of: Field<T>,
   options?: Only<O, ArrayOptions<T>>,
-): Field<readonly T[], Told<O>["names"]>;
+): Field<readonly T[], OptionNames<O>["names"]>;
 export function array(of: Field, options: ArrayOptions<unknown> = {}): Field<readonly unknown[]> {
   return toldByResource(() => arrayField(of, options));
 }

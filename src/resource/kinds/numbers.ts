@@ -12,7 +12,15 @@ import {
   wholeFrom,
 } from "../../core/checking/members.ts";
 import { optionMistakes, toldByResource } from "./field-mistakes.ts";
-import { defineField, Flaw, type Field, type FieldOptions, type Kind, type OwnChecks, type Told } from "./field.ts";
+import {
+  defineField,
+  Flaw,
+  type Field,
+  type FieldOptions,
+  type Kind,
+  type OwnChecks,
+  type OptionNames,
+} from "./field.ts";
 
 /** Options of `integer()`. */
 export interface IntegerOptions extends FieldOptions<number> {
@@ -34,7 +42,7 @@ export interface IntegerOptions extends FieldOptions<number> {
  */
 export function integer<const O extends IntegerOptions = {}>(
   options?: Only<O, IntegerOptions>,
-): Field<number, Told<O>["names"]>;
+): Field<number, OptionNames<O>["names"]>;
 export function integer(options: IntegerOptions = {}): Field<number> {
   // The resource reports options that are not an object.
   const { minimum, maximum } = options ?? {};
@@ -84,7 +92,7 @@ export interface NumberOptions extends FieldOptions<number> {
  */
 export function number<const O extends NumberOptions = {}>(
   options?: Only<O, NumberOptions>,
-): Field<number, Told<O>["names"]>;
+): Field<number, OptionNames<O>["names"]>;
 export function number(options: NumberOptions = {}): Field<number> {
   // The resource reports options that are not an object.
   const { minimum, maximum } = options ?? {};
@@ -159,7 +167,7 @@ type DecimalValue<O> = O extends { readonly json: "number" } ? number : string;
  */
 export function decimal<const O extends DecimalOptions<string | number>>(
   options: Only<O, DecimalOptions<DecimalValue<O>>>,
-): Field<DecimalValue<O>, Told<O>["names"]>;
+): Field<DecimalValue<O>, OptionNames<O>["names"]>;
 export function decimal(options: DecimalOptions<string | number>): Field {
   return toldByResource(() => decimalField(options));
 }

@@ -12,7 +12,7 @@ import { requireArguments } from "../../core/checking/options.ts";
 import type { Resource } from "../declaration.ts";
 import { buildTableName } from "../tables/table.ts";
 import { optionMistakes, toldByResource } from "./field-mistakes.ts";
-import { defineField, type Field, type FieldOptions, type OwnChecks, type Told } from "./field.ts";
+import { defineField, type Field, type FieldOptions, type OwnChecks, type OptionNames } from "./field.ts";
 import { keyKind } from "./key.ts";
 import { integerKind } from "./numbers.ts";
 import { uuidKind } from "./uuid.ts";
@@ -32,7 +32,7 @@ export interface NamedReferenceOptions<T = number | string> extends ReferenceOpt
   readonly id?: "integer" | "uuid" | "text";
 }
 
-type IdOf<R> = R extends { readonly id: "uuid" | "text" } ? string : number;
+type ReferenceId<R> = R extends { readonly id: "uuid" | "text" } ? string : number;
 
 /**
  * Declares the id of a record of another resource. Name the resource by its declaration, or by its plural if it is declared later or is
@@ -47,18 +47,18 @@ type IdOf<R> = R extends { readonly id: "uuid" | "text" } ? string : number;
  * export const books = defineResource({ name: "book", fields: { author_id } });
  * ```
  */
-export function reference<const R extends Resource, const O extends ReferenceOptions<IdOf<R>> = {}>(
+export function reference<const R extends Resource, const O extends ReferenceOptions<ReferenceId<R>> = {}>(
   resource: R,
-  options?: Only<O, ReferenceOptions<IdOf<R>>>,
-): Field<IdOf<R>, Told<O>["names"] | "refers">;
+  options?: Only<O, ReferenceOptions<ReferenceId<R>>>,
+): Field<ReferenceId<R>, OptionNames<O>["names"] | "refers">;
 export function reference<const O extends NamedReferenceOptions<string> & { readonly id: "uuid" | "text" }>(
   resource: string,
   options: Only<O, NamedReferenceOptions<string> & { readonly id: "uuid" | "text" }>,
-): Field<string, Told<O>["names"] | "refers">;
+): Field<string, OptionNames<O>["names"] | "refers">;
 export function reference<const O extends NamedReferenceOptions<number> & { readonly id?: "integer" } = {}>(
   resource: string,
   options?: Only<O, NamedReferenceOptions<number> & { readonly id?: "integer" }>,
-): Field<number, Told<O>["names"] | "refers">;
+): Field<number, OptionNames<O>["names"] | "refers">;
 export function reference(resource: string | Resource, options: NamedReferenceOptions = {}): Field {
   return toldByResource(() => referenceField(resource, options));
 }

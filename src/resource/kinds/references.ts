@@ -23,7 +23,7 @@ import {
   type FlawPart,
   type Kind,
   type OwnChecks,
-  type Told,
+  type OptionNames,
 } from "./field.ts";
 import { parseJSON } from "./lists.ts";
 import { integerKind } from "./numbers.ts";
@@ -48,7 +48,7 @@ export interface NamedReferencesOptions<T = number | string> extends ReferencesO
   readonly id?: "integer" | "uuid";
 }
 
-type IdOf<R> = R extends { readonly id: "uuid" } ? string : number;
+type ReferenceListId<R> = R extends { readonly id: "uuid" } ? string : number;
 
 /**
  * Declares the ids of records of another resource, in the order in which they were sent and each once: a many-to-many relation. A record in
@@ -67,18 +67,18 @@ type IdOf<R> = R extends { readonly id: "uuid" } ? string : number;
  * });
  * ```
  */
-export function references<const R extends Resource, const O extends ReferencesOptions<IdOf<R>> = {}>(
+export function references<const R extends Resource, const O extends ReferencesOptions<ReferenceListId<R>> = {}>(
   resource: R,
-  options?: Only<O, ReferencesOptions<IdOf<R>>>,
-): Field<readonly IdOf<R>[], Told<O>["names"] | "refers">;
+  options?: Only<O, ReferencesOptions<ReferenceListId<R>>>,
+): Field<readonly ReferenceListId<R>[], OptionNames<O>["names"] | "refers">;
 export function references<const O extends NamedReferencesOptions<string> & { readonly id: "uuid" }>(
   resource: string,
   options: Only<O, NamedReferencesOptions<string> & { readonly id: "uuid" }>,
-): Field<readonly string[], Told<O>["names"] | "refers">;
+): Field<readonly string[], OptionNames<O>["names"] | "refers">;
 export function references<const O extends NamedReferencesOptions<number> & { readonly id?: "integer" } = {}>(
   resource: string,
   options?: Only<O, NamedReferencesOptions<number> & { readonly id?: "integer" }>,
-): Field<readonly number[], Told<O>["names"] | "refers">;
+): Field<readonly number[], OptionNames<O>["names"] | "refers">;
 export function references(resource: string | Resource, options: NamedReferencesOptions = {}): Field {
   return toldByResource(() => referencesField(resource, options));
 }

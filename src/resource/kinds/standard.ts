@@ -12,7 +12,15 @@ import {
 import { requireArguments } from "../../core/checking/options.ts";
 import { isExactNumber } from "../../core/exact-numbers.ts";
 import { optionMistakes, ownValueMistakes, toldByResource } from "./field-mistakes.ts";
-import { defineField, Flaw, type Field, type FieldOptions, type Kind, type OwnChecks, type Told } from "./field.ts";
+import {
+  defineField,
+  Flaw,
+  type Field,
+  type FieldOptions,
+  type Kind,
+  type OwnChecks,
+  type OptionNames,
+} from "./field.ts";
 import { dateTime, json, text } from "./fields.ts";
 import {
   givesPromise,
@@ -65,7 +73,7 @@ export function standardSchema<
 >(
   schema: StandardSchema<T & ColumnValues[C]>,
   options?: Only<O, StandardOptions<NoInfer<T>, C>>,
-): Field<T, Told<O>["names"]>;
+): Field<T, OptionNames<O>["names"]>;
 export function standardSchema(schema: StandardSchema, options: StandardOptions<unknown> = {}): Field {
   return toldByResource(() => standardField(schema, options));
 }

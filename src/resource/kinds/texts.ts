@@ -1,5 +1,5 @@
 import type { Only } from "../../core/checking/members.ts";
-import { defineField, Flaw, type Field, type FieldOptions, type Told } from "./field.ts";
+import { defineField, Flaw, type Field, type FieldOptions, type OptionNames } from "./field.ts";
 
 const MAX_URL = 2048;
 
@@ -9,7 +9,7 @@ const MAX_URL = 2048;
  */
 export function url<const O extends FieldOptions<string> = {}>(
   options?: Only<O, FieldOptions<string>>,
-): Field<string, Told<O>["names"]>;
+): Field<string, OptionNames<O>["names"]>;
 export function url(options: FieldOptions<string> = {}): Field<string> {
   const parse = (value: unknown): string | Flaw => {
     if (typeof value !== "string") return notURL;

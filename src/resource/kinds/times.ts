@@ -1,7 +1,7 @@
 import type { Only } from "../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
 import { fieldOptions, toldByResource } from "./field-mistakes.ts";
-import { defineField, Flaw, type Field, type FieldOptions, type Told } from "./field.ts";
+import { defineField, Flaw, type Field, type FieldOptions, type OptionNames } from "./field.ts";
 import { dateTime } from "./fields.ts";
 
 /**
@@ -10,7 +10,7 @@ import { dateTime } from "./fields.ts";
  */
 export function date<const O extends FieldOptions<string> = {}>(
   options?: Only<O, FieldOptions<string>>,
-): Field<string, Told<O>["names"]>;
+): Field<string, OptionNames<O>["names"]>;
 export function date(options: FieldOptions<string> = {}): Field<string> {
   const flaw = new Flaw("invalid", "A date is required, like 2026-01-31 (RFC 3339).");
   const parse = (value: unknown): string | Flaw => (typeof value === "string" && isDay(value) ? value : flaw);
@@ -50,7 +50,7 @@ export type UpdatedAtOptions = Pick<FieldOptions<string>, "optional" | "descript
  */
 export function updatedAt<const O extends UpdatedAtOptions = {}>(
   options?: Only<O, UpdatedAtOptions>,
-): Field<string, Told<O>["names"] | "generated">;
+): Field<string, OptionNames<O>["names"] | "generated">;
 export function updatedAt(options: UpdatedAtOptions = {}): Field<string> {
   return toldByResource(() => updatedAtField(options));
 }

@@ -5,7 +5,7 @@ import { isInOrderOfKey, chooseLists } from "./lists.ts";
 import { constantFrom, freeName, inComment, memberName, nameFrom, toPlural, toSingular, textLiteral } from "./names.ts";
 
 /** A table with the names of its declaration. `why` is the reason if it cannot be declared. */
-interface Named {
+interface NamedTable {
   readonly table: string;
   readonly found: FoundExisting;
   readonly name: string;
@@ -94,7 +94,7 @@ function prefixBeside(tables: readonly string[], own: readonly string[]): string
   }
 }
 
-function chooseNames(tables: ReadonlyMap<string, FoundExisting>): readonly Named[] {
+function chooseNames(tables: ReadonlyMap<string, FoundExisting>): readonly NamedTable[] {
   const names = new Set(builtIn.map(toSingular));
   const plurals = new Set(builtIn);
   const constants = new Set(reserved).add("permission");
@@ -136,14 +136,14 @@ function whyNoKey({ isTable, key }: FoundExisting): string {
   return "it has no key";
 }
 
-function findIdKind(column: FoundExistingColumn): Named["id"] | null {
+function findIdKind(column: FoundExistingColumn): NamedTable["id"] | null {
   const kind = kindFor({ ...column, words: [], checks: [] });
   if ("why" in kind) return null;
   const { factory } = kind;
   return factory === "integer" || factory === "uuid" || factory === "text" ? factory : null;
 }
 
-function declare(named: Named, all: readonly Named[]): string {
+function declare(named: NamedTable, all: readonly NamedTable[]): string {
   const { table, found, name, plural, constant, fields, key, id, why } = named;
   if (why !== null) return `// ${inComment(table)} is not declared: ${inComment(why)}.\n`;
   const renamed = [["id", key!], ...[...fields].map(([raw, field]) => [field, raw])].filter(
@@ -203,8 +203,8 @@ function formatCall({ factory, first, options }: Extract<Declared, { factory: st
 /** Returns a field, and the remarks about it. */
 function fieldFor(
   column: FoundExistingColumn,
-  named: Named,
-  all: readonly Named[],
+  named: NamedTable,
+  all: readonly NamedTable[],
 ): { readonly kind: Declared; readonly remarks: readonly string[] } {
   const remarks: string[] = [];
   const reference = referenceFor(column, named, all, remarks);
@@ -222,8 +222,8 @@ function fieldFor(
 
 function referenceFor(
   column: FoundExistingColumn,
-  { found }: Named,
-  all: readonly Named[],
+  { found }: NamedTable,
+  all: readonly NamedTable[],
   remarks: string[],
 ): Declared | null {
   const reference = found.references.find(({ columns }) => columns.length === 1 && columns[0] === column.name);
@@ -249,7 +249,7 @@ function referenceFor(
 }
 
 /** Returns the lines that declare the filters and sort orders of lists. */
-function listLines({ found, fields, key }: Named, shown: readonly FoundExistingColumn[]): readonly string[] {
+function listLines({ found, fields, key }: NamedTable, shown: readonly FoundExistingColumn[]): readonly string[] {
   const { filters, sorts, unserved } = chooseLists(found, key!, shown);
   const lines = (filtered: readonly string[], sorted: readonly string[]): readonly string[] => {
     const names = filtered.map((name) => fields.get(name)!).filter((field) => !parameters.has(field));

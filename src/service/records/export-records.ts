@@ -9,22 +9,22 @@ const PAGE = 1000;
 export type ExportedRecord = Readonly<Record<string, unknown>>;
 
 /** Returns the columns of an export, in order. */
-export function exportedColumns(placed: MountInPlace): readonly string[] {
-  const [id, ...others] = placed.shown;
-  return [id!, ...listPathParameters(placed), ...others];
+export function exportedColumns(mount: MountInPlace): readonly string[] {
+  const [id, ...others] = mount.shown;
+  return [id!, ...listPathParameters(mount), ...others];
 }
 
 /** Returns all records of a resource by their ids, a page at a time. Fields that are never shown are left out. */
-export async function* exportRecords(store: Store, placed: MountInPlace): AsyncGenerator<readonly ExportedRecord[]> {
-  const columns = exportedColumns(placed);
-  for await (const rows of loadPages(store, placed.collection, PAGE)) {
+export async function* exportRecords(store: Store, mount: MountInPlace): AsyncGenerator<readonly ExportedRecord[]> {
+  const columns = exportedColumns(mount);
+  for await (const rows of loadPages(store, mount.collection, PAGE)) {
     const places = await placesOfEach(
       store,
-      placed,
+      mount,
       rows.map(({ record }) => record),
     );
     yield rows.map(({ record }, at) => {
-      const shown: ExportedRecord = { ...places[at], ...placed.show(record) };
+      const shown: ExportedRecord = { ...places[at], ...mount.show(record) };
       return Object.fromEntries(columns.map((name) => [name, shown[name]]));
     });
   }

@@ -61,7 +61,7 @@ export function gatheringStore(store: Store): GatheringStore {
 }
 
 /** A task's transaction that is not written yet. */
-interface Waiting {
+interface WaitingTransaction {
   readonly task: Task<unknown>;
   readonly transaction: Transaction;
   resolve(outcome: Outcome): void;
@@ -73,7 +73,7 @@ class Round {
   readonly #store: Store;
   readonly #how: Together;
   #active: number;
-  #waiting: Waiting[] = [];
+  #waiting: WaitingTransaction[] = [];
 
   constructor(store: Store, how: Together, active: number) {
     this.#store = store;
@@ -101,7 +101,7 @@ class Round {
   }
 
   /** Writes in order, as many together as possible: fewer after a refusal, and then more again. */
-  async #write(waiting: readonly Waiting[]): Promise<void> {
+  async #write(waiting: readonly WaitingTransaction[]): Promise<void> {
     let rest = waiting;
     try {
       for (let size = rest.length; rest.length > 0;) {
@@ -133,7 +133,7 @@ class Round {
 }
 
 /** Joins the changes of all transactions. Positions in each one count the changes before it. */
-function joined(waiting: readonly Waiting[]): readonly Change[] {
+function joined(waiting: readonly WaitingTransaction[]): readonly Change[] {
   const changes: Change[] = [];
   for (const { transaction } of waiting) {
     const before = changes.length;
@@ -157,13 +157,13 @@ function isKeyOf(value: unknown): value is KeyOf {
   return typeof value === "object" && value !== null && "keyOf" in value;
 }
 
-function tellRows(waiting: readonly Waiting[], rows: readonly (Row | null)[]): void {
+function tellRows(waiting: readonly WaitingTransaction[], rows: readonly (Row | null)[]): void {
   let at = 0;
   for (const { transaction, resolve } of waiting)
     resolve({ kind: "written", rows: rows.slice(at, (at += transaction.changes.length)) });
 }
 
-function tellTried(waiting: readonly Waiting[], outcome: Outcome): void {
+function tellTried(waiting: readonly WaitingTransaction[], outcome: Outcome): void {
   for (const { task, resolve } of waiting) {
     task.tried();
     resolve(outcome);
@@ -172,7 +172,7 @@ function tellTried(waiting: readonly Waiting[], outcome: Outcome): void {
 
 /** Returns the task whose change was refused, and its refusal. Returns null if it was none of them. */
 function refusedIn(
-  waiting: readonly Waiting[],
+  waiting: readonly WaitingTransaction[],
   outcome: Outcome,
 ): { readonly task: number; readonly outcome: Outcome } | null {
   if (!("change" in outcome)) return null;

@@ -47,19 +47,19 @@ function collectOwnReferences({ collection, links }: MountInPlace): readonly Own
 
 /** Makes the order of one import. */
 export function importOrder(
-  placed: MountInPlace,
+  mount: MountInPlace,
   { isText, withIds }: Pick<RecordReading, "isText" | "withIds">,
 ): ImportOrder {
-  const { resource } = placed;
+  const { resource } = mount;
   // Newly assigned ids are not those of the file.
-  const own = withIds ? collectOwnReferences(placed) : [];
+  const own = withIds ? collectOwnReferences(mount) : [];
   const orderedKeys = new Set<Key>();
-  const waiting: Waiting[] = [];
+  const waiting: WaitingLine[] = [];
   const late: LateReference[] = [];
   let last = 0;
 
   /** The other records that each field refers to. A value that is wrong refers to none, and is refused in its place. */
-  function collectTargets({ record, id }: Pick<Waiting, "record" | "id">): readonly Target[] {
+  function collectTargets({ record, id }: Pick<WaitingLine, "record" | "id">): readonly Target[] {
     return own.flatMap((field) => {
       const value = record[field.name] ?? null;
       const read = value === null ? null : parseValue(resource.fields[field.name]!, value, isText);
@@ -116,7 +116,7 @@ function isRecord<L extends { readonly line: number }>(read: ImportLine | L): re
   return "record" in read;
 }
 
-interface Waiting extends ImportLine {
+interface WaitingLine extends ImportLine {
   readonly id: Key | null;
   readonly targets: readonly Target[];
 }
@@ -130,7 +130,7 @@ interface Target {
  * Orders records, so that each comes behind those that it refers to. A circle is cut at a record that can be made without its references to what is
  * left, whose fields are given beside it.
  */
-function* inOrder(waiting: readonly Waiting[]): Generator<readonly [each: Waiting, late: readonly string[]]> {
+function* inOrder(waiting: readonly WaitingLine[]): Generator<readonly [each: WaitingLine, late: readonly string[]]> {
   const ids = new Set(waiting.map(({ id }) => id));
   const left = new Map(
     waiting.map((each) => [each, new Set(each.targets.flatMap(({ to }) => (ids.has(to) ? [to] : [])))]),
@@ -140,7 +140,7 @@ function* inOrder(waiting: readonly Waiting[]): Generator<readonly [each: Waitin
   const ready = waiting.filter((each) => left.get(each)!.size === 0);
   let first = 0;
 
-  function give(each: Waiting): void {
+  function give(each: WaitingLine): void {
     left.delete(each);
     if (each.id === null) return;
     for (const { each: other } of referring.get(each.id) ?? []) {
@@ -149,12 +149,12 @@ function* inOrder(waiting: readonly Waiting[]): Generator<readonly [each: Waitin
     }
   }
 
-  function openFields(each: Waiting): readonly OwnReference[] {
+  function openFields(each: WaitingLine): readonly OwnReference[] {
     return [...new Set(each.targets.flatMap(({ field, to }) => (left.get(each)!.has(to) ? [field] : [])))];
   }
 
   /** The first record that can be made without what is left, or else the first one, which will be refused. */
-  function cut(): readonly [Waiting, readonly string[]] {
+  function cut(): readonly [WaitingLine, readonly string[]] {
     while (!left.has(waiting[first]!)) first++;
     let at = first;
     while (at < waiting.length && !(left.has(waiting[at]!) && openFields(waiting[at]!).every(isOptional))) at++;

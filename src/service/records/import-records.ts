@@ -52,10 +52,10 @@ export interface RecordImport {
 export interface Importing {
   readonly gathering: GatheringStore;
   readonly store: Store;
-  ask(method: string, path: string, body?: unknown, as?: Account): Promise<Answered>;
+  ask(method: string, path: string, body?: unknown, as?: Account): Promise<ImportReply>;
 }
 
-interface Answered {
+interface ImportReply {
   readonly status: number;
   readonly value: unknown;
 }
@@ -65,13 +65,13 @@ const DRY_RUN = "dry run";
 /** Starts or resumes an import. */
 export async function importRecords(
   { gathering, store, ask }: Importing,
-  placed: MountInPlace,
+  mount: MountInPlace,
   options: RecordImportOptions,
 ): Promise<RecordImport> {
   const { file, dryRun } = options;
-  const key = file === null || dryRun ? null : createImportKey(placed, file, options);
+  const key = file === null || dryRun ? null : createImportKey(mount, file, options);
   const row = key === null ? null : await store.find(importsCollection, key);
-  const reading = { ...options, missing: options.as === null ? fieldsOfCaller(placed.resource) : [] };
+  const reading = { ...options, missing: options.as === null ? fieldsOfCaller(mount.resource) : [] };
 
   /** Returns the change that records the progress: all lines up to this one are finished. */
   function after(line: number): readonly Change[] {
@@ -80,11 +80,11 @@ export async function importRecords(
   }
 
   const doneBefore = row === null ? 0 : (row.record["line"] as number);
-  const order = importOrder(placed, options);
+  const order = importOrder(mount, options);
   const refused = new Set<number>();
   const together = async (tasks: readonly Task<RefusedLine | null>[]): Promise<readonly RefusedLine[]> =>
     (await gathering.together(tasks, { after, dryRun: dryRun ? DRY_RUN : null })).filter((each) => each !== null);
-  const send: Send = (path, body) => ask("POST", path, body, options.as ?? undefined);
+  const send: ImportSender = (path, body) => ask("POST", path, body, options.as ?? undefined);
 
   return {
     doneBefore,
@@ -94,7 +94,7 @@ export async function importRecords(
     async add(lines, tell = () => undefined) {
       const tasks = lines.map((line) => {
         const late = lateFields(order, line, dryRun);
-        return telling(createTask(placed, line, late, reading, send), tell);
+        return telling(createTask(mount, line, late, reading, send), tell);
       });
       const refusedLines = await together(tasks);
       for (const { line } of refusedLines) refused.add(line);
@@ -106,7 +106,7 @@ export async function importRecords(
       const late = dryRun ? [] : order.lateReferences().filter(isLeft);
       for (let at = 0; at < late.length; at += LATE_AT_ONCE)
         refusedLines.push(
-          ...(await together(late.slice(at, at + LATE_AT_ONCE).map((each) => lateTask(placed, each, options, store)))),
+          ...(await together(late.slice(at, at + LATE_AT_ONCE).map((each) => lateTask(mount, each, options, store)))),
         );
       if (key !== null) await store.write({ changes: [forget(key)] });
       return refusedLines;
@@ -133,8 +133,8 @@ function forget(key: string): Change {
   return { kind: "deleteAll", collection: importsCollection, where: { column: "id", operator: "eq", value: key } };
 }
 
-function createImportKey(placed: MountInPlace, file: string, { isText, withIds, as }: RecordImportOptions): string {
-  const what = JSON.stringify([formatResourceName(placed), file, isText, withIds, ...(as === null ? [] : [as.id])]);
+function createImportKey(mount: MountInPlace, file: string, { isText, withIds, as }: RecordImportOptions): string {
+  const what = JSON.stringify([formatResourceName(mount), file, isText, withIds, ...(as === null ? [] : [as.id])]);
   return createHash("sha256").update(what).digest("base64url");
 }
 
@@ -148,23 +148,23 @@ function telling(task: Task<RefusedLine | null>, tell: (refused: RefusedLine) =>
   return { ...task, run };
 }
 
-type Send = (path: string, body: unknown) => Promise<Answered>;
+type ImportSender = (path: string, body: unknown) => Promise<ImportReply>;
 
 /** Makes the task of one line. It sends a request, so that every rule of the resource applies. */
 function createTask(
-  placed: MountInPlace,
+  mount: MountInPlace,
   each: ImportLine | OrderedLine,
   late: readonly string[],
   reading: RecordReading,
-  send: Send,
+  send: ImportSender,
 ): Task<RefusedLine | null> {
   const { line, record } = each;
-  const read = readRecord(placed, record, reading);
+  const read = readRecord(mount, record, reading);
   let [isTried, isBroken] = [false, false];
   return {
     place: choosePlace(each),
     uuid: "id" in read && typeof read.id === "string" ? read.id : null,
-    adjust: (transaction) => ("reasons" in read ? transaction : withGiven(placed, transaction, read, late)),
+    adjust: (transaction) => ("reasons" in read ? transaction : withGiven(mount, transaction, read, late)),
     tried: () => void (isTried = true),
     failed: () => void (isBroken = true),
     async run() {
@@ -174,7 +174,7 @@ function createTask(
       const { detail, errors = [] } = value as ProblemShown;
       // An error in one record is the result of its line. An error that affects several lines (a full disk) ends the import.
       if (status > 500 || (status === 500 && isBroken)) throw new Error(detail);
-      const within = listPathParameters(placed).at(-1);
+      const within = listPathParameters(mount).at(-1);
       if (status === 404 && within !== undefined)
         return { line, reasons: [`${within}: There is no record with this id.`] };
       return {
@@ -214,7 +214,7 @@ function withGiven(
 
 /** Makes the task that sets the references of one record that were left out when it was created. */
 function lateTask(
-  placed: MountInPlace,
+  mount: MountInPlace,
   each: LateReference,
   { isText }: Pick<RecordReading, "isText">,
   store: Store,
@@ -226,7 +226,7 @@ function lateTask(
     tried: () => undefined,
     failed: () => undefined,
     async run() {
-      const outcome = await store.write({ changes: lateChanges(placed, each, isText) });
+      const outcome = await store.write({ changes: lateChanges(mount, each, isText) });
       // A refused record has already been reported.
       if (outcome.kind === "written" || outcome.kind === "missing") return null;
       const reasons = each.late.map(

@@ -46,18 +46,18 @@ export interface ReadRecord {
 
 /** Reads one record. Reports values that its fields refuse, with their names. */
 export function readRecord(
-  placed: MountInPlace,
+  mount: MountInPlace,
   record: Readonly<Record<string, unknown>>,
   { isText, withIds, missing }: RecordReading,
 ): ReadRecord | { readonly reasons: readonly string[] } {
-  const { fields, path, id: idKind } = placed.resource;
+  const { fields, path, id: idKind } = mount.resource;
   const reasons: string[] = [];
   // Has no prototype, so that a member "__proto__" is an unknown member like others.
   const body = Object.create(null) as Record<string, unknown>;
   const serverValues: Record<string, unknown> = {};
-  const above = collectParents(placed);
+  const above = collectParents(mount);
   const places = new Map(
-    listPathParameters(placed).map((name, at) => [name, parseId(record[name], above[at]!.resource.id)]),
+    listPathParameters(mount).map((name, at) => [name, parseId(record[name], above[at]!.resource.id)]),
   );
   const id = withIds ? parseId(record["id"], idKind) : null;
   for (const [name, found] of [...places, ["id", id] as const])

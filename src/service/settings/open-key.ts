@@ -1,11 +1,14 @@
 import { statSync } from "node:fs";
-import type { Reading } from "./reading.ts";
+import type { ResolvedSetting } from "./reading.ts";
 
 /**
  * Returns the mistakes in the permissions of a file with a private key. Other users must not read it. A group may, because web servers
  * share certificates in that way.
  */
-export function checkKeyIsClosed({ value: file, label }: Pick<Reading<string | null>, "value" | "label">): string[] {
+export function checkKeyIsClosed({
+  value: file,
+  label,
+}: Pick<ResolvedSetting<string | null>, "value" | "label">): string[] {
   // Windows has no such modes, and Node invents some there.
   if (file === null || process.platform === "win32") return [];
   const mode = readMode(file);

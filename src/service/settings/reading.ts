@@ -11,7 +11,7 @@ import type { Database } from "./values.ts";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** One setting after reading. */
-export interface Reading<T> {
+export interface ResolvedSetting<T> {
   /** The value of the setting. If it was not set, the default. If it was set incorrectly, the usable part of it, or else the default. */
   readonly value: T;
   /** The source of the setting. */
@@ -24,12 +24,12 @@ export interface Reading<T> {
 
 /** All settings. Those without a default may be null. */
 export type Readings = {
-  readonly [K in SettingName]: Reading<
+  readonly [K in SettingName]: ResolvedSetting<
     (typeof settingsTable)[K]["default"] extends string ? SettingValue<K> : SettingValue<K> | null
   >;
 };
 
-interface Found {
+interface FoundSetting {
   readonly from: "environment" | "config";
   readonly label: string;
   /** Null if the value in the config file is not a text, number, boolean or list. */
@@ -74,7 +74,7 @@ function read(
   environment: Environment,
   config: ConfigFile,
   problems: string[],
-): Reading<unknown> {
+): ResolvedSetting<unknown> {
   const found = findInEnvironment(setting, environment) ?? findInConfig(key, config);
   const standard = { value: parseDefault(setting), from: null, label: setting.name, isWrong: false };
   if (found === null) return standard;
@@ -96,14 +96,14 @@ function parseDefault(setting: Setting): unknown {
   return "value" in parsed ? parsed.value : null;
 }
 
-function findInEnvironment({ name, alias = name }: Setting, environment: Environment): Found | null {
+function findInEnvironment({ name, alias = name }: Setting, environment: Environment): FoundSetting | null {
   const label = [name, alias].find((each) => (environment[each] ?? "") !== "");
   return label === undefined
     ? null
     : { from: "environment", label, text: environment[label]!, rawValue: environment[label] };
 }
 
-function findInConfig(key: string, config: ConfigFile): Found | null {
+function findInConfig(key: string, config: ConfigFile): FoundSetting | null {
   // `registration` was a member of the config file before there was a setting of this name.
   if (key === "registration" && config.registration !== undefined) return foundIn("registration", config.registration);
   const settings: unknown = config.settings;
@@ -111,7 +111,7 @@ function findInConfig(key: string, config: ConfigFile): Found | null {
   return foundIn(`settings.${key}`, settings[key]);
 }
 
-function foundIn(place: string, rawValue: unknown): Found | null {
+function foundIn(place: string, rawValue: unknown): FoundSetting | null {
   // An empty list is a value: `schemes: []` must not enable the default schemes.
   if (rawValue === undefined || rawValue === "") return null;
   return { from: "config", label: `${place} in the config file`, text: writePlain(rawValue), rawValue };

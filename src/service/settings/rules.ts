@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { checkNewPassword, readSigningKeys, SigningKeysError } from "../../door/auth.ts";
 import { serversInPlainText, sqliteFileProblems } from "../../door/stores.ts";
 import { checkKeyIsClosed } from "./open-key.ts";
-import type { Reading, Readings } from "./reading.ts";
+import type { ResolvedSetting, Readings } from "./reading.ts";
 import type { SettingName } from "./table.ts";
 import { firstEmail, serviceName } from "./values.ts";
 
@@ -104,7 +104,7 @@ function checkUnused(readings: Readings, scheme: string, own: readonly SettingNa
 
 function checkLifetimes(readings: Readings): readonly string[] {
   const { accessSeconds, refreshSeconds, refreshFamilySeconds, sessionIdleSeconds, sessionSeconds } = readings;
-  const pairs: readonly (readonly [Reading<number>, Reading<number>])[] = [
+  const pairs: readonly (readonly [ResolvedSetting<number>, ResolvedSetting<number>])[] = [
     [accessSeconds, refreshSeconds],
     [refreshSeconds, refreshFamilySeconds],
     [sessionIdleSeconds, sessionSeconds],

@@ -54,12 +54,12 @@ interface TypedParts<M, E, F, U extends Fields> {
 }
 
 /** Those of these parts that are given. */
-type GivenParts<M, E, F, U extends Fields> = Given<"mounts", M, readonly Mount[]> &
-  Given<"endpoints", E, readonly Endpoint[]> &
-  Given<"features", F, Features> &
-  Given<"users", OwnUserFields<U>, OwnUserFields>;
+type GivenParts<M, E, F, U extends Fields> = GivenPart<"mounts", M, readonly Mount[]> &
+  GivenPart<"endpoints", E, readonly Endpoint[]> &
+  GivenPart<"features", F, Features> &
+  GivenPart<"users", OwnUserFields<U>, OwnUserFields>;
 /** A part that is not given has the general type. */
-type Given<Name extends string, Part, Any> = [Any] extends [Part] ? unknown : { readonly [K in Name]: Part };
+type GivenPart<Name extends string, Part, Any> = [Any] extends [Part] ? unknown : { readonly [K in Name]: Part };
 
 /**
  * Returns the configuration, frozen. The compiler checks it and keeps the types of its mounts, endpoints, features and fields of users.

@@ -10,7 +10,7 @@ import {
 } from "./network/url-parameters.ts";
 
 /** A URL in libpq's form. It has the parts that this driver needs. */
-export interface Address {
+export interface PostgresAddress {
   /** One URL for each server that may be the primary, in the given order. For `pg`; they include the password. */
   readonly servers: readonly string[];
   /**
@@ -72,7 +72,7 @@ export function postgresURLMistakes(url: Secret): readonly string[] {
 }
 
 /** Reads the URL with libpq's meaning of its parameters. Throws `StoreSetupError` with all mistakes. */
-export function readAddress(url: Secret): Address {
+export function readAddress(url: Secret): PostgresAddress {
   const mistakes = postgresURLMistakes(url);
   if (mistakes.length > 0) throw new StoreSetupError(mistakes.map((each) => `The PostgreSQL URL: ${each}.`));
   const servers = collectServers(url);

@@ -1,7 +1,7 @@
 import type { Observer } from "../../core/observation.ts";
 import { pickSearched } from "../searched.ts";
 import { encodeCompared } from "../sql/codec.ts";
-import type { Read } from "../sql/dialect.ts";
+import type { ReadStatement } from "../sql/dialect.ts";
 import { asSettled } from "../sql/existing/settle.ts";
 import { comparingFolded } from "../sql/folding.ts";
 import { indexBeside, type Indexing } from "../sql/indexing.ts";
@@ -12,7 +12,7 @@ import { requireColumn } from "../sql/schema/table.ts";
 import type { Engine } from "../sql/store.ts";
 import { readWordCounts, takeFirstWords, takeSomeWords } from "../sql/word-index.ts";
 import { MigrationNeeded, StoreSetupError, type Collection } from "../store.ts";
-import type { Address } from "./address.ts";
+import type { PostgresAddress } from "./address.ts";
 import { postgres, getTable } from "./dialect.ts";
 import { postgresSchema } from "./migration.ts";
 import { connectPatiently, makeClient } from "./network/clients.ts";
@@ -33,7 +33,7 @@ import { recall, createWriter } from "./writes/transactions.ts";
 import { writingWith } from "./writes/writing.ts";
 
 export interface EngineOptions {
-  readonly address: Address;
+  readonly address: PostgresAddress;
   readonly poolSize: number;
   readonly observe: Observer;
   readonly collections: readonly Collection[];
@@ -154,7 +154,7 @@ function readsOver(
   const inTurn = <T>(isLong: boolean | undefined, read: () => Promise<T>): Promise<T> =>
     isLong === true ? longWork(read) : read();
 
-  async function ask<Given>({ text, values, of }: Read<Given>, sent: typeof prepared): Promise<Given> {
+  async function ask<Given>({ text, values, of }: ReadStatement<Given>, sent: typeof prepared): Promise<Given> {
     return of(await connections.send(sent(text, values)));
   }
 
@@ -224,7 +224,7 @@ const estimateSQL =
   "FROM pg_class WHERE oid = to_regclass($1) AND reltuples > 0 AND relpages > 0";
 
 async function prepare(
-  address: Address,
+  address: PostgresAddress,
   collections: readonly Collection[],
 ): Promise<{ readonly settled: ReadonlyMap<string, Collection>; readonly shapes: Shapes }> {
   try {

@@ -6,7 +6,7 @@ import { quote, formatShadowName } from "../sql/names.ts";
 import { defaultLiteral, defineColumn, defineReference, collectShadows } from "../sql/schema/definition.ts";
 import { requiredLeftOvers } from "../sql/schema/found-table.ts";
 import { selectLinks } from "../sql/schema/links.ts";
-import type { Found, Schema } from "../sql/schema/schema.ts";
+import type { FoundTable, SchemaDialect } from "../sql/schema/schema.ts";
 import { ask, run, statement, type NamedRow, type Script } from "../sql/schema/script.ts";
 import type { Collection, Column } from "../store.ts";
 import { findBound } from "./bound.ts";
@@ -30,7 +30,7 @@ const takeNews = "SELECT FROM pg_class LIMIT 0";
 const pageSize = 1000;
 
 /** Finds, creates and changes tables in PostgreSQL. */
-export const postgresSchema: Schema = {
+export const postgresSchema: SchemaDialect = {
   ...postgres,
   convert,
   convertOrFail,
@@ -164,7 +164,7 @@ export function lockTable(name: string): string {
 }
 
 /** Returns the SQL that adapts a table with rows to its declaration, in at most one statement. */
-export function compileAlterations(collection: Collection, found: Found): readonly string[] {
+export function compileAlterations(collection: Collection, found: FoundTable): readonly string[] {
   const steps = collection.columns.flatMap((column) => alterations(column, found));
   for (const shadow of collectShadows(postgres, collection))
     if (!found.columns.has(shadow.name)) steps.push(`ADD COLUMN ${defineColumn(postgres, shadow)}`);
@@ -172,7 +172,7 @@ export function compileAlterations(collection: Collection, found: Found): readon
   return steps.length === 0 ? [] : [`ALTER TABLE ${quote(collection.name)} ${steps.join(", ")}`];
 }
 
-function alterations(column: Column, found: Found): string[] {
+function alterations(column: Column, found: FoundTable): string[] {
   const name = quote(column.name);
   const there = found.columns.get(column.name);
   const steps =

@@ -2,7 +2,7 @@ import type { Cell } from "../sql/dialect.ts";
 import type { Statement as Sent } from "../sql/schema/script.ts";
 
 /** A statement to send: SQL with `$1` for the first of the values. */
-export interface Statement extends Sent {
+export interface PostgresStatement extends Sent {
   /** The name of the prepared statement on each connection. Undefined for a statement that runs once. */
   readonly name?: string | undefined;
 }
@@ -13,12 +13,12 @@ const maxNames = 2000;
 const names = new Map<string, string>();
 
 /** Returns a statement that runs once. For long reads, whose texts vary too much to keep them all. */
-export function unprepared(text: string, values: readonly Cell[] = []): Statement {
+export function unprepared(text: string, values: readonly Cell[] = []): PostgresStatement {
   return { text, values };
 }
 
 /** Returns a statement that is kept prepared. Its text must not grow with its values. */
-export function prepared(text: string, values: readonly Cell[] = []): Statement {
+export function prepared(text: string, values: readonly Cell[] = []): PostgresStatement {
   let name = names.get(text);
   if (name === undefined && names.size < maxNames) names.set(text, (name = `latchkey_${names.size}`));
   return { name, text, values };

@@ -18,7 +18,7 @@ import {
 import { run, type Script } from "../sql/schema/script.ts";
 import { markShape, readShapes, type Shapes } from "../sql/schema/table-shape.ts";
 import type { Collection } from "../store.ts";
-import type { Address } from "./address.ts";
+import type { PostgresAddress } from "./address.ts";
 import { fitBeside } from "./changes/additions.ts";
 import { passing, whoHolds } from "./changes/lock-retry.ts";
 import { takeMigrationLock } from "./changes/migration-lock.ts";
@@ -44,7 +44,7 @@ const againstRules: ReadonlySet<string | null> = new Set([state.check, state.for
  */
 export async function prepareSchema(
   session: Session,
-  address: Address,
+  address: PostgresAddress,
   collections: readonly Collection[],
 ): Promise<ReadonlyMap<string, Collection>> {
   requireSoundDeclarations(collections, (column, value) => encode(postgresSchema, column, value));
@@ -66,7 +66,11 @@ export async function prepareSchema(
   }
 }
 
-async function prepareOnce(session: Session, address: Address, collections: readonly Collection[]): Promise<void> {
+async function prepareOnce(
+  session: Session,
+  address: PostgresAddress,
+  collections: readonly Collection[],
+): Promise<void> {
   if ((await session.play(unprepared(postgresSchema, collections))).length === 0) return;
   // Without tables there are no readers or writers to respect.
   if ((await session.play(requireKnownVersion(postgresSchema))) === 0)
@@ -80,7 +84,7 @@ async function prepareOnce(session: Session, address: Address, collections: read
   }
 }
 
-async function fitAll(session: Session, address: Address, collections: readonly Collection[]): Promise<void> {
+async function fitAll(session: Session, address: PostgresAddress, collections: readonly Collection[]): Promise<void> {
   // Behind a pooler, a setting would stay on the connection for its next user.
   if (!address.pooled) await session.run(`SET statement_timeout = 0; SET lock_timeout = ${indexLockMs}`);
   const small: Collection[] = [];
@@ -124,7 +128,7 @@ function* remember(plans: readonly TablePlan[]): Script<void> {
 /** Returns the shapes of the tables, read while they fit the declarations. */
 export async function shapesIn(
   session: Session,
-  address: Address,
+  address: PostgresAddress,
   collections: readonly Collection[],
 ): Promise<Shapes> {
   for (let tries = 1; ; tries++) {

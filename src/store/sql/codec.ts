@@ -1,7 +1,7 @@
 import { describeType } from "../../core/checking/members.ts";
 import { valueOfJSON } from "../../core/exact-numbers.ts";
 import { splitWords } from "../../core/words/words.ts";
-import type { Cells, CopiedTable } from "../copy.ts";
+import type { CopiedRow, CopiedTable } from "../copy.ts";
 import { formatDecimal, readDecimal } from "../decimal.ts";
 import { fold } from "../fold.ts";
 import type { Column, Value } from "../store.ts";
@@ -52,7 +52,7 @@ export function encode({ ownTypes, holdsNUL }: Dialect, column: Column, value: u
  * Returns the values of a copied row. A TypeError names the row by its key, which is also in URLs. It shows no other
  * values.
  */
-export function encodeRow(dialect: Dialect, { columns, key }: CopiedTable, row: Cells): Cell[] {
+export function encodeRow(dialect: Dialect, { columns, key }: CopiedTable, row: CopiedRow): Cell[] {
   return columns.map((column, at) => {
     try {
       return encode(dialect, column, row[at]);

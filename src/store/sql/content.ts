@@ -5,7 +5,7 @@ import {
   CopyError,
   readDeclaration,
   unknownTables,
-  type Cells,
+  type CopiedRow,
   type Content,
   type CopiedTable,
 } from "../copy.ts";
@@ -15,7 +15,7 @@ import type { Cell, Dialect } from "./dialect.ts";
 import { quote } from "./names.ts";
 import { collectShadows } from "./schema/definition.ts";
 import { findTable, readTypes } from "./schema/found-table.ts";
-import type { Schema } from "./schema/schema.ts";
+import type { SchemaDialect } from "./schema/schema.ts";
 import {
   ask,
   askCells,
@@ -25,7 +25,7 @@ import {
   type Rows,
   type Script,
   type Statement,
-  type Step,
+  type ScriptStep,
 } from "./schema/script.ts";
 import { selectedAs } from "./schema/table.ts";
 
@@ -36,9 +36,9 @@ export function tablesToCopy(dialect: Dialect, collections: readonly Collection[
 
 /** Returns the whole content of a database, over a connection that sees one state of it. */
 export function createContent(
-  schema: Schema,
+  schema: SchemaDialect,
   collections: readonly Collection[],
-  send: (step: Step) => Promise<Rows>,
+  send: (step: ScriptStep) => Promise<Rows>,
 ): Content {
   const tables = tablesToCopy(schema, collections);
   return {
@@ -56,7 +56,11 @@ export function createContent(
 }
 
 /** Returns true if the table exists. The history of migrations exists only after a migration. */
-async function isThere(schema: Schema, name: string, send: (step: Step) => Promise<Rows>): Promise<boolean> {
+async function isThere(
+  schema: SchemaDialect,
+  name: string,
+  send: (step: ScriptStep) => Promise<Rows>,
+): Promise<boolean> {
   return (await send(schema.findColumns(name))).length > 0;
 }
 
@@ -64,7 +68,7 @@ async function isThere(schema: Schema, name: string, send: (step: Step) => Promi
  * Returns every collection that the database remembers. Throws `CopyError` if the database has a table of Latchkey that
  * it does not remember. `declaredAlone` skips columns that were never declared.
  */
-export function* rememberedCollections(schema: Schema, declaredAlone = false): Script<readonly Collection[]> {
+export function* rememberedCollections(schema: SchemaDialect, declaredAlone = false): Script<readonly Collection[]> {
   const unknown = yield* ask(schema.findUnknownTables);
   if (unknown.length > 0) throw unknownTables(unknown.map(({ name }) => name as string));
   const remembered = yield* ask(statement("SELECT declaration, types FROM latchkey_schema ORDER BY collection"));
@@ -81,10 +85,10 @@ export function* rememberedCollections(schema: Schema, declaredAlone = false): S
 }
 
 async function* readPages(
-  schema: Schema,
+  schema: SchemaDialect,
   { name, columns, key }: CopiedTable,
-  send: (step: Step) => Promise<Rows>,
-): AsyncGenerator<readonly Cells[]> {
+  send: (step: ScriptStep) => Promise<Rows>,
+): AsyncGenerator<readonly CopiedRow[]> {
   const order = key.map(quote).join(", ");
   const selected = columns.map((column) => selectedAs(schema, column, quote(column.name))).join(", ");
   const places = key.map((_, at) => schema.place(at + 1)).join(", ");
@@ -92,7 +96,7 @@ async function* readPages(
   const end = `ORDER BY ${order} LIMIT ${copiedAtOnce}`;
   const behind = `${all} WHERE (${order}) > (${places}) ${end}`;
   const decoders = columns.map((column) => findDecoder(schema, column));
-  const decode = (cells: readonly unknown[]): Cells =>
+  const decode = (cells: readonly unknown[]): CopiedRow =>
     cells.map((cell, at) => (decoders[at] === null ? (cell as Value) : decoders[at]!(cell)));
   const read = (query: Statement): Promise<readonly CellRow[]> => playAsync(askCells(query), send);
   let rows = await read(statement(`${all} ${end}`));

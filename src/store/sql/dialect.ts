@@ -6,7 +6,7 @@ import type { CellRow, NamedRow, Statement } from "./schema/script.ts";
 export type { Cell };
 
 /** The values of a statement while it is being written. */
-export interface Parameters {
+export interface BoundValues {
   readonly values: Cell[];
   /**
    * Adds a value and returns its placeholder: `$3`, or `?`. Because of `?`, placeholders must be requested in the order
@@ -60,7 +60,7 @@ export interface Dialect {
    * Returns the condition that a value is one of the cells. Uses one parameter for any number of cells, so that the
    * text of the statement stays the same.
    */
-  isOneOf(compared: string, cells: readonly Cell[], values: Parameters, operand?: (place: string) => string): string;
+  isOneOf(compared: string, cells: readonly Cell[], values: BoundValues, operand?: (place: string) => string): string;
   /** Returns the condition that a value is among the selected ones. These are few, and an index finds them. */
   isAmong(compared: string, select: string): string;
   /**
@@ -96,13 +96,13 @@ export interface Dialect {
   joined(...parts: readonly string[]): string;
 }
 
-export function createParameters(dialect: Dialect): Parameters {
+export function createParameters(dialect: Dialect): BoundValues {
   const values: Cell[] = [];
   return { values, place: (value) => dialect.place(values.push(value)) };
 }
 
 /** A statement that reads, and the function that turns its rows into a result. The rows have named columns. */
-export interface Read<Given> extends Statement {
+export interface ReadStatement<Given> extends Statement {
   of(rows: readonly NamedRow[]): Given;
 }
 
@@ -114,9 +114,9 @@ export interface CellsRead<Given> extends Statement {
 /** Returns a read. `write` returns its text. */
 export function reading<Given>(
   dialect: Dialect,
-  write: (values: Parameters) => string,
-  of: Read<Given>["of"],
-): Read<Given> {
+  write: (values: BoundValues) => string,
+  of: ReadStatement<Given>["of"],
+): ReadStatement<Given> {
   const values = createParameters(dialect);
   return { text: write(values), values: values.values, of };
 }

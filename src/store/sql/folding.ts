@@ -2,7 +2,7 @@ import { isFolded } from "../fold.ts";
 import type { Collection } from "../store.ts";
 import { foldCell } from "./codec.ts";
 import { createParameters, type Cell } from "./dialect.ts";
-import type { Schema } from "./schema/schema.ts";
+import type { SchemaDialect } from "./schema/schema.ts";
 import { ask, orUndone, run, statement, type Script, type Statement } from "./schema/script.ts";
 import type { Table, TableColumn } from "./schema/table.ts";
 
@@ -49,7 +49,7 @@ export interface ComparingFolded {
 
 /** Creates the comparison for these collections. Returns null if no column is folded. `now` is in milliseconds. */
 export function comparingFolded(
-  schema: Schema,
+  schema: SchemaDialect,
   collections: readonly Collection[],
   { getTable, now }: { readonly getTable: (collection: Collection) => Table; readonly now: () => number },
 ): ComparingFolded | null {
@@ -83,7 +83,7 @@ export function comparingFolded(
   };
 }
 
-interface Range {
+interface KeyRange {
   readonly column: TableColumn;
   /** The last key before the range. Null if it starts with the first row. */
   readonly from: Cell;
@@ -91,7 +91,7 @@ interface Range {
 }
 
 /** Returns the last key of the next portion. Returns null if there are no more rows. */
-function* endOfPortion({ place }: Schema, { name, collection }: Table, from: Cell): Script<Cell> {
+function* endOfPortion({ place }: SchemaDialect, { name, collection }: Table, from: Cell): Script<Cell> {
   const rows = `SELECT "id" FROM ${name} WHERE "id" > ${place(1)} ORDER BY "id" LIMIT ${portion}`;
   const [row] = yield* ask(
     statement(`SELECT max("id") AS last FROM (${rows}) AS page`, [from ?? firstKey(collection)]),
@@ -105,7 +105,7 @@ function firstKey({ key }: Collection): Cell {
 }
 
 /** Corrects the folded values of a range. Returns true if some were wrong. */
-function* correct(schema: Schema, table: Table, { column, from, to }: Range): Script<boolean> {
+function* correct(schema: SchemaDialect, table: Table, { column, from, to }: KeyRange): Script<boolean> {
   const { sql, shadow } = column;
   const [first, second] = [schema.place(1), schema.place(2)];
   // The database folds ASCII in the same way. Other texts are compared here.
@@ -130,7 +130,7 @@ function* correct(schema: Schema, table: Table, { column, from, to }: Range): Sc
 
 /** Leaves a row for the next time if another transaction changes it now, or has changed it since. */
 function correction(
-  schema: Schema,
+  schema: SchemaDialect,
   { name }: Table,
   { column: { sql, shadow }, id, value }: { readonly column: TableColumn; readonly id: Cell; readonly value: Cell },
 ): Statement {

@@ -1,7 +1,7 @@
 import { linkAlone } from "../served.ts";
 import type { ListQuery, Row, Sort, Value, Where } from "../store.ts";
 import { encodeOperand } from "./codec.ts";
-import { createParameters, reading, type CellsRead, type Parameters, type Read } from "./dialect.ts";
+import { createParameters, reading, type CellsRead, type BoundValues, type ReadStatement } from "./dialect.ts";
 import { quote } from "./names.ts";
 import { requireColumn, shownAmong, type Table, type TableColumn } from "./schema/table.ts";
 import { compileWhere } from "./where.ts";
@@ -20,8 +20,8 @@ export function selectBy(table: Table, { compared, operand }: TableColumn, selec
 }
 
 /** Returns a read of the number of matching rows. */
-export function readCount(table: Table, where: Where | null): Read<number> {
-  const write = (values: Parameters): string => {
+export function readCount(table: Table, where: Where | null): ReadStatement<number> {
+  const write = (values: BoundValues): string => {
     const conditions = where === null ? [] : [...watched(table), compileWhere(table, where, values)];
     const condition = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
     return `SELECT count(*) AS counted FROM ${chooseSource(table, where, table.name)}${condition}`;
@@ -33,7 +33,7 @@ export function readCount(table: Table, where: Where | null): Read<number> {
  * Returns the part of a query after its columns: `FROM … WHERE … ORDER BY … LIMIT …`. `also` holds conditions that are
  * SQL already.
  */
-export function compileRest(table: Table, query: ListQuery, values: Parameters, also: readonly string[] = []): string {
+export function compileRest(table: Table, query: ListQuery, values: BoundValues, also: readonly string[] = []): string {
   let rest = `FROM ${chooseSource(table, query.where, table.source)}`;
   let word = " WHERE ";
   const narrow = (condition: string): void => {
@@ -68,7 +68,7 @@ function compileLinked(
   table: Table,
   { link, record, linked, values: [value] }: NonNullable<ReturnType<typeof linkAlone>>,
   query: ListQuery,
-  values: Parameters,
+  values: BoundValues,
 ): string {
   const { dialect, id } = table;
   const declared = link.columns.find(({ name }) => name === linked)!;
@@ -108,7 +108,7 @@ export function namesOfPage({ existing, computed, id }: Table, shown: readonly T
   ).join(", ");
 }
 
-function compileLimit({ dialect }: Table, { limit }: ListQuery, values: Parameters): string {
+function compileLimit({ dialect }: Table, { limit }: ListQuery, values: BoundValues): string {
   if (!Number.isSafeInteger(limit) || limit < 0) throw new TypeError(`A limit of ${limit} is no number of rows`);
   return dialect.limitInText ? String(limit) : values.place(limit);
 }
@@ -117,11 +117,11 @@ function compileLimit({ dialect }: Table, { limit }: ListQuery, values: Paramete
  * Returns a condition for the rows after the given values. If all columns have the same direction, they are compared as
  * one value.
  */
-function compileAfter(table: Table, { sort }: ListQuery, after: readonly Value[], values: Parameters): string {
+function compileAfter(table: Table, { sort }: ListQuery, after: readonly Value[], values: BoundValues): string {
   if (after.length !== sort.length)
     throw new TypeError(`Sorted by ${sort.length} columns, but there are ${after.length} values to continue from`);
   if (after.length === 0) return "FALSE";
-  const steps = sort.map(({ column: name, descending, nullsFirst }, at): Step => {
+  const steps = sort.map(({ column: name, descending, nullsFirst }, at): OrderColumn => {
     const column = requireColumn(table, name);
     const cell = encodeOperand(table.dialect, column, after[at]);
     return {
@@ -140,7 +140,7 @@ function compileAfter(table: Table, { sort }: ListQuery, after: readonly Value[]
 }
 
 /** A column of the order with its direction, and a placeholder for the value to continue from. */
-interface Step {
+interface OrderColumn {
   readonly name: string;
   readonly direction: "<" | ">";
   /** The position of rows without a value. Null if every row has one. */
@@ -151,21 +151,21 @@ interface Step {
 }
 
 /** Returns `a >= ? AND (a > ? OR …)`. The first half lets the database use an index. */
-function compileMixed([step, ...rest]: readonly Step[]): string {
+function compileMixed([step, ...rest]: readonly OrderColumn[]): string {
   const { name, direction, place } = step!;
   if (rest.length === 0) return `${name} ${direction} ${place()}`;
   return `(${name} ${direction}= ${place()} AND (${name} ${direction} ${place()} OR ${compileMixed(rest)}))`;
 }
 
 /** Returns `(a > ? OR a IS NULL) OR (a = ? AND …)`. Rows without a value come after all others, or before them. */
-function compileWithNulls([step, ...rest]: readonly Step[]): string {
+function compileWithNulls([step, ...rest]: readonly OrderColumn[]): string {
   const behind = compileBehind(step!);
   if (rest.length === 0) return behind;
   const same = step!.isNull ? `${step!.name} IS NULL` : `${step!.name} = ${step!.place()}`;
   return `(${behind} OR (${same} AND ${compileWithNulls(rest)}))`;
 }
 
-function compileBehind({ name, direction, nulls, isNull, place }: Step): string {
+function compileBehind({ name, direction, nulls, isNull, place }: OrderColumn): string {
   if (isNull) return nulls === "first" ? `${name} IS NOT NULL` : "FALSE";
   const behind = `${name} ${direction} ${place()}`;
   return nulls === "last" ? `(${behind} OR ${name} IS NULL)` : behind;

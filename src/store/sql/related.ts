@@ -1,6 +1,6 @@
 import { valueOfJSON } from "../../core/exact-numbers.ts";
 import type { RelatedQuery, RelatedText } from "../store.ts";
-import type { Parameters } from "./dialect.ts";
+import type { BoundValues } from "./dialect.ts";
 import { compileRest } from "./list.ts";
 import { requireColumn, type Table, type TableColumn } from "./schema/table.ts";
 
@@ -14,7 +14,7 @@ export const KEYS = `"_of"`;
 export function compileRestOfKey(
   table: Table,
   { collection, column, where, limit }: Omit<RelatedQuery, "keys">,
-  values: Parameters,
+  values: BoundValues,
   beyond: number,
 ): string {
   const query = { collection, where, sort: [{ column: "id" }], limit: limit + beyond };

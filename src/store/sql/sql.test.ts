@@ -6,7 +6,7 @@ import { sqlite } from "../sqlite/dialect.ts";
 import type { Collection, ListQuery, Operator, Where } from "../store.ts";
 import { createParameters, type Dialect } from "./dialect.ts";
 import { readList } from "./list.ts";
-import { ask, play, playAsync, statement, type Rows, type Script, type Step } from "./schema/script.ts";
+import { ask, play, playAsync, statement, type Rows, type Script, type ScriptStep } from "./schema/script.ts";
 import { createTableLookup } from "./schema/table.ts";
 import { assign } from "./writes/writes.ts";
 
@@ -82,7 +82,7 @@ test("runs a script the same with synchronous and asynchronous results, also aft
     }
     return seen;
   }
-  const send = (step: Step): Rows => {
+  const send = (step: ScriptStep): Rows => {
     if (!("text" in step) || step.text === "fails") throw new Error("failed");
     return [{ said: step.text.toUpperCase() }];
   };

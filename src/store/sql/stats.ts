@@ -1,7 +1,7 @@
 import { keptBeside } from "../copy.ts";
 import type { Collection, Column } from "../store.ts";
 import { quote, formatWordsTable } from "./names.ts";
-import type { Schema } from "./schema/schema.ts";
+import type { SchemaDialect } from "./schema/schema.ts";
 import { ask, statement, type Script } from "./schema/script.ts";
 
 /** The size of a database. */
@@ -45,7 +45,7 @@ const beside: readonly Collection[] = keptBeside
  * are not collections.
  */
 export function ownTables(
-  schema: Schema,
+  schema: SchemaDialect,
   collections: readonly Collection[],
   names: readonly string[],
 ): ReadonlyMap<string, Collection | null> {

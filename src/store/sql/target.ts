@@ -1,10 +1,10 @@
-import { CopyError, type Cells, type CopiedTable, type Counters, type StoreTarget } from "../copy.ts";
+import { CopyError, type CopiedRow, type CopiedTable, type Counters, type StoreTarget } from "../copy.ts";
 import { MigrationNeeded, type Collection } from "../store.ts";
 import { makeJournal } from "./changes/journal.ts";
 import { createContent, tablesToCopy } from "./content.ts";
 import { fitReferences, fitTable, rememberDeclaration } from "./schema/migration.ts";
-import type { Schema } from "./schema/schema.ts";
-import { playAsync, type Rows, type Script, type Step } from "./schema/script.ts";
+import type { SchemaDialect } from "./schema/schema.ts";
+import { playAsync, type Rows, type Script, type ScriptStep } from "./schema/script.ts";
 
 /** Functions that keep or discard a filled store, and convert its errors. */
 export interface Filling extends Pick<StoreTarget, "keep" | "close"> {
@@ -13,8 +13,8 @@ export interface Filling extends Pick<StoreTarget, "keep" | "close"> {
 
 /** Returns a new store that is filled over a connection, within one transaction. */
 export function targetOver(
-  schema: Schema,
-  send: (step: Step) => Promise<Rows>,
+  schema: SchemaDialect,
+  send: (step: ScriptStep) => Promise<Rows>,
   { convertError, keep, close }: Filling,
 ): StoreTarget {
   let collections: readonly Collection[] = [];
@@ -44,7 +44,7 @@ export function targetOver(
   };
 }
 
-function* create(schema: Schema, collections: readonly Collection[]): Script<void> {
+function* create(schema: SchemaDialect, collections: readonly Collection[]): Script<void> {
   yield* schema.makeOwnTables();
   yield* makeJournal(schema);
   const problems: string[] = [];
@@ -53,11 +53,11 @@ function* create(schema: Schema, collections: readonly Collection[]): Script<voi
   if (problems.length > 0) throw new MigrationNeeded(problems);
 }
 
-function* insertAll(schema: Schema, table: CopiedTable, rows: readonly Cells[]): Script<void> {
+function* insertAll(schema: SchemaDialect, table: CopiedTable, rows: readonly CopiedRow[]): Script<void> {
   for (const insert of schema.insertRows(table, rows)) yield insert;
 }
 
-function* complete(schema: Schema, collections: readonly Collection[], counters: Counters): Script<void> {
+function* complete(schema: SchemaDialect, collections: readonly Collection[], counters: Counters): Script<void> {
   const problems: string[] = [];
   for (const collection of collections) {
     problems.push(...(yield* fitReferences(schema, collection, null)));

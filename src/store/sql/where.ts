@@ -5,14 +5,14 @@ import { foldPart, sigmas } from "../fold.ts";
 import { behindPrefix } from "../prefix.ts";
 import type { Column, Value, Where } from "../store.ts";
 import { encodeCompared, encodeOperand } from "./codec.ts";
-import type { Cell, Dialect, Parameters } from "./dialect.ts";
+import type { Cell, Dialect, BoundValues } from "./dialect.ts";
 import { same } from "./existing/form.ts";
 import { quote } from "./names.ts";
 import { requireColumn, type Table, type TableColumn } from "./schema/table.ts";
 import { compileWord } from "./word-index.ts";
 
 /** Compiles a condition to SQL. Values become parameters. Names come only from the declaration. */
-export function compileWhere(table: Table, where: Where, values: Parameters): string {
+export function compileWhere(table: Table, where: Where, values: BoundValues): string {
   if (!isCondition(where))
     throw new TypeError(
       `Collection ${table.collection.name}: a condition is { column, operator, value }, or all, any or not of others`,
@@ -45,7 +45,7 @@ const ofWord: ReadonlySet<string> = new Set(["word", "few", "waiting"]);
 function compileLink(
   { dialect, id }: Table,
   { link, record, linked, values: linkedValues }: Extract<Where, { link: unknown }>,
-  values: Parameters,
+  values: BoundValues,
 ): string {
   const declared = link.columns.find(({ name }) => name === linked)!;
   const cells = linkedValues.map((each) => encodeOperand(dialect, declared, each));
@@ -53,7 +53,7 @@ function compileLink(
   return dialect.isAmong(id.sql, `SELECT ${quote(record)} FROM ${quote(link.name)} WHERE ${isAmong}`);
 }
 
-function compileMany(table: Table, many: readonly Where[], word: string, empty: string, values: Parameters): string {
+function compileMany(table: Table, many: readonly Where[], word: string, empty: string, values: BoundValues): string {
   if (many.length === 0) return empty;
   if (many.length === 1) return compileWhere(table, many[0]!, values);
   let all = "";
@@ -67,7 +67,7 @@ function compileOne(
   dialect: Dialect,
   column: TableColumn,
   { operator, value }: Extract<Where, { operator: unknown }>,
-  values: Parameters,
+  values: BoundValues,
 ): string {
   switch (operator) {
     case "eq":
@@ -105,7 +105,7 @@ function compare(
   column: TableColumn,
   operator: keyof typeof comparisons,
   value: Value,
-  values: Parameters,
+  values: BoundValues,
 ): string {
   const isEquality = operator === "eq" || operator === "ne";
   const { form } = column;
@@ -122,7 +122,7 @@ function compareSpan(
   { sql }: TableColumn,
   operator: keyof typeof comparisons,
   [first, last]: readonly [Cell, Cell],
-  values: Parameters,
+  values: BoundValues,
 ): string {
   switch (operator) {
     case "eq":
@@ -138,7 +138,7 @@ function compareSpan(
   }
 }
 
-function compileOneOf(dialect: Dialect, column: TableColumn, choices: readonly Value[], values: Parameters): string {
+function compileOneOf(dialect: Dialect, column: TableColumn, choices: readonly Value[], values: BoundValues): string {
   const { form, compared, operand } = column;
   const cells = choices.map((each) => encodeCompared(dialect, column, each));
   if (form?.span !== undefined) {
@@ -156,7 +156,7 @@ function startsOn({ form, sql, text }: TableColumn): string {
 }
 
 /** Compiles a prefix to a range, which can use an index. */
-function compileStarts(sql: string, prefix: string, values: Parameters): string {
+function compileStarts(sql: string, prefix: string, values: BoundValues): string {
   const end = behindPrefix(prefix);
   const start = `${sql} >= ${values.place(prefix)}`;
   return end === null ? start : `(${start} AND ${sql} < ${values.place(end)})`;
@@ -167,7 +167,7 @@ function compileFolded(
   column: TableColumn,
   operator: "icontains" | "istarts",
   value: Value,
-  values: Parameters,
+  values: BoundValues,
 ): string {
   const part = foldPart(encodeOperand(dialect, column, requireText(column, value)) as string);
   const shadow = requireShadow(column);

@@ -3,10 +3,10 @@ import { behindPrefix } from "../prefix.ts";
 import { firstIndexingMs, isSearched } from "../searched.ts";
 import type { Collection, WordCounts } from "../store.ts";
 import { wordsAsCell } from "./codec.ts";
-import { reading, type Cell, type Dialect, type Parameters, type Read } from "./dialect.ts";
+import { reading, type Cell, type Dialect, type BoundValues, type ReadStatement } from "./dialect.ts";
 import { quote, formatWordsColumn, formatWordsTable } from "./names.ts";
 import { defineColumn } from "./schema/definition.ts";
-import type { Schema } from "./schema/schema.ts";
+import type { SchemaDialect } from "./schema/schema.ts";
 import { ask, orUndone, run, statement, type Script } from "./schema/script.ts";
 import type { Table, TableColumn } from "./schema/table.ts";
 
@@ -45,7 +45,7 @@ const portionWords = 2000;
 export const triggerPrefix = "words of ";
 
 /** Returns the condition for rows with a word that begins like this. */
-export function compileWord(table: Table, word: string, isFew: boolean, values: Parameters): string {
+export function compileWord(table: Table, word: string, isFew: boolean, values: BoundValues): string {
   const { dialect, id, wordsTable } = table;
   const candidates = isFew
     ? `SELECT "id" FROM ${wordsTable} WHERE ${begins(word, values)} UNION ALL SELECT "id" FROM ${wordsTable} WHERE "word" = ${PENDING}`
@@ -60,11 +60,11 @@ export function readWordCounts(
   { dialect, wordsTable }: Table,
   words: readonly string[],
   atMost: number,
-): Read<WordCounts | null> {
+): ReadStatement<WordCounts | null> {
   // Sorted by the index. Otherwise, PostgreSQL would scan the table for a common word, whose rows may all be at its end.
   const count = (where: string): string =>
     `(SELECT count(*) FROM (SELECT 1 FROM ${wordsTable} WHERE ${where} ORDER BY "word", "id" LIMIT ${Math.trunc(atMost) + 1}) AS t)`;
-  const write = (values: Parameters): string => {
+  const write = (values: BoundValues): string => {
     const counts = words.map((word, at) => `${count(begins(word, values))} AS rows_${at}`);
     const own = [`${count(`"word" = ${TAKEN}`)} AS taken`, `${count(`"word" = ${PENDING}`)} AS waiting`];
     return `SELECT ${[...own, ...counts].join(", ")}`;
@@ -77,7 +77,7 @@ export function readWordCounts(
 }
 
 /** Makes the words table and its triggers if they differ from the declaration. Removes those that are no longer declared. */
-export function* fitWords(schema: Schema, collection: Collection): Script<void> {
+export function* fitWords(schema: SchemaDialect, collection: Collection): Script<void> {
   const wanted = schema.watchWords(collection);
   const found = yield* ask(schema.findTriggers(collection.name));
   const there = new Set(found.map(({ name }) => name as string).filter((name) => name.startsWith(triggerPrefix)));
@@ -105,7 +105,7 @@ function compileLeastKey({ key }: Collection): string {
 }
 
 /** Indexes the words of some rows of each table. Returns false if none are left. Rolls back if it fails. */
-export function* takeSomeWords(schema: Schema, tables: readonly Table[]): Script<boolean> {
+export function* takeSomeWords(schema: SchemaDialect, tables: readonly Table[]): Script<boolean> {
   let hasTaken = false;
   for (const table of tables) hasTaken = (yield* orUndone(takeWords(schema, table))) || hasTaken;
   return hasTaken;
@@ -115,7 +115,7 @@ export function* takeSomeWords(schema: Schema, tables: readonly Table[]): Script
  * Indexes words at startup, for a limited time. The rest is done in the background. A full disk is no error here, because the service must
  * be able to start for reading.
  */
-export function* takeFirstWords(schema: Schema, tables: readonly Table[]): Script<void> {
+export function* takeFirstWords(schema: SchemaDialect, tables: readonly Table[]): Script<void> {
   const due = performance.now() + firstIndexingMs;
   try {
     while (performance.now() < due && (yield* takeSomeWords(schema, tables)));
@@ -124,7 +124,7 @@ export function* takeFirstWords(schema: Schema, tables: readonly Table[]): Scrip
   }
 }
 
-function* takeWords(schema: Schema, table: Table): Script<boolean> {
+function* takeWords(schema: SchemaDialect, table: Table): Script<boolean> {
   const { wordsTable } = table;
   const has = (name: string, ...marks: readonly string[]): string =>
     `(SELECT count(*) FROM (SELECT 1 FROM ${wordsTable} WHERE "word" IN (${marks.join(", ")}) LIMIT 1) AS t) AS ${name}`;
@@ -147,7 +147,7 @@ function* takeWords(schema: Schema, table: Table): Script<boolean> {
   return hasTaken;
 }
 
-function* takeMarked(schema: Schema, table: Table, marks: Marks): Script<boolean> {
+function* takeMarked(schema: SchemaDialect, table: Table, marks: Marks): Script<boolean> {
   const hasTaken = (yield* takePending(schema, table, marks)) || (yield* takeMore(schema, table, marks));
   if (!hasTaken) yield* forgetGone(table, marks);
   return hasTaken;
@@ -162,7 +162,7 @@ function* beginAnew({ collection, name, wordsTable }: Table): Script<void> {
   );
 }
 
-function* takePending(schema: Schema, table: Table, { pending }: Marks): Script<boolean> {
+function* takePending(schema: SchemaDialect, table: Table, { pending }: Marks): Script<boolean> {
   const { name, wordsTable } = table;
   const searched = searchedIn(table);
   const read = searched
@@ -224,7 +224,11 @@ function updateFrom(table: Table, key: string, page: string): string {
 }
 
 /** Notes the next rows that are older than the words table. */
-function* takeMore(schema: Schema, { name, wordsTable }: Table, { pending, taken: mark }: Marks): Script<boolean> {
+function* takeMore(
+  schema: SchemaDialect,
+  { name, wordsTable }: Table,
+  { pending, taken: mark }: Marks,
+): Script<boolean> {
   const [taken] = yield* ask(
     statement(`SELECT "id" FROM ${wordsTable} WHERE "word" = ${mark}${schema.skipLocked(wordsTable)}`),
   );
@@ -263,7 +267,7 @@ function searchedIn({ columns, collection }: Table): readonly TableColumn[] {
   throw new TypeError(`Collection ${collection.name} has no searchable column`);
 }
 
-function begins(word: string, values: Parameters): string {
+function begins(word: string, values: BoundValues): string {
   const end = behindPrefix(word);
   const start = `"word" >= ${values.place(word)}`;
   return end === null ? start : `${start} AND "word" < ${values.place(end)}`;

@@ -1,13 +1,13 @@
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Cell } from "../sql/dialect.ts";
-import { play, type NamedRow, type Rows, type Script, type Step } from "../sql/schema/script.ts";
+import { play, type NamedRow, type Rows, type Script, type ScriptStep } from "../sql/schema/script.ts";
 import { unavailable } from "./errors.ts";
 import { addFunctions } from "./existing/functions.ts";
 import { DatabaseSync } from "./node-sqlite.ts";
 
 /** A prepared statement. Its rows are arrays, which cost half as much as objects. */
-export interface Statement {
+export interface PreparedStatement {
   get(...parameters: readonly Cell[]): Cell[] | undefined;
   all(...parameters: readonly Cell[]): Cell[][];
   iterate(...parameters: readonly Cell[]): Iterable<Cell[]>;
@@ -58,9 +58,9 @@ function prepareNamed(database: DatabaseSync, sql: string): NamedStatement {
 }
 
 /** Prepares a statement of a connection from this file. */
-export function prepare(database: DatabaseSync, sql: string): Statement {
+export function prepare(database: DatabaseSync, sql: string): PreparedStatement {
   // The connection returns arrays, which the types of node:sqlite do not show.
-  return database.prepare(sql) as unknown as Statement;
+  return database.prepare(sql) as unknown as PreparedStatement;
 }
 
 /** The number of pages in the log, and how many of them were moved into the file. */
@@ -91,7 +91,7 @@ const limit = 200;
 
 /** Prepared statements by their shape. Calls `sql` only for a new shape. */
 export interface Statements {
-  (shape: string, sql: () => string): Statement;
+  (shape: string, sql: () => string): PreparedStatement;
 }
 
 /** Caches prepared statements. Drops the oldest if there are too many. */
@@ -128,9 +128,12 @@ function rememberedBy<Prepared>(make: (sql: string) => Prepared): (shape: string
  * Returns a function that answers the steps of scripts synchronously. Consecutive steps with the same text share one
  * prepared statement.
  */
-export function sendTo(database: DatabaseSync): (step: Step) => Rows {
-  let last: { readonly text: string; readonly isNamed: boolean; readonly prepared: Statement | NamedStatement } | null =
-    null;
+export function sendTo(database: DatabaseSync): (step: ScriptStep) => Rows {
+  let last: {
+    readonly text: string;
+    readonly isNamed: boolean;
+    readonly prepared: PreparedStatement | NamedStatement;
+  } | null = null;
   return (step) => {
     if ("run" in step) {
       database.exec(step.run);

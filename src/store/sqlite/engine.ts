@@ -20,7 +20,7 @@ import { nameCollections } from "./named.ts";
 import { DatabaseSync } from "./node-sqlite.ts";
 import { longReads, type LongReads } from "./reads/long-reads.ts";
 import { offloadReads } from "./reads/offloaded.ts";
-import { createReader, type Reader } from "./reads/reader.ts";
+import { createReader, type SQLiteReader } from "./reads/reader.ts";
 import { createSnapshot, type Snapshot } from "./reads/snapshot.ts";
 import {
   explainOutdated,
@@ -168,7 +168,7 @@ interface Guards {
 interface Reads {
   readonly snapshot: Snapshot;
   readonly version: () => number;
-  readonly reader: Reader;
+  readonly reader: SQLiteReader;
   readonly long: LongReads;
 }
 
@@ -276,7 +276,7 @@ export function memoryOpener(): Opener {
 }
 
 /** Returns the parts of the engine that only read. `version` changes after every commit. */
-function reading(reader: Reader, version: () => number): Reader & Pick<Engine, "follow"> {
+function reading(reader: SQLiteReader, version: () => number): SQLiteReader & Pick<Engine, "follow"> {
   return {
     ...reader,
     follow: async (collection, onRow) => followCollection(reader, version, collection, onRow),

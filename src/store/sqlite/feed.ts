@@ -1,12 +1,12 @@
 import type { Collection, Feed, Row } from "../store.ts";
-import type { Reader } from "./reads/reader.ts";
+import type { SQLiteReader } from "./reads/reader.ts";
 
 /** The number of rows that are read at a time. */
 const pageSize = 1000;
 
 /** Follows a collection. `version` changes after every commit. */
 export function followCollection(
-  reader: Reader,
+  reader: SQLiteReader,
   version: () => number,
   collection: Collection,
   onRow: (row: Row) => void,

@@ -3,7 +3,7 @@ import { quote, formatShadowName } from "../sql/names.ts";
 import { createTable, defineColumn, collectShadows } from "../sql/schema/definition.ts";
 import { leftOvers, referringLeftOvers, requiredLeftOvers } from "../sql/schema/found-table.ts";
 import { selectLinks } from "../sql/schema/links.ts";
-import { formatReference, type Found, type Schema } from "../sql/schema/schema.ts";
+import { formatReference, type FoundTable, type SchemaDialect } from "../sql/schema/schema.ts";
 import { ask, run, statement } from "../sql/schema/script.ts";
 import type { Collection, Column } from "../store.ts";
 import { findBound } from "./changes/bound.ts";
@@ -17,7 +17,7 @@ import { findVersion, makeOwnTables, version } from "./version.ts";
 import { watchWords } from "./word-triggers.ts";
 
 /** Finds, creates and changes tables in SQLite. */
-export const sqliteSchema: Schema = {
+export const sqliteSchema: SchemaDialect = {
   ...sqlite,
   convert,
   convertOrFail,
@@ -110,7 +110,7 @@ export const sqliteSchema: Schema = {
 };
 
 /** Returns true if a change needs a new table: SQLite cannot change these properties of an existing column. */
-function needsRebuild(collection: Collection, found: Found): boolean {
+function needsRebuild(collection: Collection, found: FoundTable): boolean {
   if (requiredLeftOvers(collection, found).length + referringLeftOvers(collection, found).length > 0) return true;
   return collection.columns.some((column) => {
     const there = found.columns.get(column.name);
@@ -121,7 +121,7 @@ function needsRebuild(collection: Collection, found: Found): boolean {
 }
 
 /** Copies the rows into a table as declared, with the columns that are no longer declared. */
-function rebuild(collection: Collection, found: Found): string[] {
+function rebuild(collection: Collection, found: FoundTable): string[] {
   const [table, fresh] = [quote(collection.name), quote(`_${collection.name}`)];
   const leftOver = leftOvers(collection, found);
   const retainedNames = [...found.columns.keys()].filter((name) =>
@@ -137,7 +137,7 @@ function rebuild(collection: Collection, found: Found): string[] {
   ];
 }
 
-function addColumns(collection: Collection, found: Found): string[] {
+function addColumns(collection: Collection, found: FoundTable): string[] {
   const { name, columns } = collection;
   const missing = (column: Column): boolean => !found.columns.has(column.name);
   return [

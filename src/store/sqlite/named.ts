@@ -1,10 +1,10 @@
 import type { Change, Collection, Key, Outcome, Transaction } from "../store.ts";
 
 /** A change that can be sent to another thread. It contains the name of its collection. */
-export type NamedChange = Named<Change>;
+export type NamedChange = WithCollectionName<Change>;
 /** A change of the rows of a collection. */
 export type RowChange = Exclude<NamedChange, { readonly kind: "forget" }>;
-type Named<C> = C extends { readonly collection: Collection }
+type WithCollectionName<C> = C extends { readonly collection: Collection }
   ? Omit<C, "collection"> & { readonly collection: string }
   : never;
 

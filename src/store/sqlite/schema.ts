@@ -17,10 +17,10 @@ import { whenFree } from "./writes/write-lock.ts";
 const maxTries = 5;
 
 /** Collections over existing tables, as they were found. */
-export type Settled = ReadonlyMap<string, Collection>;
+export type SettledCollections = ReadonlyMap<string, Collection>;
 
 /** Prepares the file: WAL mode and the tables of the collections. */
-export function prepareFile(path: string, collections: readonly Collection[]): Settled {
+export function prepareFile(path: string, collections: readonly Collection[]): SettledCollections {
   createFile(path);
   const database = connect(path);
   try {
@@ -49,7 +49,7 @@ function requireUTF8(database: DatabaseSync, path: string): void {
 }
 
 /** Creates missing tables and extends existing ones, all or nothing. */
-export function prepareSchema(database: DatabaseSync, collections: readonly Collection[]): Settled {
+export function prepareSchema(database: DatabaseSync, collections: readonly Collection[]): SettledCollections {
   try {
     // If an existing foreign table differs from its declaration, no table is created.
     const settled = playOn(database, settleExisting(sqliteSchema, collections));

@@ -37,7 +37,7 @@ export interface FactoryOptions {
   readonly seed?: string | number;
 }
 
-type Values = Readonly<Record<string, unknown>>;
+type FactoryValues = Readonly<Record<string, unknown>>;
 
 /** The number of attempts for a record that its `check` refuses, and for a value that its kind refuses or another record has. */
 const TRIES = 200;
@@ -73,11 +73,11 @@ export function factory<R extends Resource>(resource: R, options: FactoryOptions
   if (options.seed === undefined) made.set(resource.name, count + 1);
   const random = createRandom(`${seed}/${resource.name}${options.seed === undefined ? `/${count}` : ""}`);
   const drawing: Drawing = { resource, random, taken: new Map() };
-  const draft = (overrides: Values = {}): DraftOf<R> => drawDraft(drawing, overrides) as DraftOf<R>;
+  const draft = (overrides: FactoryValues = {}): DraftOf<R> => drawDraft(drawing, overrides) as DraftOf<R>;
   return {
     draft,
     drafts: (number, overrides) => Array.from({ length: number }, () => draft(overrides)),
-    record: (overrides: Values = {}) => drawRecord(drawing, overrides) as RecordOf<R>,
+    record: (overrides: FactoryValues = {}) => drawRecord(drawing, overrides) as RecordOf<R>,
     seed,
   };
 }
@@ -89,7 +89,7 @@ interface Drawing {
   readonly taken: Map<string, Set<string>>;
 }
 
-function drawDraft(drawing: Drawing, overrides: Values): Values {
+function drawDraft(drawing: Drawing, overrides: FactoryValues): FactoryValues {
   const wanted = collectFields(drawing).filter(
     ([name, field]) =>
       isWritable(field) && (isRequired(field) || field.options.default === undefined) && !(name in overrides),
@@ -100,7 +100,7 @@ function drawDraft(drawing: Drawing, overrides: Values): Values {
   });
 }
 
-function drawRecord(drawing: Drawing, overrides: Values): Values {
+function drawRecord(drawing: Drawing, overrides: FactoryValues): FactoryValues {
   const { resource, random } = drawing;
   const wanted = collectFields(drawing).filter(([name, field]) => isShown(field) && !(name in overrides));
   return drawChecked(drawing, overrides, () => {
@@ -120,13 +120,13 @@ function collectFields({ resource }: Drawing): readonly (readonly [string, Field
 }
 
 /** Sorts values as declared, like the service. Undeclared values come last. */
-function inOrder(drawing: Drawing, values: Values): Values {
+function inOrder(drawing: Drawing, values: FactoryValues): FactoryValues {
   const names = collectFields(drawing).flatMap(([name]) => (name in values ? [name] : []));
   return { ...Object.fromEntries(names.map((name) => [name, values[name]])), ...values };
 }
 
 /** Generates values until `check` accepts them. Values from the test may be wrong on purpose, so they are kept. */
-function drawChecked({ resource }: Drawing, overrides: Values, draw: () => Values): Values {
+function drawChecked({ resource }: Drawing, overrides: FactoryValues, draw: () => FactoryValues): FactoryValues {
   let drawn = draw();
   if (resource.check === null) return drawn;
   for (let tries = 1; ; tries++) {

@@ -5,7 +5,7 @@ import type { Random } from "./random.ts";
 // Values are generated from the JSON Schema of a kind, so custom kinds work too. Only the kind can say whether a value is valid, so the
 // calling code asks it and tries again.
 
-type Schema = Readonly<Record<string, unknown>>;
+type KindSchema = Readonly<Record<string, unknown>>;
 
 /** Returns a value that fits the schema of a field, in the form that a caller sends. Its kind may still refuse it. */
 export function drawValue({ kind, options }: Field, random: Random): unknown {
@@ -14,7 +14,7 @@ export function drawValue({ kind, options }: Field, random: Random): unknown {
   return drawFrom(kind.schema, random);
 }
 
-function drawFrom(schema: Schema, random: Random): unknown {
+function drawFrom(schema: KindSchema, random: Random): unknown {
   const { enum: values, const: constant, anyOf, oneOf } = schema;
   if (constant !== undefined) return constant;
   if (Array.isArray(values) && values.length > 0) return random.pick<unknown>(values);
@@ -65,7 +65,7 @@ const rareWords = [
 ] as const;
 
 function drawNumber(
-  { minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Schema,
+  { minimum, maximum, exclusiveMinimum, exclusiveMaximum }: KindSchema,
   random: Random,
   parts: number,
 ): number {
@@ -89,14 +89,14 @@ function numberOr(value: unknown, otherwise: number): number {
   return typeof value === "number" ? value : otherwise;
 }
 
-function drawArray({ items, minItems, maxItems }: Schema, random: Random): unknown[] {
+function drawArray({ items, minItems, maxItems }: KindSchema, random: Random): unknown[] {
   const least = numberOr(minItems, 0);
   const most = Math.min(numberOr(maxItems, least + 5), least + 5);
   const of = isObject(items) ? items : {};
   return Array.from({ length: random.whole(least, most) }, () => drawFrom(of, random));
 }
 
-function drawObject({ properties, required }: Schema, random: Random): Record<string, unknown> {
+function drawObject({ properties, required }: KindSchema, random: Random): Record<string, unknown> {
   const needed = new Set<unknown>(Array.isArray(required) ? required : []);
   const members = Object.entries(isObject(properties) ? properties : {});
   return Object.fromEntries(
@@ -106,7 +106,7 @@ function drawObject({ properties, required }: Schema, random: Random): Record<st
   );
 }
 
-function drawString({ format, minLength, maxLength }: Schema, random: Random): string {
+function drawString({ format, minLength, maxLength }: KindSchema, random: Random): string {
   switch (format) {
     case "email":
       return `${random.pick(words)}.${drawLetters(random, 8)}@example.com`;

@@ -26,12 +26,12 @@ export interface Bench {
   readonly clock: { now: number };
   readonly observed: readonly Observation[];
   /** Sends a request with these parts. */
-  ask(sent: Sent, path?: string): Promise<Answered>;
+  ask(sent: CredentialParts, path?: string): Promise<BenchAnswer>;
   /** Sends a request with a credential. Default: in the first carrier. */
   present(
     credential: string,
     options?: { readonly carrier?: Carrier; readonly path?: string; readonly body?: string },
-  ): Promise<Answered>;
+  ): Promise<BenchAnswer>;
   /** Passes a credential to the scheme directly. */
   judge(credential: string, options?: { readonly carrier?: Carrier; readonly call?: Call }): Promise<Verdict>;
   /** Returns a call for the scheme that records which header fields are read. */
@@ -39,14 +39,14 @@ export interface Bench {
 }
 
 /** The parts of a request that contain credentials: header fields and a query. */
-export interface Sent {
+export interface CredentialParts {
   readonly headers?: readonly (readonly [string, string])[];
   readonly query?: readonly string[];
   /** The body. Default: that of the subject. */
   readonly body?: string;
 }
 
-export interface Answered {
+export interface BenchAnswer {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly text: string;
@@ -86,7 +86,7 @@ async function atBench(make: MakeSubject, keep: (bench: Bench) => Promise<void>)
   });
   const along = Object.entries(further);
 
-  async function ask({ headers = [], query = [], body = own }: Sent, path = CLOSED): Promise<Answered> {
+  async function ask({ headers = [], query = [], body = own }: CredentialParts, path = CLOSED): Promise<BenchAnswer> {
     const rawHeaders = headers.flat();
     const {
       status,
@@ -178,7 +178,7 @@ const endpoints = (["GET", "POST"] as const).flatMap((method) => {
 });
 
 /** Returns the parts of a request that contain a credential. */
-export function carried(carrier: Carrier, credential: string): Sent {
+export function carried(carrier: Carrier, credential: string): CredentialParts {
   switch (carrier.in) {
     case "authorization":
       return { headers: [["Authorization", `${carrier.scheme} ${credential}`]] };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
 import type { Rejection } from "../../access/scheme/scheme.ts";
-import { createCheck, listHeaderFields, OPEN, type Answered, type Bench, type SchemeCheck } from "./bench.ts";
+import { createCheck, listHeaderFields, OPEN, type BenchAnswer, type Bench, type SchemeCheck } from "./bench.ts";
 import { assertAccepted, assertRefused } from "./verdicts.ts";
 
 /** The promises about what is shown and what is kept secret. */
@@ -67,7 +67,7 @@ export const discretionChecks: readonly SchemeCheck[] = [
       );
     for (const credential of [...collectCredentials(bench), `${bench.subject.valid}x`]) {
       for (const path of [undefined, OPEN]) {
-        const answer: Answered = await bench.present(credential, path === undefined ? {} : { path });
+        const answer: BenchAnswer = await bench.present(credential, path === undefined ? {} : { path });
         tell([...answer.headers].join("\n"));
         tell(answer.text);
       }
@@ -117,7 +117,7 @@ export const discretionChecks: readonly SchemeCheck[] = [
     }
     const later: number[] = [];
     for (let times = 0; times < 5; times++) {
-      let answer: Answered | null = null;
+      let answer: BenchAnswer | null = null;
       later.push(await cpuMs(async () => void (answer = await bench.present(wrong))));
       assertThrottled(answer!, countsGuesses);
     }
@@ -158,7 +158,7 @@ async function collectRejections(bench: Bench): Promise<readonly Rejection[]> {
   return rejections;
 }
 
-function assertThrottled({ status, headers }: Answered, countsGuesses: boolean): void {
+function assertThrottled({ status, headers }: BenchAnswer, countsGuesses: boolean): void {
   if (!countsGuesses) return assert.notEqual(status, 429, "throttles only guesses");
   assert.equal(status, 429, "after ten guesses in a minute comes 429");
   assert.match(headers.get("retry-after") ?? "", /^[1-9]\d*$/, "429 has Retry-After");
@@ -176,7 +176,7 @@ function splitHeader(header = ""): readonly string[] {
   return header.toLowerCase().split(/, */);
 }
 
-function readRefusal({ status, headers, text }: Answered): unknown {
+function readRefusal({ status, headers, text }: BenchAnswer): unknown {
   const { code, detail } = JSON.parse(text) as { code: string; detail: string };
   return { status, code, detail, challenge: headers.get("www-authenticate") };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { isText } from "../../core/checking/members.ts";
 import { Problem } from "../../core/problem/problem.ts";
-import { carried, createCheck, CLOSED, OPEN, type Answered, type Bench, type SchemeCheck } from "./bench.ts";
+import { carried, createCheck, CLOSED, OPEN, type BenchAnswer, type Bench, type SchemeCheck } from "./bench.ts";
 
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
@@ -177,12 +177,12 @@ export const verdictChecks: readonly SchemeCheck[] = [
   }),
 ];
 
-export function assertAccepted({ subject }: Bench, { status, text }: Answered): void {
+export function assertAccepted({ subject }: Bench, { status, text }: BenchAnswer): void {
   assert.equal(status, 200, `a valid credential is answered with 200: ${text}`);
   assert.match(text, new RegExp(`"scheme":"${subject.scheme.name}"`));
 }
 
-export function assertRefused({ status }: Answered, what = "the refusal"): void {
+export function assertRefused({ status }: BenchAnswer, what = "the refusal"): void {
   assert.ok(status === 401 || status === 403, `${what} is answered with 401 or 403, not ${status}`);
 }
 

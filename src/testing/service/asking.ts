@@ -39,10 +39,10 @@ export interface TestReply {
 }
 
 /** Sends a request to the service. */
-export type Send = (request: Request) => Promise<Response>;
+export type RequestSender = (request: Request) => Promise<Response>;
 
 /** Makes a caller that sends these header fields in addition to its own. */
-export function makeAsker(send: Send, always: () => AskedHeaders): Asker {
+export function makeAsker(send: RequestSender, always: () => AskedHeaders): Asker {
   async function ask(method: string, path: string, { body, headers = {} }: Ask = {}): Promise<TestReply> {
     if (!path.startsWith("/")) throw new TypeError(`${method} ${path}: a path begins with a slash: /${path}`);
     for (const [name, value] of Object.entries<unknown>(headers))
@@ -94,16 +94,16 @@ function parse(text: string): unknown {
   }
 }
 
-type Shown = Pick<TestReply, "asked" | "status" | "text">;
+type ReplyExcerpt = Pick<TestReply, "asked" | "status" | "text">;
 
-function readRecord<R extends Resource>(resource: R, value: unknown, shown: Shown): RecordOf<R> {
+function readRecord<R extends Resource>(resource: R, value: unknown, shown: ReplyExcerpt): RecordOf<R> {
   const isRecord = shown.status < 300 && isObject(value) && "id" in value;
   if (!isRecord) throw unexpected(shown, `a ${resource.name}`);
   return value as RecordOf<R>;
 }
 
 /** Returns the failure of a test that expected another response. Its message shows the actual response. */
-export function unexpected({ asked: requestLine, status, text }: Shown, expected: string): AssertionError {
+export function unexpected({ asked: requestLine, status, text }: ReplyExcerpt, expected: string): AssertionError {
   const instead = text === "" ? "without a body" : text.slice(0, 1000);
   return new AssertionError({
     message: `${requestLine}: ${expected} was expected, but the answer is ${status} ${instead}`,

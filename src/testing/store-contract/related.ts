@@ -124,11 +124,11 @@ function promiseTextKeys(promises: Promises): void {
     const keys = ['a"b', "a\\b", "line\nbreak", "\u001e\u001f", '"', "é€"].toSorted();
     await written(store, ...keys.map((key, times) => insert(visits, { times, place: `in ${key}` }, key)));
     const query = { collection: visits, where: null, limit: 1, maxLength: 1000, columns: ["id"] };
-    const placed = keys.map((key) => `in ${key}`);
+    const places = keys.map((key) => `in ${key}`);
 
     for (const [column, wanted] of [
       ["id", keys],
-      ["place", placed],
+      ["place", places],
     ] as const) {
       const found = await store.listRelated({ ...query, column, keys: wanted });
       assert.deepEqual(

@@ -53,7 +53,7 @@ export function accountEndpoints(parts: AccountsParts): readonly Endpoint[] {
   const path = "/users/{id}/account";
   // The mails of both options prove addresses.
   const account = accountResource(parts.roles, parts.invitations || parts.registration === "verified");
-  const placed = placeAccounts(parts, account);
+  const mount = placeAccounts(parts, account);
   const documentation = buildDocumentation(account);
   return [
     builtInEndpoint({
@@ -62,7 +62,7 @@ export function accountEndpoints(parts: AccountsParts): readonly Endpoint[] {
       action: "read",
       access: ownOrAny,
       documentation: documentation.read,
-      handle: (context) => readRecord(placed, context),
+      handle: (context) => readRecord(mount, context),
     }),
     builtInEndpoint({
       method: "PATCH",
@@ -73,7 +73,7 @@ export function accountEndpoints(parts: AccountsParts): readonly Endpoint[] {
       preconditions: "handler",
       consumes: ["application/merge-patch+json", "application/json-patch+json", "application/json", "application/xml"],
       documentation: documentation.update,
-      handle: (context) => updateRecord(placed, context),
+      handle: (context) => updateRecord(mount, context),
     }),
   ];
 }

@@ -5,7 +5,7 @@ import type { Account } from "../accounts/stored-accounts.ts";
 import type { StoredFactor } from "./contract.ts";
 import { pendingCookie } from "./cookie.ts";
 import { RECOVERY } from "./factors.ts";
-import type { Waiting } from "./gate.ts";
+import type { WaitingLogin } from "./gate.ts";
 import type { GateEndpointsParts } from "./parts.ts";
 import type { PendingLogin } from "./pending.ts";
 import { mustHaveFactor } from "./policy.ts";
@@ -17,7 +17,7 @@ export const MAIL = "mail";
 export type LoginObject = Readonly<Record<string, JSONValue>>;
 
 /** Returns the problem that asks for another proof. Sends the code if the proof is a mail. */
-export async function askFor(parts: GateEndpointsParts, context: Context, waiting: Waiting): Promise<Problem> {
+export async function askFor(parts: GateEndpointsParts, context: Context, waiting: WaitingLogin): Promise<Problem> {
   if (await needsMail(parts, waiting.account, waiting.login))
     await parts.gate.mail.step?.send(context, waiting.account);
   return stillNeeded(parts, context, waiting);
@@ -27,7 +27,11 @@ export async function askFor(parts: GateEndpointsParts, context: Context, waitin
  * Returns the problem that names the missing proofs. If the login would set a cookie, the name of the waiting login is
  * also sent in a cookie.
  */
-export async function stillNeeded(parts: GateEndpointsParts, context: Context, waiting: Waiting): Promise<Problem> {
+export async function stillNeeded(
+  parts: GateEndpointsParts,
+  context: Context,
+  waiting: WaitingLogin,
+): Promise<Problem> {
   const { call } = context;
   const { account, name, login, keptBy } = waiting;
   const described = await describe(parts, context, account, login);

@@ -69,7 +69,7 @@ export async function complete(parts: GateEndpointsParts, context: Context, body
 }
 
 /** A right answer: its proof, the changes that it writes, and the members that it adds to the response of the login. */
-interface Answered {
+interface AcceptedAnswer {
   readonly proof: Proof;
   readonly changes: readonly Change[];
   /** The account after these changes. */
@@ -82,7 +82,7 @@ async function answer(
   context: Context,
   { login, account }: FoundPending,
   body: CompletionBody,
-): Promise<Answered> {
+): Promise<AcceptedAnswer> {
   const { call } = context;
   if ((await parts.pending.count(login)) === null) throw expired(parts, call);
   if (body.factor === "password") return answerByPassword(parts, call, { login, account }, body.password);
@@ -130,7 +130,7 @@ async function answerByPassword(
   call: Call,
   { login, account }: Pick<FoundPending, "login" | "account">,
   password: string | null,
-): Promise<Answered> {
+): Promise<AcceptedAnswer> {
   if (login.purpose !== "confirm" || (account.factors ?? 0) > 0) throw unknownFactor();
   if (password === null) throw required("/password");
   const proved = await parts.passwords.prove(call, account.username, password);

@@ -40,11 +40,11 @@ export interface GateParts {
   /** Returns the challenge of a 401 for this call. */
   challenge(call: Call): string;
   /** Describes a waiting login to its client: its factors, and the answers that they need. */
-  askFor(context: Context, waiting: Waiting): Promise<Problem>;
+  askFor(context: Context, waiting: WaitingLogin): Promise<Problem>;
 }
 
 /** A login that waits for another proof, and the name that its client gets. */
-export interface Waiting {
+export interface WaitingLogin {
   readonly account: Account;
   readonly name: string;
   readonly login: PendingLogin;

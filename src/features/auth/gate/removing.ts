@@ -9,7 +9,7 @@ import { mustHaveFactor } from "./policy.ts";
 import { keepOtherLogin } from "./ways.ts";
 
 /** The factor to delete, and the user who deletes it. */
-export interface Removal {
+export interface FactorRemoval {
   readonly account: Account;
   readonly factor: StoredFactor;
   /** False if an administrator or the command deletes it, which ends every login of the user. */
@@ -19,7 +19,7 @@ export interface Removal {
 }
 
 /** Deletes a factor. Ends the request if it is the last one of an account that must have one, or the last way to log in. */
-export async function removeFactor(parts: GateEndpointsParts, removal: Removal): Promise<void> {
+export async function removeFactor(parts: GateEndpointsParts, removal: FactorRemoval): Promise<void> {
   const { account, factor, isOwn, now } = removal;
   const count = account.factors ?? 0;
   const isLast = factor.active && count <= 1;

@@ -51,11 +51,15 @@ export async function findWay(parts: WaysParts, account: Account): Promise<reado
 }
 
 /** Returns a way to log in other than a password, and other than `leaving`. */
-async function findFurther(parts: WaysParts, account: Account, leaving: LeavingWay | null): Promise<Found | null> {
+async function findFurther(
+  parts: WaysParts,
+  account: Account,
+  leaving: LeavingWay | null,
+): Promise<FurtherLoginRows | null> {
   return (await findOutsideLogin(parts, account, leaving)) ?? (await findPasskey(parts, account, leaving));
 }
 
-type Found = Pick<OutsideLogin, "collection"> & { readonly where: Where };
+type FurtherLoginRows = Pick<OutsideLogin, "collection"> & { readonly where: Where };
 
 async function findOutsideLogin({ store, outsideLogins }: WaysParts, { id }: Account, leaving: LeavingWay | null) {
   for (const { collection, where } of outsideLogins) {
@@ -68,7 +72,7 @@ async function findOutsideLogin({ store, outsideLogins }: WaysParts, { id }: Acc
       ],
     };
     if ((await store.list({ collection, where: others, sort: [], limit: 1 })).length > 0)
-      return { collection, where: others } satisfies Found;
+      return { collection, where: others } satisfies FurtherLoginRows;
   }
   return null;
 }
@@ -77,7 +81,7 @@ async function findPasskey(
   { store, gate }: WaysParts,
   { id }: Account,
   leaving: LeavingWay | null,
-): Promise<Found | null> {
+): Promise<FurtherLoginRows | null> {
   const all = await makeFactors(store).list(id);
   const other = all.find(
     (each) =>

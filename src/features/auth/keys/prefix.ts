@@ -1,11 +1,11 @@
-import { aFunction, anObject, optional, type Check } from "../../../core/checking/members.ts";
+import { aFunction, anObject, optional, type ValueCheck } from "../../../core/checking/members.ts";
 import type { ChecksOf } from "../../../core/checking/options.ts";
 import { aSecret, type Secret } from "../../../core/crypto/secret.ts";
 import type { Observer } from "../../../core/observation.ts";
 import type { Store } from "../../../store/store.ts";
 
 /** Returns the mistake in a prefix of tokens. Returns null if there is none. */
-export const aTokenPrefix: Check = (value) =>
+export const aTokenPrefix: ValueCheck = (value) =>
   typeof value === "string" && /^[a-z][a-z0-9]{0,15}$/.test(value)
     ? null
     : "it has to be up to 16 lower-case letters and digits, like key";

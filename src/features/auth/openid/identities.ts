@@ -20,13 +20,13 @@ export const identitiesCollection: Collection = {
 export const MOST_IDENTITIES = 20;
 
 /** A user at a provider. */
-export interface Identified {
+export interface ProviderUser {
   readonly issuer: string;
   readonly subject: string;
 }
 
 /** A linked identity. */
-export interface LinkedIdentity extends Identified {
+export interface LinkedIdentity extends ProviderUser {
   readonly id: number;
   readonly userId: number;
   /** RFC 3339. */
@@ -41,11 +41,11 @@ export interface Identities {
   /** Returns the identity of this user with this id. */
   find(userId: number, id: number): Promise<LinkedIdentity | null>;
   /** Returns the identity of a user at a provider, linked to any account. */
-  findLinked(identified: Identified): Promise<LinkedIdentity | null>;
+  findLinked(identified: ProviderUser): Promise<LinkedIdentity | null>;
   /** Returns the change that links an identity. `user` is the id of the user, or a placeholder for it. */
-  link(identified: Identified, user: WrittenValues["user_id"] & {}, now: number): Change;
+  link(identified: ProviderUser, user: WrittenValues["user_id"] & {}, now: number): Change;
   /** Returns the changes that link another identity to an existing account, unless it has too many. */
-  linkMore(identified: Identified, userId: number, now: number): readonly Change[];
+  linkMore(identified: ProviderUser, userId: number, now: number): readonly Change[];
   unlink(identity: LinkedIdentity): Change;
 }
 
@@ -79,7 +79,7 @@ export function makeIdentities(store: Store): Identities {
   };
 }
 
-function formatIdentity({ issuer, subject }: Identified): string {
+function formatIdentity({ issuer, subject }: ProviderUser): string {
   return JSON.stringify([issuer, subject]);
 }
 

@@ -20,7 +20,7 @@ export interface AccountsOfIdentities {
 }
 
 /** The request, and the header fields of every answer to it. */
-export interface Answering {
+export interface AnswerContext {
   readonly call: Call;
   readonly headers: readonly Header[];
 }
@@ -37,7 +37,7 @@ export async function requireLinkedAccount(
   parts: AccountsOfIdentities,
   provider: IdentityProvider,
   confirmed: ConfirmedLogin,
-  answer: Answering,
+  answer: AnswerContext,
 ): Promise<Account> {
   const identified = { issuer: provider.issuer, subject: confirmed.claims.sub };
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -54,7 +54,7 @@ async function makeUser(
   { store, people, identities, observe }: AccountsOfIdentities,
   provider: IdentityProvider,
   confirmed: ConfirmedLogin,
-  { call, headers }: Answering,
+  { call, headers }: AnswerContext,
 ): Promise<void> {
   const { now, requestId } = call;
   const { issuer } = provider;

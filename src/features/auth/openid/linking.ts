@@ -8,7 +8,7 @@ import type { Flow } from "./flows.ts";
 import { refusal, type ProviderLoginParts } from "./parts.ts";
 
 /** A confirmed identity, and the flow of the user who links it. */
-export interface Linking {
+export interface IdentityLinkRequest {
   readonly call: Call;
   readonly flow: Flow;
   readonly confirmed: ConfirmedLogin;
@@ -22,7 +22,7 @@ export interface Linking {
 export async function linkIdentity(
   { store, people, identities, observe }: ProviderLoginParts,
   { id, issuer }: IdentityProvider,
-  { call, flow, confirmed, header }: Linking,
+  { call, flow, confirmed, header }: IdentityLinkRequest,
 ): Promise<void> {
   const headers = [header];
   const { userId, generation } = flow.link!;

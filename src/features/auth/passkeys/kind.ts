@@ -10,7 +10,7 @@ import {
   readAssertion,
   readCredentialId,
   readRegistration,
-  type Expected,
+  type PasskeyExpectations,
   type KnownCredential,
   type PublicKeyJWK,
 } from "./webauthn.ts";
@@ -44,11 +44,11 @@ export type StoredPasskey = {
 };
 
 /** The stored data of an unconfirmed passkey. */
-type Asked = { readonly challenge: string; readonly until: number };
+type PasskeyChallenge = { readonly challenge: string; readonly until: number };
 
 /** Passkeys as a kind of factor. `key` derives the challenge of a pending login from its id. */
 export function passkeyKind(party: RelyingParty, key: Uint8Array, observe: Observer): FactorKind {
-  const expected = (call: Call, challenge: string): Expected => ({
+  const expected = (call: Call, challenge: string): PasskeyExpectations => ({
     challenge,
     rpId: party.id,
     isOrigin: (origin) => party.isOrigin(origin, call),
@@ -61,11 +61,11 @@ export function passkeyKind(party: RelyingParty, key: Uint8Array, observe: Obser
     answeredBy: "credential",
     enrol({ now }, account, _label, others) {
       const challenge = randomBytes(32).toString("base64url");
-      const data: Asked = { challenge, until: now + TIMEOUT_MS };
+      const data: PasskeyChallenge = { challenge, until: now + TIMEOUT_MS };
       return { data, shown: { options: creationOptions(party, account, challenge, others) } };
     },
     confirm(call, _account, { data }, { credential }) {
-      const { challenge, until } = data as Asked;
+      const { challenge, until } = data as PasskeyChallenge;
       if (call.now >= until) return null;
       const made = readRegistration(credential, expected(call, challenge));
       if (made === null) return null;
@@ -98,7 +98,7 @@ export function assert(
   factor: StoredFactor,
   account: Pick<Account, "id">,
   credential: JSONValue,
-  expected: Expected,
+  expected: PasskeyExpectations,
   { call, observe }: { readonly call: Call; readonly observe: Observer },
 ): FactorSuccess | null {
   const stored = factor.data as StoredPasskey;

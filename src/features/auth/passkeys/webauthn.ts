@@ -17,7 +17,7 @@ export interface PublicKeyJWK {
 }
 
 /** The values that a relying party expects in an answer. */
-export interface Expected {
+export interface PasskeyExpectations {
   /** In base64url without padding. */
   readonly challenge: string;
   /** The host that passkeys are bound to. */
@@ -57,7 +57,7 @@ export interface Asserted {
 }
 
 /** Checks a `RegistrationResponseJSON`. Returns null if anything is wrong. The caller does not learn the reason. */
-export function readRegistration(input: unknown, expected: Expected): NewCredential | null {
+export function readRegistration(input: unknown, expected: PasskeyExpectations): NewCredential | null {
   const { id, response } = readAnswer(input) ?? {};
   if (id === undefined || !isClientData(response?.["clientDataJSON"], "webauthn.create", expected)) return null;
   const attested = readAttestation(decode(response?.["attestationObject"]));
@@ -77,7 +77,11 @@ export function readRegistration(input: unknown, expected: Expected): NewCredent
 }
 
 /** Checks an `AuthenticationResponseJSON`. Returns null if anything is wrong. */
-export function readAssertion(input: unknown, knownCredential: KnownCredential, expected: Expected): Asserted | null {
+export function readAssertion(
+  input: unknown,
+  knownCredential: KnownCredential,
+  expected: PasskeyExpectations,
+): Asserted | null {
   const { id, response } = readAnswer(input) ?? {};
   if (id !== knownCredential.id || !isClientData(response?.["clientDataJSON"], "webauthn.get", expected)) return null;
   const handle: unknown = response?.["userHandle"];
@@ -131,7 +135,7 @@ function decode(value: unknown): Buffer | null {
 }
 
 /** Checks the data that the browser adds: the type, the challenge, and the origin of the page (§5.8.1). */
-function isClientData(value: unknown, type: string, { challenge, isOrigin }: Expected): boolean {
+function isClientData(value: unknown, type: string, { challenge, isOrigin }: PasskeyExpectations): boolean {
   const bytes = decode(value);
   if (bytes === null) return false;
   let client: unknown;

@@ -6,7 +6,7 @@ import { makeView, type RevocableClaims } from "./revoked.ts";
 const now = Date.parse("2026-03-01T12:00:00Z");
 const claims: RevocableClaims = { sub: 7, gen: 3, role: "user", roleChanges: 0, fam: "family" };
 
-interface Ended {
+interface RevocationRow {
   readonly generation: number;
   readonly role_changes?: number;
   readonly role?: string;
@@ -16,7 +16,7 @@ interface Ended {
 }
 
 /** Returns the view of a process that has received these rows in this order. */
-function createView(ended: readonly Ended[]): ReturnType<typeof makeView> {
+function createView(ended: readonly RevocationRow[]): ReturnType<typeof makeView> {
   const view = makeView();
   for (const { lives, ...values } of ended) {
     const none = { family: null, role: null, role_changes: null, kept_family: null };
@@ -28,14 +28,17 @@ function createView(ended: readonly Ended[]): ReturnType<typeof makeView> {
 }
 
 /** Runs with the rows in both orders. */
-function inBothOrders(ended: readonly [Ended, Ended], check: (view: ReturnType<typeof makeView>) => void): void {
+function inBothOrders(
+  ended: readonly [RevocationRow, RevocationRow],
+  check: (view: ReturnType<typeof makeView>) => void,
+): void {
   for (const rows of [ended, ended.toReversed()]) check(createView(rows));
 }
 
 test("counts the most role changes of a user for any order of the rows", () => {
   const rows = [1, 2].map((role_changes) => ({ generation: 3, role_changes, role: "user", lives: 360 }));
 
-  inBothOrders(rows as [Ended, Ended], (view) => {
+  inBothOrders(rows as [RevocationRow, RevocationRow], (view) => {
     for (const [roleChanges, ended] of [
       [0, true],
       [1, true],

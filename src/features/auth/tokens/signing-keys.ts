@@ -34,8 +34,8 @@ export interface SigningKey extends VerifyingKey {
 }
 
 /** A key with its thumbprint. */
-type Named<K extends VerifyingKey> = K & { readonly thumbprint: string };
-type ReadKey = Named<VerifyingKey> | Named<SigningKey>;
+type KeyWithThumbprint<K extends VerifyingKey> = K & { readonly thumbprint: string };
+type ReadKey = KeyWithThumbprint<VerifyingKey> | KeyWithThumbprint<SigningKey>;
 
 /** The keys of a server: one signs, all verify. */
 export interface SigningKeys {
@@ -128,7 +128,7 @@ export function parseSigningKeys(text: string, source: string): SigningKeys {
 }
 
 function createSigningKeys(keys: readonly ReadKey[]): SigningKeys {
-  const signing = keys.find((key): key is Named<SigningKey> => "privateKey" in key)!;
+  const signing = keys.find((key): key is KeyWithThumbprint<SigningKey> => "privateKey" in key)!;
   const byKid = new Map<string, VerifyingKey>(keys.map((key) => [key.kid, key]));
   const byThumbprint = new Map<string, VerifyingKey>(keys.map((key) => [key.thumbprint, key]));
   const published = { keys: [...byKid.values()].map((key) => key.jwk) };
@@ -176,7 +176,7 @@ function findAlgorithm(jwk: Readonly<Record<string, unknown>>): SigningAlgorithm
   return null;
 }
 
-function verifyingKey(publicKey: KeyObject, alg: SigningAlgorithm, named?: string): Named<VerifyingKey> {
+function verifyingKey(publicKey: KeyObject, alg: SigningAlgorithm, named?: string): KeyWithThumbprint<VerifyingKey> {
   const { kty = "", crv = "", x = "", y = "" } = publicKey.export({ format: "jwk" });
   // Only the required members, sorted by name, without white space (RFC 7638 §3).
   const members = alg === "ES256" ? { crv, kty, x, y } : { crv, kty, x };

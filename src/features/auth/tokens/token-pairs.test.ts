@@ -379,14 +379,14 @@ test("stores no token and no part of one in the database files", async (context)
   await store.close();
 });
 
-interface Step {
+interface TokenUseStep {
   readonly who: "victim" | "thief";
   /** The token that they have, counted from the newest. */
   readonly back: number;
   readonly waitMs: number;
 }
 
-const step: fc.Arbitrary<Step> = fc.record({
+const step: fc.Arbitrary<TokenUseStep> = fc.record({
   who: fc.constantFrom("victim", "thief"),
   back: fc.nat(3),
   waitMs: fc.oneof(fc.constantFrom(0, 9999, 10_000, 10_001), fc.nat(30_000)),

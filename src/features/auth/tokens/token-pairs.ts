@@ -175,7 +175,7 @@ export function tokenPairs(options: TokenPairsOptions): TokenPairs {
 }
 
 /** The dependencies for reading a refresh token. */
-interface Reading {
+interface TokenReadingParts {
   readonly tokens: RefreshTokens;
   readonly accounts: Accounts;
   readonly isEnough: (account: Account, proofs: readonly Proof[]) => boolean;
@@ -185,7 +185,7 @@ interface Reading {
  * Reads a refresh token that has not expired, and its account. Returns a rejection if the account may no longer log in.
  */
 async function read(
-  { tokens, accounts, isEnough }: Reading,
+  { tokens, accounts, isEnough }: TokenReadingParts,
   text: string,
   now: number,
 ): Promise<{ kind: "standing"; token: RefreshToken; account: Account } | Rejection> {

@@ -45,14 +45,14 @@ export function totp(people: AccountsFeature, options: TOTPOptions = {}): Featur
 }
 
 /** The stored data of a factor: the encrypted secret, and the last step whose code was used. */
-interface Stored {
+interface StoredTOTP {
   readonly secret: string;
   readonly step: number;
 }
 
 function totpKind(sealing: Sealing, issuer: string): FactorKind {
   function check(userId: number, { data }: StoredFactor, code: string, now: number): FactorSuccess | null {
-    const { secret, step } = data as unknown as Stored;
+    const { secret, step } = data as unknown as StoredTOTP;
     const opened = sealing.open(secret, formatContext(userId));
     const used = opened === null ? null : findStep(opened, code.replaceAll(/\s/g, ""), now, step);
     return used === null ? null : { proof: { method: "otp" }, data: { secret, step: used } };

@@ -62,7 +62,7 @@ export function confirmEndpoint(parts: EmailParts): Endpoint {
 }
 
 /** The body of a confirmation. */
-interface Given {
+interface ConfirmationInput {
   readonly proof: GivenProof;
   readonly password: string | undefined;
   readonly next: string | null;
@@ -72,7 +72,7 @@ async function confirm(parts: EmailParts, context: Context): Promise<Reply> {
   const { values, transient } = requireDraft(confirmation, context, { id: null, current: null });
   requireOwnForm(context, parts.ownOrigins);
   const { token, email, code, next } = values;
-  const input: Given = { proof: requireGiven({ token, email, code }), password: transient.password, next };
+  const input: ConfirmationInput = { proof: requireGiven({ token, email, code }), password: transient.password, next };
   const { purposes, mailbox } = parts;
   const all = [purposes.signUp, purposes.invitation, purposes.change];
   const redeem = () => mailbox.redeem(context, all, input.proof);
@@ -85,9 +85,16 @@ async function confirm(parts: EmailParts, context: Context): Promise<Reply> {
   throw done.refusal;
 }
 
-type Done = { readonly kind: "written"; readonly reply: Reply } | { readonly kind: "refused"; readonly refusal: Error };
+type ConfirmationResult =
+  | { readonly kind: "written"; readonly reply: Reply }
+  | { readonly kind: "refused"; readonly refusal: Error };
 
-async function signUp(parts: EmailParts, context: Context, proof: RedeemedProof, input: Given): Promise<Done> {
+async function signUp(
+  parts: EmailParts,
+  context: Context,
+  proof: RedeemedProof,
+  input: ConfirmationInput,
+): Promise<ConfirmationResult> {
   const password = requirePassword(input);
   const newcomer = readNewcomer(proof.address, proof.data);
   const also = [...proof.changes, ...parts.purposes.signUp.end({ address: proof.address })];
@@ -99,8 +106,8 @@ async function acceptInvitation(
   parts: EmailParts,
   context: Context,
   proof: RedeemedProof,
-  input: Given,
-): Promise<Done> {
+  input: ConfirmationInput,
+): Promise<ConfirmationResult> {
   const account = proof.user;
   // The user got a password in another way.
   if (account === null || account.passwordHash !== null) throw problem("invalid_link");
@@ -111,7 +118,12 @@ async function acceptInvitation(
   return answered(parts, context, outcome, { next: input.next, status: 200, id: account.id });
 }
 
-async function changeAddress(parts: EmailParts, context: Context, proof: RedeemedProof, input: Given): Promise<Done> {
+async function changeAddress(
+  parts: EmailParts,
+  context: Context,
+  proof: RedeemedProof,
+  input: ConfirmationInput,
+): Promise<ConfirmationResult> {
   const account = proof.user;
   if (account === null) throw problem("invalid_link");
   requireSameUser(context, account);
@@ -135,7 +147,7 @@ async function answered(
   context: Context,
   outcome: Outcome,
   { next, status, id }: { readonly next: string | null; readonly status: 200 | 201; readonly id?: number },
-): Promise<Done> {
+): Promise<ConfirmationResult> {
   if (outcome.kind !== "written") return { kind: "refused", refusal: createRefusal(outcome) };
   const userId = id ?? (outcome.rows[0]!.record["id"] as number);
   if (prefersRedirect(context)) return { kind: "written", reply: redirect(nextPage(context, next)) };
@@ -177,7 +189,7 @@ const usernameTaken: Issue = {
   detail: "An account has this username by now. Choose another one.",
 };
 
-function requirePassword({ password }: Given): string {
+function requirePassword({ password }: ConfirmationInput): string {
   if (password !== undefined) return password;
   throw invalid([{ pointer: "/password", code: "required", detail: "This field is required." }]);
 }

@@ -89,7 +89,7 @@ function chooseLongForm({ kind: { schema, column }, options }: Field): Input["lo
   return isLong(schema) ? "wrapped" : null;
 }
 
-function isLong({ maxLength }: Schema): boolean {
+function isLong({ maxLength }: InputSchema): boolean {
   return typeof maxLength === "number" && maxLength > LONG;
 }
 
@@ -102,10 +102,10 @@ function writeHelp(type: string, kind: string): Markup {
   return kind === "e-mail" ? html` type="email"` : html``;
 }
 
-type Schema = Readonly<Record<string, unknown>>;
+type InputSchema = Readonly<Record<string, unknown>>;
 
 /** Returns the inputs of a body with a JSON Schema, one for each member. */
-function inputsOfSchema({ properties, required }: Schema): readonly Input[] {
+function inputsOfSchema({ properties, required }: InputSchema): readonly Input[] {
   if (!isObject(properties)) return [];
   const needed = Array.isArray(required) ? required : [];
   return Object.entries(properties).flatMap(([name, schema]) =>
@@ -113,7 +113,7 @@ function inputsOfSchema({ properties, required }: Schema): readonly Input[] {
   );
 }
 
-function inputOfSchema(name: string, schema: Schema, isNeeded: boolean): Input {
+function inputOfSchema(name: string, schema: InputSchema, isNeeded: boolean): Input {
   const types = [schema["type"] ?? "json"].flat().map(String);
   const [first = "json"] = types.filter((each) => each !== "null");
   const type = { string: "text", integer: "integer", number: "number", boolean: "boolean" }[first] ?? "json";

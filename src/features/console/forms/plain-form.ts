@@ -52,13 +52,13 @@ export function writePlainForm(view: View, form: PlainForm): PageContent {
   </form>`;
 }
 
-interface Shown {
+interface PlainFieldInput {
   readonly field: PlainField;
   readonly wrong: readonly Issue[];
   readonly text: string;
 }
 
-function writePlainField({ field, wrong, text }: Shown, prefix: string, hasFocus: boolean): PageContent {
+function writePlainField({ field, wrong, text }: PlainFieldInput, prefix: string, hasFocus: boolean): PageContent {
   const { name, label, type = "text", autocomplete, rule, optional } = field;
   const id = `${prefix}-${name}`;
   const described = [...(wrong.length === 0 ? [] : [`${id}-wrong`]), ...(rule === undefined ? [] : [`${id}-rule`])];

@@ -22,7 +22,7 @@ export function describeRule(field: Field, where: "form" | "record" = "record"):
 }
 
 /** Returns the rule for a value with a JSON Schema (2020-12). */
-export function ruleOfSchema(schema: Schema): string {
+export function ruleOfSchema(schema: RuleSchema): string {
   const { description } = schema;
   return joined([
     severalOfSchema(schema) === null ? describeShape(schema) : describeSelection(schema),
@@ -30,9 +30,9 @@ export function ruleOfSchema(schema: Schema): string {
   ]);
 }
 
-type Schema = Readonly<Record<string, unknown>>;
+type RuleSchema = Readonly<Record<string, unknown>>;
 
-function describeShape(schema: Schema): string {
+function describeShape(schema: RuleSchema): string {
   const { enum: values, type: types, minimum, maximum } = schema;
   if (Array.isArray(values)) return listed(values.map(String));
   const [type] = [types ?? "any"].flat().filter((each) => each !== "null");
@@ -60,20 +60,20 @@ const formats: Readonly<Record<string, string>> = {
   email: "An e-mail address",
 };
 
-function textShape({ format, minLength, maxLength }: Schema): string {
+function textShape({ format, minLength, maxLength }: RuleSchema): string {
   const phrase = formats[String(format)];
   if (typeof maxLength !== "number" || format === "email") return phrase ?? "Text";
   return phrase === undefined ? length(minLength, maxLength) : `${phrase}. At most ${counted(maxLength)} characters`;
 }
 
-function arrayShape({ items, minItems, maxItems }: Schema): string {
+function arrayShape({ items, minItems, maxItems }: RuleSchema): string {
   const each = isObject(items) ? `, each: ${describeShape(items)}` : "";
   if (typeof maxItems !== "number") return `A JSON array${each}`;
   return `A JSON array of ${counted(Number(minItems ?? 0))} to ${counted(maxItems)} values${each}`;
 }
 
 /** Returns the rule for an array with checkboxes. */
-function describeSelection({ minItems, maxItems }: Schema): string {
+function describeSelection({ minItems, maxItems }: RuleSchema): string {
   if (typeof maxItems !== "number") return Number(minItems ?? 0) === 0 ? "" : `At least ${Number(minItems)} of them`;
   return `${counted(Number(minItems ?? 0))} to ${counted(maxItems)} of them`;
 }

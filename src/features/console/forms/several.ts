@@ -38,7 +38,7 @@ export function parseTicked(value: unknown): Ticked | null {
 }
 
 /** The content around the checkboxes. */
-export interface Around {
+export interface CheckboxGroup {
   readonly name: string;
   /** Attributes of the group: its id and its descriptions. */
   readonly about: PageContent;
@@ -54,7 +54,7 @@ export interface Around {
 /**
  * Writes a checkbox for each current and each possible value, or an input for others. Current values keep their order.
  */
-export function writeSeveral({ type, among }: Several, ticked: Ticked, around: Around): Markup {
+export function writeSeveral({ type, among }: Several, ticked: Ticked, around: CheckboxGroup): Markup {
   const { name, about, legend, isNeeded, choosing, behind, called } = around;
   const others = (among ?? []).filter((each) => !ticked.includes(each));
   const box = (value: number | string, isTicked: boolean): Markup => {

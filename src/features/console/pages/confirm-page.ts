@@ -11,7 +11,7 @@ import { writePasskeyForm } from "../forms/passkey-form.ts";
 import { askedPath, isServed } from "../paths.ts";
 import { resolveAddress, type Drawn, type Site } from "../site.ts";
 import { LOGIN_PATH } from "../ways-in.ts";
-import { drawFactorChoice, codeField, drawHead, readNext, type Waiting } from "./waiting-parts.ts";
+import { drawFactorChoice, codeField, drawHead, readNext, type WaitingLoginReply } from "./waiting-parts.ts";
 
 // A request that needs a recent proof of who sends it. The typed values go along through the pages, without passwords.
 
@@ -81,13 +81,13 @@ function hiddenForm(again: unknown): PageContent {
 }
 
 /** Returns true if a login that waits is a confirmation: only a confirmation takes a password or a form that goes along. */
-export function isConfirmation({ sent }: View, { factors }: Waiting): boolean {
+export function isConfirmation({ sent }: View, { factors }: WaitingLoginReply): boolean {
   if (isObject(sent) && sent["again"] !== undefined) return true;
   return factors.some((each) => isObject(each) && each["kind"] === "password");
 }
 
 /** Draws the forms that confirm: by password, code or passkey. */
-export function drawConfirming(view: View, { factors }: Waiting, wrong?: string): Drawn {
+export function drawConfirming(view: View, { factors }: WaitingLoginReply, wrong?: string): Drawn {
   const all = factors.filter(isObject);
   const passkey = all.find(({ kind }) => kind === "passkey");
   const codes = all.filter(({ kind }) => kind === "totp" || kind === "recovery");

@@ -8,7 +8,7 @@ import { needsScript } from "../parts.ts";
 import { resolveAddress, formatTitle, type Drawn } from "../site.ts";
 import { findRecord } from "./rows.ts";
 
-type Values = Readonly<Record<string, unknown>>;
+type ConflictValues = Readonly<Record<string, unknown>>;
 
 /** Two versions of one record, to choose from field by field. */
 interface Conflict {
@@ -16,10 +16,10 @@ interface Conflict {
   readonly offer: Offer;
   readonly path: string;
   /** The current record, as far as the caller may read it. */
-  readonly current: Values;
+  readonly current: ConflictValues;
   /** Its tag, in the form of `If-Match`. */
   readonly tag: string;
-  readonly sent: Values;
+  readonly sent: ConflictValues;
 }
 
 /**
@@ -40,7 +40,7 @@ export async function drawConflict(view: View, path: string): Promise<Drawn | nu
 }
 
 /** Returns null for the optional fields, because a replacement empties the fields that it leaves out. */
-function createEmptyValues(offer: Offer): Values {
+function createEmptyValues(offer: Offer): ConflictValues {
   const optional = collectInputs(offer).filter(({ type, isUnseen }) => type.endsWith(" null") && !isUnseen);
   return Object.fromEntries(optional.map(({ name }) => [name, null]));
 }

@@ -9,11 +9,11 @@ import { LOGIN_PATH, PASSKEY_PATH } from "../ways-in.ts";
 import { drawConfirming, isConfirmation } from "./confirm-page.ts";
 import { WRONG_PASSKEY } from "./login-page.ts";
 import { findRecord } from "./rows.ts";
-import { drawFactorChoice, codeField, drawHead, isWaiting, readNext, type Waiting } from "./waiting-parts.ts";
+import { drawFactorChoice, codeField, drawHead, isWaiting, readNext, type WaitingLoginReply } from "./waiting-parts.ts";
 
 // The second step of a login. Only passkeys need JavaScript.
 
-type Values = Readonly<Record<string, unknown>>;
+type FactorMembers = Readonly<Record<string, unknown>>;
 
 /** Draws the page for the second factor of the login that the cookie of this browser names. */
 export async function drawWaitingLogin({ site, view }: Drawing): Promise<Drawn> {
@@ -44,7 +44,7 @@ function wrongAnswer(sent: unknown): string {
 }
 
 /** Draws a login that waits for another proof, with a form for each kind of factor. */
-export function drawWaiting(site: Site, view: View, { needs, factors }: Waiting, wrong?: string): Drawn {
+export function drawWaiting(site: Site, view: View, { needs, factors }: WaitingLoginReply, wrong?: string): Drawn {
   const all = factors.filter(isObject);
   const isMail = all.some(({ kind }) => kind === "mail");
   if (needs === "enrolment" && !isMail) {
@@ -70,7 +70,7 @@ export function drawWaiting(site: Site, view: View, { needs, factors }: Waiting,
 }
 
 /** One form is enough for all passkeys of an account: the browser shows those that it has. */
-function passkeyForm(site: Site, view: View, { id, ask }: Values): PageContent {
+function passkeyForm(site: Site, view: View, { id, ask }: FactorMembers): PageContent {
   const does = "Use a passkey";
   const next = readNext(view);
   const fields = { factor: String(id), next };
@@ -80,7 +80,7 @@ function passkeyForm(site: Site, view: View, { id, ask }: Values): PageContent {
 }
 
 /** Returns the form for a code. `error` is the id of the reason why the last code was wrong, or empty. */
-export function codeForm(view: View, factors: readonly Values[], error: string): Markup {
+export function codeForm(view: View, factors: readonly FactorMembers[], error: string): Markup {
   return html`<form class="panel form" method="post" action="${resolveAddress(view, LOGIN_PATH)}" aria-label="Complete the login">
     <input type="hidden" name="next" value="${readNext(view)}" />
     ${drawFactorChoice(factors)}${codeField(factors, error)}

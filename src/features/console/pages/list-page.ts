@@ -14,10 +14,10 @@ import { resolveAddress, recordAddress, formatTitle, type Drawing, type Drawn } 
 import { isNumeric, showValue } from "../values.ts";
 import { drawChips, drawFilters, keptInputs } from "./filters.ts";
 
-type Values = Readonly<Record<string, unknown>>;
+type ListedRow = Readonly<Record<string, unknown>>;
 
 /** Draws a collection: filters, order, columns, one page of records, and a form to create one. */
-export async function drawList(drawing: Drawing, resource: Resource, rows: readonly Values[]): Promise<Drawn> {
+export async function drawList(drawing: Drawing, resource: Resource, rows: readonly ListedRow[]): Promise<Drawn> {
   const { offers } = drawing;
   const title = formatTitle(resource.plural);
   const create = offers.find(({ action }) => action === "create");
@@ -53,7 +53,7 @@ export async function drawList(drawing: Drawing, resource: Resource, rows: reado
 const MOST_DRAWN = 2 * 1024 * 1024;
 
 /** Draws the rows in turns. Draws only the first ones of an array that was sent, because its records may have 8 MiB. */
-async function drawTable(drawing: Drawing, resource: Resource, rows: readonly Values[]): Promise<Markup> {
+async function drawTable(drawing: Drawing, resource: Resource, rows: readonly ListedRow[]): Promise<Markup> {
   const names = Object.keys(rows[0]!);
   const order = findOrder(drawing);
   const columns = names.map((name) => drawColumnHead(drawing, resource, name, order));
@@ -86,7 +86,7 @@ async function drawTable(drawing: Drawing, resource: Resource, rows: readonly Va
   );
 }
 
-function drawCell(drawing: Drawing, { fields }: Resource, row: Values, name: string): Markup {
+function drawCell(drawing: Drawing, { fields }: Resource, row: ListedRow, name: string): Markup {
   const value = row[name];
   if (name === "id") {
     const at = recordAddress(drawing.view, drawing.path, value);

@@ -11,7 +11,7 @@ import { drawConfirmed, drawConfirming } from "./confirm-page.ts";
 import { codeForm, drawWaiting } from "./factor-page.ts";
 import { drawHead, isWaiting, readNext } from "./waiting-parts.ts";
 
-type Values = Readonly<Record<string, unknown>>;
+type NewFactorValues = Readonly<Record<string, unknown>>;
 
 /** Draws the answers of a login and of a new factor. Returns null if the answer is none of them. */
 export async function drawFactor({ site, view, body }: Drawing): Promise<Drawn | null> {
@@ -30,7 +30,7 @@ export async function drawFactor({ site, view, body }: Drawing): Promise<Drawn |
 /** The path that makes a new factor count. */
 export const CONFIRM_PATH = "/users/{id}/factors/{factor_id}/confirm";
 
-async function drawApp(view: View, factor: Values): Promise<Drawn> {
+async function drawApp(view: View, factor: NewFactorValues): Promise<Drawn> {
   const title = "Set up the authenticator app";
   const form = isEnrolment(view) ? codeForm(view, [factor], "") : await confirmForm(view, factor);
   const main = html`${drawHead(title, "Add this key to the app, then enter the code that the app shows.")}
@@ -41,7 +41,7 @@ async function drawApp(view: View, factor: Values): Promise<Drawn> {
 }
 
 /** The browser asks the user before it makes the passkey. */
-function drawPasskey(view: View, { id }: Values, options: Values): Drawn {
+function drawPasskey(view: View, { id }: NewFactorValues, options: NewFactorValues): Drawn {
   const title = "Create the passkey";
   const does = "Create the passkey";
   const factor = String(id);
@@ -53,7 +53,7 @@ function drawPasskey(view: View, { id }: Values, options: Values): Drawn {
   return { title, main, narrow: true };
 }
 
-function drawAdded(view: View, { kind, label }: Values): Drawn {
+function drawAdded(view: View, { kind, label }: NewFactorValues): Drawn {
   const title = kind === "passkey" ? "The passkey is added" : "The factor is added";
   const main = html`${drawHead(title, `“${String(label ?? kind)}” is active now.`)}
     <p class="row"><a class="btn main" href="${resolveAccountAddress(view)}">To your account</a></p>`;
@@ -61,7 +61,7 @@ function drawAdded(view: View, { kind, label }: Values): Drawn {
 }
 
 /** Confirms an app that a user adds on the account page. */
-async function confirmForm(view: View, { id }: Values): Promise<PageContent> {
+async function confirmForm(view: View, { id }: NewFactorValues): Promise<PageContent> {
   const path = CONFIRM_PATH.replace("{id}", readUserId(view)).replace("{factor_id}", String(id));
   const offer = (await view.offers(path)).find(({ method }) => method === "POST");
   return offer === undefined

@@ -15,10 +15,10 @@ import { showValue } from "../values.ts";
 import { drawExpansions } from "./list-page.ts";
 import { isRows, drawRows } from "./rows.ts";
 
-type Values = Readonly<Record<string, unknown>>;
+type RecordValues = Readonly<Record<string, unknown>>;
 
 /** Draws a record: its fields with their rules, the records within it, its actions, and a form to change it. */
-export async function drawRecord(drawing: Drawing, resource: Resource, record: Values): Promise<Drawn> {
+export async function drawRecord(drawing: Drawing, resource: Resource, record: RecordValues): Promise<Drawn> {
   const { offers, tag } = drawing;
   const what = `${resource.name} ${String(record["id"] ?? "")}`.trim();
   const update = offers.find(({ action }) => action === "update");
@@ -62,14 +62,14 @@ export async function drawRecord(drawing: Drawing, resource: Resource, record: V
   return { title: formatTitle(what), main };
 }
 
-function drawLabel(resource: Resource, record: Values): PageContent {
+function drawLabel(resource: Resource, record: RecordValues): PageContent {
   const label = findLabelField(resource);
   const name = label === null ? null : record[label];
   return typeof name === "string" ? html`<p><bdi>${excerptText(name, inCell.characters)}</bdi></p>` : "";
 }
 
 /** Returns the fields by name, each with its value and its rule. */
-export function drawFields(drawing: Drawing, fields: Readonly<Record<string, Field>>, record: Values): Markup {
+export function drawFields(drawing: Drawing, fields: Readonly<Record<string, Field>>, record: RecordValues): Markup {
   const rows = Object.entries(record).map(([name, value]) => {
     const field = Object.hasOwn(fields, name) ? fields[name]! : null;
     const rule = field === null ? (name === "id" ? "Given by the service" : "") : describeRule(field);
@@ -108,7 +108,7 @@ async function drawNested({ site, view, path }: Drawing, resource: Resource): Pr
  * Returns the form for a change. One button sends the changes, the other the whole record. A value that is too long for
  * an input would be emptied by the second.
  */
-function drawEditForm({ view, offers, tag, choices, labels }: Drawing, values: Values): PageContent {
+function drawEditForm({ view, offers, tag, choices, labels }: Drawing, values: RecordValues): PageContent {
   const update = offers.find(({ action }) => action === "update");
   const isWhole = !Object.values(values).some(isTooLong);
   const replace = isWhole ? offers.find(({ action }) => action === "replace") : undefined;

@@ -6,24 +6,24 @@ import { column, table } from "../parts.ts";
 import type { Drawing } from "../site.ts";
 import { showValue } from "../values.ts";
 
-type Values = Readonly<Record<string, unknown>>;
+type RowValues = Readonly<Record<string, unknown>>;
 
 /** The maximum number of columns of a table. */
 const MOST_COLUMNS = 100;
 
 /** Returns the record in a reply. Returns null for any other reply. */
-export function findRecord(reply: Reply | null): Values | null {
+export function findRecord(reply: Reply | null): RowValues | null {
   return reply?.body?.kind === "data" && isObject(reply.body.value) ? reply.body.value : null;
 }
 
 /**
  * Returns true if data is a table, with or without a declaration. Rows with too many different members are not a table.
  */
-export function isRows(value: unknown): value is readonly Values[] {
+export function isRows(value: unknown): value is readonly RowValues[] {
   return Array.isArray(value) && value.every(isObject) && findColumns(value) !== null;
 }
 
-function findColumns(rows: readonly Values[]): readonly string[] | null {
+function findColumns(rows: readonly RowValues[]): readonly string[] | null {
   const names = new Set<string>();
   for (const row of rows) {
     for (const name in row) names.add(name);
@@ -33,7 +33,7 @@ function findColumns(rows: readonly Values[]): readonly string[] | null {
 }
 
 /** Draws rows without a declared resource. */
-export function drawRows(drawing: Drawing, rows: readonly Values[]): Markup {
+export function drawRows(drawing: Drawing, rows: readonly RowValues[]): Markup {
   const names = findColumns(rows) ?? [];
   if (rows.length === 0) return html`<div class="empty"><h2>Nothing here</h2></div>`;
   const lines = rows.map(

@@ -20,7 +20,7 @@ ${drawProgram(drawing.site, drawing.view)}</div>`;
 }
 
 /** A way to send a credential by hand. */
-interface Way {
+interface CredentialHeader {
   readonly name: string;
   readonly header: string;
   readonly placeholder: string;
@@ -56,7 +56,7 @@ ${panes}</div>
 <noscript><p class="rule">Sending it needs JavaScript.</p></noscript></section>`;
 }
 
-function collectWays(site: Site): readonly Way[] {
+function collectWays(site: Site): readonly CredentialHeader[] {
   const carriers = site.facts().schemes.flatMap((scheme) => scheme.carriers.map((carrier) => ({ scheme, carrier })));
   const ways = carriers.flatMap(({ scheme, carrier }) => createWays(scheme.name, carrier));
   return ways
@@ -64,7 +64,7 @@ function collectWays(site: Site): readonly Way[] {
     .slice(0, 5);
 }
 
-function createWays(name: string, carrier: Carrier): readonly Way[] {
+function createWays(name: string, carrier: Carrier): readonly CredentialHeader[] {
   if (carrier.in === "authorization") {
     const word = formatTitle(carrier.scheme);
     return [{ name: word, header: "Authorization", placeholder: `${word} …` }];

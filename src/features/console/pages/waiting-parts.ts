@@ -6,13 +6,13 @@ import { findParameter } from "../addresses.ts";
 
 // The common parts of the pages on which a login is completed or confirmed.
 
-type Values = Readonly<Record<string, unknown>>;
+type WaitingValues = Readonly<Record<string, unknown>>;
 
 /** A login that waits for another proof. */
-export type Waiting = Values & { readonly needs: string; readonly factors: readonly unknown[] };
+export type WaitingLoginReply = WaitingValues & { readonly needs: string; readonly factors: readonly unknown[] };
 
 /** Returns true if a value is a login that waits for another proof. */
-export function isWaiting(value: unknown): value is Waiting {
+export function isWaiting(value: unknown): value is WaitingLoginReply {
   return isObject(value) && typeof value["needs"] === "string" && Array.isArray(value["factors"]);
 }
 
@@ -27,7 +27,7 @@ export function drawHead(title: string, text: string): Markup {
 }
 
 /** Returns the choice among factors that take a code. One alone needs no choice. */
-export function drawFactorChoice(factors: readonly Values[]): Markup {
+export function drawFactorChoice(factors: readonly WaitingValues[]): Markup {
   const [first] = factors;
   if (factors.length === 1) return html`<input type="hidden" name="factor" value="${String(first!["id"])}" />`;
   const choices = factors.map(
@@ -42,7 +42,7 @@ export function drawFactorChoice(factors: readonly Values[]): Markup {
 }
 
 /** Returns the field for a code of one of these factors. */
-export function codeField(factors: readonly Values[], error: string): Markup {
+export function codeField(factors: readonly WaitingValues[], error: string): Markup {
   const attributes: PageContent = error === "" ? "" : html` aria-invalid="true" aria-describedby="${error}"`;
   return html`<p class="field">
     <label for="code">${describeCode(factors)}</label>
@@ -50,7 +50,7 @@ export function codeField(factors: readonly Values[], error: string): Markup {
   </p>`;
 }
 
-function describeCode(factors: readonly Values[]): string {
+function describeCode(factors: readonly WaitingValues[]): string {
   const [kind, ...others] = factors.map((factor) => factor["kind"]);
   if (kind === "recovery" && others.length === 0) return "Recovery code";
   return kind === "mail" ? "Code from the mail" : "Code";

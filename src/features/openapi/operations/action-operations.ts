@@ -13,11 +13,11 @@ import {
   notModified,
   problemsOfChanges,
   problemsOfState,
-  type Subject,
+  type OperationSubject,
 } from "./resource-operations.ts";
 
 /** Returns the method and the path of an action: `POST /orders/{id}/cancel`. */
-export function formatPlace({ mount }: Subject, { method, on, name }: ServedAction): string {
+export function formatPlace({ mount }: OperationSubject, { method, on, name }: ServedAction): string {
   const { path } = mount.resource;
   return `${method} ${on === "record" ? `${path}/{id}` : path}/${name}`;
 }
@@ -28,7 +28,7 @@ function camelCase(name: string): string {
 }
 
 /** Describes an action. */
-export function describeServedAction(subject: Subject, action: ServedAction): Description {
+export function describeServedAction(subject: OperationSubject, action: ServedAction): Description {
   const { name, on, method, description, problems, body } = action;
   const about = on === "record" ? subject.one : subject.many;
   const said = name.replaceAll(/[-_]/g, " ");
@@ -57,7 +57,10 @@ export function describeServedAction(subject: Subject, action: ServedAction): De
   };
 }
 
-function buildResponses(subject: Subject, { answer, method }: ServedAction): Readonly<Record<string, JSONObject>> {
+function buildResponses(
+  subject: OperationSubject,
+  { answer, method }: ServedAction,
+): Readonly<Record<string, JSONObject>> {
   const able = subject.formats.filter(({ shows }) => shows !== "lists");
   const repeated = method === "GET" ? [] : (["IdempotencyReplayed"] as const);
   if (answer === "nothing") return { 204: { description: "Done.", headers: answerHeaders(...repeated) } };

@@ -3,7 +3,7 @@ import type {
   ServedEndpoint,
   EndpointDocumentation,
   ResponseDocumentation,
-  Shape,
+  BodyShape,
 } from "../../../http/endpoint/endpoint.ts";
 import type { Method } from "../../../http/endpoint/facts.ts";
 import type { Format } from "../../../http/formats/format.ts";
@@ -34,7 +34,7 @@ export function describeOwn(endpoint: ServedEndpoint, formats: readonly Format[]
   };
 }
 
-function requestSchema(shape: Shape, method: Method, mediaType: string): JSONObject {
+function requestSchema(shape: BodyShape, method: Method, mediaType: string): JSONObject {
   if (mediaType === "application/json-patch+json") return ref("schemas", "JSONPatch");
   if (!isResource(shape)) return shape;
   return method === "PATCH" ? patchSchema(shape) : draftSchema(shape);
@@ -67,7 +67,7 @@ function buildHeaders(said: Readonly<Record<string, string>>): JSONObject {
   );
 }
 
-function shownIn(shape: Shape, produces: string | undefined, formats: readonly Format[]): JSONObject {
+function shownIn(shape: BodyShape, produces: string | undefined, formats: readonly Format[]): JSONObject {
   const schema = isResource(shape) ? recordSchema(shape) : shape;
   return produces === undefined ? buildContent(formats, schema, null) : { [produces]: { schema } };
 }

@@ -29,7 +29,7 @@ const shelf = defineResource({
   sorts: ["label", "made_at"],
 });
 
-interface Shown {
+interface ShownParameter {
   readonly name: string;
   readonly schema: Value & { readonly items?: Value };
 }
@@ -41,7 +41,7 @@ interface Value {
 }
 
 test("shows only parameters that lists read, with a value of the right type", () => {
-  const shown = listParameters(shelf) as unknown as readonly Shown[];
+  const shown = listParameters(shelf) as unknown as readonly ShownParameter[];
 
   for (const { name, schema } of shown) {
     const value = chooseSample(schema.items ?? schema);

@@ -15,7 +15,7 @@ export type SchemaNames = Readonly<
 >;
 
 /** A resource in the form that its operations use. */
-export interface Subject {
+export interface OperationSubject {
   readonly mount: MountInPlace;
   readonly formats: readonly Format[];
   readonly names: SchemaNames;
@@ -26,7 +26,7 @@ export interface Subject {
 }
 
 /** Describes the actions of a mounted resource. */
-export const describeAction: Readonly<Record<ResourceAction, (subject: Subject) => Description>> = {
+export const describeAction: Readonly<Record<ResourceAction, (subject: OperationSubject) => Description>> = {
   list: (subject) => ({
     ...described(subject, `list${subject.many.written}`, `List ${subject.many.said}`),
     parameters: [
@@ -100,18 +100,18 @@ export const describeAction: Readonly<Record<ResourceAction, (subject: Subject) 
 };
 
 /** A hook gives changes of any table, and a table that existed before may have more rules. */
-function problemsOfRemoval({ mount: { resource, beforeWrite } }: Subject): readonly ProblemCode[] {
+function problemsOfRemoval({ mount: { resource, beforeWrite } }: OperationSubject): readonly ProblemCode[] {
   return beforeWrite === null && resource.table === null ? [] : ["invalid", "taken"];
 }
 
 /** Returns the sentence about lists of other records that lose this record. */
-function unlisted({ mount: { listedBy } }: Subject): string {
+function unlisted({ mount: { listedBy } }: OperationSubject): string {
   const lists = listedBy.map(({ of, link }) => `${link.field} of ${of.resource.plural}`);
   return lists.length === 0 ? "" : `, and taken out of ${lists.join(" and ")}`;
 }
 
 /** Describes `QUERY` of the list. It is offered with every list. */
-export function describeQuery(subject: Subject): Description {
+export function describeQuery(subject: OperationSubject): Description {
   const { parameters: _parameters, ...list } = describeAction.list(subject);
   return {
     ...list,
@@ -123,7 +123,7 @@ export function describeQuery(subject: Subject): Description {
 }
 
 /** Describes PATCH of the collection. It is offered if arrays are. */
-export function describeChanges(subject: Subject): Description {
+export function describeChanges(subject: OperationSubject): Description {
   const { names, many, formats } = subject;
   const body = { type: "array", minItems: 1, maxItems: MAX_LIMIT, items: ref("schemas", names.change) };
   const records = { type: "array", maxItems: MAX_LIMIT, items: ref("schemas", names.record) };
@@ -145,24 +145,24 @@ export function describeChanges(subject: Subject): Description {
   };
 }
 
-function described({ tag }: Subject, operationId: string, summary: string): Omit<Description, "responses"> {
+function described({ tag }: OperationSubject, operationId: string, summary: string): Omit<Description, "responses"> {
   return { operationId, tag, summary, parameters: [], request: () => ({}), problems: [] };
 }
 
 /** Returns the parameter `If-Match`. Some mounts require it. */
-export function ifMatch({ mount }: Subject): JSONObject {
+export function ifMatch({ mount }: OperationSubject): JSONObject {
   return shared(mount.requireIfMatch ? "RequiredIfMatch" : "IfMatch")[0]!;
 }
 
 /** Returns the problems that a precondition can cause. */
-export function problemsOfState({ mount }: Subject): readonly ProblemCode[] {
+export function problemsOfState({ mount }: OperationSubject): readonly ProblemCode[] {
   return mount.requireIfMatch ? ["precondition_failed", "precondition_required"] : ["precondition_failed"];
 }
 
 /** The problems of changes that a hook or an action gives: they may be of any table. */
 export const problemsOfChanges = ["taken", "referenced"] as const satisfies readonly ProblemCode[];
 
-function problemsOfFields({ mount: { resource, beforeWrite } }: Subject): readonly ProblemCode[] {
+function problemsOfFields({ mount: { resource, beforeWrite } }: OperationSubject): readonly ProblemCode[] {
   const options = Object.values(resource.fields).map((field) => field.options);
   return [
     ...(beforeWrite === null ? [] : problemsOfChanges),
@@ -182,12 +182,12 @@ function leftOut(description: string, ...more: readonly HeaderName[]): JSONObjec
 
 export const notModified = { description: "The caller has the current state.", headers: answerHeaders("ETag") };
 
-function shown(subject: Subject, description: string, ...headers: readonly HeaderName[]): JSONObject {
+function shown(subject: OperationSubject, description: string, ...headers: readonly HeaderName[]): JSONObject {
   return answer(subject, description, ref("schemas", subject.names.record), headers);
 }
 
 function answer(
-  { mount: { resource }, formats }: Subject,
+  { mount: { resource }, formats }: OperationSubject,
   description: string,
   schema: JSONObject,
   headers: readonly HeaderName[],
@@ -200,7 +200,7 @@ function answer(
   };
 }
 
-function listed({ mount: { resource }, formats, names }: Subject): JSONObject {
+function listed({ mount: { resource }, formats, names }: OperationSubject): JSONObject {
   const example = exampleWithId(resource);
   return {
     description: "One page of the list.",
@@ -218,7 +218,7 @@ export function exampleWithId(resource: Mount["resource"]): JSONObject | null {
   return example === null ? null : { id: resource.id === "uuid" ? exampleUUID : 1, ...example };
 }
 
-function created(subject: Subject): JSONObject {
+function created(subject: OperationSubject): JSONObject {
   const { mount, names } = subject;
   const record = ref("schemas", names.record);
   const schema = mount.arrays ? { anyOf: [record, { type: "array", maxItems: MAX_LIMIT, items: record }] } : record;
@@ -226,7 +226,7 @@ function created(subject: Subject): JSONObject {
 }
 
 /** Returns the answer to a caller whose record is created by a later request. */
-function later({ mount: { deferral }, formats }: Subject): Readonly<Record<string, JSONObject>> {
+function later({ mount: { deferral }, formats }: OperationSubject): Readonly<Record<string, JSONObject>> {
   if (deferral === null) return {};
   const able = formats.filter(({ shows }) => shows !== "lists");
   const content = buildContent(able, { type: "object" }, {});
@@ -237,18 +237,18 @@ function later({ mount: { deferral }, formats }: Subject): Readonly<Record<strin
 }
 
 /** Returns the schema of one record, or of several: either all of them are created, or none. XML has no arrays. */
-function buildDraftsMedia(subject: Subject, mediaType: string): JSONObject {
+function buildDraftsMedia(subject: OperationSubject, mediaType: string): JSONObject {
   const one = ref("schemas", subject.names.draft);
   const several = { type: "array", minItems: 1, maxItems: MAX_LIMIT, items: one };
   if (mediaType === "application/xml") return buildDraftMedia(subject, mediaType);
   return mediaTypeObject(mediaType, { anyOf: [one, several] }, exampleDraft(subject.mount.resource));
 }
 
-function buildDraftMedia({ mount, names }: Subject, mediaType: string): JSONObject {
+function buildDraftMedia({ mount, names }: OperationSubject, mediaType: string): JSONObject {
   return mediaTypeObject(mediaType, ref("schemas", names.draft), exampleDraft(mount.resource));
 }
 
-function buildPatchMedia({ mount, names }: Subject, mediaType: string): JSONObject {
+function buildPatchMedia({ mount, names }: OperationSubject, mediaType: string): JSONObject {
   const patch = examplePatch(mount.resource);
   if (mediaType !== "application/json-patch+json")
     return mediaTypeObject(mediaType, ref("schemas", names.patch), patch);

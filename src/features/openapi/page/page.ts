@@ -4,7 +4,7 @@ import { writePage, type Page } from "../../../core/html/page.ts";
 import type { JSONObject } from "../json.ts";
 import { drawEntry, type Contents } from "./contents.ts";
 import { collectMediaTypes, objectAt, collectParameters, resolved, textAt, type Operation } from "./description.ts";
-import { prose, drawShape, typeWords, type Writing } from "./prose.ts";
+import { prose, drawShape, typeWords, type DocumentContext } from "./prose.ts";
 import { tryIt } from "./try-it.ts";
 
 /** The parts of an API's pages. */
@@ -142,7 +142,7 @@ function navigationGroup(tag: string, open: PageContent, entries: PageContent): 
       <ul>${entries}</ul></details>`;
 }
 
-function drawSchemes(writing: Writing): PageContent {
+function drawSchemes(writing: DocumentContext): PageContent {
   const schemes = objectAt(objectAt(writing.document["components"])["securitySchemes"]);
   const rows = Object.entries(schemes).map(([name, each]) => {
     const { type, scheme, in: place, description } = objectAt(each);
@@ -153,7 +153,7 @@ function drawSchemes(writing: Writing): PageContent {
   return html`<section aria-labelledby="schemes"><h2 id="schemes">Ways to say who you are</h2><dl class="facts-list">${rows}</dl></section>`;
 }
 
-function parametersSection(writing: Writing, operation: Operation): PageContent {
+function parametersSection(writing: DocumentContext, operation: Operation): PageContent {
   const rows = collectParameters(writing.document, operation).map(
     ({ name, in: place, required, schema, description }) => {
       const resolvedSchema = resolved(writing.document, schema);
@@ -167,7 +167,7 @@ function parametersSection(writing: Writing, operation: Operation): PageContent 
   return html`<section aria-labelledby="parameters"><h2 id="parameters">Parameters</h2><dl class="facts-list">${rows}</dl></section>`;
 }
 
-function bodySection(writing: Writing, { said }: Operation): PageContent {
+function bodySection(writing: DocumentContext, { said }: Operation): PageContent {
   const content = collectMediaTypes(objectAt(said["requestBody"])["content"]);
   if (content.length === 0) return "";
   const [first, ...others] = drawShapes(writing, content);
@@ -175,7 +175,7 @@ function bodySection(writing: Writing, { said }: Operation): PageContent {
 }
 
 /** Returns each shape once, with its media types. */
-function drawShapes(writing: Writing, content: ReturnType<typeof collectMediaTypes>): readonly Markup[] {
+function drawShapes(writing: DocumentContext, content: ReturnType<typeof collectMediaTypes>): readonly Markup[] {
   const types = new Map<string, string[]>();
   for (const [type, { schema }] of content) {
     const key = JSON.stringify(schema ?? {});
@@ -187,7 +187,7 @@ function drawShapes(writing: Writing, content: ReturnType<typeof collectMediaTyp
   );
 }
 
-function answersSection(writing: Writing, { said }: Operation): Markup {
+function answersSection(writing: DocumentContext, { said }: Operation): Markup {
   const answers = Object.entries(objectAt(said["responses"]));
   const rows = answers.map(([status, each]) => [status, drawAnswer(writing, status, each)] as const);
   const list = (isMistake: boolean): Markup =>
@@ -202,7 +202,7 @@ function answersSection(writing: Writing, { said }: Operation): Markup {
   </section>`;
 }
 
-function drawAnswer(writing: Writing, status: string, unresolved: unknown): Markup {
+function drawAnswer(writing: DocumentContext, status: string, unresolved: unknown): Markup {
   const { description, content } = resolved(writing.document, unresolved);
   const tone = status < "400" ? "" : status < "500" ? "c4" : "c5";
   const shapes = status < "300" ? collectMediaTypes(content).filter(([type]) => type.endsWith("json")) : [];

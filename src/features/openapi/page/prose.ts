@@ -3,7 +3,7 @@ import { ref, type JSONObject } from "../json.ts";
 import { listAt, objectAt, resolved, textAt } from "./description.ts";
 
 /** The context for the texts of a document. */
-export interface Writing {
+export interface DocumentContext {
   readonly document: JSONObject;
   /** The base path of the service. Empty for the root. */
   readonly basePath: string;
@@ -12,7 +12,7 @@ export interface Writing {
 const DEEPEST = 8;
 
 /** Formats a text. Backticks set code, and the code of a problem links to its page. */
-export function prose({ document, basePath }: Writing, text: unknown): PageContent {
+export function prose({ document, basePath }: DocumentContext, text: unknown): PageContent {
   const problem = resolved(document, ref("schemas", "Problem"));
   const codes = listAt(objectAt(objectAt(problem["properties"])["code"])["enum"]);
   return textAt(text)
@@ -52,7 +52,7 @@ export function typeWords(schema: JSONObject): string {
  * Returns the members of a schema with their possible values. Includes the members of list items and alternatives, but no schema within
  * itself.
  */
-export function drawShape(writing: Writing, unresolved: unknown, within: readonly unknown[] = []): Markup {
+export function drawShape(writing: DocumentContext, unresolved: unknown, within: readonly unknown[] = []): Markup {
   const { $ref } = objectAt(unresolved);
   if (within.length > DEEPEST || ($ref !== undefined && within.includes($ref))) return html`<p>…</p>`;
   const schema = resolved(writing.document, unresolved);
@@ -79,7 +79,7 @@ interface Place {
   readonly within: readonly unknown[];
 }
 
-function drawMember(writing: Writing, name: string, unresolved: unknown, { isNeeded, within }: Place): Markup {
+function drawMember(writing: DocumentContext, name: string, unresolved: unknown, { isNeeded, within }: Place): Markup {
   const schema = resolved(writing.document, unresolved);
   const isNested = ["properties", "items", "anyOf", "oneOf"].some((each) => schema[each] !== undefined);
   const marks = [

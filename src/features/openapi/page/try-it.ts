@@ -11,10 +11,10 @@ import {
   textAt,
   type Operation,
 } from "./description.ts";
-import { prose, typeWords, type Writing } from "./prose.ts";
+import { prose, typeWords, type DocumentContext } from "./prose.ts";
 
 /** Returns a form filled in with examples, and the same request for a shell and for a script. */
-export function tryIt(writing: Writing, operation: Operation, who: string | null): Markup {
+export function tryIt(writing: DocumentContext, operation: Operation, who: string | null): Markup {
   const { document, basePath } = writing;
   const parameters = collectParameters(document, operation).filter((each) => each["in"] !== "cookie");
   const [needed, others] = [parameters.filter(isNeeded), parameters.filter((each) => !isNeeded(each))];
@@ -56,7 +56,7 @@ function isNeeded({ in: place, required }: JSONObject): boolean {
   return place === "path" || required === true;
 }
 
-function drawInput(writing: Writing, parameter: JSONObject): Markup {
+function drawInput(writing: DocumentContext, parameter: JSONObject): Markup {
   const { name, in: place, description } = parameter;
   const schema = resolved(writing.document, parameter["schema"]);
   const id = `${textAt(place)}-${textAt(name)}`;
@@ -119,14 +119,14 @@ function chooseCredential(document: JSONObject, { said }: Operation): string {
   return header === undefined ? "" : `${textAt(header["name"])}: VALUE`;
 }
 
-interface Asked {
+interface TryItRequest {
   readonly path: string;
   readonly headers: readonly string[];
   readonly body: string | null;
 }
 
 /** Returns the first request of the form. When the form changes, the script writes both texts again. */
-function askedBy({ document, basePath }: Writing, operation: Operation): Asked {
+function askedBy({ document, basePath }: DocumentContext, operation: Operation): TryItRequest {
   const parameters = collectParameters(document, operation);
   const path = parameters
     .filter((each) => each["in"] === "path")
@@ -151,7 +151,7 @@ function askedBy({ document, basePath }: Writing, operation: Operation): Asked {
   };
 }
 
-function formatCurl(writing: Writing, operation: Operation): string {
+function formatCurl(writing: DocumentContext, operation: Operation): string {
   const { path, headers, body } = askedBy(writing, operation);
   const { method } = operation;
   return [
@@ -161,7 +161,7 @@ function formatCurl(writing: Writing, operation: Operation): string {
   ].join(" \\\n  ");
 }
 
-function formatFetch(writing: Writing, operation: Operation): string {
+function formatFetch(writing: DocumentContext, operation: Operation): string {
   const { path, headers, body } = askedBy(writing, operation);
   const lines = [
     `method: ${JSON.stringify(operation.method)},`,

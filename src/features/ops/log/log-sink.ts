@@ -30,7 +30,7 @@ export function logSink(stream: Writable & { readonly fd?: number }): LogSink {
 }
 
 /** The way to write text. Calls `lost` if it fails, immediately or later. */
-interface Way {
+interface LogOutput {
   send(text: string, lost: () => void): void;
   errors(): number;
 }
@@ -40,7 +40,7 @@ export function fileSink(write: WriteFile): LogSink {
   return createSink(fileWay(write));
 }
 
-function createSink(way: Way): LogSink {
+function createSink(way: LogOutput): LogSink {
   let dropped = 0;
   let reportedLines = 0;
 
@@ -60,7 +60,7 @@ function createSink(way: Way): LogSink {
   };
 }
 
-function streamWay(stream: Writable): Way {
+function streamWay(stream: Writable): LogOutput {
   let errors = 0;
   // Without a listener, the process would stop together with the reader of the log.
   stream.on("error", () => errors++);
@@ -76,7 +76,7 @@ function streamWay(stream: Writable): Way {
 }
 
 /** Writes synchronously. A file does not block, and the text is kept if the process is killed. */
-function fileWay(write: WriteFile): Way {
+function fileWay(write: WriteFile): LogOutput {
   let errors = 0;
   let isBroken = false;
   return {

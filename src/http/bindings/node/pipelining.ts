@@ -7,12 +7,12 @@ const MOST_OF_A_TURN = 32;
 /** How many requests may wait on one connection while it is still read. */
 const MOST_WAITING = 64;
 
-interface Line {
+interface PipelineCounts {
   waiting: number;
   answered: number;
 }
 
-const lines = new WeakMap<Socket, Line>();
+const lines = new WeakMap<Socket, PipelineCounts>();
 
 /**
  * Answers a request when the earlier ones on its connection are answered. One packet can contain 2,000 requests: all

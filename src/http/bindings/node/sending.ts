@@ -3,7 +3,7 @@ import type { Answer } from "../../answer/writing.ts";
 import { endGently } from "./ending.ts";
 import type { Peer } from "./peer.ts";
 import { isStream, type OnStream } from "./streams.ts";
-import { makeUnread, type Counted } from "./unread.ts";
+import { makeUnread, type WatchedSocket } from "./unread.ts";
 
 /** How long a response may take to leave while its request is still arriving, in milliseconds. */
 const LEAVING_MS = 30_000;
@@ -56,7 +56,7 @@ function sendWhole(
  * Returns the part of an HTTP/2 stream that is counted: a response waits for the reader of its stream, and is dropped
  * with it.
  */
-function ofStream(stream: OnStream["stream"], socket: Peer, octets: number): Counted {
+function ofStream(stream: OnStream["stream"], socket: Peer, octets: number): WatchedSocket {
   const { remoteAddress, localAddress, destroyed } = socket;
   return {
     isStream: true,
@@ -67,7 +67,7 @@ function ofStream(stream: OnStream["stream"], socket: Peer, octets: number): Cou
     writableLength: stream.writableLength === 0 ? 0 : octets,
     on: stream.on.bind(stream),
     destroy: () => stream.destroy(),
-  } as Counted;
+  } as WatchedSocket;
 }
 
 /**

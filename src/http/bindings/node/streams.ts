@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Counted } from "./unread.ts";
+import type { WatchedSocket } from "./unread.ts";
 
 /** A request or response of HTTP/2, as `node:http2` passes it. */
 export interface OnStream {
-  readonly stream: Pick<Counted, "writableLength" | "on" | "destroy"> & {
+  readonly stream: Pick<WatchedSocket, "writableLength" | "on" | "destroy"> & {
     close(code?: number): void;
     /** The connection. Undefined if it is closed. */
     readonly session?: object | undefined;

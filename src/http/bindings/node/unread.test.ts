@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Observation } from "../../../core/observation.ts";
 import { requestListener } from "./request-listener.ts";
-import { makeUnread, type Counted } from "./unread.ts";
+import { makeUnread, type WatchedSocket } from "./unread.ts";
 
 const KIBIBYTE = 1024;
 
@@ -27,7 +27,7 @@ function bench(mostBytes: number) {
         events.emit("close");
       },
     });
-    unread.watch(socket as unknown as Counted, (address) => void notices.push(address));
+    unread.watch(socket as unknown as WatchedSocket, (address) => void notices.push(address));
     return events;
   }
 
@@ -80,7 +80,7 @@ test("counts a reused connection once, with one listener", () => {
   const events = new EventEmitter();
   const socket = Object.assign(events, { writableLength: 150 * KIBIBYTE, remoteAddress: "::1", destroy: assert.fail });
 
-  for (let turn = 0; turn < 20; turn++) unread.watch(socket as unknown as Counted);
+  for (let turn = 0; turn < 20; turn++) unread.watch(socket as unknown as WatchedSocket);
 
   assert.equal(events.listenerCount("close"), 1);
 });

@@ -8,11 +8,11 @@ export interface Unread {
    * Counts the waiting octets of a connection that was just written to. `tell` receives each connection that was
    * closed.
    */
-  watch(socket: Counted, tell?: Tell): void;
+  watch(socket: WatchedSocket, tell?: Tell): void;
 }
 
 /** The used members of a connection, or of a stream of HTTP/2. */
-export type Counted = Peer &
+export type WatchedSocket = Peer &
   Pick<Socket, "writableLength" | "on" | "destroy"> & {
     /** True for a stream of HTTP/2. One connection has many. */
     readonly isStream?: true;
@@ -27,7 +27,7 @@ const LEAST_BYTES = 64 * 1024;
  */
 const STREAM_BYTES = 10 * 1024;
 
-interface Waiting {
+interface UnreadEntry {
   readonly bytes: number;
   readonly address: string;
   readonly tell?: Tell;
@@ -37,7 +37,7 @@ interface Waiting {
 interface OfAddress {
   bytes: number;
   /** The oldest first. */
-  readonly sockets: Set<Counted>;
+  readonly sockets: Set<WatchedSocket>;
 }
 
 /**
@@ -46,12 +46,12 @@ interface OfAddress {
  * waiting octets. A caller who reads is never affected by one who does not.
  */
 export function makeUnread(mostBytes = 64 * MEBIBYTE): Unread {
-  const waiting = new Map<Counted, Waiting>();
+  const waiting = new Map<WatchedSocket, UnreadEntry>();
   const addresses = new Map<string, OfAddress>();
-  const watchedSockets = new WeakSet<Counted>();
+  const watchedSockets = new WeakSet<WatchedSocket>();
   let ofAll = 0;
 
-  function remember(socket: Counted, entry: Waiting): void {
+  function remember(socket: WatchedSocket, entry: UnreadEntry): void {
     const ofAddress = addresses.get(entry.address) ?? { bytes: 0, sockets: new Set() };
     addresses.set(entry.address, ofAddress);
     waiting.set(socket, entry);
@@ -60,7 +60,7 @@ export function makeUnread(mostBytes = 64 * MEBIBYTE): Unread {
     ofAll += entry.bytes;
   }
 
-  function forget(socket: Counted): void {
+  function forget(socket: WatchedSocket): void {
     const entry = waiting.get(socket);
     if (entry === undefined) return;
     const ofAddress = addresses.get(entry.address)!;
@@ -100,7 +100,7 @@ export function makeUnread(mostBytes = 64 * MEBIBYTE): Unread {
   };
 }
 
-function measureBytes({ writableLength, isStream }: Counted): number {
+function measureBytes({ writableLength, isStream }: WatchedSocket): number {
   if (isStream === true) return writableLength === 0 ? 0 : writableLength + STREAM_BYTES;
   return writableLength < LEAST_BYTES ? 0 : writableLength;
 }

@@ -36,46 +36,46 @@ import { requireCollectionAsKnown, requirePreconditions } from "../writes/precon
 import type { ActionDraft, RecordCall, ServedAction } from "./action.ts";
 
 /** The checked result of an action. */
-interface Done {
+interface CheckedActionResult {
   readonly values: WrittenValues;
   readonly changes: readonly Change[];
   readonly answer: Readonly<Record<string, JSONValue>> | null;
 }
 
 /** Calls an action, on its record or on the collection. */
-export async function act(placed: MountInPlace, action: ServedAction, exchange: Exchange): Promise<Reply> {
-  const idempotency = action.method === "GET" ? null : repeatable(placed, exchange);
+export async function act(mount: MountInPlace, action: ServedAction, exchange: Exchange): Promise<Reply> {
+  const idempotency = action.method === "GET" ? null : repeatable(mount, exchange);
   return answerOnce(exchange, idempotency, {
-    anew: () => actAnew(placed, action, exchange, idempotency),
-    again: (earlier) => repeat(placed, action, exchange, earlier),
+    anew: () => actAnew(mount, action, exchange, idempotency),
+    again: (earlier) => repeat(mount, action, exchange, earlier),
   });
 }
 
 async function actAnew(
-  placed: MountInPlace,
+  mount: MountInPlace,
   action: ServedAction,
   exchange: Exchange,
   idempotency: Idempotency | null,
 ): Promise<Reply> {
   const draft = readSent(action, exchange);
   const attempt = async (): Promise<Reply | null> => {
-    const row = await findSubject(placed, action, exchange);
-    const done = await ask(placed, action, exchange, { row, draft });
+    const row = await findSubject(mount, action, exchange);
+    const done = await ask(mount, action, exchange, { row, draft });
     if (action.method === "GET" || isNothing(done))
-      return buildReply(placed, action, exchange, { row, answer: done.answer });
-    const transaction = buildTransaction(placed, action, exchange, { row, done, idempotency });
-    const outcome = await commit(placed, exchange, transaction, { kind: "action", action: action.name, before: row });
+      return buildReply(mount, action, exchange, { row, answer: done.answer });
+    const transaction = buildTransaction(mount, action, exchange, { row, done, idempotency });
+    const outcome = await commit(mount, exchange, transaction, { kind: "action", action: action.name, before: row });
     if (outcome.kind === "written")
-      return buildReply(placed, action, exchange, {
+      return buildReply(mount, action, exchange, {
         row: row === null ? null : (outcome.rows[0] ?? null),
         answer: done.answer,
       });
-    if (outcome.kind === "replayed") return repeat(placed, action, exchange, outcome);
-    if (!isOvertakenAction(outcome, row, exchange)) throw refusal(outcome, placed, exchange);
+    if (outcome.kind === "replayed") return repeat(mount, action, exchange, outcome);
+    if (!isOvertakenAction(outcome, row, exchange)) throw refusal(outcome, mount, exchange);
     return null;
   };
   // An action that only reads does not wait for writes.
-  return action.method === "GET" ? (await attempt())! : untilSettled(placed, exchange, attempt);
+  return action.method === "GET" ? (await attempt())! : untilSettled(mount, exchange, attempt);
 }
 
 /**
@@ -97,42 +97,42 @@ function readSent({ body, method }: ServedAction, { context }: Exchange): Action
  * Returns the record of the request, if the caller may see it and it is in the expected state. Returns null for the
  * collection.
  */
-async function findSubject(placed: MountInPlace, action: ServedAction, exchange: Exchange): Promise<Row | null> {
+async function findSubject(mount: MountInPlace, action: ServedAction, exchange: Exchange): Promise<Row | null> {
   if (action.on === "collection") {
-    await requireParents(placed, exchange);
-    if (action.method === "POST") await requireCollectionAsKnown(placed, exchange);
+    await requireParents(mount, exchange);
+    if (action.method === "POST") await requireCollectionAsKnown(mount, exchange);
     return null;
   }
-  const row = await findVisible(placed, exchange);
+  const row = await findVisible(mount, exchange);
   if (row === null) throw problem("not_found");
-  if (action.method === "POST") requirePreconditions(placed, exchange, row);
+  if (action.method === "POST") requirePreconditions(mount, exchange, row);
   return row;
 }
 
-interface Subject {
+interface ActionSubject {
   readonly row: Row | null;
   readonly draft: ActionDraft<Resource["fields"]>;
 }
 
 async function ask(
-  placed: MountInPlace,
+  mount: MountInPlace,
   action: ServedAction,
   exchange: Exchange,
-  { row, draft }: Subject,
-): Promise<Done> {
+  { row, draft }: ActionSubject,
+): Promise<CheckedActionResult> {
   await giveWay(exchange.body);
   const { context } = exchange;
   const subject: Partial<Pick<RecordCall, "record" | "revision">> =
-    row === null ? {} : { record: placed.show(row.record) as RecordCall["record"], revision: row.revision };
+    row === null ? {} : { record: mount.show(row.record) as RecordCall["record"], revision: row.revision };
   // Read-only for the handler: a change would be shown, but not stored.
   Object.freeze(subject.record);
   Object.freeze(draft);
-  const pending = action.handle({ ...subject, draft, collection: placed.collection, context } as RecordCall);
-  const result = await exchange.call.awaiting(() => `The action ${action.name} of ${placed.resource.path}`, pending);
-  const done = readDone(placed, action, result ?? {});
+  const pending = action.handle({ ...subject, draft, collection: mount.collection, context } as RecordCall);
+  const result = await exchange.call.awaiting(() => `The action ${action.name} of ${mount.resource.path}`, pending);
+  const done = readDone(mount, action, result ?? {});
   if (row !== null && Object.keys(done.values).length > 0) {
-    requireSound(placed.resource, { ...row.record, ...done.values });
-    requireShowable(placed, { ...row.record, ...done.values });
+    requireSound(mount.resource, { ...row.record, ...done.values });
+    requireShowable(mount, { ...row.record, ...done.values });
   }
   return done;
 }
@@ -143,13 +143,13 @@ function requireSound(resource: Resource, record: Readonly<Record<string, unknow
   if (issues.length > 0) throw invalid(issues);
 }
 
-function isNothing({ values, changes }: Done): boolean {
+function isNothing({ values, changes }: CheckedActionResult): boolean {
   return Object.keys(values).length === 0 && changes.length === 0;
 }
 
 interface Doing {
   readonly row: Row | null;
-  readonly done: Done;
+  readonly done: CheckedActionResult;
   readonly idempotency: Idempotency | null;
 }
 
@@ -178,33 +178,33 @@ function buildTransaction(
   return withRepeats(exchange, all, keptWith(repeat, records));
 }
 
-interface Answered {
+interface ActionReplyParts {
   readonly row: Row | null;
-  readonly answer: Done["answer"];
+  readonly answer: CheckedActionResult["answer"];
 }
 
 async function buildReply(
-  placed: MountInPlace,
+  mount: MountInPlace,
   action: ServedAction,
   exchange: Exchange,
-  { row, answer }: Answered,
+  { row, answer }: ActionReplyParts,
 ): Promise<Reply> {
   if (action.answer === "nothing" || (action.answer === "record" && row === null)) return { status: 204 };
   if (action.answer !== "record") return showAnswer(action.answer, answer);
   const path = exchange.call.path.replace(/\/$/, "");
   // The response is the record's own representation, at its own URL (RFC 9110 §8.7). The tag belongs to that.
   const headers = [["Content-Location", path.slice(0, path.lastIndexOf("/"))]] as const;
-  return { headers, ...(await showChanged(placed, exchange, row!)) };
+  return { headers, ...(await showChanged(mount, exchange, row!)) };
 }
 
-function showAnswer(fields: Resource, answer: Done["answer"]): Reply {
+function showAnswer(fields: Resource, answer: CheckedActionResult["answer"]): Reply {
   const jsonMembers = Object.keys(fields.fields).filter((name) => fields.fields[name]!.kind.column.type === "json");
   return { status: 200, body: { kind: "data", value: answer, element: fields.name, jsonMembers } };
 }
 
 /** Answers a repeat like the first call. If the data was erased since, the response only says that it was a repeat. */
 async function repeat(
-  placed: MountInPlace,
+  mount: MountInPlace,
   action: ServedAction,
   exchange: Exchange,
   { rows, answer }: Repeated,
@@ -212,27 +212,27 @@ async function repeat(
   const row = rows[0] ?? null;
   const isGone =
     typeof action.answer === "string"
-      ? action.answer === "record" && (row === null || isErased(placed, row))
+      ? action.answer === "record" && (row === null || isErased(mount, row))
       : answer === undefined;
   const reply = isGone
     ? { status: 204 }
-    : await buildReply(placed, action, exchange, { row, answer: (answer ?? null) as Done["answer"] });
+    : await buildReply(mount, action, exchange, { row, answer: (answer ?? null) as CheckedActionResult["answer"] });
   return { ...reply, headers: [...(reply.headers ?? []), REPLAYED] };
 }
 
 const RESULT = ["values", "changes", "answer"];
 
 /** Reads the result of a handler. Throws a fault of its author before any write if the result is invalid. */
-function readDone(placed: MountInPlace, action: ServedAction, result: unknown): Done {
+function readDone(mount: MountInPlace, action: ServedAction, result: unknown): CheckedActionResult {
   const fault = (what: string): TypeError =>
-    new TypeError(`The action ${action.name} of ${placed.resource.path} gave ${sentence([what])}`);
+    new TypeError(`The action ${action.name} of ${mount.resource.path} gave ${sentence([what])}`);
   if (!isObject(result)) throw fault("no object; it has to give { values, changes, answer }, or nothing");
   if (result instanceof Problem) throw fault("a problem; throw it: throw problem(…)");
   if (isStrange(result, RESULT)) throw fault(`${describeType(result)}, which is none of these`);
   const unknown = unknownMembers(result, RESULT);
   if (unknown.length > 0) throw fault(`something unknown: ${unknown.join("; ")}`);
   const { values = {}, changes = [], answer } = result;
-  if (!isObject(values) || isStrangeToCopy(values, Object.keys(placed.resource.fields)))
+  if (!isObject(values) || isStrangeToCopy(values, Object.keys(mount.resource.fields)))
     throw fault(`values that are ${isObject(values) ? describeType(values) : "no object"}`);
   if (!Array.isArray(changes) || !changes.every(isObject)) throw fault("changes that are no list of changes");
   if (action.method === "GET" && (Object.keys(values).length > 0 || changes.length > 0))
@@ -242,7 +242,7 @@ function readDone(placed: MountInPlace, action: ServedAction, result: unknown): 
   if (typeof action.answer === "string" && answer !== undefined)
     throw fault("an answer, but declares no fields for it");
   return {
-    values: readValues(placed.resource.fields, values, fault),
+    values: readValues(mount.resource.fields, values, fault),
     changes: changes as unknown as readonly Change[],
     answer: typeof action.answer === "string" ? null : readAnswer(action.answer, answer, fault),
   };

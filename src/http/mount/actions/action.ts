@@ -7,7 +7,7 @@ import {
   optional,
   shown,
   text,
-  type Check,
+  type ValueCheck,
 } from "../../../core/checking/members.ts";
 import { aDeprecation, readDeprecation, type Deprecated, type Deprecation } from "../../../core/deprecation.ts";
 import type { Eventually } from "../../../core/eventually.ts";
@@ -121,7 +121,7 @@ type Handle = { handle(call: RecordCall): unknown }["handle"];
 
 const NAME = /^[a-z][a-z0-9]*([_-][a-z0-9]+)*$/;
 
-const actionMembers: Readonly<Record<keyof CollectionAction, Check>> = {
+const actionMembers: Readonly<Record<keyof CollectionAction, ValueCheck>> = {
   on: optional(buildChoiceCheck("record", "collection")),
   permission: aPermission,
   method: optional(buildChoiceCheck("POST", "GET")),

@@ -14,16 +14,16 @@ import { inTurns } from "../../scheduling/slices.ts";
 import type { Older, OlderMember, Shaped } from "./older-shape.ts";
 
 /** The output of a mount, and its source columns. */
-type Shown = Shaped & { readonly computed: readonly string[]; readonly sources: readonly string[] };
-type Values = Readonly<Record<string, unknown>>;
+type MountOutput = Shaped & { readonly computed: readonly string[]; readonly sources: readonly string[] };
+type ShapedRecord = Readonly<Record<string, unknown>>;
 
 /** True if these fields are plain columns, so a store can show them directly. Null: all fields. */
-export function areColumns({ older, computed }: Shown, fields: readonly string[] | null): boolean {
+export function areColumns({ older, computed }: MountOutput, fields: readonly string[] | null): boolean {
   return older === null && (fields === null ? computed.length === 0 : !fields.some((name) => computed.includes(name)));
 }
 
 /** Returns the columns that these fields need. Null: all fields. */
-export function columnsFor(shown: Shown, fields: readonly string[] | null): readonly string[] {
+export function columnsFor(shown: MountOutput, fields: readonly string[] | null): readonly string[] {
   const { older, computed, sources } = shown;
   if (fields === null) return sources;
   if (older === null) return areColumns(shown, fields) ? fields : sources;
@@ -58,12 +58,12 @@ export function filterFor({ older }: Shaped, filter: Filter): Filter {
 
 /** Returns the JSON of a page with these fields. Gives way between the records of a large page. */
 export function showPage(
-  { show }: { readonly show: (record: StoredRecord) => Values },
+  { show }: { readonly show: (record: StoredRecord) => ShapedRecord },
   fields: readonly string[] | null,
   { json, count }: Pick<ListText, "json" | "count">,
 ): Eventually<string> {
   const records = valueOfJSON(json) as readonly StoredRecord[];
-  const shown: Values[] = [];
+  const shown: ShapedRecord[] = [];
   const step = (record: StoredRecord): void => {
     const shape = show(record);
     shown.push(fields === null ? shape : Object.fromEntries(fields.map((name) => [name, shape[name]])));
@@ -74,15 +74,15 @@ export function showPage(
 }
 
 /** The record that a request body is compared with, in both shapes. Null if a record is created. */
-interface Reading {
-  readonly current: { readonly old: Values; readonly newer: Values } | null;
+interface ComparedRecord {
+  readonly current: { readonly old: ShapedRecord; readonly newer: ShapedRecord } | null;
   readonly leavesAreText: boolean;
   /** The names in the whole that come from the record, if the caller may not read it. Left out if the caller may. */
   readonly hidden?: ReadonlySet<string>;
 }
 
 /** Converts the whole to the newer shape. Ends the request if fields of the older shape are invalid. */
-export function wholeFor(older: Older, whole: unknown, reading: Reading): unknown {
+export function wholeFor(older: Older, whole: unknown, reading: ComparedRecord): unknown {
   if (!isObject(whole)) return whole;
   const { current, hidden } = reading;
   const issues: Issue[] = [];
@@ -107,7 +107,11 @@ export function wholeFor(older: Older, whole: unknown, reading: Reading): unknow
 }
 
 /** Keeps the value of a member that was not sent. */
-function keep({ from, isPlain, read }: OlderMember, current: Reading["current"], made: Record<string, unknown>): void {
+function keep(
+  { from, isPlain, read }: OlderMember,
+  current: ComparedRecord["current"],
+  made: Record<string, unknown>,
+): void {
   if (isPlain || read !== null) made[from] = current?.newer[from];
 }
 
@@ -130,7 +134,7 @@ export function hiddenFor(
 }
 
 /** Returns the values that the older shape cannot send. They stay unchanged. */
-function collectUnsent({ newer, members }: Older, current: Values): Record<string, unknown> {
+function collectUnsent({ newer, members }: Older, current: ShapedRecord): Record<string, unknown> {
   const sent = new Set([...members.values()].filter(({ read }) => read !== null).map(({ from }) => from));
   const unsentFields = Object.entries(newer.resource.fields).filter(
     ([name, field]) => isShown(field) && isWritable(field) && !sent.has(name),
@@ -142,7 +146,7 @@ function collectUnsent({ newer, members }: Older, current: Values): Record<strin
 function converted(
   { name, from, field, read }: OlderMember,
   sent: unknown,
-  { current: seen, leavesAreText, hidden }: Reading,
+  { current: seen, leavesAreText, hidden }: ComparedRecord,
 ): unknown {
   const { kind, options } = field;
   const current = hidden === undefined ? seen : null;

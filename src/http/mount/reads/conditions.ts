@@ -1,4 +1,4 @@
-import type { Condition } from "../../../resource/conditions.ts";
+import type { QueryCondition } from "../../../resource/conditions.ts";
 import type { Filter } from "../../../resource/query.ts";
 import type { Key, Value, Where } from "../../../store/store.ts";
 import { selectedBy } from "../links.ts";
@@ -9,23 +9,23 @@ import { filterFor } from "../older/translating.ts";
 type Filtered = Pick<MountInPlace, "links" | "older">;
 
 /** Returns the condition for filters. Null: all rows. A filter that is repeated matches either value. */
-export function buildWhere(placed: Filtered, filters: readonly Filter[]): Where | null {
+export function buildWhere(mount: Filtered, filters: readonly Filter[]): Where | null {
   const groups: Filter[][] = [];
   for (const each of filters) {
-    const filter = filterFor(placed, each);
+    const filter = filterFor(mount, each);
     const group = groups.find(([first]) => first!.field === filter.field && first!.operator === filter.operator);
     if (group === undefined) groups.push([filter]);
     else group.push(filter);
   }
-  return combineAll(groups.map((same) => buildEither(placed, same)));
+  return combineAll(groups.map((same) => buildEither(mount, same)));
 }
 
 /** Returns the condition for a condition of a query body. */
-export function whereIn(placed: Filtered, condition: Condition): Where {
-  const within = (each: Condition): Where => whereIn(placed, each);
+export function whereIn(mount: Filtered, condition: QueryCondition): Where {
+  const within = (each: QueryCondition): Where => whereIn(mount, each);
   if ("all" in condition) return { all: condition.all.map(within) };
   if ("any" in condition) return { any: condition.any.map(within) };
-  return "not" in condition ? { not: within(condition.not) } : buildEither(placed, [filterFor(placed, condition)]);
+  return "not" in condition ? { not: within(condition.not) } : buildEither(mount, [filterFor(mount, condition)]);
 }
 
 /** Returns a condition that combines all. Null: no restriction. */

@@ -3,30 +3,30 @@ import type { ListQuery } from "../../../store/store.ts";
 import type { Exchange } from "../../exchange.ts";
 import { askForCount } from "./asking.ts";
 
-type Headers = readonly (readonly [string, string])[];
+type CountHeaders = readonly (readonly [string, string])[];
 
 /** Returns the headers with the count. Returns null if the caller did not request one, or counting takes too long. */
 export function buildCountHeaders(
   exchange: Exchange,
   query: ListQuery,
   wanted = exchange.preferences?.get("count"),
-): Eventually<Headers | null> {
+): Eventually<CountHeaders | null> {
   if (wanted === "exact") return countRows(exchange, query);
   return wanted === "estimated" ? estimateRows(exchange, query) : null;
 }
 
-async function countRows(exchange: Exchange, query: ListQuery): Promise<Headers | null> {
+async function countRows(exchange: Exchange, query: ListQuery): Promise<CountHeaders | null> {
   return reportCount(exchange, "exact", await askForCount(exchange, query));
 }
 
 /** A narrowed list is counted exactly, because an estimate would reveal rows that the caller must not know about. */
-async function estimateRows(exchange: Exchange, query: ListQuery): Promise<Headers | null> {
+async function estimateRows(exchange: Exchange, query: ListQuery): Promise<CountHeaders | null> {
   const { store } = exchange.service;
   const estimate = query.where === null ? ((await store.estimate?.(query.collection)) ?? null) : null;
   return estimate === null ? countRows(exchange, query) : reportCount(exchange, "estimated", estimate);
 }
 
-function reportCount(exchange: Exchange, how: "exact" | "estimated", count: number | null): Headers | null {
+function reportCount(exchange: Exchange, how: "exact" | "estimated", count: number | null): CountHeaders | null {
   if (count === null) return null;
   exchange.follow(`count=${how}`);
   return [["X-Total-Count", String(count)]];

@@ -12,7 +12,7 @@ import { columnsFor, sortFor } from "../older/translating.ts";
 import { expandableNames } from "../relations.ts";
 import { buildWhere } from "./conditions.ts";
 import { listColumns } from "./expand/expanded.ts";
-import type { Showing } from "./expand/expanding.ts";
+import type { RecordSelection } from "./expand/expanding.ts";
 import { buildExpansions } from "./expand/expansion.ts";
 import { withinLength } from "./page-length.ts";
 import { formatShape } from "./places.ts";
@@ -32,7 +32,7 @@ export interface ListRequest {
   /** The query of the address without its cursor. */
   readonly addressQuery: string;
   /** The parts to show with the page. Null: the page unchanged. */
-  readonly showing: Showing | null;
+  readonly showing: RecordSelection | null;
   /** The fields to show, by their names in this shape. Null: all. */
   readonly fields: readonly string[] | null;
   /** How to count the rows. Default: the preference of the caller. */
@@ -66,13 +66,13 @@ const remembered = new WeakMap<MountInPlace, Memory>();
  * Parses the text of a query. A repeated text is cached. Caching a text that is never repeated costs more than parsing
  * it.
  */
-export function readQueryText(placed: MountInPlace, text: string): ListRequest {
-  if (text.length > LONGEST) return readAsked(placed, text);
-  const { repeated: cache, once, places } = resolveMemory(placed);
+export function readQueryText(mount: MountInPlace, text: string): ListRequest {
+  if (text.length > LONGEST) return readAsked(mount, text);
+  const { repeated: cache, once, places } = resolveMemory(mount);
   const place = chooseSlot(text);
   const found = places[place] === 1 ? cache.get(text) : undefined;
   if (found !== undefined) return found;
-  const request = readAsked(placed, text);
+  const request = readAsked(mount, text);
   if (once[place] !== text) {
     once[place] = text;
     return request;
@@ -84,15 +84,15 @@ export function readQueryText(placed: MountInPlace, text: string): ListRequest {
   return repeated;
 }
 
-function resolveMemory(placed: MountInPlace): Memory {
-  let memory = remembered.get(placed);
+function resolveMemory(mount: MountInPlace): Memory {
+  let memory = remembered.get(mount);
   if (memory === undefined) {
     memory = {
       repeated: new Map(),
       once: Array.from({ length: PLACES }, () => ""),
       places: new Uint8Array(PLACES),
     };
-    remembered.set(placed, memory);
+    remembered.set(mount, memory);
   }
   return memory;
 }
@@ -104,17 +104,17 @@ function chooseSlot(text: string): number {
   return place & (PLACES - 1);
 }
 
-function readAsked(placed: MountInPlace, text: string): ListRequest {
+function readAsked(mount: MountInPlace, text: string): ListRequest {
   const parameters = parseQuery(text);
   const request = readListRequest(
-    placed.resource,
+    mount.resource,
     parameters.filter(([name]) => name !== FORMAT_PARAMETER),
-    expandableNames(placed),
+    expandableNames(mount),
   );
   if (isIssues(request)) throw invalid(request);
   return {
-    ...askFor(placed, buildWhere(placed, request.filters), request),
-    deprecations: goingInList(placed.resource, request.filters, request),
+    ...askFor(mount, buildWhere(mount, request.filters), request),
+    deprecations: goingInList(mount.resource, request.filters, request),
     shape: () => formatShape(request),
     addressQuery: formatQuery(request.cursor === null ? parameters : parameters.filter(([name]) => name !== "cursor")),
   };
@@ -122,20 +122,20 @@ function readAsked(placed: MountInPlace, text: string): ListRequest {
 
 /** Returns the requested rows, in their order and shape. */
 export function askFor(
-  placed: MountInPlace,
+  mount: MountInPlace,
   where: Where | null,
   { search, sort, limit, cursor, fields, expand }: AskedOnce,
 ): Omit<ListRequest, "shape" | "addressQuery" | "deprecations"> {
-  const { collection, shown } = placed;
+  const { collection, shown } = mount;
   const showing =
-    expand.length === 0 ? null : { placed, columns: fields ?? shown, expansions: buildExpansions(placed, expand) };
+    expand.length === 0 ? null : { mount, columns: fields ?? shown, expansions: buildExpansions(mount, expand) };
   const query: ListQuery = {
     collection,
     where,
-    sort: sortFor(placed, sort).map(({ field, descending }) => ({ column: field, descending })),
+    sort: sortFor(mount, sort).map(({ field, descending }) => ({ column: field, descending })),
     limit,
-    columns: showing === null ? columnsFor(placed, fields) : listColumns(collection),
-    ...withinLength(placed.resource, limit),
+    columns: showing === null ? columnsFor(mount, fields) : listColumns(collection),
+    ...withinLength(mount.resource, limit),
   };
   return { cursor, search, showing, fields, query: { ...query, long: !isServed(query) } };
 }

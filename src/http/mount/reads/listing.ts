@@ -16,7 +16,7 @@ import { areColumns, showPage } from "../older/translating.ts";
 import { askForPage, askForRows } from "./asking.ts";
 import { combineAll } from "./conditions.ts";
 import { buildCountHeaders } from "./counting.ts";
-import { buildExpanding, expandPage, type Expanding, type Shown } from "./expand/expanding.ts";
+import { buildExpanding, expandPage, type Expanding, type ExpandedJSON } from "./expand/expanding.ts";
 import { chooseCache, buildShapes } from "./expand/expansion.ts";
 import { readQueryText, type ListRequest } from "./list-request.ts";
 import { formatBinding } from "./places.ts";
@@ -27,12 +27,12 @@ import { searched } from "./searching.ts";
 const ACCEPT_QUERY = ["Accept-Query", "application/json"] as const;
 
 /** GET of a collection: one page, found by keyset, with links to the neighboring pages. */
-export function list(placed: MountInPlace, exchange: Exchange): Eventually<Reply> {
-  return listAsked(placed, exchange, readQueryText(placed, exchange.query));
+export function list(mount: MountInPlace, exchange: Exchange): Eventually<Reply> {
+  return listAsked(mount, exchange, readQueryText(mount, exchange.query));
 }
 
 /** Returns the requested page, for a query in the address or in the body. */
-export function listAsked(placed: MountInPlace, exchange: Exchange, request: ListRequest): Eventually<Reply> {
+export function listAsked(mount: MountInPlace, exchange: Exchange, request: ListRequest): Eventually<Reply> {
   exchange.useDeprecated(request.deprecations);
   const { call, identityWasRead, observedIdentity } = exchange;
   const caller = identityWasRead ? (observedIdentity?.id ?? null) : null;
@@ -40,15 +40,15 @@ export function listAsked(placed: MountInPlace, exchange: Exchange, request: Lis
   const cursor =
     request.cursor === null ? null : exchange.service.cursors.require(request.cursor, binding(), request.cursorPointer);
   const place = { caller, binding, cursor, addressQuery: request.addressQuery };
-  const wanted = narrowQuery(placed, exchange, request);
-  return after(requireParents(placed, exchange), () =>
+  const wanted = narrowQuery(mount, exchange, request);
+  return after(requireParents(mount, exchange), () =>
     after(searched(exchange, wanted, request.search), (query) => {
       const expanding = request.showing === null ? null : buildExpanding(exchange, request.showing, query);
       return after(readInTurn(exchange, query, cursor, expanding?.beside), (page) =>
         after(resolveLinks(exchange, query, place, page), (links) =>
           after(buildCountHeaders(exchange, query, request.count), (count) =>
-            after(convertPage(placed, exchange, { fields: request.fields, expanding }, page), (shown) =>
-              buildReply(placed, request, shown, {
+            after(convertPage(mount, exchange, { fields: request.fields, expanding }, page), (shown) =>
+              buildReply(mount, request, shown, {
                 headers: [...links, ...(count ?? []), ACCEPT_QUERY],
                 tag: computeTag(shown, query),
               }),
@@ -62,21 +62,21 @@ export function listAsked(placed: MountInPlace, exchange: Exchange, request: Lis
 
 /** Returns the page with its expansions, with computed fields, or in an older shape. */
 function convertPage(
-  placed: MountInPlace,
+  mount: MountInPlace,
   exchange: Exchange,
   { fields, expanding }: Pick<ListRequest, "fields"> & { readonly expanding: Expanding | null },
   page: ListText,
-): Eventually<Shown> {
+): Eventually<ExpandedJSON> {
   if (expanding !== null) return expandPage(exchange, expanding, page);
-  if (areColumns(placed, fields)) return page;
-  return after(showPage(placed, fields, page), (json) => ({ json }));
+  if (areColumns(mount, fields)) return page;
+  return after(showPage(mount, fields, page), (json) => ({ json }));
 }
 
 function buildReply(
   { resource, jsonMembers, cache }: MountInPlace,
   { showing }: ListRequest,
-  shown: Shown,
-  { headers, tag }: { readonly headers: Headers; readonly tag: string },
+  shown: ExpandedJSON,
+  { headers, tag }: { readonly headers: ListHeaders; readonly tag: string },
 ): Reply {
   const body = { kind: "json", json: shown.json, element: resource.plural, items: resource.name, jsonMembers } as const;
   return {
@@ -84,7 +84,7 @@ function buildReply(
     headers,
     body: showing === null ? body : { ...body, related: buildShapes(showing.expansions) },
     tag,
-    cache: showing === null ? cache : chooseCache(showing.placed, showing.expansions),
+    cache: showing === null ? cache : chooseCache(showing.mount, showing.expansions),
     // Sent even if the caller did not use it (RFC 7240 §2).
     vary: "Prefer",
   };
@@ -104,33 +104,31 @@ function narrowQuery(
 }
 
 /** The page may be the same object as the last time, and hashing it costs as much as signing. */
-const tags = new WeakMap<Shown, string>();
+const tags = new WeakMap<ExpandedJSON, string>();
 
 /**
  * Returns the tag of a collection as this caller would read it without a query. Returns null if the caller may not read
  * it.
  */
-export function tagOfCollection(placed: MountInPlace, exchange: Exchange): Eventually<string | null> {
+export function tagOfCollection(mount: MountInPlace, exchange: Exchange): Eventually<string | null> {
   const { identity, params } = exchange;
-  const { list } = placed.permissions;
+  const { list } = mount.permissions;
   const decision =
     list === undefined
       ? "deny"
-      : decideOn(list, { identity, action: "list", params, now: exchange.now }, placed.collection);
+      : decideOn(list, { identity, action: "list", params, now: exchange.now }, mount.collection);
   if (decision === "deny") return null;
   const only = decision === "allow" ? null : decision.only;
-  const request = readQueryText(placed, "");
-  const query = narrowQuery(placed, { only, params }, request);
+  const request = readQueryText(mount, "");
+  const query = narrowQuery(mount, { only, params }, request);
   const read = (): Eventually<string> =>
     after(readPage(exchange, query, null), (page) =>
-      after(convertPage(placed, exchange, { fields: null, expanding: null }, page), (shown) =>
-        computeTag(shown, query),
-      ),
+      after(convertPage(mount, exchange, { fields: null, expanding: null }, page), (shown) => computeTag(shown, query)),
     );
-  return after(mayReadWithin(placed, exchange), (may) => (may ? read() : null));
+  return after(mayReadWithin(mount, exchange), (may) => (may ? read() : null));
 }
 
-function computeTag(page: Shown, { repeated }: ListQuery): string {
+function computeTag(page: ExpandedJSON, { repeated }: ListQuery): string {
   if (repeated !== true) return contentTag(page.json);
   let tag = tags.get(page);
   if (tag === undefined) tags.set(page, (tag = contentTag(page.json)));
@@ -195,7 +193,7 @@ function reversed(sort: readonly Sort[]): readonly Sort[] {
   }));
 }
 
-type Headers = readonly (readonly [string, string])[];
+type ListHeaders = readonly (readonly [string, string])[];
 
 /** The position of a page, and the binding of its cursors. */
 interface Place {
@@ -215,10 +213,10 @@ interface Linked extends Pick<Place, "caller" | "addressQuery"> {
  * The cached links of pages that may be the same object as the last time. Writing and signing them costs more than a
  * lookup.
  */
-const linked = new WeakMap<ListText, Linked & { readonly links: Headers }>();
+const linked = new WeakMap<ListText, Linked & { readonly links: ListHeaders }>();
 
-function resolveLinks(exchange: Exchange, query: ListQuery, place: Place, page: ListText): Eventually<Headers> {
-  const make = (): Eventually<Headers> => makeLinks(exchange, query, place, page);
+function resolveLinks(exchange: Exchange, query: ListQuery, place: Place, page: ListText): Eventually<ListHeaders> {
+  const make = (): Eventually<ListHeaders> => makeLinks(exchange, query, place, page);
   if (query.repeated !== true || place.cursor !== null) return make();
   const { caller, addressQuery } = place;
   const { path } = exchange.call;
@@ -243,7 +241,7 @@ function makeLinks(
   query: ListQuery,
   { binding, cursor, addressQuery }: Place,
   page: ListText,
-): Eventually<Headers> {
+): Eventually<ListHeaders> {
   const { service, call } = exchange;
   const { path } = call;
   const link = (rel: string, to: Cursor | null): string => {

@@ -14,25 +14,25 @@ import { listAsked } from "./listing.ts";
  * QUERY of a collection (RFC 10008): the same as GET, but requested in the body. Only the caller's own cache may keep
  * it.
  */
-export async function query(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
-  const request = readAsked(placed, exchange);
+export async function query(mount: MountInPlace, exchange: Exchange): Promise<Reply> {
+  const request = readAsked(mount, exchange);
   await giveWay(exchange.body);
-  return { ...(await listAsked(placed, exchange, request)), cache: "private" };
+  return { ...(await listAsked(mount, exchange, request)), cache: "private" };
 }
 
-function readAsked(placed: MountInPlace, exchange: Exchange): ListRequest {
+function readAsked(mount: MountInPlace, exchange: Exchange): ListRequest {
   const fromAddress = cursorInAddress(exchange);
-  const request = readQueryBody(placed.resource, exchange.body?.value, expandableNames(placed));
+  const request = readQueryBody(mount.resource, exchange.body?.value, expandableNames(mount));
   if (isIssues(request)) throw invalid(request);
   const { where, search, sort, cursor, count } = request;
   if (cursor !== null && fromAddress !== null)
     throw invalid([{ pointer: "/cursor", code: "repeated", detail: "The address has a cursor already." }]);
   return {
-    ...askFor(placed, where === null ? null : whereIn(placed, where), request),
+    ...askFor(mount, where === null ? null : whereIn(mount, where), request),
     ...(cursor === null ? { cursor: fromAddress } : { cursorPointer: "/cursor" }),
     shape: () => `QUERY ${JSON.stringify([where, sort, search])}`,
     addressQuery: "",
-    deprecations: goingInList(placed.resource, where === null ? [] : [where], request),
+    deprecations: goingInList(mount.resource, where === null ? [] : [where], request),
     ...(count === null ? {} : { count }),
   };
 }

@@ -20,60 +20,60 @@ import { Question } from "./expand/verdicts.ts";
 import { matches } from "./matches.ts";
 
 /** GET of one record. */
-export function read(placed: MountInPlace, exchange: Exchange): Eventually<Reply> {
-  const request = exchange.query === "" ? whole : requireAsked(placed, exchange);
-  return after(findVisible(placed, exchange), (row) => {
+export function read(mount: MountInPlace, exchange: Exchange): Eventually<Reply> {
+  const request = exchange.query === "" ? whole : requireAsked(mount, exchange);
+  return after(findVisible(mount, exchange), (row) => {
     if (row === null) throw problem("not_found");
     return request.expand.length === 0
-      ? showRow(placed, exchange, row, request.fields)
-      : showExpanded(placed, exchange, row, request);
+      ? showRow(mount, exchange, row, request.fields)
+      : showExpanded(mount, exchange, row, request);
   });
 }
 
-type Asked = Pick<ListRequest, "fields" | "expand">;
+type ReadRequest = Pick<ListRequest, "fields" | "expand">;
 
-const whole: Asked = { fields: null, expand: [] };
+const whole: ReadRequest = { fields: null, expand: [] };
 
-function requireAsked(placed: MountInPlace, exchange: Exchange): Asked {
-  const request = readRecordRequest(placed.resource, exchange.parameters(), expandableNames(placed));
+function requireAsked(mount: MountInPlace, exchange: Exchange): ReadRequest {
+  const request = readRecordRequest(mount.resource, exchange.parameters(), expandableNames(mount));
   if (isIssues(request)) throw invalid(request);
-  if (request.fields !== null) exchange.useDeprecated(goingFields(placed.resource, request.fields));
+  if (request.fields !== null) exchange.useDeprecated(goingFields(mount.resource, request.fields));
   return request;
 }
 
 /** Returns the record with its expansions. Its tag covers everything that is shown, so it changes with each of them. */
 async function showExpanded(
-  placed: MountInPlace,
+  mount: MountInPlace,
   exchange: Exchange,
   { record }: Row,
-  { fields, expand }: Asked,
+  { fields, expand }: ReadRequest,
 ): Promise<Reply> {
-  const expansions = buildExpansions(placed, expand);
-  const showing = { placed, columns: fields ?? placed.shown, expansions };
+  const expansions = buildExpansions(mount, expand);
+  const showing = { mount, columns: fields ?? mount.shown, expansions };
   const { json } = await expandRecord(exchange, showing, record);
-  const { resource, jsonMembers } = placed;
+  const { resource, jsonMembers } = mount;
   return {
     status: 200,
     body: { kind: "json", json, element: resource.name, jsonMembers, related: buildShapes(expansions) },
     tag: contentTag(json),
-    cache: chooseCache(placed, expansions),
+    cache: chooseCache(mount, expansions),
   };
 }
 
 /** Returns the reply that shows a record in its current state. */
 export function showRow(
-  placed: MountInPlace,
+  mount: MountInPlace,
   exchange: Exchange,
   row: Row,
   fields: readonly string[] | null = null,
 ): Reply {
-  const { resource, show, cache, jsonMembers } = placed;
+  const { resource, show, cache, jsonMembers } = mount;
   const shown = show(row.record);
   const value = fields === null ? shown : Object.fromEntries(fields.map((name) => [name, shown[name]]));
   return {
     status: 200,
     body: { kind: "data", value, element: resource.name, jsonMembers },
-    tag: tagOfRow(placed, exchange, row),
+    tag: tagOfRow(mount, exchange, row),
     cache,
   };
 }
@@ -82,9 +82,9 @@ export function showRow(
  * Returns the tag of a record's state, which changes with every write and with the shape. If a shown value can change
  * without a revision, the tag is made from the shown values.
  */
-export function tagOfRow(placed: MountInPlace, { service }: Exchange, row: Row): string {
-  const { noted, show } = placed;
-  if (noted === undefined) return tagWithShape(service.stateTag(placed, row), computeShapeDigest(placed));
+export function tagOfRow(mount: MountInPlace, { service }: Exchange, row: Row): string {
+  const { noted, show } = mount;
+  if (noted === undefined) return tagWithShape(service.stateTag(mount, row), computeShapeDigest(mount));
   const shown = Object.entries(show(row.record));
   const hashShown = (isNoted: boolean): string =>
     contentTag(JSON.stringify(shown.filter(([name]) => noted.includes(name) === isNoted)));
@@ -92,32 +92,32 @@ export function tagOfRow(placed: MountInPlace, { service }: Exchange, row: Row):
 }
 
 /** Returns the reply after a change. A caller who may change a record but not read it sees nothing of it. */
-export function showChanged(placed: MountInPlace, exchange: Exchange, row: Row): Eventually<Reply> {
-  const reply = showRow(placed, exchange, row);
-  return after(mayReadChanged(placed, exchange, [row]), (may) => (may ? reply : withoutBody(reply)));
+export function showChanged(mount: MountInPlace, exchange: Exchange, row: Row): Eventually<Reply> {
+  const reply = showRow(mount, exchange, row);
+  return after(mayReadChanged(mount, exchange, [row]), (may) => (may ? reply : withoutBody(reply)));
 }
 
 /** True if the caller may read all of these records at their own paths. */
-export function mayReadChanged(placed: MountInPlace, exchange: Exchange, rows: readonly Row[]): Eventually<boolean> {
-  const mayRead = rows.every(({ record }) => mayReach(placed, exchange, "read", record["id"] as Key, record));
-  return mayRead && mayReadWithin(placed, exchange);
+export function mayReadChanged(mount: MountInPlace, exchange: Exchange, rows: readonly Row[]): Eventually<boolean> {
+  const mayRead = rows.every(({ record }) => mayReach(mount, exchange, "read", record["id"] as Key, record));
+  return mayRead && mayReadWithin(mount, exchange);
 }
 
 /** True if the caller's credential allows reading, and the caller may read the parents of the path. */
-export function mayReadWithin(placed: MountInPlace, exchange: Exchange): Eventually<boolean> {
+export function mayReadWithin(mount: MountInPlace, exchange: Exchange): Eventually<boolean> {
   if (!scopesLet(exchange, "GET")) return false;
   // For a repeated request, the parents were not checked yet.
-  return placed.parent === null || (exchange.parentsAreRead ?? hasParents(placed, exchange, true));
+  return mount.parent === null || (exchange.parentsAreRead ?? hasParents(mount, exchange, true));
 }
 
 /** Returns the row of the path. Returns null if there is none, or the caller may not know about it. */
 export function findVisible(
-  placed: MountInPlace,
+  mount: MountInPlace,
   exchange: Exchange,
   find: typeof findById = findById,
 ): Eventually<Row | null> {
-  return after(hasParents(placed, exchange), (has) =>
-    has ? after(find(placed, exchange), (row) => visible(placed, within(row, placed, exchange), exchange)) : null,
+  return after(hasParents(mount, exchange), (has) =>
+    has ? after(find(mount, exchange), (row) => visible(mount, within(row, mount, exchange), exchange)) : null,
   );
 }
 
@@ -138,14 +138,14 @@ export function within(row: Row | null, { resource }: MountInPlace, { params }: 
 }
 
 /** Ends the request unless each parent in the path exists and is visible to the caller. */
-export function requireParents(placed: MountInPlace, exchange: Exchange): Eventually<void> {
-  return after(hasParents(placed, exchange), (has) => {
+export function requireParents(mount: MountInPlace, exchange: Exchange): Eventually<void> {
+  return after(hasParents(mount, exchange), (has) => {
     if (!has) throw problem("not_found");
   });
 }
 
-function hasParents(placed: MountInPlace, exchange: Exchange, readsBelow = false): Eventually<boolean> {
-  const { parent, resource, writers } = placed;
+function hasParents(mount: MountInPlace, exchange: Exchange, readsBelow = false): Eventually<boolean> {
+  const { parent, resource, writers } = mount;
   if (parent === null) return true;
   const id = exchange.params[resource.parentColumn!]!;
   // If readers of a record may write inside it, the record itself and its parents only need to be readable.

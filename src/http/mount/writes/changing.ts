@@ -23,127 +23,127 @@ import { furtherChanges, madeId, prepare, requireAllowed, buildValues } from "./
 import { commitRemoval } from "./unlisting.ts";
 
 /** POST to a collection. */
-export async function create(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
-  if (placed.arrays && Array.isArray(exchange.body?.value)) return createAll(placed, exchange, exchange.body.value);
-  const idempotency = repeatable(placed, exchange);
+export async function create(mount: MountInPlace, exchange: Exchange): Promise<Reply> {
+  if (mount.arrays && Array.isArray(exchange.body?.value)) return createAll(mount, exchange, exchange.body.value);
+  const idempotency = repeatable(mount, exchange);
   return answerOnce(exchange, idempotency, {
-    anew: () => createAnew(placed, exchange, idempotency),
-    again: ({ rows }) => created(placed, exchange, rows[0]!, true),
+    anew: () => createAnew(mount, exchange, idempotency),
+    again: ({ rows }) => created(mount, exchange, rows[0]!, true),
   });
 }
 
-async function createAnew(placed: MountInPlace, exchange: Exchange, idempotency: Idempotency | null): Promise<Reply> {
-  const draft = requireSent(placed, exchange.context, { id: null, record: null });
-  await requireParents(placed, exchange);
-  const { collection } = placed;
-  const id = madeId(placed, exchange);
-  const prepared = await prepare(placed, { kind: "create", context: exchange.context, id, current: null, draft });
-  const values = buildValues(placed, exchange, draft, prepared);
-  requireAllowed(placed, exchange, values);
-  await requireCollectionAsKnown(placed, exchange);
+async function createAnew(mount: MountInPlace, exchange: Exchange, idempotency: Idempotency | null): Promise<Reply> {
+  const draft = requireSent(mount, exchange.context, { id: null, record: null });
+  await requireParents(mount, exchange);
+  const { collection } = mount;
+  const id = madeId(mount, exchange);
+  const prepared = await prepare(mount, { kind: "create", context: exchange.context, id, current: null, draft });
+  const values = buildValues(mount, exchange, draft, prepared);
+  requireAllowed(mount, exchange, values);
+  await requireCollectionAsKnown(mount, exchange);
   const insert: Change = { kind: "insert", collection, ...(id === null ? {} : { key: id }), values };
-  const further = await furtherChanges(prepared, placed, exchange, { id, before: null, values });
+  const further = await furtherChanges(prepared, mount, exchange, { id, before: null, values });
   const stored = keptWith(idempotency, [{ id: 0, ...values }]);
   const transaction = withRepeats(exchange, [insert, ...further], stored);
-  const outcome = await commit(placed, exchange, transaction, { kind: "create", action: null, before: null });
-  if (outcome.kind !== "written" && outcome.kind !== "replayed") throw refusal(outcome, placed, exchange);
-  return created(placed, exchange, outcome.rows[0]!, outcome.kind === "replayed");
+  const outcome = await commit(mount, exchange, transaction, { kind: "create", action: null, before: null });
+  if (outcome.kind !== "written" && outcome.kind !== "replayed") throw refusal(outcome, mount, exchange);
+  return created(mount, exchange, outcome.rows[0]!, outcome.kind === "replayed");
 }
 
-function created(placed: MountInPlace, exchange: Exchange, row: Row, isReplay: boolean): Reply {
+function created(mount: MountInPlace, exchange: Exchange, row: Row, isReplay: boolean): Reply {
   const path = exchange.call.path.replace(/\/$/, "");
   const id = encodeURIComponent(String(row.record["id"]));
   const location = path.endsWith(`/${id}`) && exchange.params["id"] !== undefined ? path : `${path}/${id}`;
   const headers = [["Location", location], ...(isReplay ? [REPLAYED] : [])] as const;
-  if (isErased(placed, row)) return { status: 201, headers };
-  return { ...showRow(placed, exchange, row), status: 201, cache: "private", headers };
+  if (isErased(mount, row)) return { status: 201, headers };
+  return { ...showRow(mount, exchange, row), status: 201, cache: "private", headers };
 }
 
 /** PUT of one record: replaces it, or creates it if it does not exist and the caller may create it. */
-export async function replace(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
-  return untilSettled(placed, exchange, async () => {
-    const row = await findVisible(placed, exchange);
-    return row === null ? createUnder(placed, exchange) : replaceRow(placed, exchange, row);
+export async function replace(mount: MountInPlace, exchange: Exchange): Promise<Reply> {
+  return untilSettled(mount, exchange, async () => {
+    const row = await findVisible(mount, exchange);
+    return row === null ? createUnder(mount, exchange) : replaceRow(mount, exchange, row);
   });
 }
 
-async function createUnder(placed: MountInPlace, exchange: Exchange): Promise<Reply | null> {
+async function createUnder(mount: MountInPlace, exchange: Exchange): Promise<Reply | null> {
   const { context } = exchange;
   const id = exchange.key();
-  const draft = requireSent(placed, context, { id, record: null });
-  requireMayCreate(placed, exchange);
-  await requireParents(placed, exchange);
-  const prepared = await prepare(placed, { kind: "create", context, id, current: null, draft });
-  const values = buildValues(placed, exchange, draft, prepared);
-  requireAllowed(placed, exchange, { id, ...values });
+  const draft = requireSent(mount, context, { id, record: null });
+  requireMayCreate(mount, exchange);
+  await requireParents(mount, exchange);
+  const prepared = await prepare(mount, { kind: "create", context, id, current: null, draft });
+  const values = buildValues(mount, exchange, draft, prepared);
+  requireAllowed(mount, exchange, { id, ...values });
   requireNothingThere(exchange);
-  const insert: Change = { kind: "insert", collection: placed.collection, key: id, values };
-  const further = await furtherChanges(prepared, placed, exchange, { id, before: null, values });
+  const insert: Change = { kind: "insert", collection: mount.collection, key: id, values };
+  const further = await furtherChanges(prepared, mount, exchange, { id, before: null, values });
   const transaction = { changes: [insert, ...further] };
-  const outcome = await commit(placed, exchange, transaction, { kind: "create", action: null, before: null });
+  const outcome = await commit(mount, exchange, transaction, { kind: "create", action: null, before: null });
   if (outcome.kind === "written" || outcome.kind === "replayed")
-    return created(placed, exchange, outcome.rows[0]!, false);
+    return created(mount, exchange, outcome.rows[0]!, false);
   // Another request was first. `If-None-Match: *` has lost the race; any other request is now a replacement.
   if (outcome.kind === "taken" && outcome.change === 0 && outcome.column === "id") {
     if (exchange.call.header("if-none-match") !== undefined) throw problem("precondition_failed");
-    if ((await findVisible(placed, exchange)) === null) throw problem("not_found");
+    if ((await findVisible(mount, exchange)) === null) throw problem("not_found");
     return null;
   }
-  throw refusal(outcome, placed, exchange);
+  throw refusal(outcome, mount, exchange);
 }
 
 /**
  * Creating a record with a chosen id requires a caller who may reach every id. For any other caller, it would reveal
  * which ids are taken.
  */
-function requireMayCreate(placed: MountInPlace, exchange: Exchange): void {
-  if (!reachesEveryRow(placed, exchange)) throw problem("not_found");
-  const { create } = placed.permissions;
+function requireMayCreate(mount: MountInPlace, exchange: Exchange): void {
+  if (!reachesEveryRow(mount, exchange)) throw problem("not_found");
+  const { create } = mount.permissions;
   const { identity, params, now } = exchange;
   const request = { identity, action: "create", params, now } as const;
-  if (create === undefined || decideOn(create, request, placed.collection) !== "allow") throw problem("not_found");
+  if (create === undefined || decideOn(create, request, mount.collection) !== "allow") throw problem("not_found");
 }
 
-async function replaceRow(placed: MountInPlace, exchange: Exchange, row: Row): Promise<Reply | null> {
-  const mayRead = await requireSeen(placed, exchange, row, unseenFields(placed.resource, exchange.body?.value));
+async function replaceRow(mount: MountInPlace, exchange: Exchange, row: Row): Promise<Reply | null> {
+  const mayRead = await requireSeen(mount, exchange, row, unseenFields(mount.resource, exchange.body?.value));
   const hidden = mayRead ? {} : { hidden: new Set<string>() };
-  const draft = requireSent(placed, exchange.context, { id: exchange.key(), record: row.record, ...hidden });
-  return change(placed, exchange, row, { kind: "replace", draft, idempotency: null });
+  const draft = requireSent(mount, exchange.context, { id: exchange.key(), record: row.record, ...hidden });
+  return change(mount, exchange, row, { kind: "replace", draft, idempotency: null });
 }
 
 /**
  * PATCH of one record: the patch is applied to the representation that callers see, and the result is read as a whole.
  */
-export async function update(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
-  const idempotency = repeatable(placed, exchange);
+export async function update(mount: MountInPlace, exchange: Exchange): Promise<Reply> {
+  const idempotency = repeatable(mount, exchange);
   return answerOnce(exchange, idempotency, {
-    anew: () => updateAnew(placed, exchange, idempotency),
-    again: ({ rows }) => replayed(placed, exchange, rows[0]!),
+    anew: () => updateAnew(mount, exchange, idempotency),
+    again: ({ rows }) => replayed(mount, exchange, rows[0]!),
   });
 }
 
-async function updateAnew(placed: MountInPlace, exchange: Exchange, idempotency: Idempotency | null): Promise<Reply> {
-  const patch = requirePatch(placed, exchange.context, exchange.key());
-  return untilSettled(placed, exchange, async () => {
-    const row = await findVisible(placed, exchange);
+async function updateAnew(mount: MountInPlace, exchange: Exchange, idempotency: Idempotency | null): Promise<Reply> {
+  const patch = requirePatch(mount, exchange.context, exchange.key());
+  return untilSettled(mount, exchange, async () => {
+    const row = await findVisible(mount, exchange);
     if (row === null) {
       patch.requireSound();
       throw problem("not_found");
     }
-    const mayRead = await requireSeen(placed, exchange, row, patch.unseen);
-    const draft = await apply(patch, placed, exchange, { row, mayRead });
-    return change(placed, exchange, row, { kind: "update", draft, idempotency });
+    const mayRead = await requireSeen(mount, exchange, row, patch.unseen);
+    const draft = await apply(patch, mount, exchange, { row, mayRead });
+    return change(mount, exchange, row, { kind: "update", draft, idempotency });
   });
 }
 
 /** Ends the request with `unseen` if the caller may not read the record. */
 async function requireSeen(
-  placed: MountInPlace,
+  mount: MountInPlace,
   exchange: Exchange,
   row: Row,
   unseen: Problem | null,
 ): Promise<boolean> {
-  const mayRead = await mayReadChanged(placed, exchange, [row]);
+  const mayRead = await mayReadChanged(mount, exchange, [row]);
   if (unseen !== null && !mayRead) throw unseen;
   return mayRead;
 }
@@ -151,14 +151,14 @@ async function requireSeen(
 /** A patch that does not apply is a conflict. It is reported only if the preconditions are met. */
 async function apply(
   patch: Patch,
-  placed: MountInPlace,
+  mount: MountInPlace,
   exchange: Exchange,
   { row, mayRead }: { readonly row: Row; readonly mayRead: boolean },
 ): Promise<Draft> {
   try {
     return await patch.applyTo(row.record, mayRead);
   } catch (error) {
-    if (error instanceof Problem && error.code === "patch_conflict") requirePreconditions(placed, exchange, row);
+    if (error instanceof Problem && error.code === "patch_conflict") requirePreconditions(mount, exchange, row);
     throw error;
   }
 }
@@ -171,45 +171,45 @@ interface Changing {
 
 /** Returns null if the row was changed in the meantime and the caller did not specify a state. */
 async function change(
-  placed: MountInPlace,
+  mount: MountInPlace,
   exchange: Exchange,
   row: Row,
   { kind, draft, idempotency }: Changing,
 ): Promise<Reply | null> {
   const { context } = exchange;
   const id = exchange.key();
-  const prepared = await prepare(placed, { kind, context, id, current: toStoredRecord(row), draft });
+  const prepared = await prepare(mount, { kind, context, id, current: toStoredRecord(row), draft });
   const values = { ...draft.values, ...prepared.values } as WrittenValues;
-  requireAllowed(placed, exchange, { ...row.record, ...values });
-  requirePreconditions(placed, exchange, row);
-  const update: Change = { kind: "update", collection: placed.collection, key: id, values, revision: row.revision };
-  const further = await furtherChanges(prepared, placed, exchange, { id, before: row.record, values });
+  requireAllowed(mount, exchange, { ...row.record, ...values });
+  requirePreconditions(mount, exchange, row);
+  const update: Change = { kind: "update", collection: mount.collection, key: id, values, revision: row.revision };
+  const further = await furtherChanges(prepared, mount, exchange, { id, before: row.record, values });
   const stored = keptWith(idempotency, [{ ...row.record, ...values } as StoredRecord]);
   const transaction = withRepeats(exchange, [update, ...further], stored);
-  const outcome = await commit(placed, exchange, transaction, { kind, action: null, before: row });
-  if (outcome.kind === "written") return showChanged(placed, exchange, outcome.rows[0]!);
-  if (outcome.kind === "replayed") return replayed(placed, exchange, outcome.rows[0]!);
+  const outcome = await commit(mount, exchange, transaction, { kind, action: null, before: row });
+  if (outcome.kind === "written") return showChanged(mount, exchange, outcome.rows[0]!);
+  if (outcome.kind === "replayed") return replayed(mount, exchange, outcome.rows[0]!);
   // Noted values do not conflict with a caller's change: the request checks again whether the state is the expected
   // one.
-  const isOnlyNoted = outcome.kind === "stale" && placed.noted !== undefined;
+  const isOnlyNoted = outcome.kind === "stale" && mount.noted !== undefined;
   if (isOnlyNoted || isOvertaken(outcome, exchange)) return null;
-  throw refusal(outcome, placed, exchange);
+  throw refusal(outcome, mount, exchange);
 }
 
 /** DELETE of one record. */
-export async function remove(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
-  return untilSettled(placed, exchange, async () => {
-    const row = await findVisible(placed, exchange);
+export async function remove(mount: MountInPlace, exchange: Exchange): Promise<Reply> {
+  return untilSettled(mount, exchange, async () => {
+    const row = await findVisible(mount, exchange);
     if (row === null) throw problem("not_found");
-    requirePreconditions(placed, exchange, row);
+    requirePreconditions(mount, exchange, row);
     const { context } = exchange;
     const id = exchange.key();
-    const prepared = await prepare(placed, { kind: "delete", context, id, current: toStoredRecord(row), draft: null });
-    const removal: Change = { kind: "delete", collection: placed.collection, key: id, revision: row.revision };
-    const further = await furtherChanges(prepared, placed, exchange, { id, before: row.record, values: {} });
-    const outcome = await commitRemoval(placed, exchange, row, [removal, ...further]);
+    const prepared = await prepare(mount, { kind: "delete", context, id, current: toStoredRecord(row), draft: null });
+    const removal: Change = { kind: "delete", collection: mount.collection, key: id, revision: row.revision };
+    const further = await furtherChanges(prepared, mount, exchange, { id, before: row.record, values: {} });
+    const outcome = await commitRemoval(mount, exchange, row, [removal, ...further]);
     if (outcome.kind === "written" || outcome.kind === "replayed") return { status: 204 };
     if (isOvertaken(outcome, exchange)) return null;
-    throw refusal(outcome, placed, exchange);
+    throw refusal(outcome, mount, exchange);
   });
 }

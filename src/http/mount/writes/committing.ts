@@ -43,16 +43,16 @@ const MOST_APART_MS = 128;
  * which grows with the first attempts.
  */
 export async function untilSettled(
-  placed: MountInPlace,
+  mount: MountInPlace,
   exchange: Exchange,
   attempt: () => Promise<Reply | null>,
 ): Promise<Reply> {
   const { lines } = exchange.service;
   const { id } = exchange.params;
-  const record = `${placed.collection.name} ${id ?? ""}`;
+  const record = `${mount.collection.name} ${id ?? ""}`;
   // A write of a collection may be about records outside of the queue. And a caller who may not see the record delays
   // no other.
-  const linesUp = id !== undefined && lines.has(record) && (await findVisible(placed, exchange)) !== null;
+  const linesUp = id !== undefined && lines.has(record) && (await findVisible(mount, exchange)) !== null;
   if (!linesUp) {
     const reply = await attempt();
     if (reply !== null) return reply;
@@ -73,7 +73,7 @@ async function attemptAnew({ context }: Exchange, attempt: () => Promise<Reply |
 export const REPLAYED = ["Idempotency-Replayed", "true"] as const;
 
 /** The facts about a write that are known before it. */
-export interface Writing {
+export interface WriteFacts {
   readonly kind: Written["kind"];
   /** The name of the action. Null for other writes. */
   readonly action: string | null;
@@ -90,36 +90,36 @@ export interface Writing {
  * then large too.
  */
 export function commit(
-  placed: MountInPlace,
+  mount: MountInPlace,
   exchange: Exchange,
   transaction: Transaction,
-  writing: Writing,
+  writing: WriteFacts,
 ): Promise<Outcome> {
-  return commitAll(placed, exchange, transaction, [writing]);
+  return commitAll(mount, exchange, transaction, [writing]);
 }
 
 /** Does the same for several records. The first changes belong to them, one for each. */
 export async function commitAll(
-  placed: MountInPlace,
+  mount: MountInPlace,
   exchange: Exchange,
   transaction: Transaction,
-  writings: readonly Writing[],
+  writings: readonly WriteFacts[],
 ): Promise<Outcome> {
-  return commitWhole(placed, exchange, await withAlongside(placed, exchange, transaction, writings), writings);
+  return commitWhole(mount, exchange, await withAlongside(mount, exchange, transaction, writings), writings);
 }
 
 /** Does the same for a complete transaction. */
 export async function commitWhole(
-  placed: MountInPlace,
+  mount: MountInPlace,
   exchange: Exchange,
   whole: Transaction,
-  writings: readonly Writing[],
+  writings: readonly WriteFacts[],
 ): Promise<Outcome> {
-  const outcome = completed(placedIn(placed, whole, await exchange.write(whole)), whole, writings);
+  const outcome = completed(placedIn(mount, whole, await exchange.write(whole)), whole, writings);
   requireRoomForRepeats(outcome, exchange);
-  if (outcome.kind === "written" && writings.some(({ of = placed }) => of.afterWrite !== null))
+  if (outcome.kind === "written" && writings.some(({ of = mount }) => of.afterWrite !== null))
     await inTurns(writings, (writing, place) => {
-      const { of = placed, at = place } = writing;
+      const { of = mount, at = place } = writing;
       if (of.afterWrite !== null) tell(of.afterWrite, exchange, writing, outcome.rows[at] ?? null);
     });
   await giveWay(exchange.body);
@@ -127,7 +127,7 @@ export async function commitWhole(
 }
 
 /** Completes the rows of an outcome. If an update returns only some columns, the others are unchanged. */
-function completed(outcome: Outcome, { changes }: Transaction, writings: readonly Writing[]): Outcome {
+function completed(outcome: Outcome, { changes }: Transaction, writings: readonly WriteFacts[]): Outcome {
   if (outcome.kind !== "written") return outcome;
   const rows = [...outcome.rows];
   for (const [place, { at = place, before }] of writings.entries()) {
@@ -154,14 +154,14 @@ function placedIn({ links }: MountInPlace, { changes }: Transaction, outcome: Ou
  * rolled back with it.
  */
 export async function withAlongside(
-  placed: MountInPlace,
+  mount: MountInPlace,
   { service: { alongside }, cause }: Exchange,
   transaction: Transaction,
-  writings: readonly Writing[],
+  writings: readonly WriteFacts[],
 ): Promise<Transaction> {
   if (alongside.length === 0) return transaction;
   const more: Change[] = [];
-  await inTurns(writings, ({ kind, action, before, of = placed }, at) => {
+  await inTurns(writings, ({ kind, action, before, of = mount }, at) => {
     // One table has one name, for every shape of the request.
     const { resource } = of.newer ?? of;
     const id = before === null ? (kind === "create" ? idMadeBy(transaction, at) : null) : (before.record["id"] as Key);
@@ -199,7 +199,7 @@ function idMadeBy({ changes }: Transaction, at: number): Key | KeyOf {
 function tell(
   afterWrite: NonNullable<MountInPlace["afterWrite"]>,
   exchange: Exchange,
-  { kind, action, before }: Writing,
+  { kind, action, before }: WriteFacts,
   left: Row | null,
 ): void {
   const isAboutNone = kind === "action" && before === null;
@@ -245,8 +245,8 @@ export function isOvertaken(outcome: Unwritten, { call }: Exchange): boolean {
 }
 
 /** Returns the reply to a repeated change. */
-export async function replayed(placed: MountInPlace, exchange: Exchange, row: Row): Promise<Reply> {
-  const reply = isErased(placed, row) ? { status: 204 } : await showChanged(placed, exchange, row);
+export async function replayed(mount: MountInPlace, exchange: Exchange, row: Row): Promise<Reply> {
+  const reply = isErased(mount, row) ? { status: 204 } : await showChanged(mount, exchange, row);
   return { ...reply, headers: [REPLAYED] };
 }
 

@@ -26,16 +26,16 @@ import {
 } from "./several.ts";
 
 /** Answers POST of an array to a collection: creates all of its records, or none. */
-export async function createAll(placed: MountInPlace, exchange: Exchange, sent: readonly unknown[]): Promise<Reply> {
-  const idempotency = repeatable(placed, exchange, sent.length);
+export async function createAll(mount: MountInPlace, exchange: Exchange, sent: readonly unknown[]): Promise<Reply> {
+  const idempotency = repeatable(mount, exchange, sent.length);
   return answerOnce(exchange, idempotency, {
-    anew: () => createAllAnew(placed, exchange, sent, idempotency),
-    again: ({ rows }) => repeated(placed, exchange, rows),
+    anew: () => createAllAnew(mount, exchange, sent, idempotency),
+    again: ({ rows }) => repeated(mount, exchange, rows),
   });
 }
 
 async function createAllAnew(
-  placed: MountInPlace,
+  mount: MountInPlace,
   exchange: Exchange,
   sent: readonly unknown[],
   idempotency: Idempotency | null,
@@ -44,42 +44,42 @@ async function createAllAnew(
   await askLimitersOfArray(exchange, members.length);
   const target = { id: null, record: null };
   const drafts = await readEach(members, (member) => {
-    noteGoing(placed.resource, exchange.context, member);
-    return readSent(placed, exchange.context, member, target);
+    noteGoing(mount.resource, exchange.context, member);
+    return readSent(mount, exchange.context, member, target);
   });
   await requireFewRecords(
-    placed,
+    mount,
     drafts.map(({ values }) => ({ before: null, values })),
   );
-  await requireParents(placed, exchange);
-  const prepared = await inOrder(drafts, (draft, at) => preparePart(placed, exchange, draft, at));
-  await requireCollectionAsKnown(placed, exchange);
+  await requireParents(mount, exchange);
+  const prepared = await inOrder(drafts, (draft, at) => preparePart(mount, exchange, draft, at));
+  await requireCollectionAsKnown(mount, exchange);
   const parts = await inOrder(prepared, (complete) => complete());
-  const { outcome, owners } = await commitParts(placed, exchange, parts, { idempotency, octets: null });
-  if (outcome.kind === "replayed") return repeated(placed, exchange, outcome.rows);
-  if (outcome.kind !== "written") throw buildRefusal(outcome, placed, exchange, { owners, count: parts.length });
-  return showAll(placed, exchange, outcome.rows.slice(0, parts.length), { status: 201, isReplay: false });
+  const { outcome, owners } = await commitParts(mount, exchange, parts, { idempotency, octets: null });
+  if (outcome.kind === "replayed") return repeated(mount, exchange, outcome.rows);
+  if (outcome.kind !== "written") throw buildRefusal(outcome, mount, exchange, { owners, count: parts.length });
+  return showAll(mount, exchange, outcome.rows.slice(0, parts.length), { status: 201, isReplay: false });
 }
 
-async function repeated(placed: MountInPlace, exchange: Exchange, storedRows: readonly (Row | null)[]): Promise<Reply> {
-  const rows = await loadStoredRows(placed, exchange, storedRows);
-  return rows === null ? withoutRecords(201) : showAll(placed, exchange, rows, { status: 201, isReplay: true });
+async function repeated(mount: MountInPlace, exchange: Exchange, storedRows: readonly (Row | null)[]): Promise<Reply> {
+  const rows = await loadStoredRows(mount, exchange, storedRows);
+  return rows === null ? withoutRecords(201) : showAll(mount, exchange, rows, { status: 201, isReplay: true });
 }
 
-async function preparePart(placed: MountInPlace, exchange: Exchange, read: Draft, at: number): Promise<PreparedPart> {
+async function preparePart(mount: MountInPlace, exchange: Exchange, read: Draft, at: number): Promise<PreparedPart> {
   // There was no record, so the draft is complete.
   const draft = read as Draft<Resource, "made">;
   const { context } = exchange;
-  const id = madeId(placed, exchange);
+  const id = madeId(mount, exchange);
   return runAtIndex(at, async () => {
-    const prepared = await prepare(placed, { kind: "create", context, id, current: null, draft });
-    const values = buildValues(placed, exchange, draft, prepared);
-    requireAllowed(placed, exchange, values);
-    const own: Change = { kind: "insert", collection: placed.collection, ...(id === null ? {} : { key: id }), values };
+    const prepared = await prepare(mount, { kind: "create", context, id, current: null, draft });
+    const values = buildValues(mount, exchange, draft, prepared);
+    requireAllowed(mount, exchange, values);
+    const own: Change = { kind: "insert", collection: mount.collection, ...(id === null ? {} : { key: id }), values };
     return async () => {
       const written = { id, before: null, values };
-      const further = await runAtIndex(at, () => furtherChanges(prepared, placed, exchange, written));
-      const linkRows = countLinkRows(placed.links, written);
+      const further = await runAtIndex(at, () => furtherChanges(prepared, mount, exchange, written));
+      const linkRows = countLinkRows(mount.links, written);
       return { at, own, further, linkRows, writing: { kind: "create", action: null, before: null } };
     };
   });

@@ -18,11 +18,11 @@ export interface DirectWrite {
  * outcome is the record.
  */
 export function writeDirectly(
-  placed: MountInPlace,
+  mount: MountInPlace,
   context: Context,
   { before, values, changes }: DirectWrite,
 ): Promise<Outcome> {
-  const { collection, links } = placed;
+  const { collection, links } = mount;
   const id = before === null ? null : (before.record["id"] as Key);
   const own: Change =
     before === null || id === null
@@ -31,5 +31,5 @@ export function writeDirectly(
   const linked = linkChanges(links, { id, before: before?.record ?? null, values });
   const kind = before === null ? "create" : "update";
   const writing = { kind, action: null, before } as const;
-  return commit(placed, getExchange(context), { changes: [own, ...changes, ...linked] }, writing);
+  return commit(mount, getExchange(context), { changes: [own, ...changes, ...linked] }, writing);
 }

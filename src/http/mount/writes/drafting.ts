@@ -47,17 +47,17 @@ export interface SentTarget {
 
 /** Reads the body as a complete record of this mount. Ends the request with all issues together. */
 export function requireSent<const T extends SentTarget>(
-  placed: MountInPlace,
+  mount: MountInPlace,
   context: Context,
   target: T,
 ): Draft<Resource, T extends { readonly record: null } ? "made" : "changed">;
-export function requireSent(placed: MountInPlace, context: Context, target: SentTarget): Draft {
-  return readSent(placed, context, requireValue(placed.resource, context), target);
+export function requireSent(mount: MountInPlace, context: Context, target: SentTarget): Draft {
+  return readSent(mount, context, requireValue(mount.resource, context), target);
 }
 
 /** Reads a complete record of this mount, in any shape. Ends the request with all issues together. */
-export function readSent(placed: MountInPlace, context: Context, whole: unknown, sent: SentTarget): Draft {
-  const { resource, older, newer, show } = placed;
+export function readSent(mount: MountInPlace, context: Context, whole: unknown, sent: SentTarget): Draft {
+  const { resource, older, newer, show } = mount;
   const { id, record, partial = false, hidden } = sent;
   const current = record === null ? null : show(record);
   if (older === null || newer === null)
@@ -68,7 +68,7 @@ export function readSent(placed: MountInPlace, context: Context, whole: unknown,
   const made = wholeFor(older, whole, reading);
   const hiddenMembers = hidden === undefined ? {} : { hidden: hiddenFor(older, whole, hidden, made) };
   const target = { id, current: both?.newer ?? null, partial, ...hiddenMembers };
-  return toldAsOlder(placed, () => readWhole(newer.resource, context, made, target, (name) => olderName(older, name)));
+  return toldAsOlder(mount, () => readWhole(newer.resource, context, made, target, (name) => olderName(older, name)));
 }
 
 /** A change of a record, before the record is read. */
@@ -86,8 +86,8 @@ export interface Patch {
 }
 
 /** Reads the body as a patch of the record with this id. */
-export function requirePatch(placed: MountInPlace, context: Context, id: Key): Patch {
-  const { resource, show } = placed;
+export function requirePatch(mount: MountInPlace, context: Context, id: Key): Patch {
+  const { resource, show } = mount;
   const { mediaType, value: sent } = context.body!;
   if (mediaType === "application/json-patch+json") {
     const operations = parseJSONPatch(sent);
@@ -103,7 +103,7 @@ export function requirePatch(placed: MountInPlace, context: Context, id: Key): P
         const patched = await applyJSONPatch(current, operations);
         requireReadOnlyKept(resource, operations, patched);
         const named = new Set(operations.map(({ path }) => path[0]!));
-        return readSent(placed, context, patched, { id, record, ...hiddenIn(current, named, mayRead) });
+        return readSent(mount, context, patched, { id, record, ...hiddenIn(current, named, mayRead) });
       },
       requireSound: () => undefined,
       unseen: unseenPatch(resource, operations),
@@ -111,8 +111,8 @@ export function requirePatch(placed: MountInPlace, context: Context, id: Key): P
   }
   const value = requireValue(resource, context);
   return {
-    applyTo: (record, mayRead) => readMerged(placed, context, value, { id, record, mayRead }),
-    requireSound: () => void readSent(placed, context, value, { id, record: null, partial: true }),
+    applyTo: (record, mayRead) => readMerged(mount, context, value, { id, record, mayRead }),
+    requireSound: () => void readSent(mount, context, value, { id, record: null, partial: true }),
     unseen: unseenFields(resource, value),
   };
 }
@@ -121,15 +121,15 @@ export function requirePatch(placed: MountInPlace, context: Context, id: Key): P
  * Reads a merge patch. If the caller may not read the record, the patch replaces whole fields: a merge depends on them.
  */
 export function readMerged(
-  placed: MountInPlace,
+  mount: MountInPlace,
   context: Context,
   value: unknown,
   { id, record, mayRead }: { readonly id: Key; readonly record: StoredRecord; readonly mayRead: boolean },
 ): Draft {
-  const current = placed.show(record);
+  const current = mount.show(record);
   const named = new Set(isObject(value) ? Object.keys(value) : []);
   const base = mayRead ? current : Object.fromEntries(Object.entries(current).filter(([name]) => !named.has(name)));
-  return readSent(placed, context, merged(base, value), { id, record, ...hiddenIn(current, named, mayRead) });
+  return readSent(mount, context, merged(base, value), { id, record, ...hiddenIn(current, named, mayRead) });
 }
 
 /** Returns the names of the unchanged fields, if they are hidden from the caller. */

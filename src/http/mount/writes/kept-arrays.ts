@@ -42,20 +42,20 @@ function buildRecord(before: Row | null, own: Change): StoredRecord {
  * them has another revision now.
  */
 export async function loadStoredRows(
-  placed: MountInPlace,
+  mount: MountInPlace,
   exchange: Exchange,
   storedRows: readonly (Row | null)[],
 ): Promise<readonly Row[] | null> {
   const rows = storedRows.filter((row) => row !== null);
-  if (!rows.some((row) => isErased(placed, row))) return rows;
-  const { collection } = placed;
-  const octets = new ReadOctets(exchange, placed);
+  if (!rows.some((row) => isErased(mount, row))) return rows;
+  const { collection } = mount;
+  const octets = new ReadOctets(exchange, mount);
   const ids = rows.map(({ record }) => record["id"] as Key);
   const query = { collection, columns: ["id"], longest: LONGEST_ID };
   const now = await findRows(exchange, query, ids, octets);
   if (rows.some(({ revision, record: { id } }) => now.get(id)?.revision !== revision)) return null;
   const records = new Map<unknown, StoredRecord>();
-  for await (const piece of readRecords(exchange, placed, ids, octets))
+  for await (const piece of readRecords(exchange, mount, ids, octets))
     for (const record of piece) records.set(record["id"], record);
   if (records.size < rows.length) return null;
   return rows.map(({ revision, record: { id } }) => ({ revision, record: records.get(id)! }));

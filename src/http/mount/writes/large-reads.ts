@@ -57,7 +57,7 @@ export class ReadOctets {
 }
 
 /** Some columns of rows. */
-interface Asked {
+interface ColumnSelection {
   readonly collection: Collection;
   readonly columns: readonly string[];
   /** The maximum number of characters in these columns. */
@@ -67,7 +67,7 @@ interface Asked {
 /** Reads some columns of the rows with these ids. */
 export async function findRows(
   { service: { store } }: Exchange,
-  { collection, columns, longest }: Asked,
+  { collection, columns, longest }: ColumnSelection,
   ids: readonly Key[],
   octets: ReadOctets,
 ): Promise<ReadonlyMap<unknown, Row>> {

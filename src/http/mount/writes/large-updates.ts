@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Change, StoredRecord, Transaction } from "../../../store/store.ts";
 import { inTurns } from "../../scheduling/slices.ts";
 import type { MountInPlace } from "../mount.ts";
-import type { Writing } from "./committing.ts";
+import type { WriteFacts } from "./committing.ts";
 import type { ReadOctets } from "./large-reads.ts";
 
 /**
@@ -13,7 +13,7 @@ import type { ReadOctets } from "./large-reads.ts";
 export async function slimmed(
   { collection }: Pick<MountInPlace, "collection">,
   transaction: Transaction,
-  writings: readonly Writing[],
+  writings: readonly WriteFacts[],
   octets: ReadOctets,
 ): Promise<Transaction> {
   const behind = transaction.changes.slice(writings.length);

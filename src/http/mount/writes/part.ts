@@ -1,5 +1,5 @@
 import type { Change } from "../../../store/store.ts";
-import type { Writing } from "./committing.ts";
+import type { WriteFacts } from "./committing.ts";
 
 /** The part of one record in the transaction of an array. */
 export interface Part {
@@ -10,5 +10,5 @@ export interface Part {
   readonly further: readonly Change[];
   /** The number of link rows that these changes add and delete. */
   readonly linkRows: number;
-  readonly writing: Writing;
+  readonly writing: WriteFacts;
 }

@@ -12,10 +12,10 @@ import { tagOfRow } from "../reads/reading.ts";
  * Returns the tags of the row's state in every representation, in the form of `stateIn`. With `isOld`, also the
  * revision, which was the tag until 0.2.
  */
-export function tagsOfState(placed: MountInPlace, exchange: Exchange, row: Row, isOld: boolean): readonly string[] {
+export function tagsOfState(mount: MountInPlace, exchange: Exchange, row: Row, isOld: boolean): readonly string[] {
   const { formats } = exchange.service;
-  const tags = everyTag(formats, stateIn(tagOfRow(placed, exchange, row)));
-  return isOld && placed.noted === undefined ? [...tags, ...everyTag(formats, String(row.revision))] : tags;
+  const tags = everyTag(formats, stateIn(tagOfRow(mount, exchange, row)));
+  return isOld && mount.noted === undefined ? [...tags, ...everyTag(formats, String(row.revision))] : tags;
 }
 
 /**
@@ -30,11 +30,11 @@ export function isOldTag(ifMatch: string | undefined): boolean {
  * Ends the request if `If-Match` or `If-None-Match` does not hold for the row (RFC 9110 §13.2.2). The caller may have
  * read any representation.
  */
-export function requirePreconditions(placed: MountInPlace, exchange: Exchange, row: Row): void {
+export function requirePreconditions(mount: MountInPlace, exchange: Exchange, row: Row): void {
   const { call } = exchange;
-  if (placed.requireIfMatch && call.header("if-match") === undefined) throw problem("precondition_required");
+  if (mount.requireIfMatch && call.header("if-match") === undefined) throw problem("precondition_required");
   if (!hasPreconditions(call)) return;
-  const tags = tagsOfState(placed, exchange, row, isOldTag(call.list("if-match")));
+  const tags = tagsOfState(mount, exchange, row, isOldTag(call.list("if-match")));
   requirePreconditionsHold(call, tags, stateIn);
 }
 
@@ -48,10 +48,10 @@ export function requireNothingThere({ call }: Exchange): void {
  * and its tag is that of its first page as the caller sees it. The check comes before the write and is not part of its
  * transaction.
  */
-export function requireCollectionAsKnown(placed: MountInPlace, exchange: Exchange): Eventually<void> {
+export function requireCollectionAsKnown(mount: MountInPlace, exchange: Exchange): Eventually<void> {
   const { call, service } = exchange;
   if (!hasPreconditions(call)) return;
-  return after(tagOfCollection(placed, exchange), (tag) =>
+  return after(tagOfCollection(mount, exchange), (tag) =>
     requirePreconditionsHold(call, tag === null ? [] : everyTag(service.formats, tag)),
   );
 }

@@ -19,25 +19,25 @@ import { preparedMistakes, type Prepared, type Write, type WriteOfRecord } from 
  * some rows may create or leave only such rows.
  */
 export function requireAllowed(
-  placed: MountInPlace,
+  mount: MountInPlace,
   { only }: { readonly only: Where | null },
   record: Readonly<Record<string, unknown>>,
 ): void {
-  const { collection } = placed;
+  const { collection } = mount;
   if (only !== null && !matches(collection, record as StoredRecord, only)) throw problem("permission_denied");
-  requireShowable(placed, record);
+  requireShowable(mount, record);
 }
 
 /** Calls the hook of the mount, and returns what it adds to a write. */
-export async function prepare(placed: MountInPlace, write: WriteOfRecord): Promise<Prepared> {
-  const { beforeWrite, resource, collection } = placed;
+export async function prepare(mount: MountInPlace, write: WriteOfRecord): Promise<Prepared> {
+  const { beforeWrite, resource, collection } = mount;
   await giveWay(write.context.body);
   if (beforeWrite === null) return {};
   // Checked values must not change. A hook returns its additions, which are checked too.
   Object.freeze(write.draft?.values);
   Object.freeze(write.draft?.transient);
   Object.freeze(write.current);
-  const pending = toldAsOlder(placed, () => beforeWrite({ ...write, collection } as Write));
+  const pending = toldAsOlder(mount, () => beforeWrite({ ...write, collection } as Write));
   const prepared = await write.context.call.awaiting(() => `beforeWrite of ${resource.path}`, pending);
   const mistakes = preparedMistakes(prepared, collection);
   const fault = (what: string): TypeError =>
@@ -46,7 +46,7 @@ export async function prepare(placed: MountInPlace, write: WriteOfRecord): Promi
   if (prepared.values === undefined) return prepared;
   const complete = (): ReturnType<NonNullable<Prepared["complete"]>> => prepared.complete?.() ?? [];
   // The hook belongs to the newer shape, for every shape of the request.
-  const { fields } = (placed.newer ?? placed).resource;
+  const { fields } = (mount.newer ?? mount).resource;
   return { ...prepared, values: readGiven(fields, prepared.values, fault), complete };
 }
 

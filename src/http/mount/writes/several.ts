@@ -110,7 +110,7 @@ interface Committing {
  * are too many changes.
  */
 export async function commitParts(
-  placed: MountInPlace,
+  mount: MountInPlace,
   exchange: Exchange,
   parts: readonly Part[],
   { idempotency, octets }: Committing,
@@ -120,10 +120,10 @@ export async function commitParts(
   const areLarge = octets !== null && octets.areMany;
   const stored = await chooseStored(parts, idempotency, areLarge);
   const transaction = withRepeats(exchange, changes, stored);
-  const whole = await withAlongside(placed, exchange, transaction, writings);
+  const whole = await withAlongside(mount, exchange, transaction, writings);
   requireFewChanges(weight + whole.changes.length - transaction.changes.length);
-  const slim = areLarge ? await slimmed(placed, whole, writings, octets) : whole;
-  return { outcome: await commitWhole(placed, exchange, slim, writings), owners };
+  const slim = areLarge ? await slimmed(mount, whole, writings, octets) : whole;
+  return { outcome: await commitWhole(mount, exchange, slim, writings), owners };
 }
 
 interface Joined {
@@ -177,17 +177,17 @@ export function moved(change: Change, place: (made: number) => number): Change {
 /** Returns the problem if the store did not write, for the record that caused it. */
 export function buildRefusal(
   outcome: Unwritten,
-  placed: MountInPlace,
+  mount: MountInPlace,
   exchange: Exchange,
   { owners, count }: { readonly owners: readonly number[]; readonly count: number },
 ): Error {
-  if (!("change" in outcome)) return refusal(outcome, placed, exchange);
+  if (!("change" in outcome)) return refusal(outcome, mount, exchange);
   const owner = owners[outcome.change];
   const isOwn = outcome.change < count;
   if (isOwn && outcome.kind === "missing") return notFound([owner!]);
   if (isOwn && outcome.kind === "stale") return stale([owner!]);
   if (outcome.kind === "taken" && outcome.column === null && owner !== undefined) return takenAt(`/${owner}`);
-  const error = refusal({ ...outcome, change: isOwn ? 0 : 1 }, placed, exchange);
+  const error = refusal({ ...outcome, change: isOwn ? 0 : 1 }, mount, exchange);
   return owner === undefined || !(error instanceof Problem) ? error : error.below(`/${owner}`);
 }
 

@@ -3,7 +3,7 @@ import { OVERTAKEN, type Change, type Key, type Outcome, type Row, type WrittenV
 import type { Exchange } from "../../exchange.ts";
 import { selectedBy, unlinkedFrom, type Link } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
-import { commitAll, type Writing } from "./committing.ts";
+import { commitAll, type WriteFacts } from "./committing.ts";
 import { ReadOctets, readRecords } from "./large-reads.ts";
 import { referenced } from "./referring.ts";
 import { MAX_RECORDS, moved } from "./several.ts";
@@ -13,23 +13,23 @@ import { MAX_RECORDS, moved } from "./several.ts";
  * normal write with a new revision, an event and its `afterWrite`. `changes` are those of the deletion, its own first.
  */
 export async function commitRemoval(
-  placed: MountInPlace,
+  mount: MountInPlace,
   exchange: Exchange,
   row: Row,
   changes: readonly Change[],
 ): Promise<Outcome> {
-  const own: Writing = { kind: "delete", action: null, before: row };
-  if (placed.listedBy.length === 0) return commitAll(placed, exchange, { changes }, [own]);
+  const own: WriteFacts = { kind: "delete", action: null, before: row };
+  if (mount.listedBy.length === 0) return commitAll(mount, exchange, { changes }, [own]);
   const id = row.record["id"] as Key;
   const before: Change[] = [];
   const behind: Change[] = [];
-  const writings: Writing[] = [];
+  const writings: WriteFacts[] = [];
   let read = 0;
-  for (const [of, links] of linksByMount(placed)) {
+  for (const [of, links] of linksByMount(mount)) {
     const { rows, octets } = await listing(exchange, { of, links, read }, id);
     read = octets;
     for (const each of rows) {
-      if (of.collection.name === placed.collection.name && each.record["id"] === id) continue;
+      if (of.collection.name === mount.collection.name && each.record["id"] === id) continue;
       writings.push({ kind: "update", action: null, before: each, of });
       before.push(without(exchange, of, links, each, id));
     }
@@ -38,8 +38,8 @@ export async function commitRemoval(
   }
   const at = before.length + behind.length;
   const all = [...before, ...behind, ...changes.map((change) => moved(change, (made) => made + at))];
-  const outcome = await commitAll(placed, exchange, { changes: all }, [...writings, { ...own, at }]);
-  return asOfRemoval(outcome, placed, at);
+  const outcome = await commitAll(mount, exchange, { changes: all }, [...writings, { ...own, at }]);
+  return asOfRemoval(outcome, mount, at);
 }
 
 /** Groups the links by mount, because one mount may have several such lists, and each record is changed once. */

@@ -48,7 +48,7 @@ interface Patch {
 }
 
 /** A patch, and the part of its record that the permission and the preconditions need. */
-interface Known {
+interface PatchTarget {
   readonly patch: Patch;
   /** Null if there is no record that the caller may change. */
   readonly row: Row | null;
@@ -64,52 +64,52 @@ interface Drafted {
 }
 
 /** Answers PATCH of a collection with an array: changes all of its records, or none. */
-export async function updateAll(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
+export async function updateAll(mount: MountInPlace, exchange: Exchange): Promise<Reply> {
   const members = requireMembers(exchange.body?.value);
   const taken = new Set<Key>();
-  const patches = await readEach(members, (member, at) => readPatch(member, at, taken, placed.resource.id));
-  for (const { value } of patches) noteGoing(placed.resource, exchange.context, value);
-  const idempotency = repeatable(placed, exchange, members.length);
+  const patches = await readEach(members, (member, at) => readPatch(member, at, taken, mount.resource.id));
+  for (const { value } of patches) noteGoing(mount.resource, exchange.context, value);
+  const idempotency = repeatable(mount, exchange, members.length);
   return answerOnce(exchange, idempotency, {
     async anew() {
       await askLimitersOfArray(exchange, members.length);
-      if (placed.requireIfMatch) requireTags(patches);
-      await requireParents(placed, exchange);
-      return untilSettled(placed, exchange, () => attempt(placed, exchange, patches, idempotency));
+      if (mount.requireIfMatch) requireTags(patches);
+      await requireParents(mount, exchange);
+      return untilSettled(mount, exchange, () => attempt(mount, exchange, patches, idempotency));
     },
-    again: ({ rows }) => repeated(placed, exchange, patches, rows),
+    again: ({ rows }) => repeated(mount, exchange, patches, rows),
   });
 }
 
 /** Makes one attempt. Returns null if a record has changed in the meantime and the caller did not name its state. */
 async function attempt(
-  placed: MountInPlace,
+  mount: MountInPlace,
   exchange: Exchange,
   patches: readonly Patch[],
   idempotency: Idempotency | null,
 ): Promise<Reply | null> {
-  const octets = new ReadOctets(exchange, placed);
-  const knownRecords = await findKnown(placed, exchange, patches, octets);
-  if (knownRecords.some(({ row }) => row === null) || (await othersIn(placed, exchange, knownRecords)).length > 0)
-    throw await refusalBefore(placed, exchange, knownRecords);
-  const drafted = await draftAll(placed, exchange, knownRecords, octets);
+  const octets = new ReadOctets(exchange, mount);
+  const knownRecords = await findKnown(mount, exchange, patches, octets);
+  if (knownRecords.some(({ row }) => row === null) || (await othersIn(mount, exchange, knownRecords)).length > 0)
+    throw await refusalBefore(mount, exchange, knownRecords);
+  const drafted = await draftAll(mount, exchange, knownRecords, octets);
   await requireFewRecords(
-    placed,
+    mount,
     drafted.map(({ row, draft: { values } }) => ({ before: row.record, values })),
   );
-  const prepared = await inOrder(drafted, (each) => preparePart(placed, exchange, each));
-  await requireCollectionAsKnown(placed, exchange);
+  const prepared = await inOrder(drafted, (each) => preparePart(mount, exchange, each));
+  await requireCollectionAsKnown(mount, exchange);
   const parts = await inOrder(prepared, (complete) => complete());
   // Always in the same order, so that two such writes do not deadlock.
   const sorted = parts.toSorted((one, other) => (patches[one.at]!.id < patches[other.at]!.id ? -1 : 1));
-  const { outcome, owners } = await commitParts(placed, exchange, sorted, { idempotency, octets });
+  const { outcome, owners } = await commitParts(mount, exchange, sorted, { idempotency, octets });
   if (outcome.kind === "written")
-    return shown(placed, exchange, patches, outcome.rows.slice(0, parts.length), { isReplay: false });
-  if (outcome.kind === "replayed") return repeated(placed, exchange, patches, outcome.rows);
+    return shown(mount, exchange, patches, outcome.rows.slice(0, parts.length), { isReplay: false });
+  if (outcome.kind === "replayed") return repeated(mount, exchange, patches, outcome.rows);
   const isMeant =
     "change" in outcome && outcome.change < parts.length && patches[owners[outcome.change]!]!.ifMatch !== null;
   if (!isMeant && isOvertaken(outcome, exchange)) return null;
-  throw buildRefusal(outcome, placed, exchange, { owners, count: parts.length });
+  throw buildRefusal(outcome, mount, exchange, { owners, count: parts.length });
 }
 
 /** Reads one member. `taken` holds the ids of the earlier ones. */
@@ -145,37 +145,37 @@ function requireTags(patches: readonly Patch[]): void {
 
 /** Reads the states of the records that this caller may change, with only the columns that decide this. */
 async function findKnown(
-  placed: MountInPlace,
+  mount: MountInPlace,
   exchange: Exchange,
   patches: readonly Patch[],
   octets: ReadOctets,
-): Promise<readonly Known[]> {
-  const { collection, resource, newer, noted, sources } = placed;
-  const decisions = await inOrder(patches, async ({ id }) => decisionOn(placed, exchange, "update", id));
+): Promise<readonly PatchTarget[]> {
+  const { collection, resource, newer, noted, sources } = mount;
+  const decisions = await inOrder(patches, async ({ id }) => decisionOn(mount, exchange, "update", id));
   const narrowed = decisions.flatMap((each) => (typeof each === "string" ? [] : collectColumns(collection, each.only)));
   const needed = [...(resource.parentColumn === null ? [] : [resource.parentColumn]), ...narrowed];
   const columns = [...new Set(["id", ...needed, ...(noted === undefined ? [] : sources)])];
-  const longest = longestOfColumns((newer ?? placed).resource, columns);
+  const longest = longestOfColumns((newer ?? mount).resource, columns);
   const ids = patches.flatMap(({ id }, at) => (decisions[at] === "deny" ? [] : [id]));
   const rows = await findRows(exchange, { collection, columns, longest }, ids, octets);
   return patches.map((patch, at) => {
     const decision = decisions[at]!;
     const only = typeof decision === "string" ? null : decision.only;
-    return { patch, row: visible(placed, within(rows.get(patch.id) ?? null, placed, exchange), { only }), only };
+    return { patch, row: visible(mount, within(rows.get(patch.id) ?? null, mount, exchange), { only }), only };
   });
 }
 
 /** Returns the indexes of the records whose `if_match` does not hold. */
 async function othersIn(
-  placed: MountInPlace,
+  mount: MountInPlace,
   exchange: Exchange,
-  knownRecords: readonly Known[],
+  knownRecords: readonly PatchTarget[],
 ): Promise<readonly number[]> {
   const others: number[] = [];
   await inTurns(knownRecords, ({ patch: { at, ifMatch }, row }) => {
     if (ifMatch === null || ifMatch === "*" || row === null) return;
     const isOld = ifMatch.length === 1 && isOldTag(ifMatch[0]!.quoted);
-    if (!listsStrong(ifMatch, tagsOfState(placed, exchange, row, isOld), stateIn)) others.push(at);
+    if (!listsStrong(ifMatch, tagsOfState(mount, exchange, row, isOld), stateIn)) others.push(at);
   });
   return others;
 }
@@ -185,37 +185,37 @@ async function othersIn(
  * first.
  */
 async function refusalBefore(
-  placed: MountInPlace,
+  mount: MountInPlace,
   exchange: Exchange,
-  knownRecords: readonly Known[],
+  knownRecords: readonly PatchTarget[],
 ): Promise<Problem> {
   await readEach(knownRecords, ({ patch: { id, value }, row }) => {
     // A field that only the service sets may be repeated. Only the whole record shows if its value is the same.
-    const sent = row === null ? value : withoutGiven(placed.resource, value);
-    return readSent(placed, exchange.context, sent, { id, record: null, partial: true });
+    const sent = row === null ? value : withoutGiven(mount.resource, value);
+    return readSent(mount, exchange.context, sent, { id, record: null, partial: true });
   });
   const missing = knownRecords.filter(({ row }) => row === null);
   if (missing.length > 0) return notFound(missing.map(({ patch }) => patch.at));
-  return stale(await othersIn(placed, exchange, knownRecords));
+  return stale(await othersIn(mount, exchange, knownRecords));
 }
 
 /** Reads the records in pieces and applies the patches. Ends the request with the issues of all of them. */
 async function draftAll(
-  placed: MountInPlace,
+  mount: MountInPlace,
   exchange: Exchange,
-  knownRecords: readonly Known[],
+  knownRecords: readonly PatchTarget[],
   octets: ReadOctets,
 ): Promise<readonly Drafted[]> {
-  const byId = new Map<unknown, Known>(knownRecords.map((each) => [each.patch.id, each]));
+  const byId = new Map<unknown, PatchTarget>(knownRecords.map((each) => [each.patch.id, each]));
   const ids = knownRecords.map(({ patch }) => patch.id);
   const drafted: Drafted[] = [];
   const found = new FoundIssues();
-  for await (const records of readRecords(exchange, placed, ids, octets))
+  for await (const records of readRecords(exchange, mount, ids, octets))
     await inTurns(records, async (record) => {
       const { patch, row: state, only } = byId.get(record["id"])!;
       const row: Row = { revision: state!.revision, record };
       await found.collect(patch.at, async () => {
-        drafted.push({ patch, row, only, draft: await readChange(placed, exchange, patch, row) });
+        drafted.push({ patch, row, only, draft: await readChange(mount, exchange, patch, row) });
       });
     });
   found.end();
@@ -226,29 +226,29 @@ async function draftAll(
 }
 
 /** Applies a patch to its record. */
-async function readChange(placed: MountInPlace, exchange: Exchange, { id, value }: Patch, row: Row): Promise<Draft> {
-  const mayRead = await mayReadChanged(placed, exchange, [row]);
-  const refused = mayRead ? null : unseenFields(placed.resource, value);
+async function readChange(mount: MountInPlace, exchange: Exchange, { id, value }: Patch, row: Row): Promise<Draft> {
+  const mayRead = await mayReadChanged(mount, exchange, [row]);
+  const refused = mayRead ? null : unseenFields(mount.resource, value);
   if (refused !== null) throw refused;
-  return readMerged(placed, exchange.context, value, { id, record: row.record, mayRead });
+  return readMerged(mount, exchange.context, value, { id, record: row.record, mayRead });
 }
 
 function preparePart(
-  placed: MountInPlace,
+  mount: MountInPlace,
   exchange: Exchange,
   { patch: { at, id }, row: before, only, draft }: Drafted,
 ): Promise<PreparedPart> {
-  const { collection } = placed;
+  const { collection } = mount;
   return runAtIndex(at, async () => {
     const { context } = exchange;
-    const prepared = await prepare(placed, { kind: "update", context, id, current: toStoredRecord(before), draft });
+    const prepared = await prepare(mount, { kind: "update", context, id, current: toStoredRecord(before), draft });
     const values = { ...draft.values, ...prepared.values } as WrittenValues;
-    requireAllowed(placed, { only }, { ...before.record, ...values });
+    requireAllowed(mount, { only }, { ...before.record, ...values });
     const own: Change = { kind: "update", collection, key: id, values, revision: before.revision };
     const written = { id, before: before.record, values };
     return async () => {
-      const further = await runAtIndex(at, () => furtherChanges(prepared, placed, exchange, written));
-      const linkRows = countLinkRows(placed.links, written);
+      const further = await runAtIndex(at, () => furtherChanges(prepared, mount, exchange, written));
+      const linkRows = countLinkRows(mount.links, written);
       return { at, own, further, linkRows, writing: { kind: "update", action: null, before } };
     };
   });
@@ -256,13 +256,13 @@ function preparePart(
 
 /** Replies to a repeat. */
 async function repeated(
-  placed: MountInPlace,
+  mount: MountInPlace,
   exchange: Exchange,
   patches: readonly Patch[],
   storedRows: readonly (Row | null)[],
 ): Promise<Reply> {
-  const rows = await loadStoredRows(placed, exchange, storedRows);
-  return rows === null ? withoutRecords(204) : shown(placed, exchange, patches, rows, { isReplay: true });
+  const rows = await loadStoredRows(mount, exchange, storedRows);
+  return rows === null ? withoutRecords(204) : shown(mount, exchange, patches, rows, { isReplay: true });
 }
 
 /**
@@ -270,7 +270,7 @@ async function repeated(
  * read it.
  */
 async function shown(
-  placed: MountInPlace,
+  mount: MountInPlace,
   exchange: Exchange,
   patches: readonly Patch[],
   written: readonly (Row | null)[],
@@ -278,7 +278,7 @@ async function shown(
 ): Promise<Reply> {
   const byId = new Map(written.map((row) => [row!.record["id"], row!]));
   const rows = patches.map(({ id }) => byId.get(id)!);
-  const reply = await showAll(placed, exchange, rows, { status: 200, isReplay });
-  const mayRead = await mayReadChanged(placed, exchange, rows);
+  const reply = await showAll(mount, exchange, rows, { status: 200, isReplay });
+  const mayRead = await mayReadChanged(mount, exchange, rows);
   return mayRead || reply.body === undefined ? reply : { status: 204, headers: reply.headers ?? [] };
 }

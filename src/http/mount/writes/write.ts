@@ -8,7 +8,7 @@ import {
   membersMistakes,
   optional,
   describeType,
-  type Check,
+  type ValueCheck,
   type Mistake,
   type ThereIsNo,
   unseen,
@@ -38,7 +38,7 @@ interface Writes<R extends Resource> {
   readonly create: Creation<R>;
   readonly replace: Alteration<R, "replace">;
   readonly update: Alteration<R, "update">;
-  readonly delete: Removal<R>;
+  readonly delete: RecordRemoval<R>;
 }
 
 interface Creation<R extends Resource> {
@@ -61,7 +61,7 @@ interface Alteration<R extends Resource, K extends WriteKind> {
   readonly draft: Draft<R>;
 }
 
-interface Removal<R extends Resource> {
+interface RecordRemoval<R extends Resource> {
   readonly kind: "delete";
   readonly context: Context;
   readonly id: RecordOf<R>["id"];
@@ -156,7 +156,7 @@ export type BeforeWrite = { beforeWrite(write: Write): Eventually<Prepared> }["b
 /** Declared as a method for the same reason. */
 export type AfterWrite = { afterWrite(written: Written): Eventually<void> }["afterWrite"];
 
-const preparedMembers: Readonly<Record<keyof Prepared, Check>> = {
+const preparedMembers: Readonly<Record<keyof Prepared, ValueCheck>> = {
   values: unseen(optional(anObject)),
   changes: unseen(optional(aList)),
   complete: unseen(optional(aFunction)),

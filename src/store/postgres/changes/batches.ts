@@ -5,7 +5,7 @@ import type { TablePlan } from "../../sql/changes/plan-table.ts";
 import { keyType } from "../../sql/changes/rows-before.ts";
 import type { Cell } from "../../sql/dialect.ts";
 import { quote } from "../../sql/names.ts";
-import { statement, stepsIn, type Step } from "../../sql/schema/script.ts";
+import { statement, stepsIn, type ScriptStep } from "../../sql/schema/script.ts";
 import type { Key } from "../../store.ts";
 import { findSQLState } from "../errors.ts";
 import { postgresSchema } from "../migration.ts";
@@ -62,7 +62,7 @@ export function nextBatchSize(batch: number, tookMs: number): number {
  */
 export interface Batch<T> {
   readonly done: T;
-  readonly last: readonly Step[];
+  readonly last: readonly ScriptStep[];
 }
 
 /**
@@ -113,7 +113,7 @@ export async function catchUp(
   return buildBatch(work, { ...state, rows: state.rows + ids.length }, renew);
 }
 
-function buildBatch({ plan }: Work, state: Unfinished, renew: readonly Step[]): Batch<Unfinished> {
+function buildBatch({ plan }: Work, state: Unfinished, renew: readonly ScriptStep[]): Batch<Unfinished> {
   return { done: state, last: [...renew, ...stepsIn(writeUnfinished(postgresSchema, plan.collection.name, state))] };
 }
 
@@ -127,7 +127,7 @@ async function take(
   shadows: readonly ShadowColumn[],
   which: string,
   values: readonly Cell[],
-): Promise<{ readonly ids: readonly Cell[]; readonly renew: readonly Step[] }> {
+): Promise<{ readonly ids: readonly Cell[]; readonly renew: readonly ScriptStep[] }> {
   const { name, key } = plan.collection;
   const [table, moved] = [name, formatMovedTable(name)].map(quote);
   const type = keyType(postgresSchema, key);

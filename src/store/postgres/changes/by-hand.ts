@@ -13,7 +13,7 @@ import {
 import { formatMovedTable } from "./shadow-column.ts";
 
 /** The indexes and triggers of a table. */
-export interface Around {
+export interface TableObjects {
   readonly indexes: ReadonlySet<string>;
   readonly triggers: readonly string[];
 }
@@ -25,7 +25,7 @@ export interface Around {
 export function alterByHand(
   plan: TablePlan,
   dropped: readonly string[],
-  { indexes, triggers }: Around,
+  { indexes, triggers }: TableObjects,
 ): readonly string[] | null {
   const { collection, found } = plan;
   const shadows = findShadowColumns(plan);

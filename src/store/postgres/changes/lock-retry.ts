@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { quote } from "../../sql/names.ts";
-import { statement, type Step } from "../../sql/schema/script.ts";
+import { statement, type ScriptStep } from "../../sql/schema/script.ts";
 import { StoreUnavailable, type Collection } from "../../store.ts";
 import { state, findSQLState } from "../errors.ts";
 import { sendTo, type Session } from "../network/session.ts";
@@ -25,7 +25,7 @@ const longestMs = 150;
 const maxHurries = 20;
 
 /** A step that fails if others have waited longer than that. */
-const inTime: Step = statement(
+const inTime: ScriptStep = statement(
   `SELECT latchkey_refuse('slow') WHERE clock_timestamp() - now() > interval '${longestMs} milliseconds'`,
 );
 
@@ -38,7 +38,7 @@ export async function retryOnLock(
   session: Session,
   tables: readonly string[],
   steps: readonly string[],
-  more: () => Promise<readonly Step[]> = async () => [],
+  more: () => Promise<readonly ScriptStep[]> = async () => [],
 ): Promise<void> {
   const begin = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = ${lockMs}`;
   const start = performance.now();
@@ -58,7 +58,7 @@ export async function retryOnLock(
 }
 
 /** Sends the last steps and the COMMIT without waiting in between. */
-export async function commit(session: Session, steps: readonly Step[]): Promise<void> {
+export async function commit(session: Session, steps: readonly ScriptStep[]): Promise<void> {
   const sent = await Promise.allSettled([...steps.map(sendTo(session)), session.run("COMMIT")]);
   for (const each of sent) if (each.status === "rejected") throw each.reason;
 }

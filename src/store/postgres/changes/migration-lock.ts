@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { statement } from "../../sql/schema/script.ts";
-import type { Address } from "../address.ts";
+import type { PostgresAddress } from "../address.ts";
 import { connectPatiently } from "../network/clients.ts";
 import { createSession } from "../network/session.ts";
 import { migrationTurn } from "../own-tables.ts";
@@ -22,7 +22,7 @@ export interface MigrationLock {
  * transaction, and a connection through PgBouncer keeps nothing longer than a transaction. The code polls and does not
  * wait in a statement. A waiting statement keeps a snapshot, and the index of the other process would wait for its end.
  */
-export async function takeMigrationLock(address: Address): Promise<MigrationLock> {
+export async function takeMigrationLock(address: PostgresAddress): Promise<MigrationLock> {
   const client = await connectPatiently(address);
   const session = createSession(client, false);
   try {

@@ -1,5 +1,5 @@
 import pg from "pg";
-import type { Address } from "../address.ts";
+import type { PostgresAddress } from "../address.ts";
 import { decoders } from "../codec.ts";
 import { createPrimary, requireWritable } from "./primary.ts";
 import { idleInTransactionMs, readCommitted } from "./session.ts";
@@ -18,7 +18,7 @@ function verify(client: pg.PoolClient, done: (error?: Error) => void): void {
 
 /** The server that a connection leads to. */
 export interface Connection {
-  readonly address: Address;
+  readonly address: PostgresAddress;
   readonly server: string;
   readonly sockets: Sockets;
 }
@@ -29,7 +29,7 @@ export function makeClient(way: Connection): pg.Client {
 }
 
 /** Connects to the server that accepts writes, without a time limit. For migrations. */
-export async function connectPatiently(address: Address): Promise<pg.Client> {
+export async function connectPatiently(address: PostgresAddress): Promise<pg.Client> {
   const primary = createPrimary(address);
   await primary.find();
   const client = new pg.Client({

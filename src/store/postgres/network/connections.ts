@@ -3,7 +3,7 @@ import type pg from "pg";
 import type { Observer } from "../../../core/observation.ts";
 import type { NamedRow } from "../../sql/schema/script.ts";
 import { StoreTimeout, StoreUnavailable, type ConnectionCounts, type Value } from "../../store.ts";
-import type { Address } from "../address.ts";
+import type { PostgresAddress } from "../address.ts";
 import {
   isCrowded,
   isPassing,
@@ -15,13 +15,13 @@ import {
   findSQLState,
   storeError,
 } from "../errors.ts";
-import type { Statement } from "../parameters.ts";
+import type { PostgresStatement } from "../parameters.ts";
 import { makePool } from "./clients.ts";
 import { endBehind } from "./ending.ts";
 import { makeHealth } from "./health.ts";
-import { linesOver, type Line } from "./line.ts";
+import { linesOver, type ReadConnection } from "./line.ts";
 import type { Primary } from "./primary.ts";
-import { buildCellsQuery, buildQuery, createSession, type Cells, type Session } from "./session.ts";
+import { buildCellsQuery, buildQuery, createSession, type RowCells, type Session } from "./session.ts";
 import type { Sockets } from "./sockets.ts";
 
 /** The number of attempts for a transaction that conflicts with others. */
@@ -30,11 +30,11 @@ const maxTries = 20;
 /** The connections to the server. Their number is limited, and none of them is known to be broken. */
 export interface Connections {
   /** Sends one statement that only reads, in one trip. Returns the rows with named columns. */
-  send(statement: Statement): Promise<readonly NamedRow[]>;
+  send(statement: PostgresStatement): Promise<readonly NamedRow[]>;
   /** Does the same as `send`, but returns the rows as cells. */
-  sendForCells(statement: Statement): Promise<readonly Cells[]>;
+  sendForCells(statement: PostgresStatement): Promise<readonly RowCells[]>;
   /** Returns the cells of one row that an index finds. Such reads are short, so they may share a connection. */
-  find(table: string, statement: Statement): Promise<Cells | undefined>;
+  find(table: string, statement: PostgresStatement): Promise<RowCells | undefined>;
   /** Does work that needs a separate connection. Tries again after a conflict with others. */
   use<T>(work: (session: Session) => Promise<T>): Promise<T>;
   counts(): ConnectionCounts;
@@ -43,7 +43,7 @@ export interface Connections {
 }
 
 export interface ConnectionsOptions {
-  readonly address: Address;
+  readonly address: PostgresAddress;
   readonly primary: Primary;
   readonly sockets: Sockets;
   readonly size: number;
@@ -130,15 +130,15 @@ export function connectionsTo({
 
 /** Reads with `first`. If that is not possible or fails, reads with `again` over a separate connection. */
 type Ask = <Rows>(
-  statement: Statement,
+  statement: PostgresStatement,
   first: () => Promise<Rows>,
   again: (session: Session) => Promise<Rows>,
 ) => Promise<Rows>;
 
 function readsOver(pools: Pools, ask: Ask, keeps: boolean): Pick<Connections, "send" | "sendForCells" | "find"> {
-  function sendForCells(statement: Statement, line: Line | null): Promise<readonly Cells[]> {
+  function sendForCells(statement: PostgresStatement, line: ReadConnection | null): Promise<readonly RowCells[]> {
     const query = buildCellsQuery(statement, keeps);
-    const first = async (): Promise<readonly Cells[]> =>
+    const first = async (): Promise<readonly RowCells[]> =>
       line === null ? (await pools.pool().query<Value[]>(query)).rows : line.send(query);
     return ask(statement, first, (session) => session.sendForCells(statement));
   }
@@ -164,7 +164,7 @@ function countConnections(pool: pg.Pool, max: number): ConnectionCounts {
 interface Pools {
   pool(): pg.Pool;
   /** Returns the line for reads of single rows of this table. */
-  line(table: string): Line;
+  line(table: string): ReadConnection;
   isCurrent(): boolean;
   attempt<T>(work: (session: Session) => Promise<T>): Promise<T>;
 }

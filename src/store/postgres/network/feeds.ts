@@ -123,7 +123,7 @@ export function feedsOver({ primary, connect, listens, mark }: FeedsOptions): Fe
 }
 
 /** The one connection that receives announcements. */
-interface Line {
+interface FeedConnection {
   session(): Promise<Session>;
   isConnected(): boolean;
   drop(): void;
@@ -133,7 +133,7 @@ function lineTo(
   { primary, connect, listens }: Pick<FeedsOptions, "primary" | "connect" | "listens">,
   heard: (collection: string | undefined) => void,
   lost: () => void,
-): Line {
+): FeedConnection {
   let client: pg.Client | null = null;
   let server = "";
   let connecting: Promise<Session> | null = null;

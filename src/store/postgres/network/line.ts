@@ -1,18 +1,18 @@
 import type { Pool, PoolClient, QueryArrayConfig } from "pg";
 import type { Value } from "../../store.ts";
 import { spoilsConnection } from "../errors.ts";
-import type { Cells } from "./session.ts";
+import type { RowCells } from "./session.ts";
 
 /** The maximum number of reads on one line. One slow read delays at most this many. */
 const longest = 64;
 
 /** One connection for all reads of single rows of a table. */
-export interface Line {
-  send(query: QueryArrayConfig): Promise<readonly Cells[]>;
+export interface ReadConnection {
+  send(query: QueryArrayConfig): Promise<readonly RowCells[]>;
 }
 
 /** A connection from the pool, and the number of answers that it still has to give. */
-interface Taken {
+interface TakenConnection {
   readonly connecting: Promise<PoolClient>;
   client: PoolClient | null;
   due: number;
@@ -24,8 +24,8 @@ interface Taken {
  * Returns the line of each table. If another program locks a table (VACUUM FULL, ALTER TABLE), reads of other tables do
  * not wait behind it.
  */
-export function linesOver(pool: Pool): (table: string) => Line {
-  const lines = new Map<string, Line>();
+export function linesOver(pool: Pool): (table: string) => ReadConnection {
+  const lines = new Map<string, ReadConnection>();
   return (table) => {
     let line = lines.get(table);
     if (line === undefined) lines.set(table, (line = createLine(pool)));
@@ -37,15 +37,15 @@ export function linesOver(pool: Pool): (table: string) => Line {
  * Sends reads one after another without waiting for the answers. Several reads share a trip, and none has to take a
  * connection from the pool and return it. If the line is full, other connections of the pool take over.
  */
-function createLine(pool: Pool): Line {
-  let taken: Taken | null = null;
+function createLine(pool: Pool): ReadConnection {
+  let taken: TakenConnection | null = null;
 
-  function take(): Taken {
-    const fresh: Taken = { connecting: pool.connect(), client: null, due: 0, broken: null };
+  function take(): TakenConnection {
+    const fresh: TakenConnection = { connecting: pool.connect(), client: null, due: 0, broken: null };
     return (taken = fresh);
   }
 
-  function leave(mine: Taken): void {
+  function leave(mine: TakenConnection): void {
     mine.due--;
     if (mine.broken !== null && taken === mine) taken = null;
     if (mine.due > 0) return;

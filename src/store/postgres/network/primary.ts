@@ -1,5 +1,5 @@
 import pg from "pg";
-import type { Address } from "../address.ts";
+import type { PostgresAddress } from "../address.ts";
 import { ReadOnly, unavailable } from "../errors.ts";
 
 /** The longest time for a server to answer whether it accepts writes, in milliseconds. */
@@ -14,7 +14,7 @@ export interface Primary {
 }
 
 /** Starts with the first server. If there is only one, `find` does nothing. */
-export function createPrimary({ servers }: Pick<Address, "servers">): Primary {
+export function createPrimary({ servers }: Pick<PostgresAddress, "servers">): Primary {
   let current = servers[0]!;
   let finding: Promise<void> | null = null;
 

@@ -2,7 +2,7 @@ import { DeclarationError } from "../../../core/checking/declaration-error.ts";
 import { quote } from "../../sql/names.ts";
 import { statement } from "../../sql/schema/script.ts";
 import { StoreFull, StoreSetupError, StoreUnavailable } from "../../store.ts";
-import type { Address } from "../address.ts";
+import type { PostgresAddress } from "../address.ts";
 import { isServerError, describeReason, state, findSQLState, unavailable } from "../errors.ts";
 import type { Session } from "./session.ts";
 
@@ -74,7 +74,7 @@ function withCure(error: StoreUnavailable): StoreUnavailable {
  * Returns the reason why the store could not be opened, with the fix. It is a `StoreUnavailable` if it can pass by
  * itself.
  */
-export function openingError(error: unknown, address: Address): unknown {
+export function openingError(error: unknown, address: PostgresAddress): unknown {
   const { shown } = address;
   // A wrong declaration is wrong in every store.
   if (error instanceof DeclarationError) return error;

@@ -1,7 +1,7 @@
 import type { Client, PoolClient, QueryArrayConfig, QueryConfig } from "pg";
-import { playAsync, type NamedRow, type Rows, type Script, type Step } from "../../sql/schema/script.ts";
+import { playAsync, type NamedRow, type Rows, type Script, type ScriptStep } from "../../sql/schema/script.ts";
 import type { Value } from "../../store.ts";
-import type { Statement } from "../parameters.ts";
+import type { PostgresStatement } from "../parameters.ts";
 
 /**
  * The longest time between two statements of a transaction, in milliseconds. A process that stops in a transaction
@@ -10,14 +10,14 @@ import type { Statement } from "../parameters.ts";
 export const idleInTransactionMs = 10_000;
 
 /** A row as a list of the values of its columns. */
-export type Cells = readonly Value[];
+export type RowCells = readonly Value[];
 
 /** A connection for statements. Each can wait for the one before it, or not. */
 export interface Session {
   /** Sends a statement. Returns the rows with named columns. */
-  send(statement: Statement): Promise<readonly NamedRow[]>;
+  send(statement: PostgresStatement): Promise<readonly NamedRow[]>;
   /** Returns the rows as cells. For statements that are built from the columns of a table. */
-  sendForCells(statement: Statement): Promise<readonly Cells[]>;
+  sendForCells(statement: PostgresStatement): Promise<readonly RowCells[]>;
   /** Runs SQL with several statements, without values and without rows. */
   run(sql: string): Promise<void>;
   /** Runs a script. Each step starts when the one before it is answered. */
@@ -50,7 +50,7 @@ export function readCommitted(client: PoolClient): void {
 }
 
 /** Returns a function that answers the steps of scripts. */
-export function sendTo(session: Session): (step: Step) => Promise<Rows> {
+export function sendTo(session: Session): (step: ScriptStep) => Promise<Rows> {
   return async (step) => {
     if ("cells" in step) return session.sendForCells(step.cells);
     if (!("run" in step)) return session.send(step);
@@ -60,12 +60,12 @@ export function sendTo(session: Session): (step: Step) => Promise<Rows> {
 }
 
 /** Returns a statement for `pg`. The name keeps it prepared, unless the connection cannot keep statements (`keeps`). */
-export function buildQuery({ name, text, values }: Statement, keeps: boolean): QueryConfig {
+export function buildQuery({ name, text, values }: PostgresStatement, keeps: boolean): QueryConfig {
   const query = { text, values: values as unknown[] };
   return name === undefined || !keeps ? query : { ...query, name };
 }
 
 /** Does the same, but the rows come as cells, which cost half as much as named columns. */
-export function buildCellsQuery(statement: Statement, keeps: boolean): QueryArrayConfig {
+export function buildCellsQuery(statement: PostgresStatement, keeps: boolean): QueryArrayConfig {
   return { ...buildQuery(statement, keeps), rowMode: "array" };
 }

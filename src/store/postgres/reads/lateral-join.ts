@@ -3,7 +3,7 @@ import type { NamedRow } from "../../sql/schema/script.ts";
 import { requireColumn } from "../../sql/schema/table.ts";
 import type { BesideQuery, ListQuery, RelatedText } from "../../store.ts";
 import { postgres, getTable } from "../dialect.ts";
-import { prepared, type Statement } from "../parameters.ts";
+import { prepared, type PostgresStatement } from "../parameters.ts";
 import { selectListJSON, selectPage } from "./list.ts";
 import { readRelated, selectRelated } from "./related.ts";
 
@@ -23,7 +23,7 @@ export function canBeJoined(query: ListQuery, beside: readonly BesideQuery[]): b
  * Returns a statement for one row with the page of `compileListJSON` and the records beside it. A second trip costs
  * more than a page.
  */
-export function compileJoined(query: ListQuery, beside: readonly BesideQuery[]): Statement {
+export function compileJoined(query: ListQuery, beside: readonly BesideQuery[]): PostgresStatement {
   const values = createParameters(postgres);
   const rows = selectPage(query, values);
   const limit = values.place(query.limit);

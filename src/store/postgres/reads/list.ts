@@ -1,12 +1,12 @@
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
-import { createParameters, type Parameters } from "../../sql/dialect.ts";
+import { createParameters, type BoundValues } from "../../sql/dialect.ts";
 import { compileRest, shownIn } from "../../sql/list.ts";
 import { quote } from "../../sql/names.ts";
 import type { NamedRow } from "../../sql/schema/script.ts";
 import { requireColumn, type Table, type TableColumn } from "../../sql/schema/table.ts";
 import type { ListQuery, ListText, Value } from "../../store.ts";
 import { postgres, getTable } from "../dialect.ts";
-import { prepared, unprepared, type Statement } from "../parameters.ts";
+import { prepared, unprepared, type PostgresStatement } from "../parameters.ts";
 import { doubleAsJSON } from "./double.ts";
 
 /** The name of a shown row. No column may have this name, or it would be ambiguous. */
@@ -16,19 +16,19 @@ export const SHOWN = `"_shown"`;
  * Returns a statement for a page as one row: the JSON of the records, the number of rows found (at most one above the
  * limit) and shown, and the sorted values of the first and the last row.
  */
-export function compileListJSON(query: ListQuery): Statement {
+export function compileListJSON(query: ListQuery): PostgresStatement {
   const values = createParameters(postgres);
   const sent = query.long === true ? unprepared : prepared;
   return sent(selectListJSON(query, `(${selectPage(query, values)})`, values), values.values);
 }
 
 /** Returns the SQL for the rows of a page and one more, which shows whether more rows follow. */
-export function selectPage(query: ListQuery, values: Parameters): string {
+export function selectPage(query: ListQuery, values: BoundValues): string {
   return `SELECT * ${compileRest(getTable(query.collection), { ...query, limit: query.limit + 1 }, values)}`;
 }
 
 /** Returns the SQL for one row with the page of these rows. */
-export function selectListJSON(query: ListQuery, rows: string, values: Parameters): string {
+export function selectListJSON(query: ListQuery, rows: string, values: BoundValues): string {
   const table = getTable(query.collection);
   const limit = `${values.place(query.limit)}::integer`;
   const sorted = query.sort.map(({ column }) => compileValue(requireColumn(table, column)));

@@ -1,16 +1,16 @@
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
-import { createParameters, type Parameters } from "../../sql/dialect.ts";
+import { createParameters, type BoundValues } from "../../sql/dialect.ts";
 import { shownIn } from "../../sql/list.ts";
 import { compileRestOfKey, cutArray, KEYS, shortestRecord } from "../../sql/related.ts";
 import type { NamedRow } from "../../sql/schema/script.ts";
 import { requireColumn } from "../../sql/schema/table.ts";
 import type { RelatedQuery, RelatedText } from "../../store.ts";
 import { postgres, getTable } from "../dialect.ts";
-import { prepared, type Statement } from "../parameters.ts";
+import { prepared, type PostgresStatement } from "../parameters.ts";
 import { compileRecord, SHOWN } from "./list.ts";
 
 /** A query without its keys. */
-type Asked = Omit<RelatedQuery, "keys">;
+type KeylessQuery = Omit<RelatedQuery, "keys">;
 
 /** The separators after a key and between two keys. JSON contains these characters only escaped. */
 const [ofKey, ofKeys] = ["\u001E", "\u001F"] as const;
@@ -22,7 +22,7 @@ const [ofKey, ofKeys] = ["\u001E", "\u001F"] as const;
 const mostOctets = 3;
 
 /** Returns a statement for one row with the records of the keys, in the form of `selectRelated`. */
-export function compileRelated(query: RelatedQuery): Statement {
+export function compileRelated(query: RelatedQuery): PostgresStatement {
   const values = createParameters(postgres);
   const keys = `unnest(${values.place(query.keys)}::${isText(query) ? "text" : "bigint"}[])`;
   return prepared(selectRelated(query, keys, values), values.values);
@@ -33,7 +33,7 @@ export function compileRelated(query: RelatedQuery): Statement {
  * limit. The result is one row, because a row per key would cost as much as its records. `at` distinguishes several
  * such queries in one statement: their column names end with it.
  */
-export function selectRelated(query: Asked, keys: string, values: Parameters, at = 0): string {
+export function selectRelated(query: KeylessQuery, keys: string, values: BoundValues, at = 0): string {
   const table = getTable(query.collection);
   // One record above the limit shows whether there are more.
   const rest = compileRestOfKey(table, query, values, 1);
@@ -51,7 +51,7 @@ export function selectRelated(query: Asked, keys: string, values: Parameters, at
 }
 
 /** Reads the row of `selectRelated`. Returns null if the records are too long. */
-export function readRelated(row: NamedRow, query: Asked, at = 0): readonly RelatedText[] | null {
+export function readRelated(row: NamedRow, query: KeylessQuery, at = 0): readonly RelatedText[] | null {
   const { limit, maxLength } = query;
   const { [`related_${at}`]: text, [`octets_${at}`]: octets } = row;
   if (octets === null) return [];
@@ -68,6 +68,6 @@ export function readRelated(row: NamedRow, query: Asked, at = 0): readonly Relat
   return length > maxLength ? null : related;
 }
 
-function isText({ collection, column }: Asked): boolean {
+function isText({ collection, column }: KeylessQuery): boolean {
   return requireColumn(getTable(collection), column).type === "text";
 }

@@ -2,7 +2,7 @@ import type pg from "pg";
 import type { Secret } from "../../../core/crypto/secret.ts";
 import { CopyError } from "../../copy.ts";
 import { MigrationNeeded, StoreSetupError, StoreUnavailable } from "../../store.ts";
-import { readAddress, type Address } from "../address.ts";
+import { readAddress, type PostgresAddress } from "../address.ts";
 import { connectPatiently } from "../network/clients.ts";
 import { openingError, requireServer } from "../network/server.ts";
 import { createSession, type Session } from "../network/session.ts";
@@ -10,7 +10,7 @@ import { createSession, type Session } from "../network/session.ts";
 /** A connection on which one transaction reads or creates the whole database. */
 export interface Whole {
   readonly session: Session;
-  readonly address: Address;
+  readonly address: PostgresAddress;
   /** Returns the error that the caller sees. */
   convertError(error: unknown): unknown;
   /** Closes the connection. Uncommitted changes are rolled back. */

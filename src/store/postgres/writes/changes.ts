@@ -1,5 +1,5 @@
 import { encode } from "../../sql/codec.ts";
-import { createParameters, type Cell, type Parameters } from "../../sql/dialect.ts";
+import { createParameters, type Cell, type BoundValues } from "../../sql/dialect.ts";
 import { quote } from "../../sql/names.ts";
 import type { ShownColumns, Table, TableColumn } from "../../sql/schema/table.ts";
 import {
@@ -9,12 +9,12 @@ import {
   requireRelation,
   shownBy,
   type ChangeOfOne,
-  type Making,
+  type ChangeDialect,
 } from "../../sql/writes/changing.ts";
 import { isSQL } from "../../sql/writes/writes.ts";
 import { isKeyOf, type Change, type Collection, type Column, type Key, type KeyOf } from "../../store.ts";
 import { postgres, formatSequenceName } from "../dialect.ts";
-import { prepared, unprepared, type Statement } from "../parameters.ts";
+import { prepared, unprepared, type PostgresStatement } from "../parameters.ts";
 import { compileForget } from "./idempotency.ts";
 
 /**
@@ -57,7 +57,7 @@ export interface Among {
 }
 
 /** Compiles a change to one statement. It raises a refusal if the change is not allowed. */
-export function compile(table: Table, change: Change, among: Among): Statement {
+export function compile(table: Table, change: Change, among: Among): PostgresStatement {
   if (change.kind === "forget") return compileForget(change);
   if (change.kind === "require") return compileRequired(table, change, among);
   if (change.kind === "link") return compileLinks(table, [{ ...among, change }]);
@@ -75,14 +75,14 @@ export interface RowTogether extends Among {
 }
 
 /** Compiles several new rows to one statement. Its text depends on the number of rows, so it is not kept prepared. */
-export function compileTogether(table: Table, rows: readonly RowTogether[]): Statement {
-  const making = (among: RowTogether, nth: number): Making => {
+export function compileTogether(table: Table, rows: readonly RowTogether[]): PostgresStatement {
+  const making = (among: RowTogether, nth: number): ChangeDialect => {
     // Only the first row checks the shape, because PostgreSQL plans each copy of the check.
     const alone = makingAmong(nth === 0 ? among : { ...among, sameShape: "0" });
     const { tellsKey } = among;
     if (tellsKey === null) return alone;
     // RETURNING could not tell the rows apart.
-    const nextKey = (of: Table, values: Parameters): string =>
+    const nextKey = (of: Table, values: BoundValues): string =>
       `set_config(${values.place(formatSetting(tellsKey))}, ${alone.nextKey!(of, values)}::text, TRUE)::bigint`;
     return { ...alone, nextKey };
   };
@@ -102,7 +102,7 @@ export interface LinkTogether extends Among {
  * Compiles new rows of a relation to one statement, for any number of rows. They are sent as one JSON text: `[key of
  * the record, change that makes it, [ids]]`, with null for an unknown value.
  */
-export function compileLinks(table: Table, links: readonly LinkTogether[]): Statement {
+export function compileLinks(table: Table, links: readonly LinkTogether[]): PostgresStatement {
   const { record, linked } = requireRelation(table);
   const sent = links.map(({ change, keys }) => {
     const ids = change.ids.map((id) => encode(postgres, linked, id));
@@ -125,7 +125,7 @@ export function compileLinks(table: Table, links: readonly LinkTogether[]): Stat
   return prepared(text, values.values);
 }
 
-function makingAmong({ keys, tellsKey, sameShape }: Among): Making {
+function makingAmong({ keys, tellsKey, sameShape }: Among): ChangeDialect {
   return {
     // Checks once for the statement, and not for each of its rows, whether it is allowed.
     revision: () => `nextval('latchkey_revision') + ${sameShape}`,
@@ -164,7 +164,7 @@ export function keyMadeBy(change: Change, at: number, keys: readonly MadeKey[]):
 }
 
 /** Finds the first id, counted from 1, that a column refers to and that is not in the table `from`. */
-export function compileMissing({ type }: Column, from: string, ids: readonly Key[]): Statement {
+export function compileMissing({ type }: Column, from: string, ids: readonly Key[]): PostgresStatement {
   const values = createParameters(postgres);
   const cast = type === "integer" ? "::bigint" : "";
   return prepared(
@@ -179,7 +179,7 @@ export function compileReading(
   table: Table,
   key: NonNullable<MadeKey>,
   { selection }: Pick<ShownColumns, "selection"> = table,
-): Statement {
+): PostgresStatement {
   const values = createParameters(postgres);
   return prepared(`SELECT ${selection} FROM ${table.name} WHERE ${hasKey(table, key, values)}`, values.values);
 }
@@ -188,7 +188,12 @@ export function compileReading(
  * Reads the row that the change at that place wrote. In a table of others, a trigger may have removed it. The statement
  * raises this.
  */
-export function compileReadingAt(table: Table, key: NonNullable<MadeKey>, change: Change, at: number): Statement {
+export function compileReadingAt(
+  table: Table,
+  key: NonNullable<MadeKey>,
+  change: Change,
+  at: number,
+): PostgresStatement {
   if (table.existing === null) return compileReading(table, key, shownBy(table, change));
   const values = createParameters(postgres);
   const found = `(SELECT) AS one LEFT JOIN ${table.name} ON ${hasKey(table, key, values)}`;
@@ -196,7 +201,7 @@ export function compileReadingAt(table: Table, key: NonNullable<MadeKey>, change
   return prepared(`SELECT ${table.selection} FROM ${found} WHERE ${orRefused}`, values.values);
 }
 
-function hasKey(table: Table, key: NonNullable<MadeKey>, values: Parameters): string {
+function hasKey(table: Table, key: NonNullable<MadeKey>, values: BoundValues): string {
   const cell = resolveKeyCell(table.id, key, values);
   const place = isSQL(cell) ? cell.sql : values.place(cell);
   return `${table.id.compared} = ${table.id.operand(place)}`;
@@ -217,7 +222,7 @@ export function collectNeededKeys(changes: readonly Change[]): Set<number> {
 /**
  * Rows that must not exist are protected by the table lock at the start of the transaction (`locksFor` of `plan.ts`).
  */
-function compileRequired(table: Table, change: Of<"require">, { sameShape }: Among): Statement {
+function compileRequired(table: Table, change: Of<"require">, { sameShape }: Among): PostgresStatement {
   const { count, values, least, most } = compileRequire(table, change, " FOR NO KEY UPDATE");
   const places = `${values.place(least)} AND ${values.place(most)}`;
   return prepared(
@@ -250,7 +255,7 @@ function keyArguments(collection: Collection): string {
 function resolveKeyCell(
   column: TableColumn,
   key: NonNullable<MadeKey>,
-  values: Parameters,
+  values: BoundValues,
 ): Cell | { readonly sql: string } {
   if (key.kind === "known") return encode(postgres, column, key.key);
   requireKeyType(column, key.of);

@@ -2,13 +2,13 @@ import { createParameters } from "../../sql/dialect.ts";
 import { forgetRows } from "../../sql/writes/idempotency.ts";
 import type { Change, Idempotency } from "../../store.ts";
 import { postgres } from "../dialect.ts";
-import { prepared, type Statement } from "../parameters.ts";
+import { prepared, type PostgresStatement } from "../parameters.ts";
 
 /**
  * Claims the key for this transaction, or refuses as `known`. Waits for a transaction that has claimed it and is still
  * active.
  */
-export function claimKey({ key, fingerprint, expiresAt, now }: Idempotency): Statement {
+export function claimKey({ key, fingerprint, expiresAt, now }: Idempotency): PostgresStatement {
   return prepared(
     "WITH claimed AS (" +
       "INSERT INTO latchkey_idempotency AS there (key, fingerprint, expires_at) VALUES ($1, $2, $3) " +
@@ -20,7 +20,7 @@ export function claimKey({ key, fingerprint, expiresAt, now }: Idempotency): Sta
 }
 
 /** Forgets rows by one statement. All its parts see the state before it. */
-export function compileForget(change: Extract<Change, { kind: "forget" }>): Statement {
+export function compileForget(change: Extract<Change, { kind: "forget" }>): PostgresStatement {
   const values = createParameters(postgres);
   const all = forgetRows(change.collection.name, change, () => values).map(({ text }) => text);
   const first = all.slice(0, -1).map((text, at) => `step${at} AS (${text})`);

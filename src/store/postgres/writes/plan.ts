@@ -3,7 +3,7 @@ import { unopened, type Table } from "../../sql/schema/table.ts";
 import { rowsToRead } from "../../sql/writes/changing.ts";
 import type { Change, Collection, Transaction } from "../../store.ts";
 import { postgres, getTable } from "../dialect.ts";
-import type { Statement } from "../parameters.ts";
+import type { PostgresStatement } from "../parameters.ts";
 import {
   compile,
   compileLinks,
@@ -23,18 +23,22 @@ export interface Plan {
   /** SQL that locks tables. Empty if no lock is needed. */
   readonly locks: string;
   /** The statements in the order in which they are sent. */
-  readonly statements: readonly Planned[];
+  readonly statements: readonly PlannedStatement[];
   /** True if each statement makes one change, in the given order. */
   readonly isInOrder: boolean;
   /** Statements that read rows which later changes may have altered. Each has the change that wrote its row. */
-  readonly readings: readonly { readonly change: number; readonly statement: Statement; readonly isLong?: false }[];
+  readonly readings: readonly {
+    readonly change: number;
+    readonly statement: PostgresStatement;
+    readonly isLong?: false;
+  }[];
 }
 
 /** A statement and the places of its changes: of one change, or of several new rows in their order. */
-export interface Planned {
+export interface PlannedStatement {
   readonly changes: readonly number[];
   readonly collection: Collection;
-  readonly statement: Statement;
+  readonly statement: PostgresStatement;
   /** True if it makes thousands of rows. Two of those are not sent at the same time. */
   readonly isLong: boolean;
 }
@@ -67,13 +71,13 @@ export function* planTransaction(
   yield;
   const together = mayPutTogether ? putTogether(changes) : null;
   const isAmongOthers = new Set(together?.flatMap((places) => (places.length > 1 ? places : [])));
-  const alone: (Statement | null)[] = [];
+  const alone: (PostgresStatement | null)[] = [];
   for (const [at, change] of changes.entries()) {
     alone.push(isAmongOthers.has(at) ? null : compile(getTable(collections[at]!), change, among(at)));
     keys.push(keyMadeBy(change, at, keys));
     yield;
   }
-  const statements: Planned[] = [];
+  const statements: PlannedStatement[] = [];
   for (const places of together ?? changes.map((_, at) => [at])) {
     const [first] = places as readonly [number];
     const collection = collections[first]!;
@@ -96,7 +100,7 @@ function compileSeveral(
   places: readonly number[],
   changes: readonly Change[],
   among: (at: number) => Among,
-): Statement {
+): PostgresStatement {
   const of = <C extends Change>(at: number): Among & { readonly change: C } => ({
     change: changes[at] as C,
     ...among(at),

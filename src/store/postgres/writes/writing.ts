@@ -16,14 +16,14 @@ export interface WritingParts {
 }
 
 /** The writes of a store. */
-export interface Writing {
+export interface StoreWrites {
   write(transaction: Transaction): Promise<Outcome>;
   /** Refuses further writes, and waits for the active ones. */
   close(): Promise<void>;
 }
 
 /** Returns the writes of a store. A write of many changes waits for a permit. */
-export function writingWith({ write, longWork, lookForTypes, written }: WritingParts): Writing {
+export function writingWith({ write, longWork, lookForTypes, written }: WritingParts): StoreWrites {
   const begun = new Set<Promise<unknown>>();
   let isClosed = false;
 

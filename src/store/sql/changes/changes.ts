@@ -3,7 +3,7 @@ import type { Collection, Column } from "../../store.ts";
 import { declaredName, indexPrefix, formatShadowName } from "../names.ts";
 import { collectIndexes, formatType } from "../schema/definition.ts";
 import { leftOvers, referringLeftOvers, requiredLeftOvers } from "../schema/found-table.ts";
-import { formatReference, type Found, type Schema } from "../schema/schema.ts";
+import { formatReference, type FoundTable, type SchemaDialect } from "../schema/schema.ts";
 import { ask, type Script } from "../schema/script.ts";
 import { columnWas, isNarrower, isOtherType, nameBefore, type Source } from "./source.ts";
 
@@ -37,9 +37,9 @@ export interface Wishes {
 
 /** Returns all allowed changes for an existing table. */
 export function* collectChanges(
-  schema: Schema,
+  schema: SchemaDialect,
   collection: Collection,
-  found: Found,
+  found: FoundTable,
   sources: ReadonlyMap<string, Source>,
   wishes: Wishes,
 ): Script<readonly Change[]> {
@@ -57,7 +57,7 @@ export function endsOthers(changes: readonly Change[]): boolean {
 }
 
 /** Returns remarks on undeclared columns, which do not change. */
-export function remarksOn(collection: Collection, found: Found, { dropped, month }: Wishes): readonly string[] {
+export function remarksOn(collection: Collection, found: FoundTable, { dropped, month }: Wishes): readonly string[] {
   const { name, removed = {} } = collection;
   return forgotten(collection, found).flatMap((column) => {
     const place = `${name}.${column}`;
@@ -73,9 +73,9 @@ export function remarksOn(collection: Collection, found: Found, { dropped, month
 
 /** Finds new columns that may be renamed ones: an old column of the same type is no longer declared. */
 export function likelyRenames(
-  schema: Schema,
+  schema: SchemaDialect,
   collection: Collection,
-  found: Found,
+  found: FoundTable,
 ): readonly { readonly from: string; readonly to: string }[] {
   const { columns, removed = {} } = collection;
   const gone = forgotten(collection, found).filter(
@@ -90,7 +90,7 @@ export function likelyRenames(
   );
 }
 
-function forgotten(collection: Collection, found: Found): string[] {
+function forgotten(collection: Collection, found: FoundTable): string[] {
   const renamed = new Set(collection.columns.map((column) => nameBefore(column, found)));
   return leftOvers(collection, found)
     .map(({ name }) => name)
@@ -98,11 +98,11 @@ function forgotten(collection: Collection, found: Found): string[] {
 }
 
 function columnChanges(
-  schema: Schema,
+  schema: SchemaDialect,
   { name: table }: Collection,
   column: Column,
   source: Source,
-  found: Found,
+  found: FoundTable,
 ): readonly Change[] {
   const place = `${table}.${column.name}`;
   const before = nameBefore(column, found);
@@ -149,11 +149,11 @@ function columnChanges(
 }
 
 /** True if a folded copy of a column is new. An older program does not write it. */
-export function isFoldedAnew(schema: Schema, column: Column, found: Found): boolean {
+export function isFoldedAnew(schema: SchemaDialect, column: Column, found: FoundTable): boolean {
   return isFolded(column) && found.columns.has(column.name) && !found.columns.has(formatShadowName(schema, column));
 }
 
-function leftOverChanges(collection: Collection, found: Found, { dropped }: Wishes): readonly Change[] {
+function leftOverChanges(collection: Collection, found: FoundTable, { dropped }: Wishes): readonly Change[] {
   const { name, removed = {} } = collection;
   const required = new Set(requiredLeftOvers(collection, found).map((column) => column.name));
   const referring = new Set(referringLeftOvers(collection, found).map((column) => column.name));
@@ -170,7 +170,7 @@ function leftOverChanges(collection: Collection, found: Found, { dropped }: Wish
   });
 }
 
-function* indexChanges(schema: Schema, collection: Collection): Script<readonly Change[]> {
+function* indexChanges(schema: SchemaDialect, collection: Collection): Script<readonly Change[]> {
   const wanted = collectIndexes(schema, collection);
   const found = yield* ask(schema.findIndexes(collection.name));
   const whole = found.filter((index) => index["is_whole"] !== false);

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import { asData } from "../../declarations.ts";
 import { MigrationNeeded, type Key } from "../../store.ts";
-import type { Schema } from "../schema/schema.ts";
+import type { SchemaDialect } from "../schema/schema.ts";
 import { ask, run, statement, type Script } from "../schema/script.ts";
 import type { TablePlan } from "./plan-table.ts";
 
 /** One completed step of a migration. */
-export interface Done {
+export interface CompletedStep {
   /** When it was done: `2026-01-31T09:30:00.000Z`. */
   readonly at: string;
   /** The version of the program that did it. */
@@ -33,7 +33,7 @@ export interface Unfinished {
 }
 
 /** Creates the tables in which a migration records its work. */
-export function* makeJournal(schema: Schema): Script<void> {
+export function* makeJournal(schema: SchemaDialect): Script<void> {
   const integer = schema.compileStorage({ name: "ms", type: "integer" });
   const text = `TEXT${schema.collation} NOT NULL`;
   yield* run(
@@ -43,7 +43,7 @@ export function* makeJournal(schema: Schema): Script<void> {
 }
 
 /** Returns the migrations of a database, with the latest last. Empty if there were none. */
-export function* readHistory(schema: Schema): Script<readonly Done[]> {
+export function* readHistory(schema: SchemaDialect): Script<readonly CompletedStep[]> {
   if (!(yield* hasJournal(schema))) return [];
   const rows = yield* ask(
     statement("SELECT at, program, collection, words, written, ms FROM latchkey_migrations ORDER BY at"),
@@ -59,7 +59,7 @@ export function* readHistory(schema: Schema): Script<readonly Done[]> {
 }
 
 /** Throws if a newer program has migrated the database, because this program does not know the result. */
-export function* requireOwnHistory(schema: Schema, program: string): Script<void> {
+export function* requireOwnHistory(schema: SchemaDialect, program: string): Script<void> {
   const newer = (yield* readHistory(schema)).find((done) => isNewer(done.program, program));
   if (newer !== undefined)
     throw new MigrationNeeded([
@@ -69,8 +69,8 @@ export function* requireOwnHistory(schema: Schema, program: string): Script<void
 
 /** Records a completed migration: one line for each of the words. */
 export function* writeDone(
-  schema: Schema,
-  { program, table, rows, ms }: Omit<Done, "at" | "words">,
+  schema: SchemaDialect,
+  { program, table, rows, ms }: Omit<CompletedStep, "at" | "words">,
   words: readonly string[],
 ): Script<void> {
   const at = new Date().toISOString();
@@ -90,7 +90,7 @@ export function* writeDone(
 }
 
 /** Returns the unfinished migration of a table, or null if there is none. */
-export function* readUnfinished(schema: Schema, table: string): Script<Unfinished | null> {
+export function* readUnfinished(schema: SchemaDialect, table: string): Script<Unfinished | null> {
   if (!(yield* hasJournal(schema))) return null;
   const [row] = yield* ask(
     statement(
@@ -108,7 +108,7 @@ export function* readUnfinished(schema: Schema, table: string): Script<Unfinishe
 }
 
 /** Records the progress of a migration. */
-export function* writeUnfinished(schema: Schema, table: string, work: Unfinished): Script<void> {
+export function* writeUnfinished(schema: SchemaDialect, table: string, work: Unfinished): Script<void> {
   const values = [table, work.target, JSON.stringify(work.cursor), work.rows, work.filled ? 1 : 0];
   const places = values.map((_, at) => schema.place(at + 1)).join(", ");
   yield* ask(
@@ -121,7 +121,7 @@ export function* writeUnfinished(schema: Schema, table: string, work: Unfinished
 }
 
 /** Deletes the record of an unfinished migration. */
-export function* forgetUnfinished(schema: Schema, table: string): Script<void> {
+export function* forgetUnfinished(schema: SchemaDialect, table: string): Script<void> {
   yield* ask(statement(`DELETE FROM latchkey_unfinished WHERE collection = ${schema.place(1)}`, [table]));
 }
 
@@ -143,7 +143,7 @@ export function digestTarget({ collection, found }: TablePlan, dropped: readonly
   return createHash("sha256").update(JSON.stringify(targetState, asText)).digest("hex");
 }
 
-function* hasJournal(schema: Schema): Script<boolean> {
+function* hasJournal(schema: SchemaDialect): Script<boolean> {
   return (yield* ask(schema.findColumns("latchkey_migrations"))).length > 0;
 }
 

@@ -1,4 +1,4 @@
-import { aFunction, buildObjectCheck, optional, text, texts, type Check } from "../../../core/checking/members.ts";
+import { aFunction, buildObjectCheck, optional, text, texts, type ValueCheck } from "../../../core/checking/members.ts";
 import { type ChecksOf } from "../../../core/checking/options.ts";
 import { pickOwnCollections } from "../../declarations.ts";
 import { MigrationNeeded, type Collection } from "../../store.ts";
@@ -7,11 +7,11 @@ import { collectIndexes, collectTypes } from "../schema/definition.ts";
 import { findTable } from "../schema/found-table.ts";
 import { forgottenLinks } from "../schema/links.ts";
 import { requireKnownVersion } from "../schema/prepare.ts";
-import type { Schema } from "../schema/schema.ts";
+import type { SchemaDialect } from "../schema/schema.ts";
 import { ask, statement, type Script } from "../schema/script.ts";
 import { typesWithShape } from "../schema/table-shape.ts";
 import { dropWords, endsOthers, type Change } from "./changes.ts";
-import { readHistory, type Done } from "./journal.ts";
+import { readHistory, type CompletedStep } from "./journal.ts";
 import { monthNow, collectObstacles, planTable, type TablePlan, tellMisfit } from "./plan-table.ts";
 
 /** The options of a migration. */
@@ -29,7 +29,7 @@ export interface MigrateOptions {
 }
 
 /** The check for these options. */
-export const migrateOptions: Check = buildObjectCheck(
+export const migrateOptions: ValueCheck = buildObjectCheck(
   {
     program: text,
     dropped: optional(texts),
@@ -49,7 +49,7 @@ export interface MigratedTable {
 }
 
 /** The plans for all existing tables. */
-export interface Planned {
+export interface MigrationPlans {
   readonly plans: readonly TablePlan[];
   /** The collections without a table. */
   readonly missing: readonly Collection[];
@@ -57,10 +57,10 @@ export interface Planned {
 
 /** Compares all declarations with the database. */
 export function* planTables(
-  schema: Schema,
+  schema: SchemaDialect,
   collections: readonly Collection[],
   dropped: readonly string[] = [],
-): Script<Planned> {
+): Script<MigrationPlans> {
   if ((yield* requireKnownVersion(schema)) === 0) return { plans: [], missing: pickOwnCollections(collections) };
   const plans: TablePlan[] = [];
   const missing: Collection[] = [];
@@ -77,7 +77,7 @@ export function* planTables(
 export function requirePossible(
   plans: readonly TablePlan[],
   dropped: readonly string[],
-  history: readonly Done[],
+  history: readonly CompletedStep[],
 ): void {
   const problems = [...plans.flatMap(collectObstacles), ...strangersAmong(dropped, plans, history)];
   if (problems.length > 0) throw new MigrationNeeded(problems);
@@ -90,7 +90,7 @@ export function requirePossible(
 function strangersAmong(
   dropped: readonly string[],
   plans: readonly TablePlan[],
-  history: readonly Done[],
+  history: readonly CompletedStep[],
 ): readonly string[] {
   const going = plans.flatMap(({ changes }) => changes.filter(({ effect }) => effect === "loses"));
   const removedPlaces = new Set(going.map(({ place }) => place));
@@ -120,7 +120,7 @@ export interface Plan {
   /** New columns that may be renamed old ones. */
   readonly renames: readonly { readonly table: string; readonly from: string; readonly to: string }[];
   readonly remarks: readonly string[];
-  readonly history: readonly Done[];
+  readonly history: readonly CompletedStep[];
 }
 
 /** The plan for one table. */
@@ -157,8 +157,8 @@ function secondsToWrite(rows: number, indexes: number): number {
  * many rows are rewritten. `byHand` returns the statements for it.
  */
 export function* tellPlan(
-  schema: Schema,
-  { plans, missing }: Planned,
+  schema: SchemaDialect,
+  { plans, missing }: MigrationPlans,
   dropped: readonly string[],
   isWritten: (plan: TablePlan, rows: number) => boolean,
   byHand: (plan: TablePlan) => Script<readonly string[] | null>,
@@ -193,7 +193,7 @@ export function* tellPlan(
 /**
  * Returns remarks on tables with rows that are no longer declared. This helps if the plural of a resource was changed.
  */
-function* tellForgotten(schema: Schema, { plans, missing }: Planned): Script<readonly string[]> {
+function* tellForgotten(schema: SchemaDialect, { plans, missing }: MigrationPlans): Script<readonly string[]> {
   if ((yield* ask(schema.findColumns("latchkey_schema"))).length === 0) return [];
   const declared = new Set([...plans.map(({ collection }) => collection.name), ...missing.map(({ name }) => name)]);
   const remembered = yield* ask(statement("SELECT collection FROM latchkey_schema ORDER BY collection"));
@@ -220,7 +220,7 @@ export function tellMissing({ name }: Collection): PlannedTable {
 /**
  * Returns the SQL that records the new column types. The next start makes the rest: indexes, references, folded values.
  */
-function rememberTypes(schema: Schema, { collection, found, changes }: TablePlan): string {
+function rememberTypes(schema: SchemaDialect, { collection, found, changes }: TablePlan): string {
   const types = typesWithShape(collection, collectTypes(collection), { before: found, alone: endsOthers(changes) });
   return `UPDATE latchkey_schema SET types = ${schema.literal(JSON.stringify(types))} WHERE collection = ${schema.literal(collection.name)}`;
 }

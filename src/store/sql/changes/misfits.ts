@@ -4,7 +4,7 @@ import type { Collection, Column, StoredRecord, Value } from "../../store.ts";
 import { findDecoder, encode } from "../codec.ts";
 import type { Cell } from "../dialect.ts";
 import { quote } from "../names.ts";
-import type { Found, Schema } from "../schema/schema.ts";
+import type { FoundTable, SchemaDialect } from "../schema/schema.ts";
 import { ask, statement, type Script } from "../schema/script.ts";
 import { selectedAs } from "../schema/table.ts";
 import { pageSize, readBehind, rowsBefore } from "./rows-before.ts";
@@ -31,9 +31,9 @@ type Sources = ReadonlyMap<string, Source>;
  * duplicate of a unique value.
  */
 export function* collectMisfits(
-  schema: Schema,
+  schema: SchemaDialect,
   collection: Collection,
-  found: Found,
+  found: FoundTable,
   sources: Sources,
 ): Script<readonly Misfit[]> {
   const misfits: Misfit[] = [];
@@ -61,7 +61,7 @@ function* valuesMissing(
   collection: Collection,
   column: Column,
   source: Source,
-  found: Found,
+  found: FoundTable,
 ): Script<readonly Misfit[]> {
   const before = nameBefore(column, found);
   if (column.nullable === true || before === null || source.kind === "program" || source.kind === "unknown") return [];
@@ -87,11 +87,11 @@ function* valuesUnconverted(collection: Collection, column: Column, source: Sour
 
 /** Finds values of a new reference that refer to no row. */
 function* valuesDangling(
-  schema: Schema,
+  schema: SchemaDialect,
   { name }: Collection,
   column: Column,
   source: Source,
-  found: Found,
+  found: FoundTable,
 ): Script<readonly Misfit[]> {
   const [target, before, expression] = [
     column.references?.collection,
@@ -120,7 +120,12 @@ function* misfitsAmong(place: string, from: string, why: string): Script<readonl
 }
 
 /** Finds new values of a unique column that occur more than once. */
-function* valuesTwice({ name }: Collection, column: Column, source: Source, found: Found): Script<readonly Misfit[]> {
+function* valuesTwice(
+  { name }: Collection,
+  column: Column,
+  source: Source,
+  found: FoundTable,
+): Script<readonly Misfit[]> {
   const expression = compileExpression(source);
   const was = found.declared?.columns.find((each) => each.name === nameBefore(column, found));
   const isNew = source.kind !== "same" || was?.unique !== column.unique;
@@ -150,9 +155,9 @@ interface Looked {
 }
 
 function* valuesAgainstRules(
-  schema: Schema,
+  schema: SchemaDialect,
   collection: Collection,
-  found: Found,
+  found: FoundTable,
   sources: Sources,
 ): Script<readonly Misfit[]> {
   const { selected: before, readRow } = rowsBefore(schema, found);
@@ -175,9 +180,9 @@ function* valuesAgainstRules(
 
 /** Returns how a column is checked, or null if it need not be. Adds the SQL that it needs to `selected`. */
 function planColumnCheck(
-  schema: Schema,
+  schema: SchemaDialect,
   column: Column,
-  found: Found,
+  found: FoundTable,
   sources: Sources,
   selected: string[],
 ): Looked | null {
@@ -199,7 +204,7 @@ function needsSeen({ unique }: Column, { kind }: Source, isFoldedAnew: boolean):
   return isFoldedAnew || (kind === "program" && unique !== undefined && unique !== false) ? new Set() : null;
 }
 
-function look(schema: Schema, looked: Looked, row: StoredRecord, cells: readonly unknown[]): void {
+function look(schema: SchemaDialect, looked: Looked, row: StoredRecord, cells: readonly unknown[]): void {
   const why = whyNot(schema, looked, row, cells);
   if (why === null) return;
   looked.why = why;
@@ -209,7 +214,7 @@ function look(schema: Schema, looked: Looked, row: StoredRecord, cells: readonly
 
 /** Returns the mistake in the new value of a row, or null if there is none. */
 function whyNot(
-  schema: Schema,
+  schema: SchemaDialect,
   { column, computeValue, seen }: Looked,
   row: StoredRecord,
   cells: readonly unknown[],

@@ -1,7 +1,7 @@
 import type { Collection, Column } from "../../store.ts";
 import { formatShadowName } from "../names.ts";
 import { isOurs, requiredLeftOvers } from "../schema/found-table.ts";
-import type { Found, Schema } from "../schema/schema.ts";
+import type { FoundTable, SchemaDialect } from "../schema/schema.ts";
 import type { Script } from "../schema/script.ts";
 import { collectChanges, likelyRenames, remarksOn, type Change, type Wishes } from "./changes.ts";
 import { collectMisfits, type Misfit } from "./misfits.ts";
@@ -11,7 +11,7 @@ import { resolveSources, type Source } from "./source.ts";
 /** The plan for an existing table. */
 export interface TablePlan {
   readonly collection: Collection;
-  readonly found: Found;
+  readonly found: FoundTable;
   readonly sources: ReadonlyMap<string, Source>;
   readonly changes: readonly Change[];
   /**
@@ -25,7 +25,12 @@ export interface TablePlan {
 }
 
 /** Compares a declaration with its table, and checks all rows that a change affects. */
-export function* planTable(schema: Schema, collection: Collection, found: Found, wishes: Wishes): Script<TablePlan> {
+export function* planTable(
+  schema: SchemaDialect,
+  collection: Collection,
+  found: FoundTable,
+  wishes: Wishes,
+): Script<TablePlan> {
   const { name } = collection;
   const sources = resolveSources(schema, collection, found);
   const plan = { collection, found, sources, changes: [], misfits: [], renames: [], remarks: [] };
@@ -59,7 +64,7 @@ export function* planTable(schema: Schema, collection: Collection, found: Found,
 
 /** Returns the columns that are replaced or dropped. */
 function goingColumns(
-  schema: Schema,
+  schema: SchemaDialect,
   { name, columns }: Collection,
   sources: ReadonlyMap<string, Source>,
   changes: readonly Change[],
@@ -113,7 +118,7 @@ export function tellRename({ name }: Collection, { from, to }: TablePlan["rename
   );
 }
 
-function firstObstacles(schema: Schema, collection: Collection, found: Found): string[] {
+function firstObstacles(schema: SchemaDialect, collection: Collection, found: FoundTable): string[] {
   const { name, key } = collection;
   if (!isOurs(found))
     return [

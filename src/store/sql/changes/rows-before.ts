@@ -2,7 +2,7 @@ import type { Collection, Key, StoredRecord, Value } from "../../store.ts";
 import { findDecoder } from "../codec.ts";
 import type { Cell, Dialect } from "../dialect.ts";
 import { quote } from "../names.ts";
-import type { Found, Schema } from "../schema/schema.ts";
+import type { FoundTable, SchemaDialect } from "../schema/schema.ts";
 import { askCells, statement, type CellRow, type Script } from "../schema/script.ts";
 import { selectedAs } from "../schema/table.ts";
 import { columnWas } from "./source.ts";
@@ -18,7 +18,7 @@ export interface RowsBefore {
 }
 
 /** Returns how to read the rows of a table with their old declaration. */
-export function rowsBefore(schema: Schema, found: Found): RowsBefore {
+export function rowsBefore(schema: SchemaDialect, found: FoundTable): RowsBefore {
   const names = [...found.columns.keys()].filter((name) => name !== "id" && !name.startsWith("_"));
   const columns = names.map((name) => columnWas(schema, found, name));
   const decoders = columns.map((column) => findDecoder(schema, column));
@@ -37,7 +37,7 @@ export function rowsBefore(schema: Schema, found: Found): RowsBefore {
 
 /** Reads a page of the rows after a key, in the order of the keys. */
 export function readBehind(
-  schema: Schema,
+  schema: SchemaDialect,
   { name, key }: Collection,
   selected: readonly string[],
   behind: Cell,

@@ -3,7 +3,7 @@ import type { Collection, Column, StoredRecord, Value } from "../../store.ts";
 import { encode } from "../codec.ts";
 import { quote } from "../names.ts";
 import { formatType } from "../schema/definition.ts";
-import type { Found, Schema } from "../schema/schema.ts";
+import type { FoundTable, SchemaDialect } from "../schema/schema.ts";
 import { always, type Conversion } from "./conversion.ts";
 
 /** The origin of a column's values when its table is changed. */
@@ -20,7 +20,11 @@ export type Source =
   | { readonly kind: "unknown"; readonly why: string };
 
 /** Returns the source of each declared column. */
-export function resolveSources(schema: Schema, collection: Collection, found: Found): ReadonlyMap<string, Source> {
+export function resolveSources(
+  schema: SchemaDialect,
+  collection: Collection,
+  found: FoundTable,
+): ReadonlyMap<string, Source> {
   const taken = new Set<string>();
   return new Map(
     collection.columns.map((column) => {
@@ -40,7 +44,7 @@ export function resolveSources(schema: Schema, collection: Collection, found: Fo
  * Returns an `unknown` source if a column that is no longer declared already has the new name of another. Then it is
  * not clear which of the two is meant.
  */
-function leftInTheWay({ name: table }: Collection, { name, origin }: Column, found: Found): Source | null {
+function leftInTheWay({ name: table }: Collection, { name, origin }: Column, found: FoundTable): Source | null {
   const before = origin?.renamedFrom;
   const areBothThere = before !== undefined && found.columns.has(name) && found.columns.has(before);
   const isDeclared = (column: string): boolean => found.declared?.columns.some((each) => each.name === column) === true;
@@ -54,7 +58,7 @@ function leftInTheWay({ name: table }: Collection, { name, origin }: Column, fou
 }
 
 /** Returns the old column, as far as its type is known. */
-export function columnWas(schema: Schema, found: Found, name: string): Column {
+export function columnWas(schema: SchemaDialect, found: FoundTable, name: string): Column {
   const { storage, nullable } = found.columns.get(name)!;
   const match = /^([a-z-]+)(?:\((\d+)\))?$/.exec(found.types[name] ?? "");
   const type = (match?.[1] ?? typeOfStorage(schema, storage)) as Column["type"];
@@ -63,20 +67,20 @@ export function columnWas(schema: Schema, found: Found, name: string): Column {
 }
 
 /** Returns the current name of a column in a table. Returns null if the table does not have it. */
-export function nameBefore({ name, origin }: Column, { columns }: Found): string | null {
+export function nameBefore({ name, origin }: Column, { columns }: FoundTable): string | null {
   if (columns.has(name)) return name;
   const before = origin?.renamedFrom;
   return before !== undefined && columns.has(before) ? before : null;
 }
 
 /** Returns true if the type of a column differs from the type of its existing values. */
-export function isOtherType(schema: Schema, column: Column, was: Column, found: Found): boolean {
+export function isOtherType(schema: SchemaDialect, column: Column, was: Column, found: FoundTable): boolean {
   return (
     found.columns.get(was.name)!.storage !== schema.compileStorage(column) || formatType(was) !== formatType(column)
   );
 }
 
-function resolveSource(schema: Schema, column: Column, found: Found): Source {
+function resolveSource(schema: SchemaDialect, column: Column, found: FoundTable): Source {
   const { origin = {} } = column;
   const before = nameBefore(column, found);
   if (before === null) return newSource(column);
@@ -122,7 +126,7 @@ function newSource(column: Column): Source {
 
 /** Returns the conversion of the declaration for this database, or the one between the two types. */
 function findConversion(
-  schema: Schema,
+  schema: SchemaDialect,
   column: Column,
   was: Column,
   { isOther, isRenamed }: { readonly isOther: boolean; readonly isRenamed: boolean },
@@ -156,7 +160,7 @@ function program(
 }
 
 /** Returns true if the rule of a column is stricter than before. Returns false if the old rule is unknown. */
-export function isNarrower(column: Column, { declared }: Found): boolean {
+export function isNarrower(column: Column, { declared }: FoundTable): boolean {
   const named = new Set([column.name, column.origin?.renamedFrom]);
   const before = declared?.columns.find(({ name }) => named.has(name))?.rule;
   const { fits, rule } = column;
@@ -192,14 +196,14 @@ function isRule(value: unknown): value is Rule {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function typeOfStorage({ engine }: Schema, storage: string): Column["type"] {
+function typeOfStorage({ engine }: SchemaDialect, storage: string): Column["type"] {
   if (storage === "REAL" || storage === "double precision") return "double";
   if (engine === "sqlite") return storage === "INTEGER" ? "integer" : "text";
   if (storage.startsWith("numeric")) return "decimal";
   return storage === "bigint" ? "integer" : storage === "boolean" || storage === "json" ? storage : "text";
 }
 
-function compileLiteral(schema: Schema, column: Column, value: Value): string {
+function compileLiteral(schema: SchemaDialect, column: Column, value: Value): string {
   const cell = encode(schema, column, value);
   return typeof cell === "string" ? schema.literal(cell) : String(cell);
 }

@@ -2,7 +2,7 @@ import { StoreSetupError, type Collection, type Column } from "../../store.ts";
 import { unfitIn, wordsFor } from "../existing/checked.ts";
 import { shownKeySQL } from "../existing/found.ts";
 import { quote } from "../names.ts";
-import type { Schema } from "../schema/schema.ts";
+import type { SchemaDialect } from "../schema/schema.ts";
 import { ask, run, statement, type Script } from "../schema/script.ts";
 import { createTableLookup } from "../schema/table.ts";
 import { collectComputed, seenColumns, compileSource, type Computing } from "./computed.ts";
@@ -27,7 +27,7 @@ const typesFor: Readonly<Record<Column["type"], readonly string[]>> = {
  * row. It must be deterministic, as an index requires, have the declared type, and have a value for the existing rows.
  * Leaves nothing behind.
  */
-export function* checkComputed(schema: Schema, collections: readonly Collection[]): Script<void> {
+export function* checkComputed(schema: SchemaDialect, collections: readonly Collection[]): Script<void> {
   const problems: string[] = [];
   for (const collection of collections)
     for (const computing of collectComputed(schema, collection)) {
@@ -37,7 +37,7 @@ export function* checkComputed(schema: Schema, collections: readonly Collection[
   if (problems.length > 0) throw new StoreSetupError(problems);
 }
 
-function* mistakeIn(schema: Schema, collection: Collection, computing: Computing): Script<string | null> {
+function* mistakeIn(schema: SchemaDialect, collection: Collection, computing: Computing): Script<string | null> {
   const expression = computing.column.sql[schema.engine];
   if (expression === undefined) return `sql has no expression for this database; add ${schema.engine}`;
   const type = yield* tried(tryExpression(schema, collection, computing.column, expression));
@@ -56,7 +56,7 @@ function* mistakeIn(schema: Schema, collection: Collection, computing: Computing
  * other tables.
  */
 function* tryExpression(
-  schema: Schema,
+  schema: SchemaDialect,
   collection: Collection,
   { type }: Column,
   expression: string,
@@ -72,7 +72,7 @@ function* tryExpression(
   return String(row!["type"]);
 }
 
-function* unfitRows(schema: Schema, collection: Collection, computing: Computing): Script<readonly string[]> {
+function* unfitRows(schema: SchemaDialect, collection: Collection, computing: Computing): Script<readonly string[]> {
   const table = createTableLookup(schema)(collection);
   const name = quote(computing.column.name);
   const unfit = unfitIn(computing, name) ?? "FALSE";

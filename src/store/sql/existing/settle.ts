@@ -6,7 +6,7 @@ import {
   type ExistingTable,
   type FoundColumnForm,
 } from "../../store.ts";
-import type { Schema } from "../schema/schema.ts";
+import type { SchemaDialect } from "../schema/schema.ts";
 import { ask, statement, type Script } from "../schema/script.ts";
 import { createTableLookup } from "../schema/table.ts";
 import { unfitIn, wordsFor } from "./checked.ts";
@@ -22,7 +22,7 @@ const lookedAt = 10_000;
  * `StoreSetupError` with all differences between a table and its declaration.
  */
 export function* settleExisting(
-  schema: Schema,
+  schema: SchemaDialect,
   collections: readonly Collection[],
 ): Script<ReadonlyMap<string, Collection>> {
   const settled = new Map<string, Collection>();
@@ -65,7 +65,12 @@ export function asSettled(
 }
 
 /** Returns the collection with the facts that were found. Only its existing indexes count. */
-function settledAs(schema: Schema, collection: Collection, existing: ExistingTable, found: FoundExisting): Collection {
+function settledAs(
+  schema: SchemaDialect,
+  collection: Collection,
+  existing: ExistingTable,
+  found: FoundExisting,
+): Collection {
   const byRaw = new Map(
     ["id", ...collection.columns.map(({ name }) => name)].map((name) => [resolveRawName(existing, name), name]),
   );
@@ -103,7 +108,7 @@ function settledAs(schema: Schema, collection: Collection, existing: ExistingTab
  * `COLLATE NOCASE`. The indexes under a view are unknown.
  */
 function keyServedBy(
-  schema: Schema,
+  schema: SchemaDialect,
   collection: Collection,
   existing: ExistingTable,
   { isTable, indexes }: FoundExisting,
@@ -114,7 +119,7 @@ function keyServedBy(
   return servedBy(schema, buildKeyColumn(collection), existing.found!["id"]!);
 }
 
-function servedBy(schema: Schema, column: Column, found: FoundColumnForm): Pick<Column, "served"> {
+function servedBy(schema: SchemaDialect, column: Column, found: FoundColumnForm): Pick<Column, "served"> {
   const form = schema.chooseForm(column, found);
   if (typeof form === "string" || form.inOrder) return {};
   return { served: form.equal.of === same ? "equality" : "nothing" };
@@ -148,7 +153,12 @@ function formFound({
 }
 
 /** Returns the differences between a table and its declaration, each with its fix. */
-function mistakesIn(schema: Schema, collection: Collection, existing: ExistingTable, found: FoundExisting): string[] {
+function mistakesIn(
+  schema: SchemaDialect,
+  collection: Collection,
+  existing: ExistingTable,
+  found: FoundExisting,
+): string[] {
   const { table } = existing;
   const mistakes = keyMistakes(schema, collection, existing, found);
   for (const column of collection.columns) {
@@ -173,7 +183,12 @@ function mistakesIn(schema: Schema, collection: Collection, existing: ExistingTa
   return mistakes;
 }
 
-function keyMistakes(schema: Schema, collection: Collection, existing: ExistingTable, found: FoundExisting): string[] {
+function keyMistakes(
+  schema: SchemaDialect,
+  collection: Collection,
+  existing: ExistingTable,
+  found: FoundExisting,
+): string[] {
   const { table } = existing;
   const raw = resolveRawName(existing, "id");
   const names = found.columns.map(({ name }) => name);
@@ -221,7 +236,7 @@ function* naming<T>(table: string, script: Script<T>): Script<T> {
 }
 
 /** Finds values in the first rows that are not of the declared kind. Returns one sentence for each column. */
-function* unfitRows(schema: Schema, collection: Collection): Script<readonly string[]> {
+function* unfitRows(schema: SchemaDialect, collection: Collection): Script<readonly string[]> {
   const table = createTableLookup(schema)(collection);
   const mistakes: string[] = [];
   if (collection.key === "integer") {

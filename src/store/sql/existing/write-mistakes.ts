@@ -1,10 +1,10 @@
 import type { Collection, ExistingTable } from "../../store.ts";
-import type { Schema } from "../schema/schema.ts";
+import type { SchemaDialect } from "../schema/schema.ts";
 import { resolveRawName, type FoundExisting } from "./found.ts";
 
 /** Returns the reasons why rows cannot be written as declared. */
 export function writeMistakes(
-  schema: Schema,
+  schema: SchemaDialect,
   collection: Collection,
   existing: ExistingTable,
   found: FoundExisting,
@@ -47,7 +47,7 @@ export function writeMistakes(
 }
 
 /** Returns how many digits after the decimal point a column keeps. SQLite keeps all digits. */
-function digitsKept({ engine }: Schema, { columns }: FoundExisting, raw: string): number {
+function digitsKept({ engine }: SchemaDialect, { columns }: FoundExisting, raw: string): number {
   const storage = engine === "sqlite" ? undefined : columns.find(({ name }) => name === raw)?.storage;
   const [, scale] = /^numeric\(\d+,(-?\d+)\)$/.exec(storage ?? "") ?? [];
   if (scale !== undefined) return Math.max(Number(scale), 0);

@@ -1,11 +1,11 @@
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import type { Collection } from "../../store.ts";
 import { quote } from "../names.ts";
-import type { Found, FoundColumn, FoundReference, Schema } from "./schema.ts";
+import type { FoundTable, FoundColumn, FoundReference, SchemaDialect } from "./schema.ts";
 import { ask, statement, type Script } from "./script.ts";
 
 /** Returns the current table of a collection. Returns null if it does not exist. */
-export function* findTable(schema: Schema, { name }: Collection): Script<Found | null> {
+export function* findTable(schema: SchemaDialect, { name }: Collection): Script<FoundTable | null> {
   const rows = yield* ask(schema.findColumns(name));
   if (rows.length === 0) return null;
   const columns = rows.map((row): FoundColumn => ({
@@ -28,7 +28,7 @@ export function* findTable(schema: Schema, { name }: Collection): Script<Found |
 }
 
 /** Returns the references of a table by column. */
-export function* findReferences(schema: Schema, table: string): Script<ReadonlyMap<string, FoundReference>> {
+export function* findReferences(schema: SchemaDialect, table: string): Script<ReadonlyMap<string, FoundReference>> {
   const rows = yield* ask(schema.findReferences(table));
   return new Map(
     rows.map(({ column, target, on_delete: onDelete, constraint }) => [
@@ -44,22 +44,22 @@ export function readTypes(remembered: unknown): Readonly<Record<string, string>>
 }
 
 /** Returns the columns that are no longer declared. Names with an underscore are ours. */
-export function leftOvers(collection: Collection, found: Found): FoundColumn[] {
+export function leftOvers(collection: Collection, found: FoundTable): FoundColumn[] {
   const declared = new Set(["id", ...collection.columns.map((column) => column.name)]);
   return [...found.columns.values()].filter(({ name }) => !declared.has(name) && !name.startsWith("_"));
 }
 
 /** Returns those that must have a value in every new row. */
-export function requiredLeftOvers(collection: Collection, found: Found): FoundColumn[] {
+export function requiredLeftOvers(collection: Collection, found: FoundTable): FoundColumn[] {
   return leftOvers(collection, found).filter((column) => !column.nullable && !column.hasDefault);
 }
 
 /** Returns those that refer to other rows, and would prevent the deletion of these rows. */
-export function referringLeftOvers(collection: Collection, found: Found): FoundColumn[] {
+export function referringLeftOvers(collection: Collection, found: FoundTable): FoundColumn[] {
   return leftOvers(collection, found).filter(({ name }) => found.references.has(name));
 }
 
 /** Returns true if this store created the table. */
-export function isOurs({ columns }: Found): boolean {
+export function isOurs({ columns }: FoundTable): boolean {
   return columns.get("id")?.isKey === true && columns.has("_revision");
 }

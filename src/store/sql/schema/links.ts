@@ -2,14 +2,14 @@ import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import type { Collection, Column, KeptLinks } from "../../store.ts";
 import { quote } from "../names.ts";
 import { findTable } from "./found-table.ts";
-import type { Schema } from "./schema.ts";
+import type { SchemaDialect } from "./schema.ts";
 import { ask, run, statement, type Script } from "./script.ts";
 
 /**
  * Fills a new table of relations from the lists in the records, if their field was renamed or derived from another.
  * Deletes the table of the old name, because it would keep references that are no longer in use.
  */
-export function* fillLinks(schema: Schema, collection: Collection): Script<void> {
+export function* fillLinks(schema: SchemaDialect, collection: Collection): Script<void> {
   const { links } = collection;
   if (links === undefined) return;
   const there = yield* ask(schema.findColumns(links.collection));
@@ -28,7 +28,7 @@ export function* fillLinks(schema: Schema, collection: Collection): Script<void>
  * Processes that started earlier still write to them. If the field was renamed, its new table is filled from the old
  * one.
  */
-export function* forgottenLinks(schema: Schema, declared: readonly Collection[]): Script<readonly Collection[]> {
+export function* forgottenLinks(schema: SchemaDialect, declared: readonly Collection[]): Script<readonly Collection[]> {
   const owners = new Map(declared.map((each) => [each.name, each]));
   const renamed = new Set(declared.map(({ links }) => links?.was));
   const rows = yield* ask(statement("SELECT declaration FROM latchkey_schema"));
@@ -57,7 +57,7 @@ function isList({ rule }: Column): boolean {
  * comes with the SQL that deletes it.
  */
 export function* emptiedLinks(
-  schema: Schema,
+  schema: SchemaDialect,
   declared: readonly Collection[],
 ): Script<ReadonlyMap<string, readonly string[]>> {
   const emptied = new Map<string, readonly string[]>();
@@ -73,7 +73,7 @@ export function* emptiedLinks(
 }
 
 /** Returns SQL for the relations in the records: one row with a record and one of its ids. */
-export function selectLinks(schema: Pick<Schema, "elements">, links: KeptLinks, value: string): string {
+export function selectLinks(schema: Pick<SchemaDialect, "elements">, links: KeptLinks, value: string): string {
   const [from, list] = [links.collection, links.column].map(quote);
   return `SELECT record."id" AS record, ${value} AS linked FROM ${from!} AS record, ${schema.elements(`record.${list!}`)} AS each WHERE record.${list!} IS NOT NULL`;
 }

@@ -7,22 +7,22 @@ import { fitWords } from "../word-index.ts";
 import { createTable, collectIndexes, collectTypes } from "./definition.ts";
 import { findReferences, findTable, isOurs } from "./found-table.ts";
 import { fillLinks } from "./links.ts";
-import { formatReference, type Found, type Schema } from "./schema.ts";
+import { formatReference, type FoundTable, type SchemaDialect } from "./schema.ts";
 import { ask, run, statement, type Script } from "./script.ts";
-import { typesWithShape, type Changed } from "./table-shape.ts";
+import { typesWithShape, type TableChange } from "./table-shape.ts";
 
 /**
  * Creates or changes the tables of collections. Throws `MigrationNeeded` with all obstacles, including those of the
  * other tables.
  */
 export function* fitTables(
-  schema: Schema,
+  schema: SchemaDialect,
   collections: readonly Collection[],
   others: readonly TablePlan[] = [],
 ): Script<void> {
   const problems = others.flatMap(problemsIn);
   const unfit = others.filter((plan) => problemsIn(plan).length > 0).map(({ collection }) => collection.name);
-  const fitted: [collection: Collection, changed: Changed][] = [];
+  const fitted: [collection: Collection, changed: TableChange][] = [];
   for (const collection of collections) {
     const found = yield* findTable(schema, collection);
     const plan = found === null ? null : yield* planAtStart(schema, collection, found);
@@ -40,7 +40,11 @@ export function* fitTables(
 }
 
 /** Creates or changes the table of a collection, without its references. Returns the obstacles, each with its fix. */
-export function* fitTable(schema: Schema, collection: Collection, plan: TablePlan | null): Script<readonly string[]> {
+export function* fitTable(
+  schema: SchemaDialect,
+  collection: Collection,
+  plan: TablePlan | null,
+): Script<readonly string[]> {
   if (plan === null) {
     yield* run(createTable(schema, collection));
   } else {
@@ -58,20 +62,20 @@ export function* fitTable(schema: Schema, collection: Collection, plan: TablePla
 }
 
 /** Plans the changes to a table that differs from its declaration at the start. */
-export function planAtStart(schema: Schema, collection: Collection, found: Found): Script<TablePlan> {
+export function planAtStart(schema: SchemaDialect, collection: Collection, found: FoundTable): Script<TablePlan> {
   return planTable(schema, collection, found, { dropped: new Set(), month: monthNow() });
 }
 
 /** Returns the old table, and whether processes with the old declaration must stop writing to it. */
-export function changedBy({ found, obstacles, changes }: TablePlan): Changed {
+export function changedBy({ found, obstacles, changes }: TablePlan): TableChange {
   return { before: found, alone: obstacles.length > 0 || endsOthers(changes) };
 }
 
 /** Adds the declared references and drops ours that are no longer declared. `before` is the old table. */
 export function* fitReferences(
-  schema: Schema,
+  schema: SchemaDialect,
   collection: Collection,
-  before: Found | null,
+  before: FoundTable | null,
 ): Script<readonly string[]> {
   const there = schema.referencesInColumns ? before?.references : yield* findReferences(schema, collection.name);
   const problems: string[] = [];
@@ -92,7 +96,11 @@ export function* fitReferences(
 }
 
 /** Stores the declaration and all types that the columns ever had. */
-export function* rememberDeclaration(schema: Schema, collection: Collection, changed: Changed): Script<void> {
+export function* rememberDeclaration(
+  schema: SchemaDialect,
+  collection: Collection,
+  changed: TableChange,
+): Script<void> {
   const types = typesWithShape(collection, collectTypes(collection), changed);
   const values = [collection.name, formatDeclaration(collection), JSON.stringify(types)];
   const places = values.map((_, at) => schema.place(at + 1)).join(", ");
@@ -109,12 +117,12 @@ export function* rememberDeclaration(schema: Schema, collection: Collection, cha
  * Locks the table, then returns true if rows were written in the meantime. An empty table stays empty under the lock,
  * so it can be dropped.
  */
-function* hasRowsBehindLock(schema: Schema, { name }: Collection): Script<boolean> {
+function* hasRowsBehindLock(schema: SchemaDialect, { name }: Collection): Script<boolean> {
   if (schema.lock !== null) yield* run(schema.lock(name));
   return (yield* ask(statement(`SELECT 1 FROM ${quote(name)} LIMIT 1`))).length > 0;
 }
 
-function* remake(schema: Schema, collection: Collection, found: Found): Script<void> {
+function* remake(schema: SchemaDialect, collection: Collection, found: FoundTable): Script<void> {
   const again = yield* schema.drop(collection, found);
   yield* run(createTable(schema, collection));
   for (const sql of again) yield* run(sql);
@@ -141,7 +149,7 @@ export function problemsIn(plan: TablePlan): readonly string[] {
 }
 
 /** Creates the declared indexes and drops ours that are no longer declared. */
-function* fitIndexes(schema: Schema, collection: Collection): Script<readonly string[]> {
+function* fitIndexes(schema: SchemaDialect, collection: Collection): Script<readonly string[]> {
   const wanted = collectIndexes(schema, collection);
   const { there, useless } = yield* findOwnIndexes(schema, collection);
   for (const name of useless) yield* run(`DROP INDEX ${quote(name)}`);
@@ -161,7 +169,7 @@ function* fitIndexes(schema: Schema, collection: Collection): Script<readonly st
  * Returns the existing indexes by their declared names, and our useless ones: no longer declared, or only partly built.
  */
 export function* findOwnIndexes(
-  schema: Schema,
+  schema: SchemaDialect,
   collection: Collection,
 ): Script<{ readonly there: ReadonlySet<string>; readonly useless: readonly string[] }> {
   const wanted = collectIndexes(schema, collection);
@@ -177,7 +185,7 @@ export function* findOwnIndexes(
 }
 
 /** Returns the problem if some values are duplicates. Returns null otherwise. */
-export function* duplicatesIn(schema: Schema, collection: Collection, column: Column): Script<string | null> {
+export function* duplicatesIn(schema: SchemaDialect, collection: Collection, column: Column): Script<string | null> {
   const folded = column.unique === "folded";
   const select = (value: string): string =>
     `SELECT ${value} AS value, count(*) FROM ${quote(collection.name)} WHERE ${value} IS NOT NULL GROUP BY 1 HAVING count(*) > 1`;

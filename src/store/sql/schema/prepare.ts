@@ -3,14 +3,14 @@ import { MigrationNeeded, StoreSetupError, StoreUnavailable, type Collection } f
 import { encode } from "../codec.ts";
 import { forgottenLinks } from "./links.ts";
 import { fitTables } from "./migration.ts";
-import type { Schema } from "./schema.ts";
+import type { SchemaDialect } from "./schema.ts";
 import { ask, run, statement, type Script } from "./script.ts";
 
 /**
  * Creates missing tables and extends existing ones, all or nothing. The code that plays the script rolls back on an
  * error.
  */
-export function* prepareTables(schema: Schema, collections: readonly Collection[]): Script<void> {
+export function* prepareTables(schema: SchemaDialect, collections: readonly Collection[]): Script<void> {
   requireSoundDeclarations(collections, (column, value) => encode(schema, column, value));
   if ((yield* unprepared(schema, collections)).length === 0) return;
   yield* run(schema.begin);
@@ -23,7 +23,7 @@ export function* prepareTables(schema: Schema, collections: readonly Collection[
 }
 
 /** Throws `MigrationNeeded` if a newer program has created the tables. */
-export function requireVersion(schema: Schema, version: number): number {
+export function requireVersion(schema: SchemaDialect, version: number): number {
   if (version <= schema.version) return version;
   throw new MigrationNeeded([
     `The database has schema version ${version}, but this program knows ${schema.version}. Run the newer program, or restore a backup from before it ran.`,
@@ -40,7 +40,7 @@ export function requireTables(engine: string, missing: readonly string[]): void 
 }
 
 /** Returns the version of the tables. Returns 0 if there are none. */
-export function* requireKnownVersion(schema: Schema): Script<number> {
+export function* requireKnownVersion(schema: SchemaDialect): Script<number> {
   return requireVersion(schema, yield* schema.findVersion());
 }
 
@@ -48,7 +48,7 @@ export function* requireKnownVersion(schema: Schema): Script<number> {
  * Returns the collections whose tables differ from the declaration. Excludes existing tables, which Latchkey does not
  * create.
  */
-export function* unprepared(schema: Schema, all: readonly Collection[]): Script<readonly Collection[]> {
+export function* unprepared(schema: SchemaDialect, all: readonly Collection[]): Script<readonly Collection[]> {
   const collections = pickOwnCollections(all);
   if ((yield* requireKnownVersion(schema)) === 0) return collections;
   const rows = yield* ask(statement("SELECT collection, declaration FROM latchkey_schema"));

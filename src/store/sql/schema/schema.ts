@@ -1,4 +1,4 @@
-import type { Cells, CopiedTable, Counters } from "../../copy.ts";
+import type { CopiedRow, CopiedTable, Counters } from "../../copy.ts";
 import type { Collection, Column, KeptLinks } from "../../store.ts";
 import type { Conversion, Convert } from "../changes/conversion.ts";
 import type { Dialect } from "../dialect.ts";
@@ -6,7 +6,7 @@ import type { FoundExisting } from "../existing/found.ts";
 import type { Script, Statement } from "./script.ts";
 
 /** The current state of a table. */
-export interface Found {
+export interface FoundTable {
   readonly columns: ReadonlyMap<string, FoundColumn>;
   /** The references by column. */
   readonly references: ReadonlyMap<string, FoundReference>;
@@ -34,7 +34,7 @@ export interface FoundReference {
 }
 
 /** The other facts about a database: how its tables are found, made and changed. */
-export interface Schema extends Dialect {
+export interface SchemaDialect extends Dialect {
   /** Converts values of one type to another. */
   readonly convert: Convert;
   /** Returns the conversion as one expression that fails if a value does not fit. */
@@ -73,11 +73,11 @@ export interface Schema extends Dialect {
   /** Returns SQL that locks a table against all others until the end. Null if `begin` already locks all tables. */
   readonly lock: ((table: string) => string) | null;
   /** Drops an empty table. Returns the SQL to run after it is made again. */
-  drop(collection: Collection, found: Found): Script<readonly string[]>;
+  drop(collection: Collection, found: FoundTable): Script<readonly string[]>;
   /** Makes the objects of a collection in addition to its table. */
   complete(collection: Collection): Script<void>;
   /** Changes a table with rows: adds new columns, and allows null in columns. */
-  alter(collection: Collection, found: Found): Script<void>;
+  alter(collection: Collection, found: FoundTable): Script<void>;
   /**
    * Changes the reference of a column. `before` is the name of the existing constraint. Does nothing if references are
    * defined with their columns.
@@ -91,7 +91,7 @@ export interface Schema extends Dialect {
    * Finds the objects of others that a migration of the table would break or lose, as sentences. `going` are the
    * columns that are replaced or dropped. It is null if a start can make all changes.
    */
-  findBound(collection: Collection, found: Found, going: ReadonlySet<string> | null): Script<readonly string[]>;
+  findBound(collection: Collection, found: FoundTable, going: ReadonlySet<string> | null): Script<readonly string[]>;
   /** Finds each `name` of a trigger of a table. */
   findTriggers(table: string): Statement;
   /**
@@ -110,7 +110,7 @@ export interface Schema extends Dialect {
   /** Sets the counters in a store that was filled. */
   setCounters(collections: readonly Collection[], counters: Counters): Script<void>;
   /** Inserts rows into a table that is being filled. */
-  insertRows(table: CopiedTable, rows: readonly Cells[]): readonly Statement[];
+  insertRows(table: CopiedTable, rows: readonly CopiedRow[]): readonly Statement[];
 }
 
 /** Returns the target of a reference and its action: `people CASCADE`. Empty if there is none. */

@@ -26,13 +26,13 @@ export type Rows = readonly NamedRow[] | readonly CellRow[];
  * A step of a script: a statement whose rows come by name or as cells, or SQL text of several statements without values
  * or rows.
  */
-export type Step = Statement | { readonly cells: Statement } | { readonly run: string };
+export type ScriptStep = Statement | { readonly cells: Statement } | { readonly run: string };
 
 /**
  * Work of several steps. It yields the next step and receives the result. It is written once for synchronous drivers
  * (`play`) and for asynchronous ones (`playAsync`).
  */
-export type Script<T> = Generator<Step, T, Rows>;
+export type Script<T> = Generator<ScriptStep, T, Rows>;
 
 export function* ask(query: Statement): Script<readonly NamedRow[]> {
   return (yield query) as readonly NamedRow[];
@@ -48,8 +48,8 @@ export function* run(sql: string): Script<void> {
 }
 
 /** Returns the steps of a script that needs no results. They can be sent without waiting. */
-export function stepsIn(script: Script<void>): readonly Step[] {
-  const steps: Step[] = [];
+export function stepsIn(script: Script<void>): readonly ScriptStep[] {
+  const steps: ScriptStep[] = [];
   for (let step = script.next(); step.done !== true; step = script.next([])) steps.push(step.value);
   return steps;
 }
@@ -69,7 +69,7 @@ export function* orUndone<T>(script: Script<T>): Script<T> {
 }
 
 /** Runs a script with synchronous results. */
-export function play<T>(script: Script<T>, send: (step: Step) => Rows): T {
+export function play<T>(script: Script<T>, send: (step: ScriptStep) => Rows): T {
   let step = script.next();
   while (step.done !== true) {
     let rows: Rows;
@@ -85,7 +85,7 @@ export function play<T>(script: Script<T>, send: (step: Step) => Rows): T {
 }
 
 /** Runs a script and waits for each result. */
-export async function playAsync<T>(script: Script<T>, send: (step: Step) => Promise<Rows>): Promise<T> {
+export async function playAsync<T>(script: Script<T>, send: (step: ScriptStep) => Promise<Rows>): Promise<T> {
   let step = script.next();
   while (step.done !== true) {
     let rows: Rows;

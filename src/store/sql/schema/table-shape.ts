@@ -4,7 +4,7 @@ import { formatDeclaration, pickOwnCollections } from "../../declarations.ts";
 import { StoreOutdated, type Collection } from "../../store.ts";
 import { collectTypes } from "./definition.ts";
 import { readTypes } from "./found-table.ts";
-import type { Found, Schema } from "./schema.ts";
+import type { FoundTable, SchemaDialect } from "./schema.ts";
 import { ask, statement, type Script } from "./script.ts";
 
 /**
@@ -25,9 +25,9 @@ export function formatShapeStart(shape: string | null): string {
 export type Shapes = ReadonlyMap<string, string | null>;
 
 /** The facts about a changed table. */
-export interface Changed {
+export interface TableChange {
   /** The old state of the table. Null if it is new. */
-  readonly before: Found | null;
+  readonly before: FoundTable | null;
   /** True if a program with the old declaration may no longer write to it. */
   readonly alone: boolean;
 }
@@ -36,7 +36,7 @@ export interface Changed {
 export function typesWithShape(
   collection: Collection,
   declared: Readonly<Record<string, string>>,
-  { before, alone }: Changed,
+  { before, alone }: TableChange,
 ): Readonly<Record<string, string>> {
   const types = { ...before?.types, ...declared };
   if (!alone) return types;
@@ -51,7 +51,7 @@ function withoutShape(types: Readonly<Record<string, string>>): Readonly<Record<
 }
 
 /** Stores the shape first. The declaration is stored at the end. */
-export function* markShape(schema: Schema, collection: Collection, changed: Changed): Script<void> {
+export function* markShape(schema: SchemaDialect, collection: Collection, changed: TableChange): Script<void> {
   const types = JSON.stringify(typesWithShape(collection, {}, changed));
   const [first, second] = [schema.place(1), schema.place(2)];
   const text = `UPDATE latchkey_schema SET types = ${first} WHERE collection = ${second}`;

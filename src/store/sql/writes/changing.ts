@@ -10,7 +10,7 @@ import {
   type WrittenValues,
 } from "../../store.ts";
 import { encode } from "../codec.ts";
-import { createParameters, type Parameters } from "../dialect.ts";
+import { createParameters, type BoundValues } from "../dialect.ts";
 import { quote } from "../names.ts";
 import type { Statement } from "../schema/script.ts";
 import type { ExistingNames, ShownColumns, Table, TableColumn } from "../schema/table.ts";
@@ -23,15 +23,15 @@ export type AnyChange<Kind extends Change["kind"] = Change["kind"]> = Kind exten
   : never;
 
 /** The parts of changes that each database makes differently. */
-export interface Making {
+export interface ChangeDialect {
   /** Returns SQL for the next revision. `ofMany`: a separate one for each row. */
-  revision(values: Parameters, ofMany: boolean): string;
+  revision(values: BoundValues, ofMany: boolean): string;
   /** Returns SQL for a key that comes with its row. The key is marked as used and never issued. */
   takenKey(table: Table, place: string): string;
   /** Returns SQL for a new key. Left out if the driver makes new rows of the store's tables itself. */
-  nextKey?(table: Table, values: Parameters): string;
+  nextKey?(table: Table, values: BoundValues): string;
   /** Returns the RETURNING list of a new row: the row in the store's own tables, the key in those of others. */
-  returning(table: Table, values: Parameters): string;
+  returning(table: Table, values: BoundValues): string;
   /**
    * Returns the statement that changes one row. It returns the row if needed. If no row was changed, it may raise the
    * reason.
@@ -58,13 +58,13 @@ export interface CompiledChange extends Statement {
   readonly tells: "row" | "key" | "one" | "none";
 }
 
-type Writing = AnyChange<Exclude<Change["kind"], "require" | "forget" | "link">>;
+type WriteChange = AnyChange<Exclude<Change["kind"], "require" | "forget" | "link">>;
 
 /**
  * Compiles a change of rows to one statement. In tables of others, the row is read afterwards, because triggers may
  * change it.
  */
-export function compileChange(table: Table, change: Writing, making: Making): CompiledChange {
+export function compileChange(table: Table, change: WriteChange, making: ChangeDialect): CompiledChange {
   const { existing, dialect } = table;
   const values = createParameters(dialect);
   const name = requireWrite(table, change.kind);
@@ -115,7 +115,7 @@ export function compileChange(table: Table, change: Writing, making: Making): Co
 /** A new row and the SQL to make it. */
 export interface MadeRow {
   readonly change: AnyChange<"insert">;
-  readonly making: Making;
+  readonly making: ChangeDialect;
 }
 
 /**
@@ -141,7 +141,7 @@ const declaredFor: Readonly<Partial<Record<Change["kind"], TableWrite>>> = {
 };
 
 /** Returns the quoted name of the table to write. Throws if a table of others is not declared for such writes. */
-function requireWrite({ existing, collection, name }: Table, kind: Writing["kind"]): string {
+function requireWrite({ existing, collection, name }: Table, kind: WriteChange["kind"]): string {
   if (existing === null) return name;
   const { table, writes } = collection.existing!;
   const write = declaredFor[kind];
@@ -150,7 +150,7 @@ function requireWrite({ existing, collection, name }: Table, kind: Writing["kind
   throw new TypeError(`The table ${table} does not allow this kind of write: ${write}`);
 }
 
-function ownKey(table: Table, key: string | null, making: Making, values: Parameters): Assignment[] {
+function ownKey(table: Table, key: string | null, making: ChangeDialect, values: BoundValues): Assignment[] {
   const place = key === null ? making.nextKey?.(table, values) : making.takenKey(table, key);
   if (place === undefined) throw new TypeError(`A new row of ${table.collection.name} gets its key from the driver`);
   return [
@@ -171,8 +171,8 @@ function givenKey({ id }: Table, { quoteName }: ExistingNames, key: string | nul
 function compileSet(
   table: Table,
   writtenValues: WrittenValues,
-  making: Making,
-  values: Parameters,
+  making: ChangeDialect,
+  values: BoundValues,
   ofMany: boolean,
 ): string {
   const { existing, collection, id } = table;
@@ -198,7 +198,7 @@ function isRow(
   { existing, id, revision: own }: Table,
   key: string,
   revision: number | undefined,
-  values: Parameters,
+  values: BoundValues,
 ): string {
   const column = existing === null ? id.sql : id.form!.equal.of(existing.quoteName("id"));
   const only = revision === undefined ? "" : ` AND ${existing?.revision ?? own} = ${values.place(revision)}`;
@@ -209,7 +209,7 @@ function isRow(
  * Returns the condition for the matching rows, or for a limited number. In tables of others, it waits for rows that are
  * being changed.
  */
-function matching(table: Table, { where, atMost }: AnyChange<"updateAll" | "deleteAll">, values: Parameters): string {
+function matching(table: Table, { where, atMost }: AnyChange<"updateAll" | "deleteAll">, values: BoundValues): string {
   const { existing, id, name, dialect } = table;
   const condition = compileWhere(table, where, values);
   if (atMost === undefined && existing === null) return condition;
@@ -233,7 +233,7 @@ export function compileRequire(
   table: Table,
   { where, atLeast = 0, atMost }: AnyChange<"require">,
   keep: string,
-): { readonly count: string; readonly values: Parameters; readonly least: number; readonly most: number } {
+): { readonly count: string; readonly values: BoundValues; readonly least: number; readonly most: number } {
   const values = createParameters(table.dialect);
   const most = atMost ?? atLeast;
   // Rows that must not exist cannot be locked.
@@ -258,8 +258,8 @@ export function requireRelation({ collection, columns }: Table): {
 export function placeKey(
   { id, dialect }: Table,
   key: Key | KeyOf,
-  { findKey }: Pick<Making, "findKey">,
-  values: Parameters,
+  { findKey }: Pick<ChangeDialect, "findKey">,
+  values: BoundValues,
 ): string {
   const cell = isKeyOf(key) ? findKey(id, key, values) : encode(dialect, id, key);
   return isSQL(cell) ? cell.sql : values.place(cell);

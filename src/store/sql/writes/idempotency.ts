@@ -1,6 +1,6 @@
 import { erasedRows, formatKept, keptRows, keysFrom, formatMention, parseKept } from "../../kept-rows.ts";
 import type { Idempotency, Key, Recalled, Row } from "../../store.ts";
-import type { Dialect, Parameters, Read } from "../dialect.ts";
+import type { Dialect, BoundValues, ReadStatement } from "../dialect.ts";
 import { statement, type Statement } from "../schema/script.ts";
 
 /** The most expired records that one write deletes, so no request takes long because of them. */
@@ -12,7 +12,7 @@ const pruned = 10;
  */
 export interface IdempotencyStatements {
   /** Reads the record of a key. Returns null if the key is free. */
-  recall(idempotency: Idempotency): Read<Recalled | null>;
+  recall(idempotency: Idempotency): ReadStatement<Recalled | null>;
   /**
    * Stores the result of changes in their transaction, and deletes some expired records. `collection` is the one of the
    * first change.
@@ -59,7 +59,7 @@ export function compileIdempotency({ place, isSomeOf }: Dialect): IdempotencySta
 export function forgetRows(
   collection: string,
   { key, caller }: { readonly key: Key; readonly caller: string },
-  createValues: () => Parameters,
+  createValues: () => BoundValues,
 ): readonly Statement[] {
   const mention = formatMention(collection, key);
   const mentions = keysFrom(mention);
@@ -80,6 +80,6 @@ export function forgetRows(
   ];
 }
 
-function isIn([from, to]: readonly [from: string, to: string], values: Parameters): string {
+function isIn([from, to]: readonly [from: string, to: string], values: BoundValues): string {
   return `key >= ${values.place(from)} AND key < ${values.place(to)}`;
 }

@@ -1,6 +1,6 @@
 import { isKeyOf, type KeyOf, type Value, type WrittenValues } from "../../store.ts";
 import { encode, foldCell, wordsCell } from "../codec.ts";
-import type { Cell, Parameters } from "../dialect.ts";
+import type { Cell, BoundValues } from "../dialect.ts";
 import { requireColumn, type Table, type TableColumn } from "../schema/table.ts";
 
 /** A written column: its quoted name, and the SQL of its value. */
@@ -10,7 +10,7 @@ export interface Assignment {
 }
 
 /** Finds the key that an earlier change made: the key, or SQL for a key that only the database knows. */
-export type KeyFinder = (column: TableColumn, key: KeyOf, values: Parameters) => GivenCell;
+export type KeyFinder = (column: TableColumn, key: KeyOf, values: BoundValues) => GivenCell;
 
 /** The value for a column: a database value, or SQL. */
 type GivenCell = Cell | { readonly sql: string };
@@ -22,7 +22,7 @@ type GivenCell = Cell | { readonly sql: string };
 export function assign(
   table: Table,
   writtenValues: WrittenValues,
-  values: Parameters,
+  values: BoundValues,
   findKey: KeyFinder,
 ): Assignment[] {
   const set: Assignment[] = [];

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { quote } from "../../sql/names.ts";
-import type { Found } from "../../sql/schema/schema.ts";
+import type { FoundTable } from "../../sql/schema/schema.ts";
 import { ask, statement, type Script } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
 import { prepare } from "../connection.ts";
@@ -9,7 +9,7 @@ import { findCode } from "../errors.ts";
 // Finds the objects of others that a rebuilt table would not have, or that would not work on it.
 
 /** Finds custom columns with more than a name and a type. */
-export function* findBound({ name: table, columns }: Collection, { types }: Found): Script<readonly string[]> {
+export function* findBound({ name: table, columns }: Collection, { types }: FoundTable): Script<readonly string[]> {
   const declared = new Set(columns.map(({ name }) => name));
   const found = yield* ask(
     statement(

@@ -7,7 +7,7 @@ import { encode } from "../../sql/codec.ts";
 import { quote, formatShadowName } from "../../sql/names.ts";
 import { createTable, collectIndexes } from "../../sql/schema/definition.ts";
 import { leftOvers } from "../../sql/schema/found-table.ts";
-import { formatReference, type Schema } from "../../sql/schema/schema.ts";
+import { formatReference, type SchemaDialect } from "../../sql/schema/schema.ts";
 import type { Collection, Column, StoredRecord } from "../../store.ts";
 import { sqlite } from "../dialect.ts";
 import { convertOrFail } from "./conversions.ts";
@@ -35,7 +35,7 @@ export interface Shadow {
 }
 
 /** The other objects in the database. */
-interface Around {
+interface DatabaseObjects {
   readonly indexes: ReadonlySet<string>;
   readonly tables: ReadonlySet<string>;
   /** True if folded values are computed. Only the program can do that. */
@@ -44,10 +44,10 @@ interface Around {
 
 /** Returns the new form of a table and the SQL that fills it. */
 export function shadowFor(
-  schema: Schema,
+  schema: SchemaDialect,
   plan: TablePlan,
   dropped: readonly string[],
-  { indexes, tables, folds }: Around,
+  { indexes, tables, folds }: DatabaseObjects,
 ): Shadow {
   const { collection } = plan;
   const table = quote(collection.name);
@@ -110,7 +110,7 @@ export const nextRevision = "UPDATE latchkey_revision SET revision = revision + 
  * computes values.
  */
 export function rebuildByHand(
-  schema: Schema,
+  schema: SchemaDialect,
   plan: TablePlan,
   dropped: readonly string[],
   own: ReturnType<typeof ownObjects>,
@@ -161,7 +161,7 @@ interface Copied {
 }
 
 function copiedColumn(
-  schema: Schema,
+  schema: SchemaDialect,
   plan: TablePlan,
   column: Column,
   folds: boolean,
@@ -185,7 +185,7 @@ function compileValue(source: Extract<Source, { kind: "same" | "sql" }>): string
 
 /** Returns the SQL that calls the program's function with all cells of the old row. */
 function compileCall(
-  schema: Schema,
+  schema: SchemaDialect,
   { found }: TablePlan,
   column: Column,
   { compute }: { compute(row: StoredRecord): unknown },

@@ -1,13 +1,21 @@
 import { findCountedKey, shownKeySQL, unservedFor, type FoundExisting } from "../../sql/existing/found.ts";
 import { quote } from "../../sql/names.ts";
-import { ask, play, statement, type NamedRow, type Rows, type Statement, type Step } from "../../sql/schema/script.ts";
+import {
+  ask,
+  play,
+  statement,
+  type NamedRow,
+  type Rows,
+  type Statement,
+  type ScriptStep,
+} from "../../sql/schema/script.ts";
 import { connectReadOnly, sendTo } from "../connection.ts";
 import { findExisting } from "./existing.ts";
 
-type Send = (step: Step) => Rows;
+type StepSender = (step: ScriptStep) => Rows;
 
 /** Returns a table, with the reason if it cannot be served. A view may use functions or tables that do not exist. */
-function lookAt(name: string, send: Send): FoundExisting {
+function lookAt(name: string, send: StepSender): FoundExisting {
   try {
     const found = play(findExisting(name), send)!;
     const key = findCountedKey(found);

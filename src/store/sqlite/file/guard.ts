@@ -8,7 +8,7 @@ import { createLogCheck } from "./log.ts";
 import { fileAt, requireInPlace, walBytes, type FilesInUse } from "./place.ts";
 
 /** An open database, as its threads know it. */
-export interface Opened {
+export interface OpenedDatabase {
   readonly path: string;
   /** The files of the database (`filesAt`). */
   readonly files: FilesInUse;
@@ -39,7 +39,7 @@ const confirmedMs = 200;
  * read.
  */
 export function createGuard(
-  { path, files }: Pick<Opened, "path" | "files">,
+  { path, files }: Pick<OpenedDatabase, "path" | "files">,
   database: DatabaseSync,
   now: () => number = () => performance.now(),
 ): Guard {

@@ -8,7 +8,7 @@ import { connect, prepareLogSizes } from "../connection.ts";
 import { createLogChecks, type LogChecks } from "./log.ts";
 import { filesAt } from "./place.ts";
 
-interface Writing {
+interface LogFixture {
   readonly log: string;
   readonly checks: LogChecks;
   readonly sizes: ReturnType<typeof prepareLogSizes>;
@@ -19,7 +19,7 @@ interface Writing {
 }
 
 /** A database with a log, and the checks right after an acknowledged write. */
-function writing(t: TestContext): Writing {
+function writing(t: TestContext): LogFixture {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-log-"));
   const file = path.join(folder, "a.db");
   const [own, other] = [connect(file), connect(file)];

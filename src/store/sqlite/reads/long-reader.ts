@@ -5,7 +5,7 @@ import { connectReadOnly } from "../connection.ts";
 import { getTimedTable } from "../dialect.ts";
 import { toFailure, type Failure } from "../errors.ts";
 import { giveWay, pauseThread } from "../thread.ts";
-import { createReader, type Reader } from "./reader.ts";
+import { createReader, type SQLiteReader } from "./reader.ts";
 
 /** The data that a reader thread is started with. */
 export interface LongReaderData {
@@ -51,11 +51,11 @@ const pauseMs = 0.05;
 /** Runs the thread for long reads. `node:sqlite` cannot interrupt a statement, so the statements themselves check the clock. */
 function read(port: MessagePort, { path, collections, limitMs }: LongReaderData): void {
   const byName = new Map(collections.map((each) => [each.name, each]));
-  let opened: { readonly database: DatabaseSync; readonly reader: Reader } | null = null;
+  let opened: { readonly database: DatabaseSync; readonly reader: SQLiteReader } | null = null;
   let due = 0;
   let stepEnds = 0;
 
-  function open(): Reader {
+  function open(): SQLiteReader {
     if (opened !== null) return opened.reader;
     const database = connectReadOnly(path);
     database.function("latchkey_in_time", () => {

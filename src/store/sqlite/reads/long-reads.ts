@@ -4,12 +4,12 @@ import { StoreTimeout, StoreUnavailable } from "../../store.ts";
 import { toError, storeError, unavailable } from "../errors.ts";
 import { startThread } from "../thread.ts";
 import type { FromLongReader, LongRead, LongReaderData, LongReadings } from "./long-reader.ts";
-import type { Reader } from "./reader.ts";
+import type { SQLiteReader } from "./reader.ts";
 
 /** Threads for reads that may take long. */
 export interface LongReads {
   /** Runs a read. Rejects with `StoreTimeout` if it takes too long. */
-  read<M extends keyof LongReadings>(method: M, query: LongReadings[M]): Promise<ReturnType<Reader[M]>>;
+  read<M extends keyof LongReadings>(method: M, query: LongReadings[M]): Promise<ReturnType<SQLiteReader[M]>>;
   /** Gives up the running reads and ends the threads. */
   close(): Promise<void>;
 }
@@ -23,7 +23,7 @@ const mostWaiting = 64;
 /** How long an idle thread stays, in milliseconds. */
 const restMs = 30_000;
 
-interface Waiting {
+interface WaitingRead {
   readonly request: LongRead;
   readonly resolve: (answer: FromLongReader) => void;
   readonly reject: (error: unknown) => void;
@@ -31,7 +31,7 @@ interface Waiting {
 
 interface Thread {
   readonly worker: Worker;
-  reads: Waiting | null;
+  reads: WaitingRead | null;
   rest: NodeJS.Timeout | null;
 }
 
@@ -40,7 +40,7 @@ interface Thread {
  */
 export function longReads(data: LongReaderData): LongReads {
   const threads = new Set<Thread>();
-  const waiting: Waiting[] = [];
+  const waiting: WaitingRead[] = [];
   let isClosed = false;
 
   function start(): Thread {
@@ -76,7 +76,7 @@ export function longReads(data: LongReaderData): LongReads {
     for (const thread of threads) if (thread.reads === null) rest(thread);
   }
 
-  function give(thread: Thread, work: Waiting): void {
+  function give(thread: Thread, work: WaitingRead): void {
     if (thread.rest !== null) clearTimeout(thread.rest);
     thread.rest = null;
     thread.reads = work;

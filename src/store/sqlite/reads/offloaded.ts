@@ -4,13 +4,13 @@ import type { IsLasting } from "../existing/views.ts";
 import { rememberedCounts } from "./counts.ts";
 import type { LongReads } from "./long-reads.ts";
 import { rememberedPages } from "./pages.ts";
-import type { Reader } from "./reader.ts";
+import type { SQLiteReader } from "./reader.ts";
 
 /**
  * Returns reads that run in threads if they may take long, and otherwise at once. Long pages and counts are cached too.
  */
 export function offloadReads(
-  reader: Reader,
+  reader: SQLiteReader,
   long: LongReads,
   version: () => number,
   isLasting: IsLasting,

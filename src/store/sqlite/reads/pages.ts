@@ -1,5 +1,5 @@
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
-import { createParameters, type Parameters } from "../../sql/dialect.ts";
+import { createParameters, type BoundValues } from "../../sql/dialect.ts";
 import { compileRest, namesOfPage, shownIn } from "../../sql/list.ts";
 import { requireColumn, type Table, type TableColumn } from "../../sql/schema/table.ts";
 import type { ListQuery, ListText, Value } from "../../store.ts";
@@ -58,7 +58,7 @@ export function createPageReader(version: () => number): ReadPage {
 }
 
 /** The shown columns of each row. */
-interface Shown {
+interface SelectedColumns {
   /** The names in the query. */
   readonly names: readonly string[] | undefined;
   /** The names as one text. It distinguishes the pages of a table and is shorter than their SQL. */
@@ -71,9 +71,9 @@ interface Shown {
 }
 
 /** The last shown columns of each table. The next query usually has the same. */
-const lately = new WeakMap<Table, Shown>();
+const lately = new WeakMap<Table, SelectedColumns>();
 
-function prepareShown(table: Table, names: readonly string[] | undefined): Shown {
+function prepareShown(table: Table, names: readonly string[] | undefined): SelectedColumns {
   const cachedShown = lately.get(table);
   if (cachedShown !== undefined && cachedShown.names === names) return cachedShown;
   const columns = shownIn(table, names);
@@ -87,18 +87,18 @@ function prepareShown(table: Table, names: readonly string[] | undefined): Shown
  * Returns true if the text of a page is enough to find its rows and sorted values. A page with `maxLength` may end
  * early.
  */
-function tellsItsEnds({ columns, isFlat }: Shown, { sort, maxLength }: ListQuery): boolean {
+function tellsItsEnds({ columns, isFlat }: SelectedColumns, { sort, maxLength }: ListQuery): boolean {
   return maxLength === undefined && isFlat && sort.every(({ column }) => columns.some(({ name }) => name === column));
 }
 
 /** Returns the SQL that reads a page. */
-export function selectPage(table: Table, query: ListQuery, parameters: Parameters): string {
+export function selectPage(table: Table, query: ListQuery, parameters: BoundValues): string {
   const shown = prepareShown(table, query.columns);
   const rest = compilePageRest(table, query, parameters);
   return tellsItsEnds(shown, query) ? compileText(table, query, shown, rest) : compileRows(table, query, rest);
 }
 
-function compileText(table: Table, query: ListQuery, shown: Shown, rest: string): string {
+function compileText(table: Table, query: ListQuery, shown: SelectedColumns, rest: string): string {
   const source = compileSource(table, query, shown, rest);
   return isWrittenAsRead(table, query)
     ? `SELECT '[' || group_concat("_record", ',') || ']', count(*) FROM (${source})`
@@ -117,13 +117,13 @@ function compileRows(table: Table, query: ListQuery, rest: string): string {
   return `SELECT ${selectJSON(table, query)}${outsideIndexes(table)} ${rest}`;
 }
 
-function compileSource(table: Table, query: ListQuery, { columns, record }: Shown, rest: string): string {
+function compileSource(table: Table, query: ListQuery, { columns, record }: SelectedColumns, rest: string): string {
   const names = isWrittenAsRead(table, query) ? `${record} AS "_record"` : namesOfPage(table, columns);
   return `SELECT ${names}${outsideIndexes(table)} ${rest}`;
 }
 
 /** Returns the rest of the query. Its limit is one higher, to show whether there are more rows. */
-function compilePageRest(table: Table, query: ListQuery, parameters: Parameters): string {
+function compilePageRest(table: Table, query: ListQuery, parameters: BoundValues): string {
   return compileRest(table, { ...query, limit: query.limit + 1 }, parameters);
 }
 
@@ -136,7 +136,7 @@ function outsideIndexes({ existing, revision }: Table): string {
 }
 
 /** Reads the whole page as one text, which costs a third less than a text for each row. */
-function readText(table: Table, statements: Statements, query: ListQuery, shown: Shown): ListText {
+function readText(table: Table, statements: Statements, query: ListQuery, shown: SelectedColumns): ListText {
   const parameters = createParameters(sqlite);
   const rest = compilePageRest(table, query, parameters);
   const shape = `${query.long === true ? "long" : "text"} ${shown.named} ${rest}`;
@@ -160,7 +160,7 @@ function readText(table: Table, statements: Statements, query: ListQuery, shown:
 }
 
 /** Reads row by row. A record without its sorted values comes with them. */
-function readRows(table: Table, statements: Statements, query: ListQuery, { named }: Shown): ListText {
+function readRows(table: Table, statements: Statements, query: ListQuery, { named }: SelectedColumns): ListText {
   const parameters = createParameters(sqlite);
   const rest = compilePageRest(table, query, parameters);
   const statement = statements(`rows ${named} ${rest}`, () => compileRows(table, query, rest));

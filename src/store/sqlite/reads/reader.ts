@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { encodeCompared } from "../../sql/codec.ts";
-import { createParameters, type CellsRead, type Parameters, type Read } from "../../sql/dialect.ts";
+import { createParameters, type CellsRead, type BoundValues, type ReadStatement } from "../../sql/dialect.ts";
 import { readCount, readList, selectBy } from "../../sql/list.ts";
 import { requireColumn, type Table, type TableColumn } from "../../sql/schema/table.ts";
 import { readWordCounts } from "../../sql/word-index.ts";
@@ -29,7 +29,7 @@ import { readRelated } from "./related.ts";
 import { rememberedRows, type ReadRow } from "./rows.ts";
 
 /** Reads that return at once, in the calling thread. */
-export interface Reader {
+export interface SQLiteReader {
   find(collection: Collection, key: Key): Row | null;
   findBy(collection: Collection, column: string, value: Value): Row | null;
   list(query: ListQuery): readonly Row[];
@@ -60,7 +60,7 @@ const same = (error: unknown): unknown => error;
 const anything = (): void => {};
 
 /** Creates the reads of a connection. */
-export function createReader(options: ReaderOptions): Reader {
+export function createReader(options: ReaderOptions): SQLiteReader {
   const { database, ready, version, getTable, require = anything, explain = same } = options;
   const isLasting = lastingIn(database);
   const readPage = createPageReader(version);
@@ -140,7 +140,7 @@ export function createReader(options: ReaderOptions): Reader {
 }
 
 /** Returns the query plan of a page, without the steps that only join its rows into a text. */
-function loadPlanSteps(database: DatabaseSync, sql: string, { values }: Parameters): readonly string[] {
+function loadPlanSteps(database: DatabaseSync, sql: string, { values }: BoundValues): readonly string[] {
   const steps = prepare(database, `EXPLAIN QUERY PLAN ${sql}`).all(...values);
   return steps.map((step) => String(step[3])).filter((step) => !step.endsWith("(subquery-1)"));
 }
@@ -151,7 +151,7 @@ interface Prepared {
   readonly byKey: ReadRow;
   readonly by: (column: TableColumn) => ReadRow;
   readonly statements: Statements;
-  ask<Given>(read: Read<Given>): Given;
+  ask<Given>(read: ReadStatement<Given>): Given;
   askCells<Given>(read: CellsRead<Given>): Given;
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
-import { prepare, type Statement } from "../connection.ts";
+import { prepare, type PreparedStatement } from "../connection.ts";
 import { rememberedRows } from "./rows.ts";
 
 test("reads a row once until the next commit, and again after every commit", (t) => {
@@ -49,7 +49,7 @@ function notes(t: TestContext) {
   const insert = prepare(database, "INSERT OR REPLACE INTO notes (text, id) VALUES (?, ?)");
   const select = prepare(database, "SELECT text FROM notes WHERE id = ?");
   let readCount = 0;
-  const statement: Statement = {
+  const statement: PreparedStatement = {
     get(...parameters) {
       readCount++;
       return select.get(...parameters);

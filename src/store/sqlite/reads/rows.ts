@@ -1,22 +1,22 @@
 import type { Cell } from "../../sql/dialect.ts";
-import type { Statement } from "../connection.ts";
+import type { PreparedStatement } from "../connection.ts";
 
 /** The cells of a row. Undefined if there is no such row. */
-type Cells = readonly Cell[] | undefined;
+type FoundCells = readonly Cell[] | undefined;
 
 /** The maximum number of cached rows per statement. The maximum length of a row follows, in characters. */
 const mostRows = 1000;
 const longestRow = 2048;
 
 /** Reads a row by one value. `version` changes after every commit. */
-export type ReadRow = (value: Cell, version: number) => Cells;
+export type ReadRow = (value: Cell, version: number) => FoundCells;
 
 /**
  * Caches each row until the next commit, because it is then the same. Every request reads the caller's account, and
  * reading a row from SQLite costs ten times as much as a lookup here.
  */
-export function rememberedRows(statement: Statement): ReadRow {
-  const rows = new Map<Cell, Cells>();
+export function rememberedRows(statement: PreparedStatement): ReadRow {
+  const rows = new Map<Cell, FoundCells>();
   let readAt: number | null = null;
 
   return (value, version) => {

@@ -3,11 +3,11 @@ import { encode } from "../../sql/codec.ts";
 import type { Cell } from "../../sql/dialect.ts";
 import { selectBy } from "../../sql/list.ts";
 import { unopened, type ShownColumns, type Table, type TableColumn } from "../../sql/schema/table.ts";
-import { compileChange, compileRequire, shownBy, type Making } from "../../sql/writes/changing.ts";
+import { compileChange, compileRequire, shownBy, type ChangeDialect } from "../../sql/writes/changing.ts";
 import type { Refusal } from "../../sql/writes/refusals.ts";
 import { besides, encodeGiven, insertInto, requireWritable } from "../../sql/writes/writes.ts";
 import type { Collection, Key, KeyOf, Row } from "../../store.ts";
-import { type Statement, type Statements, createStatementCache } from "../connection.ts";
+import { type PreparedStatement, type Statements, createStatementCache } from "../connection.ts";
 import { sqlite, getTable } from "../dialect.ts";
 import { keyIn, type NamedChange, type RowChange } from "../named.ts";
 import { conflictFinder } from "./conflicts.ts";
@@ -17,7 +17,7 @@ import { linksOver } from "./links.ts";
 import type { Notes } from "./notes.ts";
 
 /** A change that was made, with its row if the change has exactly one. */
-export interface Done {
+export interface CompletedChange {
   readonly kind: "done";
   /** Null if the change was not about rows. */
   readonly collection: Collection | null;
@@ -27,7 +27,7 @@ export interface Done {
 /** Makes the changes of transactions, one at a time. */
 export interface Changes {
   /** Makes the change with the index `at`. `keys` are the keys of the rows from the changes before it. */
-  make(change: RowChange, at: number, keys: readonly (Key | null)[]): Done | Refusal;
+  make(change: RowChange, at: number, keys: readonly (Key | null)[]): CompletedChange | Refusal;
   /** Returns the broken reference if it was found at the end of a transaction. Returns null if it is unknown. */
   brokenAtEnd(changes: readonly NamedChange[]): Refusal | null;
   /** Reads a row with all columns, or with those of `shown`. */
@@ -43,15 +43,15 @@ export function createChanges(
   notes: Notes,
 ): Changes {
   const statements = createStatementCache(database);
-  const prepared = (sql: string): Statement => statements(sql, () => sql);
+  const prepared = (sql: string): PreparedStatement => statements(sql, () => sql);
   const explain = conflictFinder(database, collections);
   database.function("latchkey_next_revision", () => counters.nextRevision());
-  let currentKeys: Keys = [];
+  let currentKeys: ChangeKeys = [];
   const link = linksOver(database, statements, counters);
   const runChange = changeRunner(database);
   const making = makingWith(counters, () => currentKeys);
 
-  function make(change: RowChange, at: number, keys: Keys): Done | Refusal {
+  function make(change: RowChange, at: number, keys: ChangeKeys): CompletedChange | Refusal {
     const collection = collections.get(change.collection);
     if (collection === undefined) throw unopened(change.collection);
     const table = getTable(collection);
@@ -77,7 +77,7 @@ export function createChanges(
   function makeCompiled(
     table: Table,
     change: Exclude<RowChange, Of<"require" | "link">>,
-    keys: Keys,
+    keys: ChangeKeys,
   ): Row | null | undefined {
     currentKeys = keys;
     const { text, values, tells } = compileChange(table, change, making);
@@ -126,7 +126,7 @@ function isKeyless({ collection: { existing } }: Table, change: RowChange): bool
 }
 
 /** Returns how changes are made here. `getKeys` returns the keys of the earlier changes. */
-function makingWith(counters: Counters, getKeys: () => Keys): Making {
+function makingWith(counters: Counters, getKeys: () => ChangeKeys): ChangeDialect {
   return {
     revision: (values, ofMany) => (ofMany ? "latchkey_next_revision()" : values.place(counters.nextRevision())),
     takenKey: (_, place) => place,
@@ -140,11 +140,11 @@ function makingWith(counters: Counters, getKeys: () => Keys): Making {
 }
 
 function requireRows(
-  prepared: (sql: string) => Statement,
+  prepared: (sql: string) => PreparedStatement,
   table: Table,
   change: Of<"require">,
   at: number,
-): Done | Refusal {
+): CompletedChange | Refusal {
   const { count, values, least, most } = compileRequire(table, change, "");
   const found = prepared(count).get(...values.values)![0] as number;
   if (found < least || found > most) return { kind: "refused", change: at, name: change.name };
@@ -158,7 +158,12 @@ interface Inserting {
 }
 
 /** Inserts a row into a table of ours. All rows of a table share one statement. */
-function insert({ statements, counters, notes }: Inserting, table: Table, change: Of<"insert">, keys: Keys): Done {
+function insert(
+  { statements, counters, notes }: Inserting,
+  table: Table,
+  change: Of<"insert">,
+  keys: ChangeKeys,
+): CompletedChange {
   const { collection } = table;
   const cells = encodeAll(table, change.values, keys);
   const isMade = table.computed.length > 0;
@@ -167,7 +172,7 @@ function insert({ statements, counters, notes }: Inserting, table: Table, change
     () => insertAll(table) + (isMade ? ` RETURNING ${table.selection}` : ""),
   );
   // A new row contains only these cells. Reading it back from SQLite would double the cost.
-  const put = (key: Key): Done => {
+  const put = (key: Key): CompletedChange => {
     const revision = counters.nextRevision();
     const made = isMade ? statement.get(key, revision, ...cells) : undefined;
     if (!isMade) statement.run(key, revision, ...cells);
@@ -186,7 +191,7 @@ function insert({ statements, counters, notes }: Inserting, table: Table, change
 }
 
 /** The keys of the rows from the changes so far. */
-type Keys = readonly (Key | null)[];
+type ChangeKeys = readonly (Key | null)[];
 
 /** Returns the statement for a row with all its cells: the columns, then the derived values. */
 function insertAll(table: Table): string {
@@ -199,7 +204,7 @@ function insertAll(table: Table): string {
 }
 
 /** Returns a cell for each of them: the given value, the default, or null. */
-function encodeAll(table: Table, values: Of<"insert">["values"], keys: Keys): Cell[] {
+function encodeAll(table: Table, values: Of<"insert">["values"], keys: ChangeKeys): Cell[] {
   const findKey = (column: TableColumn, key: KeyOf): Cell => encode(sqlite, column, keyIn(key, keys));
   for (const name of Object.keys(values)) requireWritable(table, name);
   const cells: Cell[] = [];

@@ -2,7 +2,7 @@ import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { connect, prepareLogSizes } from "../connection.ts";
 import { readContent, type Content } from "../file/content.ts";
 import { syncFile } from "../file/descriptor.ts";
-import type { Opened } from "../file/guard.ts";
+import type { OpenedDatabase } from "../file/guard.ts";
 import { createLogChecks, type LogChecks } from "../file/log.ts";
 import { requireInPlace } from "../file/place.ts";
 import { giveWay } from "../thread.ts";
@@ -20,7 +20,7 @@ export interface FromCheckpointer {
 }
 
 /** Runs the thread that moves the log into the file, while others read and write. */
-function move(port: MessagePort, opened: Opened): void {
+function move(port: MessagePort, opened: OpenedDatabase): void {
   const checks = createLogChecks(opened.path, opened.files);
   port.on("message", ({ knownContent }: Partial<ToCheckpointer>) => {
     // Node sends other messages over the same port (`node --watch`).
@@ -30,7 +30,11 @@ function move(port: MessagePort, opened: Opened): void {
 }
 
 /** Runs a checkpoint. Returns null if that failed: the content stays in the log, and the next checkpoint moves it. */
-export function moveLog({ path, files }: Opened, knownContent: Content | null, checks: LogChecks): Content | null {
+export function moveLog(
+  { path, files }: OpenedDatabase,
+  knownContent: Content | null,
+  checks: LogChecks,
+): Content | null {
   try {
     requireInPlace(path, files);
     // A new connection for each checkpoint takes a millisecond. A kept one could belong to a file that is no longer
@@ -58,5 +62,5 @@ export function moveLog({ path, files }: Opened, knownContent: Content | null, c
 if (parentPort !== null) {
   // Like the writer thread: readers do not wait for it if all threads share one core.
   giveWay(5);
-  move(parentPort, workerData as Opened);
+  move(parentPort, workerData as OpenedDatabase);
 }

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
 import type { LogSizes } from "../connection.ts";
 import { readContent } from "../file/content.ts";
-import type { Opened } from "../file/guard.ts";
+import type { OpenedDatabase } from "../file/guard.ts";
 import { startThread } from "../thread.ts";
 import type { FromCheckpointer, ToCheckpointer } from "./checkpointer.ts";
 
@@ -37,7 +37,7 @@ const restMs = 30_000;
  * therefore moves them beside the commits. Only a writer can restart the log, and only if nothing is left to move. So
  * the writer moves the few pages that were added in the meantime.
  */
-export function checkpointsBeside(data: Opened): Checkpoints {
+export function checkpointsBeside(data: OpenedDatabase): Checkpoints {
   let worker: Worker | null = null;
   let rest: NodeJS.Timeout | null = null;
   let isMoving = false;

@@ -13,7 +13,7 @@ import { keyIn, type NamedChange } from "../named.ts";
 
 /** Returns why a change was refused. Returns null for any other error. */
 export interface ConflictFinder {
-  (error: unknown, table: Table, change: NamedChange, at: number, keys: Keys): Refusal | null;
+  (error: unknown, table: Table, change: NamedChange, at: number, keys: ChangeKeys): Refusal | null;
   /**
    * Returns the reference that was violated at the end of a transaction, after its rollback. Returns null if it is
    * unknown.
@@ -21,10 +21,10 @@ export interface ConflictFinder {
   atEnd(changes: readonly NamedChange[]): Refusal | null;
 }
 
-type Keys = readonly (Key | null)[];
+type ChangeKeys = readonly (Key | null)[];
 
 export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<string, Collection>): ConflictFinder {
-  const explain = (error: unknown, table: Table, change: NamedChange, at: number, keys: Keys): Refusal | null => {
+  const explain = (error: unknown, table: Table, change: NamedChange, at: number, keys: ChangeKeys): Refusal | null => {
     const broken = brokenBy(error, table, () => reference(table, change, keys));
     return broken === null ? null : findRefusal(broken, table, change, at);
   };
@@ -43,7 +43,7 @@ export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<
   }
 
   /** SQLite does not name the violated reference, so each is checked. */
-  function reference(table: Table, change: NamedChange, keys: Keys): BrokenRule {
+  function reference(table: Table, change: NamedChange, keys: ChangeKeys): BrokenRule {
     return {
       rule: "reference",
       column: () => {
@@ -54,7 +54,7 @@ export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<
     };
   }
 
-  function danglingColumn({ collection }: Table, values: Written, keys: Keys): string | null {
+  function danglingColumn({ collection }: Table, values: Written, keys: ChangeKeys): string | null {
     const found = collection.columns.find((column) => {
       const value = values[column.name];
       if (value === undefined || value === null) return false;
@@ -65,7 +65,11 @@ export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<
     return found?.name ?? null;
   }
 
-  function danglingLink({ collection }: Table, { record, ids }: Linking, keys: Keys): BrokenColumn | null {
+  function danglingLink(
+    { collection }: Table,
+    { record, ids }: NamedLinkChange,
+    keys: ChangeKeys,
+  ): BrokenColumn | null {
     const [ofRecord, ofIds] = collection.columns;
     if (leadsNowhere(ofRecord!, keyIn(record, keys))) return ofRecord!.name;
     const place = ids.findIndex((id) => leadsNowhere(ofIds!, id));
@@ -92,7 +96,7 @@ export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<
 }
 
 type Written = Extract<NamedChange, { kind: "insert" }>["values"];
-type Linking = Extract<NamedChange, { kind: "link" }>;
+type NamedLinkChange = Extract<NamedChange, { kind: "link" }>;
 type Removing = Extract<NamedChange, { kind: "delete" | "deleteAll" }>;
 
 /** Returns the rule that SQLite reports. */

@@ -21,7 +21,7 @@ export interface Counters {
   takeKey(collection: Collection, key: number): void;
 }
 
-interface Keys {
+interface KeyCounter {
   /** The next key, if it is not taken. */
   next: number;
   /** No key from `next` up to this one is taken. Null before the first lookup. */
@@ -52,12 +52,12 @@ export function createCounters(database: DatabaseSync): Counters {
   );
   /** The collections that have no taken keys below the counter, as far as this connection knows. */
   const tidy = new Set<string>();
-  const keys = new Map<string, Keys>();
+  const keys = new Map<string, KeyCounter>();
   let revision = 0;
   let loadedRevision = 0;
   let changesThen: unknown = 0;
 
-  function loadKeys(name: string): Keys {
+  function loadKeys(name: string): KeyCounter {
     let found = keys.get(name);
     if (found === undefined) {
       found = { next: (loadKey.get(name)?.[0] as number | undefined) ?? 1, clearBelow: null, passed: false };

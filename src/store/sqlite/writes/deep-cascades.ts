@@ -2,11 +2,11 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Cell } from "../../sql/dialect.ts";
 import { quote } from "../../sql/names.ts";
 import type { Table } from "../../sql/schema/table.ts";
-import { prepare, type Statement } from "../connection.ts";
+import { prepare, type PreparedStatement } from "../connection.ts";
 import { code, findCode } from "../errors.ts";
 
 /** Runs a change. Returns false if it has changed no row. */
-export type RunChange = (statement: Statement, table: Pick<Table, "collection">, change: Text) => boolean;
+export type RunChange = (statement: PreparedStatement, table: Pick<Table, "collection">, change: Text) => boolean;
 
 interface Text {
   readonly text: string;
@@ -47,7 +47,7 @@ export function changeRunner(database: DatabaseSync): RunChange {
       if (!isTooDeep(error)) throw error;
       // In a table without rowids, SQLite may leave some rows removed.
       database.exec("ROLLBACK TO removal");
-      return new Removal(database).remove(going);
+      return new CascadeRemoval(database).remove(going);
     }
   }
 }
@@ -85,43 +85,43 @@ interface Going {
 }
 
 interface Row {
-  readonly of: Found;
+  readonly of: CascadingTable;
   readonly key: readonly Cell[];
 }
 
 /** A row whose child rows are being removed. `below` are the remaining ones, each with the reference that led to it. */
-interface Step {
+interface CascadeStep {
   readonly row: Row;
   readonly id: string;
-  readonly below: { readonly row: Row; readonly by: Way }[];
+  readonly below: { readonly row: Row; readonly by: CascadingReference }[];
 }
 
 /** A cascading reference from a child table. */
-interface Way {
-  readonly child: Found;
+interface CascadingReference {
+  readonly child: CascadingTable;
   /** Finds the keys of the child rows by the values of `to`. */
-  readonly find: Statement;
+  readonly find: PreparedStatement;
   /** Reads these values. Null if they are the key. */
-  readonly selectValues: Statement | null;
+  readonly selectValues: PreparedStatement | null;
   /** Clears the reference to the parent row. Null if the column allows no other value. */
-  readonly detach: Statement | null;
+  readonly detach: PreparedStatement | null;
 }
 
 /** A table with its key and its cascading references. */
-interface Found {
+interface CascadingTable {
   readonly name: string;
   readonly key: readonly string[];
-  readonly remove: Statement;
-  ways: readonly Way[] | null;
+  readonly remove: PreparedStatement;
+  ways: readonly CascadingReference[] | null;
 }
 
 /**
  * Removes rows with everything that cascades from them, from the bottom up. A row has no child rows when it is removed,
  * so SQLite cascades nothing.
  */
-class Removal {
+class CascadeRemoval {
   readonly #database: DatabaseSync;
-  readonly #tables = new Map<string, Found>();
+  readonly #tables = new Map<string, CascadingTable>();
   /** The rows on the current path, and the removed ones. */
   readonly #seen = new Map<string, "open" | "gone">();
 
@@ -155,7 +155,7 @@ class Removal {
   }
 
   /** Returns no steps if the row was already visited. */
-  #open(row: Row): Step[] {
+  #open(row: Row): CascadeStep[] {
     const id = formatRowId(row);
     if (this.#seen.has(id)) return [];
     this.#seen.set(id, "open");
@@ -166,7 +166,7 @@ class Removal {
     return [{ row, id, below }];
   }
 
-  #table(name: string): Found {
+  #table(name: string): CascadingTable {
     let found = this.#tables.get(name);
     if (found === undefined) {
       const named = prepare(this.#database, "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk").all(name);
@@ -177,11 +177,11 @@ class Removal {
     return found;
   }
 
-  #waysFrom(of: Found): readonly Way[] {
+  #waysFrom(of: CascadingTable): readonly CascadingReference[] {
     return (of.ways ??= [...referencesTo(this.#database, of.name)].map((each) => this.#way(of, each)));
   }
 
-  #way(of: Found, { child: name, from, to, mayBeNull }: Reference): Way {
+  #way(of: CascadingTable, { child: name, from, to, mayBeNull }: Reference): CascadingReference {
     const child = this.#table(name);
     const isKey = to.join() === of.key.join();
     const others = mayBeNull ? from.map(() => "NULL") : name === of.name ? to : null;

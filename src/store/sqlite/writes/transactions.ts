@@ -7,7 +7,7 @@ import { getTable } from "../dialect.ts";
 import { code, findCode, isStoreFailure } from "../errors.ts";
 import type { NamedChange, NamedTransaction, Result } from "../named.ts";
 import { createShapeCheck, type Outdated } from "../schema.ts";
-import { createChanges, type Changes, type Done } from "./changes.ts";
+import { createChanges, type Changes, type CompletedChange } from "./changes.ts";
 import { createCounters } from "./counters.ts";
 import { createIdempotencyRecords, type IdempotencyRecords } from "./idempotency.ts";
 import { createNotes, type Notes } from "./notes.ts";
@@ -234,7 +234,7 @@ function run({ changes: wanted, idempotency }: NamedTransaction, { changes, reco
 function forget(
   records: IdempotencyRecords,
   { collection, key, caller }: Extract<NamedChange, { kind: "forget" }>,
-): Done {
+): CompletedChange {
   records.forget(collection, key, caller);
   return { kind: "done", collection: null, row: null };
 }

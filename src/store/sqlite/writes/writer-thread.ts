@@ -20,7 +20,7 @@ export interface WriterThread {
   close(beforeLast: () => void): Promise<void>;
 }
 
-interface Waiting {
+interface WriteWaiter {
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -49,7 +49,7 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
   /** The number of groups that the thread has. */
   let groups = 0;
   /** The waiting callers, in the order of the writes. The last ones belong to transactions in `gathered`. */
-  const waiting: Waiting[] = [];
+  const waiting: WriteWaiter[] = [];
   const telling = makeTelling(observe, refusing, () => rest());
   const { fail } = telling;
   let closed: Promise<void> | null = null;
@@ -143,19 +143,19 @@ async function stopWorker(running: Worker): Promise<void> {
   });
 }
 
-interface Telling {
+interface WaiterNotifier {
   /** Gives a result to each of the first waiting callers. */
-  settle(waiting: Waiting[], results: readonly SomeResults[]): void;
-  fail(waiters: readonly Waiting[], reason: unknown): void;
+  settle(waiting: WriteWaiter[], results: readonly SomeResults[]): void;
+  fail(waiters: readonly WriteWaiter[], reason: unknown): void;
   isUnderWay(): boolean;
 }
 
 /** Returns the functions that report outcomes to the waiting callers, and a changed state to the operator. */
-function makeTelling(observe: Observer, refusing: Refusing, done: () => void): Telling {
+function makeTelling(observe: Observer, refusing: Refusing, done: () => void): WaiterNotifier {
   /** Results that have arrived and are not parsed yet. */
-  const unread: { readonly waiters: readonly Waiting[]; readonly json: string }[] = [];
+  const unread: { readonly waiters: readonly WriteWaiter[]; readonly json: string }[] = [];
   /** Committed outcomes that are not reported yet. */
-  const outcomes: { readonly waiter: Waiting; readonly result: Result }[] = [];
+  const outcomes: { readonly waiter: WriteWaiter; readonly result: Result }[] = [];
   let underWay = false;
   let failing = false;
 

@@ -10,7 +10,7 @@ import type { Collection } from "../../store.ts";
 import { connect, prepareLogSizes, playOn, type LogSizes } from "../connection.ts";
 import { getTable } from "../dialect.ts";
 import { toFailure, type Failure } from "../errors.ts";
-import type { Opened } from "../file/guard.ts";
+import type { OpenedDatabase } from "../file/guard.ts";
 import { createLogChecks } from "../file/log.ts";
 import { isLogRemoved, requireInPlace, type FilesInUse } from "../file/place.ts";
 import { sqliteSchema } from "../migration.ts";
@@ -21,7 +21,7 @@ import { createCommitter, type Committer } from "./transactions.ts";
 import { whenFree } from "./write-lock.ts";
 
 /** The data that the writer thread starts with. */
-export interface WriterData extends Opened {
+export interface WriterData extends OpenedDatabase {
   /** How long a group waits for a write of another process, in milliseconds. */
   readonly busyMs: number;
   readonly collections: readonly Collection[];

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { aFunction, isText, optional, wholeFrom, type Check } from "../../../../core/checking/members.ts";
+import { aFunction, isText, optional, wholeFrom, type ValueCheck } from "../../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../../core/checking/options.ts";
 import { messageOfThrown } from "../../../../core/checking/thrown.ts";
 import type { Observer } from "../../../../core/observation.ts";
@@ -30,7 +30,7 @@ const maxBytes = 512 * 1024;
  * Checks an address to which digits of a digest can be appended. With any other address, no breached password would be
  * found.
  */
-export const aRangeURL: Check = (value) => {
+export const aRangeURL: ValueCheck = (value) => {
   const url = isText(value) ? URL.parse(value) : null;
   const isBase = url !== null && /^https?:$/.test(url.protocol) && url.search + url.hash + url.username === "";
   return isBase

@@ -56,7 +56,7 @@ interface Waiter {
   isLost: boolean;
 }
 
-type Held = Pick<Waiter, "asker">;
+type AskerEntry = Pick<Waiter, "asker">;
 
 /**
  * Makes the queue. Turns rotate between the sites, within a site between its addresses, and within an address between
@@ -176,7 +176,7 @@ function leastLately(
  * Returns the newest request of the caller with the most places. It is never a known caller while those hold no more
  * than their reserve.
  */
-function findLoser<W extends Held>(all: readonly W[], reserved: number): W {
+function findLoser<W extends AskerEntry>(all: readonly W[], reserved: number): W {
   const strangers = all.filter(({ asker }) => !asker.isKnown);
   const isWithinReserve = all.length - strangers.length <= reserved;
   let rest = isWithinReserve && strangers.length > 0 ? strangers : all;
@@ -187,7 +187,10 @@ function findLoser<W extends Held>(all: readonly W[], reserved: number): W {
 }
 
 /** Returns the waiters with the most common name. If there are several such names, prefers one of the newest waiter. */
-function largest<W extends Held>(all: readonly W[], listNames: (asker: Asker) => readonly string[]): readonly W[] {
+function largest<W extends AskerEntry>(
+  all: readonly W[],
+  listNames: (asker: Asker) => readonly string[],
+): readonly W[] {
   const counts = new Map<string, number>();
   for (const { asker } of all) for (const name of listNames(asker)) counts.set(name, (counts.get(name) ?? 0) + 1);
   let [most = ""] = listNames(all.at(-1)!.asker);

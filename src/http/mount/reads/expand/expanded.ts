@@ -35,7 +35,7 @@ export function listColumns({ columns, computed = [] }: Collection): readonly st
 }
 
 /** The state of a response that is being written. */
-export interface Writing {
+export interface ResponseState {
   readonly exchange: Exchange;
   /** The number of characters that may still be added. */
   left: number;
@@ -44,7 +44,7 @@ export interface Writing {
 }
 
 interface Level {
-  readonly placed: MountInPlace;
+  readonly mount: MountInPlace;
   readonly columns: readonly string[];
   readonly plans: readonly Plan[];
   readonly places: readonly Place[];
@@ -54,13 +54,13 @@ interface Level {
  * Returns the text of each record: its own members, each referred record after its id, and the collections at the end.
  */
 export async function writeRecords(
-  writing: Writing,
-  { placed, columns, plans, places }: Level,
+  writing: ResponseState,
+  { mount, columns, plans, places }: Level,
 ): Promise<readonly string[]> {
   const beside = new Map<string, (readonly string[])[]>();
   const behind: (readonly string[])[] = [];
   const written = plans.map(async (plan) =>
-    plan.relation.kind === "many" ? writeMany(writing, placed, plan, places) : writeOne(writing, plan, places),
+    plan.relation.kind === "many" ? writeMany(writing, mount, plan, places) : writeOne(writing, plan, places),
   );
   for (const [at, texts] of (await Promise.all(written)).entries()) {
     const { kind, column } = plans[at]!.relation;
@@ -70,7 +70,7 @@ export async function writeRecords(
   const writeOwn = (place: Place, at: number): string => {
     if (place.members !== null) return `{"${place.members}`;
     const { record } = place;
-    const shape = areColumns(placed, null) ? record : placed.show(record);
+    const shape = areColumns(mount, null) ? record : mount.show(record);
     const own = columns.map((name) =>
       [`"${name}":${JSON.stringify(shape[name])}`, ...(beside.get(name) ?? []).map((texts) => texts[at]!)].join(),
     );
@@ -87,7 +87,7 @@ export async function writeRecords(
  * Returns the record that each place refers to, or the list of records. Null if there is none or the caller may not
  * know about it. Lists leave those out.
  */
-async function writeOne(writing: Writing, plan: Plan, level: readonly Place[]): Promise<readonly string[]> {
+async function writeOne(writing: ResponseState, plan: Plan, level: readonly Place[]): Promise<readonly string[]> {
   const {
     relation: { name, kind, column, to },
     read,
@@ -105,7 +105,7 @@ async function writeOne(writing: Writing, plan: Plan, level: readonly Place[]): 
     const places = found.flatMap(({ json }) =>
       (valueOfJSON(json) as StoredRecord[]).map((record) => new Place(record, {})),
     );
-    const written = await writeRecords(writing, { placed: to, columns: to.shown, plans: inner, places });
+    const written = await writeRecords(writing, { mount: to, columns: to.shown, plans: inner, places });
     for (const [at, { key }] of found.entries()) texts.set(key, written[at]!);
   }
   return level.map((place) => {
@@ -116,8 +116,8 @@ async function writeOne(writing: Writing, plan: Plan, level: readonly Place[]): 
 
 /** Returns the first records inside each place that the caller may list and read. */
 async function writeMany(
-  writing: Writing,
-  placed: MountInPlace,
+  writing: ResponseState,
+  mount: MountInPlace,
   plan: Plan,
   level: readonly Place[],
 ): Promise<readonly string[]> {
@@ -132,7 +132,7 @@ async function writeMany(
   const alike = alikeFor(plan);
   const lists = new Map<Key, Verdict>();
   for (const [id, place] of places)
-    lists.set(id, alike ?? decideListing(writing, placed, plan, place, buildParams(place)));
+    lists.set(id, alike ?? decideListing(writing, mount, plan, place, buildParams(place)));
   const found = await ask(writing, plan, combineVerdicts(column, lists));
   const resolveOuter = (key: Key): Params => buildParams(places.get(key)!);
   const arrays = isWhole(plan) ? found.map(({ json }) => json) : await writeArrays(writing, plan, found, resolveOuter);
@@ -152,16 +152,16 @@ async function writeMany(
 
 /** Returns what the caller may list inside a record. Nothing if the caller may not read the record. */
 function decideListing(
-  { exchange }: Writing,
-  placed: MountInPlace,
+  { exchange }: ResponseState,
+  mount: MountInPlace,
   { relation: { to }, reach, list, read }: Plan,
   place: Place,
   params: Params,
 ): Verdict {
-  const reached = reach ?? verdictOn(placed, exchange, "read", { ...params, id: place.id });
+  const reached = reach ?? verdictOn(mount, exchange, "read", { ...params, id: place.id });
   const may =
     reached.decision === "allow" ||
-    (reached.decision !== "deny" && matches(placed.collection, place.record, reached.decision.only));
+    (reached.decision !== "deny" && matches(mount.collection, place.record, reached.decision.only));
   if (!may) return { decision: "deny", isPersonal: reached.isPersonal };
   return readable(list ?? verdictOn(to, exchange, "list", params), read);
 }
@@ -185,7 +185,7 @@ function readable(listed: Verdict, read: Verdict | null): Verdict {
  * others.
  */
 async function writeArrays(
-  writing: Writing,
+  writing: ResponseState,
   { relation: { to }, read, inner }: Plan,
   found: readonly RelatedText[],
   resolveOuter: (key: Key) => Params,
@@ -198,12 +198,12 @@ async function writeArrays(
       .filter((record) => read !== null || mayRead(writing, to, record, outer))
       .map((record) => new Place(record, outer));
   });
-  const written = await writeRecords(writing, { placed: to, columns: to.shown, plans: inner, places: lists.flat() });
+  const written = await writeRecords(writing, { mount: to, columns: to.shown, plans: inner, places: lists.flat() });
   let at = 0;
   return lists.map(({ length }) => `[${written.slice(at, (at += length)).join()}]`);
 }
 
-function mayRead({ exchange }: Writing, to: MountInPlace, record: StoredRecord, outer: Params): boolean {
+function mayRead({ exchange }: ResponseState, to: MountInPlace, record: StoredRecord, outer: Params): boolean {
   const { decision } = verdictOn(to, exchange, "read", { ...outer, id: record["id"] as Key });
   return decision === "allow" || (decision !== "deny" && matches(to.collection, record, decision.only));
 }
@@ -214,7 +214,7 @@ function isWhole({ relation: { kind, to }, read, inner }: Plan): boolean {
 }
 
 /** Reads the records for all places of a level with one query, unless the page already has them. */
-async function ask(writing: Writing, plan: Plan, { keys, where }: KeyLookup): Promise<readonly RelatedText[]> {
+async function ask(writing: ResponseState, plan: Plan, { keys, where }: KeyLookup): Promise<readonly RelatedText[]> {
   if (keys.length === 0) return [];
   const pageTexts = writing.pageTexts.get(plan);
   if (pageTexts === null) throw tooMuch(writing);
@@ -262,13 +262,13 @@ export function askedWithPage(plan: Plan): BesideQuery | null {
   return question.long ? null : { ...question, from: relation.kind === "many" ? "id" : relation.column };
 }
 
-function take(writing: Writing, text: string): string {
+function take(writing: ResponseState, text: string): string {
   writing.left -= text.length;
   if (writing.left < 0) throw tooMuch(writing);
   return text;
 }
 
-function tooMuch({ exchange: { call } }: Writing): Error {
+function tooMuch({ exchange: { call } }: ResponseState): Error {
   const detail = `The expanded records are longer than ${MAX_EXPANDED_CHARACTERS / 1024 / 1024} MiB. Read fewer records with limit, or expand less.`;
   return invalid([{ pointer: call.method === "QUERY" ? "/expand" : "?expand", code: "too_many", detail }]);
 }

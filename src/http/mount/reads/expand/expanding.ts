@@ -7,20 +7,20 @@ import type { Exchange } from "../../../exchange.ts";
 import { takeTurn } from "../../../scheduling/slices.ts";
 import type { MountInPlace } from "../../mount.ts";
 import { areColumns } from "../../older/translating.ts";
-import { askedWithPage, isBehind, MAX_EXPANDED_CHARACTERS, writeRecords, type Writing } from "./expanded.ts";
+import { askedWithPage, isBehind, MAX_EXPANDED_CHARACTERS, writeRecords, type ResponseState } from "./expanded.ts";
 import { formatPlans, buildPlans, type Expansion, type Plan } from "./expansion.ts";
 import { cutPage, Place } from "./page-records.ts";
 
 /** The columns of records to show, and their expansions. */
-export interface Showing {
-  readonly placed: MountInPlace;
+export interface RecordSelection {
+  readonly mount: MountInPlace;
   /** The members of the record itself. */
   readonly columns: readonly string[];
   readonly expansions: readonly Expansion[];
 }
 
 /** The JSON text of records with their expansions. */
-export interface Shown {
+export interface ExpandedJSON {
   readonly json: string;
 }
 
@@ -29,11 +29,11 @@ const longestRemembered = 128 * 1024;
 const mostRemembered = 8;
 
 /** A store returns the same page object only until the next commit, so the expansions are also still the same. */
-const remembered = new WeakMap<ListText, Map<string, Shown>>();
+const remembered = new WeakMap<ListText, Map<string, ExpandedJSON>>();
 
 /** The plan for expanding a page, before it is read. */
 export interface Expanding {
-  readonly showing: Showing;
+  readonly showing: RecordSelection;
   readonly plans: readonly Plan[];
   /** The plans whose records may come with the page. */
   readonly pagePlans: readonly Plan[];
@@ -41,8 +41,8 @@ export interface Expanding {
 }
 
 /** Returns the queries for the expansions of a page. */
-export function buildExpanding(exchange: Exchange, showing: Showing, { limit, long }: ListQuery): Expanding {
-  const plans = buildPlans(showing.placed, exchange, showing.expansions);
+export function buildExpanding(exchange: Exchange, showing: RecordSelection, { limit, long }: ListQuery): Expanding {
+  const plans = buildPlans(showing.mount, exchange, showing.expansions);
   const pagePlans: Plan[] = [];
   const beside: BesideQuery[] = [];
   if (long !== true && limit <= DEFAULT_LIMIT)
@@ -60,7 +60,7 @@ export function expandPage(
   exchange: Exchange,
   { showing, plans, pagePlans }: Expanding,
   page: ListText,
-): Eventually<Shown> {
+): Eventually<ExpandedJSON> {
   const { columns } = showing;
   const name = formatPlans(plans, exchange);
   const key = name === null ? null : `${columns.join()} ${name}`;
@@ -70,7 +70,7 @@ export function expandPage(
   return after(turn, async () => {
     const outer = readOuterParams(exchange);
     const places =
-      (areColumns(showing.placed, null) && plans.every(isBehind) ? cutPage(page, columns, outer) : null) ??
+      (areColumns(showing.mount, null) && plans.every(isBehind) ? cutPage(page, columns, outer) : null) ??
       (valueOfJSON(page.json) as readonly StoredRecord[]).map((record) => new Place(record, outer));
     const pageTexts = new Map(page.beside?.map((texts, at) => [pagePlans[at]!, texts]));
     const texts = await write(exchange, showing, { plans, pageTexts }, places);
@@ -80,15 +80,19 @@ export function expandPage(
   });
 }
 
-function remember(page: ListText, key: string, shown: Shown): void {
+function remember(page: ListText, key: string, shown: ExpandedJSON): void {
   let cache = remembered.get(page);
-  if (cache === undefined) remembered.set(page, (cache = new Map<string, Shown>()));
+  if (cache === undefined) remembered.set(page, (cache = new Map<string, ExpandedJSON>()));
   if (cache.size < mostRemembered) cache.set(key, shown);
 }
 
 /** Expands one record. */
-export async function expandRecord(exchange: Exchange, showing: Showing, record: StoredRecord): Promise<Shown> {
-  const plans = buildPlans(showing.placed, exchange, showing.expansions);
+export async function expandRecord(
+  exchange: Exchange,
+  showing: RecordSelection,
+  record: StoredRecord,
+): Promise<ExpandedJSON> {
+  const plans = buildPlans(showing.mount, exchange, showing.expansions);
   const [json] = await write(exchange, showing, { plans, pageTexts: new Map() }, [
     new Place(record, readOuterParams(exchange)),
   ]);
@@ -97,12 +101,12 @@ export async function expandRecord(exchange: Exchange, showing: Showing, record:
 
 function write(
   exchange: Exchange,
-  { placed, columns }: Showing,
-  { plans, pageTexts }: { readonly plans: readonly Plan[] } & Pick<Writing, "pageTexts">,
+  { mount, columns }: RecordSelection,
+  { plans, pageTexts }: { readonly plans: readonly Plan[] } & Pick<ResponseState, "pageTexts">,
   places: readonly Place[],
 ): Promise<readonly string[]> {
-  const writing: Writing = { exchange, left: MAX_EXPANDED_CHARACTERS, pageTexts };
-  return writeRecords(writing, { placed, columns, plans, places });
+  const writing: ResponseState = { exchange, left: MAX_EXPANDED_CHARACTERS, pageTexts };
+  return writeRecords(writing, { mount, columns, plans, places });
 }
 
 function readOuterParams({ params }: Exchange): Params {

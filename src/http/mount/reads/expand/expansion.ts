@@ -53,7 +53,7 @@ export interface Plan {
 }
 
 /** A path, and those of its parameters that differ between records. */
-interface Way {
+interface ExpansionPath {
   readonly params: Params;
   readonly varying: readonly string[];
 }
@@ -61,27 +61,23 @@ interface Way {
 const everything: Verdict = { decision: "allow", isPersonal: false };
 
 /** Asks the permissions of everything that is shown. */
-export function buildPlans(
-  placed: MountInPlace,
-  exchange: Exchange,
-  expansions: readonly Expansion[],
-): readonly Plan[] {
+export function buildPlans(mount: MountInPlace, exchange: Exchange, expansions: readonly Expansion[]): readonly Plan[] {
   const { id: _, ...params } = exchange.params;
-  return planFrom(exchange, expansions, { params, varying: [] }, placed);
+  return planFrom(exchange, expansions, { params, varying: [] }, mount);
 }
 
 /** `readable`: the mount of this level's records if it is not known yet whether they may be read. */
 function planFrom(
   exchange: Exchange,
   expansions: readonly Expansion[],
-  way: Way,
+  way: ExpansionPath,
   readable: MountInPlace | null,
 ): readonly Plan[] {
   return expansions.map(({ relation, inner }) => {
     const { kind, column, to } = relation;
-    const below: Way =
+    const below: ExpansionPath =
       kind !== "many" ? { params: {}, varying: [] } : { params: way.params, varying: [...way.varying, column] };
-    const one: Way = { ...below, varying: [...below.varying, "id"] };
+    const one: ExpansionPath = { ...below, varying: [...below.varying, "id"] };
     return {
       relation,
       reach: kind !== "many" || readable === null ? everything : verdictOnAll(readable, exchange, "read", one),

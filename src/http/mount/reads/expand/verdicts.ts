@@ -64,7 +64,7 @@ export function verdictOn(
  * them, because the decision may then differ.
  */
 export function verdictOnAll(
-  placed: MountInPlace,
+  mount: MountInPlace,
   exchange: Exchange,
   action: "list" | "read",
   { params, varying }: { readonly params: Params; readonly varying: readonly string[] },
@@ -79,7 +79,7 @@ export function verdictOnAll(
         return 1;
       },
     });
-  const verdict = verdictOn(placed, exchange, action, watched);
+  const verdict = verdictOn(mount, exchange, action, watched);
   return hasLooked ? null : verdict;
 }
 
@@ -98,7 +98,7 @@ export interface KeyLookup {
 }
 
 /** The decision on a key. */
-export type Decided = Pick<Verdict, "decision">;
+export type KeyDecision = Pick<Verdict, "decision">;
 
 /** Keys with the same allowed rows. */
 interface Group {
@@ -107,7 +107,7 @@ interface Group {
 }
 
 /** Combines all allowed keys into one query, even if their allowed rows differ. */
-export function combineVerdicts(column: string, verdicts: ReadonlyMap<Key, Decided>): KeyLookup {
+export function combineVerdicts(column: string, verdicts: ReadonlyMap<Key, KeyDecision>): KeyLookup {
   const groups = new Map<string, Group>();
   let last: Group | undefined;
   for (const [key, { decision }] of verdicts) {
