@@ -217,8 +217,8 @@ function findNeeds(accounts: Accounts, { id }: Identity): Eventually<1 | 2> {
 
 /**
  * Makes the admission of a complete login and writes its results: the time of the login, the known address, the cleared
- * failures and the used one-time password. Returns null if another request used up the same proof. The login is of the
- * given generation of the account: if the account's logins have ended since its proofs, this one has ended too.
+ * failures and the used one-time password. Returns null if another request used up the same proof. The login belongs to the
+ * given generation of the account, so it is revoked if the account's logins were revoked after its proofs.
  */
 async function admitLogin(
   parts: GateParts,
