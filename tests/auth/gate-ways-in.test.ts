@@ -259,3 +259,17 @@ test("lets every way in work for an account that needs no factor", async (t) => 
     assert.deepEqual(others, [201, 201, 200, 403, 201, 201, 204, 409, 200], caller);
   }
 });
+
+test("lets no inactive account in, even if the way in of a third party does not check it", async (t) => {
+  const api = await serve(t, { config: { features: outsideLogins().features } });
+  const ann = await api.user("Ann");
+  const headers = { "x-badge-login": ann.email };
+  assert.equal((await api.post("/badge/tokens", undefined, headers)).status, 200);
+  assert.equal((await api.patch(`/users/${ann.id}/account`, { active: false }, api.admin)).status, 200);
+
+  for (const path of ["/badge/session", "/badge/tokens"]) {
+    const refused = await api.post(path, undefined, headers);
+    assert.deepEqual([refused.status, refused.json.code], [401, "invalid_credentials"], refused.text);
+    assert.deepEqual(refused.headers.getSetCookie(), []);
+  }
+});

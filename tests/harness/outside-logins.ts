@@ -62,7 +62,7 @@ export function outsideLogins({ more = {} }: OutsideOptions = {}): OutsideLogins
                 logsIn: true,
                 async handle(context) {
                   const account = await found.findByUsername(context.call.header("x-badge-login") ?? "");
-                  if (account?.active !== true) throw problem("invalid_credentials");
+                  if (account === null) throw problem("invalid_credentials");
                   const proofs: readonly [Proof] = [{ method: "hwk", at: context.now }];
                   return kind === "session"
                     ? beginLogin(context, { account, proofs, begin: begins.session, options: {} })
