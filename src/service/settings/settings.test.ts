@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { spawn } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import {
   chmodSync,
@@ -15,11 +15,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { text } from "node:stream/consumers";
 import { after, beforeEach, test } from "node:test";
-import { inspect, promisify } from "node:util";
+import { inspect } from "node:util";
 import fc from "fast-check";
 import { leastCPUms } from "../../../tests/harness/least-cpu.ts";
 import { selfSigned } from "../../../tests/harness/self-signed.ts";
+import { startTogether, waitForOthers } from "../../../tests/harness/start-together.ts";
 import { Secret } from "../../door/index.ts";
 import type { ConfigFile } from "../system/config-file.ts";
 import { ConfigError, readSettings, type Settings } from "./settings.ts";
@@ -27,7 +29,6 @@ import { settingsTable, type Setting } from "./table.ts";
 
 type Environment = Record<string, string | undefined>;
 
-const run = promisify(execFile);
 const root = path.join(import.meta.dirname, "../../..");
 const place = mkdtempSync(path.join(tmpdir(), "latchkey-settings-"));
 const longSecret = "correct-horse-battery-staple-and-more";
@@ -606,17 +607,22 @@ test("generates the secret of a database in memory for the lifetime of the proce
 test("gives processes that start at the same time the same secret", async () => {
   const script = `
     import { makeSecretFile } from ${JSON.stringify(path.join(root, "src/service/settings/secret.ts"))};
-    while (Date.now() < Number(process.env.AT));
+    ${waitForOthers}
     const made = makeSecretFile(process.env.FILE);
     console.log("value" in made ? made.value.reveal().toString() : made.wrong.join());
   `;
-  const env = { ...process.env, FILE: path.join(folder, "latchkey.secret"), AT: String(Date.now() + 2000) };
-
-  const ends = await Promise.all(
-    Array.from({ length: 4 }, () => run(process.execPath, ["--input-type=module", "-e", script], { env })),
+  const env = { ...process.env, FILE: path.join(folder, "latchkey.secret") };
+  const processes = Array.from({ length: 4 }, () =>
+    spawn(process.execPath, ["--input-type=module", "-e", script], {
+      env,
+      stdio: ["ignore", "pipe", "inherit", "ipc"],
+    }),
   );
+  const ends = processes.map(({ stdout }) => text(stdout!));
 
-  const secrets = new Set(ends.map(({ stdout }) => stdout));
+  await startTogether(processes);
+
+  const secrets = new Set(await Promise.all(ends));
   assert.equal(secrets.size, 1);
   assert.match([...secrets][0]!, /^[\w-]{43}\n$/);
   assert.deepEqual(readdirSync(folder), ["latchkey.secret"]);

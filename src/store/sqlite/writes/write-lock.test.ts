@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
+import { startTogether, waitForOthers } from "../../../../tests/harness/start-together.ts";
 import { connect, prepare } from "../connection.ts";
 import { prepareFile } from "../schema.ts";
 
@@ -12,12 +13,12 @@ import { prepareFile } from "../schema.ts";
 const busy = `
   import { connect } from ${JSON.stringify(new URL("../connection.ts", import.meta.url).href)};
   import { makeWriteLock } from ${JSON.stringify(new URL("./write-lock.ts", import.meta.url).href)};
-  const [file, who, at] = process.argv.slice(1);
+  const [file, who] = process.argv.slice(1);
   const database = connect(file, 0);
   const turns = makeWriteLock(database, 20000);
   const insert = database.prepare("INSERT INTO t VALUES (?, ?)");
-  while (Date.now() < Number(at));
-  while (Date.now() < Number(at) + 3000) {
+  ${waitForOthers}
+  while (Date.now() < at + 3000) {
     turns.begin();
     insert.run(who, Date.now());
     database.exec("COMMIT");
@@ -32,10 +33,12 @@ test("keeps no process waiting for long if all write all the time", async (t) =>
   const database = connect(file);
   database.exec("PRAGMA journal_mode = WAL; CREATE TABLE t (who TEXT, at INTEGER)");
 
-  const at = String(Date.now() + 2000);
   const writers = ["one", "two", "three"].map((who) =>
-    spawn(process.execPath, ["--input-type=module", "--eval", busy, file, who, at], { stdio: "inherit" }),
+    spawn(process.execPath, ["--input-type=module", "--eval", busy, file, who], {
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+    }),
   );
+  await startTogether(writers);
   await Promise.all(writers.map((each) => once(each, "exit")));
 
   const shares = database
