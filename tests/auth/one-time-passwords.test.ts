@@ -90,6 +90,9 @@ test("lets only administrators with a fresh login create one, for another active
   assert.equal((await draw(999)).status, 404);
   assert.equal((await draw(ben.id, program)).json.errors[0].pointer, "/current_password");
   assert.equal((await draw(ben.id, program, { current_password: "first-administrator" })).status, 201);
+  const { key } = (await api.post("/users/1/keys", { name: "laptop" }, api.admin)).json;
+  const byKey = await draw(ben.id, { authorization: `Token ${key}` }, { current_password: "first-administrator" });
+  assert.deepEqual([byKey.status, byKey.json.code], [403, "permission_denied"], byKey.text);
   assert.equal((await draw(ben.id, { ...api.admin, "idempotency-key": "12345678" })).status, 400);
   await api.patch(`/users/${ben.id}/account`, { active: false }, api.admin);
   assert.equal((await draw(ben.id)).status, 409);

@@ -113,6 +113,20 @@ test("accepts a recovery code once in a race of fifty, and shows how many are le
   assert.equal(factors.at(-1).remaining, 9);
 });
 
+test("accepts only the newest recovery codes", async (t) => {
+  const api = await serve(t);
+  const ann = await addTOTP(api, "Ann");
+  const made = await api.post(`/users/${ann.id}/factors/recovery`, undefined, ann.headers);
+  assert.equal(made.status, 201, made.text);
+  const { pending } = (await startLogin(api, ann)).json.login;
+
+  const complete = (code: string) => api.post("/api/login/", { pending, factor: "recovery", code });
+  const old = await complete(ann.recoveryCodes[0]!);
+  const newest = await complete(made.json.recovery_codes[0]);
+
+  assert.deepEqual([old.status, old.json.code, newest.status], [401, "invalid_credentials", 200]);
+});
+
 test("ends a waiting login after five wrong codes, after five minutes, and with a changed password", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");

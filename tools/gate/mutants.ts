@@ -55,7 +55,8 @@ const calls: Readonly<Record<string, Replace>> = {
   gateMistakes: noChanges,
   takeBack: nothing,
   endOldest: nothing,
-  dropCodes: () => "null",
+  // No user has the id 0.
+  dropCodes: () => "dropCodes(0)",
 };
 
 /** The same for methods whose name alone is too common: the name of the object, and of the method. */
@@ -111,14 +112,14 @@ export function collectMutants(root: string, file: string, withRefusals: boolean
       if (withRefusals && statement.alternate === null && isRefusal(statement.consequent)) add(statement, ";");
     },
     Property({ key, value, start, end }) {
-      // An object without its guard.
+      // An object with a guard that refuses nothing.
       if (
         key.type === "Identifier" &&
         key.name === "guard" &&
         value.type === "Identifier" &&
         value.name === "withoutKey"
       )
-        add({ start, end }, "");
+        add({ start, end }, "guard: () => undefined");
     },
   }).visit(program);
   return found;

@@ -85,6 +85,9 @@ try {
     writeFileSync(file, mutant.source);
     const failure = await findFailure();
     writeFileSync(file, before);
+    // A file of tests that does not start says nothing about its tests.
+    if (failure?.endsWith(".test.ts") === true)
+      throw new Error(`${describeMutant(mutant)}: the change is not valid code. Mend tools/gate/mutants.ts.`);
     if (failure === null) survivors.push(mutant);
     const result = failure === null ? "SURVIVED" : "noticed ";
     process.stdout.write(`${at + 1}/${mutants.length} ${result} ${describeMutant(mutant)}\n`);
