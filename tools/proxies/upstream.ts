@@ -87,7 +87,7 @@ export async function startUpstream(
   return {
     url,
     post,
-    ask: (target, headers = {}) => fetch(url + target, { headers }),
+    ask: (target, headers = {}) => fetch(url + target, { headers, redirect: "manual" }),
     async user(name) {
       const email = `${name.toLowerCase()}@example.com`;
       const password = `password of ${name}`;
