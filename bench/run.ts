@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 
 const files: Readonly<Record<string, string>> = {
   requests: "bench.ts",
+  before: "before.ts",
   pages: "pages.ts",
   revocation: "revocation.ts",
   postgres: "postgres.ts",
