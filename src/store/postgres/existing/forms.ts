@@ -122,13 +122,14 @@ function date(type: string): Form | null {
 
 const day = "(?!0000)\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])";
 
-const instant = `'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'`;
+/** Writes microseconds only if there are some, so that a value with milliseconds is read as it was sent. */
+const formatInstant = (x: string): string => `replace(to_char(${x}, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), '000Z', 'Z')`;
 
 function dateTime(type: string): Form | null {
   switch (type) {
     case "timestamp with time zone":
       return compared(
-        (x) => `to_char(${x} AT TIME ZONE 'UTC', ${instant})`,
+        (x) => formatInstant(`${x} AT TIME ZONE 'UTC'`),
         (place) => `${place}::timestamptz`,
         {
           fits: (x) => `${x} >= '0001-01-01T00:00Z' AND ${x} < '10000-01-01T00:00Z'`,
@@ -136,13 +137,9 @@ function dateTime(type: string): Form | null {
       );
     case "timestamp without time zone":
       // A value without a time zone is read as UTC, which most programs mean. The cast ignores the Z of a given value.
-      return compared(
-        (x) => `to_char(${x}, ${instant})`,
-        (place) => `${place}::timestamp`,
-        {
-          fits: (x) => `${x} >= '0001-01-01' AND ${x} <= '9999-12-31T23:59:59.999999'`,
-        },
-      );
+      return compared(formatInstant, (place) => `${place}::timestamp`, {
+        fits: (x) => `${x} >= '0001-01-01' AND ${x} <= '9999-12-31T23:59:59.999999'`,
+      });
     default: {
       if (!isTextual(type)) return null;
       return { ...writtenAs(`^${day}T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z$`), convertCell: inMilliseconds };
