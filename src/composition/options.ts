@@ -41,31 +41,34 @@ export interface ServiceOptions extends ServiceParts {
   readonly name?: string;
   /** The store for all data. It is opened here and closed with the service. */
   readonly store: Store;
-  /** The features, in any order. Each is set up, started after those that it needs, and stopped before them. */
+  /** The features, in any order. Each one starts after the features that it needs, and stops before them. */
   readonly features?: readonly Feature[];
   /** True if responses and bodies may also be XML. Default: true. Otherwise, `Accept: application/xml` gives 406, and an XML body 415. */
   readonly xml?: boolean;
   /**
-   * Signs cursors, and keys the fingerprints of repeatable requests and the ETags of records. At least 32 bytes. Processes that share a
-   * store must share it. Left out: the cursors of this process use a random secret. Fingerprints and ETags are then plain digests: the next
-   * process recognizes them, and a caller can find out how much is written.
+   * Signs cursors. Also the key for the fingerprints of repeatable requests and for the ETags of records. At least 32 bytes. Processes that
+   * share a store must share it. If it is left out, this process signs cursors with a random secret. Fingerprints and ETags are then plain
+   * digests. Another process recognizes them, but a caller can work out the number of writes from the ETags.
    */
   readonly secret?: Secret;
   /** Counts wrong credentials. Default: 10 a minute for each address. */
   readonly throttle?: LoginThrottle;
   /** The exact origins whose pages may call from a browser. */
   readonly allowedOrigins?: readonly string[];
-  /** The name of the operator's setting for these origins, for error messages. Default: `allowedOrigins`. */
+  /** The name of the setting for `allowedOrigins` in error messages. Default: `allowedOrigins`. */
   readonly allowedOriginsSetting?: string;
   /** The scope of HSTS, which makes browsers use TLS: only this `host` (default), or also all `subdomains`. */
   readonly hsts?: "host" | "subdomains";
   /**
-   * The exact origins of the service itself, in addition to the one that a request names. For the public origin if a proxy changes `Host`.
+   * The exact origins of the service itself, in addition to the origin that a request names. Needed if a proxy changes `Host`.
    */
   readonly ownOrigins?: readonly string[];
   /** The trusted proxies: addresses, CIDR ranges or `unix`. Their `X-Forwarded-*` headers are used. */
   readonly trustedProxies?: readonly string[];
-  /** Decides what a credential with limited scopes may request at all, before the endpoint's permission. Default: everything. */
+  /**
+   * Decides which methods a credential with limited scopes may use. The endpoint's permission decides after that. Default: the rules of the
+   * features.
+   */
   readonly scopesAllow?: ScopesAllow;
   /**
    * The path prefix of everything (`/api/v1`), including links and documents. Any other path gives 404. A proxy or framework must pass the
@@ -85,18 +88,18 @@ export interface ServiceOptions extends ServiceParts {
   readonly allowCleartextLogins?: boolean;
   /** Traces requests and their parts, as `await openTelemetry()` does. */
   readonly tracer?: Tracer | null;
-  /** Receives all observations. Left out: faults and errors are printed to standard error, with their stack. Null: none. */
+  /** Receives all observations. Default: prints faults and errors to standard error, with their stack. Null: reports nothing. */
   readonly observe?: Observer | null;
   /** Returns milliseconds since the epoch. Default: the machine's clock, corrected by the store's clock if it has one. */
   readonly now?: () => number;
   /**
-   * Makes the id of a new record whose resource has `id: "uuid"`. `draw` returns a UUID of version 7 (RFC 9562 §5.7). Default: `draw`. A
-   * value that is not a UUID in lower case is a fault, and the request gets 500.
+   * Makes the id of a new record whose resource has `id: "uuid"`. It may call `draw`, which returns a UUID of version 7 (RFC 9562 §5.7).
+   * Default: uses `draw`. A value that is not a UUID in lower case is a fault, and the request gets 500.
    */
   readonly makeUUID?: (draw: () => string) => string;
 }
 
-/** The checks of the options. The content of the lists of parts is checked with the parts. */
+/** The checks of the options. The elements of `mounts`, `endpoints` and the other lists of parts are checked elsewhere. */
 const serviceOptions: Readonly<Record<keyof ServiceOptions, ValueCheck>> = {
   name: optional(matching(/^[a-z][a-z0-9-]{0,39}$/, "it has to be lower case with hyphens, like book-shop")),
   allowedOriginsSetting: optional(text),

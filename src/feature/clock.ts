@@ -1,13 +1,13 @@
 import type { Observer } from "../core/observation.ts";
 import type { Store } from "../store/store.ts";
 
-/** How long processes may have two times after the database's clock changes, as after a fail-over. */
+/** The interval between measurements. After a fail-over changes the database's clock, processes may differ for this time. */
 const MEASURE_MS = 1000;
 
 /** The difference from which a clock is wrong, so an operator must act. Below it, the clock is only inexact. */
 const WRONG_MS = 60_000;
 
-/** A clock that has moved this far from the steady one was set. */
+/** If the wall clock has moved this far from the steady clock, it was set. */
 const STEP_MS = 1000;
 
 /** A deviation within this limit comes from the network and the server's own clock. */
@@ -26,7 +26,7 @@ export interface Clock {
   start(): Promise<() => void>;
 }
 
-/** Returns the clock. A given one is used unchanged. Otherwise, it is the store's if it has one, and the machine's if not. */
+/** Returns the clock: `now` if it is given, otherwise the store's clock if it has one, otherwise the machine's clock. */
 export function chooseClock(
   { now, store }: { readonly now?: () => number; readonly store: Store },
   observe: Observer,
@@ -51,7 +51,7 @@ export function chooseClock(
 export interface MachineClocks {
   /** Returns the time since the epoch. An operator can set it, which moves it in either direction. */
   wall(): number;
-  /** Returns a time that increases steadily from any start, except while the machine sleeps. */
+  /** Returns a time that increases steadily and may stop while the machine sleeps. Its start is arbitrary. */
   steady(): number;
 }
 
@@ -68,7 +68,7 @@ export function correctedClock(
 ): Clock {
   /** The difference between the two clocks of the machine at the last check. */
   let apartMs = wall() - steady();
-  /** The number that converts the steady time to the database's time. */
+  /** The database's time minus the steady time. */
   let sinceMs = apartMs;
   let aheadMs = 0;
   let latest = -Infinity;
@@ -80,7 +80,7 @@ export function correctedClock(
     const before = steady();
     const database = await store.now();
     const after = steady();
-    // The database has read its clock somewhere between the two.
+    // The database has read its clock at some moment between `before` and `after`.
     const measured = database - (before + after) / 2;
     const noise = (after - before) / 2 + NOISE_MS;
     if (Math.abs(measured - sinceMs) > noise) sinceMs = measured;
@@ -89,7 +89,7 @@ export function correctedClock(
     tell();
   }
 
-  /** Another part reports a database that does not answer. The time continues unchanged. */
+  /** Ignores a database that does not answer, because another part reports it. The clock keeps the last difference. */
   async function measureAgain(): Promise<void> {
     if (isMeasuring) return;
     isMeasuring = true;
@@ -111,12 +111,12 @@ export function correctedClock(
 
   return {
     now() {
-      // The clock was set, or the machine has slept.
+      // The wall clock was set, or the machine has slept.
       if (Math.abs(wall() - steady() - apartMs) > STEP_MS) void measureAgain();
       const time = Math.round(steady() + sinceMs);
       if (time > latest || latest - time > WRONG_MS) latest = time;
-      // If the database's clock was set back a little, the time stops until it has caught up. It must not stop for longer, because no time
-      // limit would end.
+      // If the database's clock was set back by up to `WRONG_MS`, the time stops until that clock has caught up. After a larger step, the
+      // time also goes back, because no time limit can end while it stops.
       return latest;
     },
     aheadMs: () => aheadMs,

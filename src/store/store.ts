@@ -35,26 +35,27 @@ export interface Store {
   /**
    * Reads the same rows as one JSON array, built by the database if it can, with their number.
    *
-   * A driver may cache the page for the query object, which no caller changes. It must drop the page with the object,
-   * when the store is closed, and as soon as a process has committed a change. The next page shows what was
-   * acknowledged in this process, and commits of other processes at most a millisecond later. A driver that cannot ask
-   * the database about new commits faster than the page itself takes must not cache.
+   * A driver may cache the page under the query object, which callers never change. It must drop a cached page when
+   * the query object is freed, when the store is closed, and after any process has committed a change. A page therefore
+   * contains every acknowledged write of this process. It shows a commit of another process at most a millisecond late.
+   * A driver must not cache if a check for new commits takes longer than reading the page.
    *
-   * Rows that belong to those of the page (`beside`) may be returned with it, if this saves a round trip.
+   * `beside` requests rows that belong to the rows of the page. A driver may return them too, if this saves a round
+   * trip.
    */
   listJSON(query: ListQuery, beside?: readonly BesideQuery[]): Eventually<ListText>;
   /**
-   * Counts the rows that have a word in their searched columns that begins like each of these (`splitWords`). The number
-   * is approximate. Above `atMost`, it only says that there are more. Null while the word index is being built. Left
-   * out if a driver has none.
+   * Counts, for each of these words (`splitWords`), the rows whose searched columns contain a word that starts with it.
+   * The number is approximate. A number above `atMost` only means that there are more rows. Null while the word index
+   * is being built. Left out if a driver has no word index.
    */
   countWords?(collection: Collection, words: readonly string[], atMost: number): Eventually<WordCounts | null>;
   /**
-   * Reads the rows that belong to each of some keys, in one statement and by an index. Keys without rows are left out.
-   * Null if the result is longer than requested.
+   * Reads the rows that belong to each of the keys, with one statement and an index. The result leaves out keys without
+   * rows. Null if the result is longer than `maxLength`.
    */
   listRelated(query: RelatedQuery): Eventually<readonly RelatedText[] | null>;
-  /** Counts rows. `long`: as in a query. */
+  /** Counts rows. `long` has the same meaning as in `ListQuery`. */
   count(collection: Collection, where: Where | null, long?: boolean): Eventually<number>;
   /**
    * Estimates the number of rows in a collection, within a fifth, at a constant cost. Null if it is unknown. Left out
@@ -67,15 +68,15 @@ export interface Store {
    */
   plan?(query: ListQuery): Eventually<readonly string[]>;
   /**
-   * Reads the result of an earlier write with this key, before the request is processed. It is the same as `write`
-   * would return. Null: the key is free.
+   * Reads the result of an earlier write with this key, before the request is processed. `write` would return the same
+   * result. Null if the key is free.
    */
   recall(idempotency: Idempotency): Eventually<Recalled | null>;
   /** Writes all changes or none. They are on the disk before the promise resolves. */
   write(transaction: Transaction): Promise<Outcome>;
   /**
-   * Follows a collection that is append-only (integer keys), for rows from any process. A driver that has lost its
-   * server starts again from the first row. It also repeats a row that made `onRow` throw.
+   * Calls `onRow` for each row of an append-only collection with integer keys. Another process may have written the row.
+   * After a lost connection, a driver starts again from the first row. It also repeats a row if `onRow` threw.
    */
   follow(collection: Collection, onRow: (row: Row) => void): Promise<Feed>;
   /** Resolves if the store answers and its schema exists. Rejects with the reason. */
@@ -144,19 +145,19 @@ export interface ListText {
 }
 
 /**
- * Rows that belong to others. `where` narrows them. `limit` is for each key, and the first rows by `id` count. `long`:
- * it may scan many rows.
+ * A query for the rows that belong to some keys. `where` narrows them. `limit` is the maximum for each key, in the order
+ * of `id`. `long` means that the query may scan many rows.
  */
 export interface RelatedQuery extends Omit<ListQuery, "sort" | "after"> {
-  /** A column of integers or texts with an index that begins with it and continues with `id`, or `id` itself. */
+  /** `id`, or a column of integers or texts. An index must begin with this column and continue with `id`. */
   readonly column: string;
   /** The values of that column, each once. */
   readonly keys: readonly Key[];
-  /** The most characters of JSON in total. */
+  /** The maximum number of characters of JSON in total. */
   readonly maxLength: number;
 }
 
-/** The rows that belong to those of a page: to each value in the column `from`. */
+/** A query for the rows that belong to the rows of a page. The keys are the values of the page's column `from`. */
 export interface BesideQuery extends Omit<RelatedQuery, "keys"> {
   readonly from: string;
 }

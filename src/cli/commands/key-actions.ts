@@ -23,8 +23,9 @@ export interface NewKeyOptions extends Output {
 const SLACK_SECONDS = 60;
 
 /**
- * Adds a key. The first key in the file signs, and any other key waits. If a secret exists, a service may be signing with the key that is
- * derived from it. The derived key is then stored as the first one, so that its tokens stay valid when the service starts to use the file.
+ * Adds a key. The first key in the file signs, and any other key waits. If the file has no key and a secret exists, a service may be
+ * signing with the key that is derived from the secret. This derived key is then stored first, so that its tokens stay valid when the
+ * service starts to use the file.
  */
 export async function addKey({ alg, json = false }: NewKeyOptions): Promise<void> {
   const { file, readings, problems } = await requireKeySettings();
@@ -44,7 +45,7 @@ function formerKeys(readings: Readings, problems: string[]): readonly StoredKey[
   const countBefore = problems.length;
   const secret = findSecret(readings, problems);
   const { secret: secretReading, secretFile, database } = readings;
-  // Without these settings, the command cannot find the former key, and a new file could invalidate its tokens.
+  // If one of these settings is wrong, the former key is unknown. A file without it would invalidate its tokens.
   if (problems.length > countBefore || secretReading.isWrong || secretFile.isWrong || database.isWrong)
     throw new ConfigError(problems);
   return secret === null ? [] : [derivedKey(secret)];
@@ -104,7 +105,7 @@ function stopped({ kid, jwk }: StoredKey): StoredKey {
   return { kid, jwk: { ...jwk, stopped_signing_at: new Date().toISOString() } };
 }
 
-/** Returns a key by its name, or by a unique beginning of it. */
+/** Returns the key whose `kid` begins with the given text. Throws unless exactly one key matches. */
 function requireKey(keys: readonly StoredKey[], kid: string): StoredKey {
   const found = keys.filter((key) => key.kid.startsWith(kid));
   if (found.length === 1) return found[0]!;
@@ -133,7 +134,7 @@ interface KeySettings {
   readonly problems: string[];
 }
 
-/** Reads only the settings for keys, because the first key is created before all settings can be right. */
+/** Reads only the settings for keys, because the operator makes the first key before the other settings are complete. */
 async function requireKeySettings(): Promise<KeySettings> {
   const { readings, problems } = await requireSettings("signingKeys", "accessSeconds");
   const { signingKeys, accessSeconds } = readings;

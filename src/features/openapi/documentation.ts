@@ -24,7 +24,8 @@ const SESSION = "/api/session/";
 const ROOT = "/";
 
 /**
- * `GET /openapi.json` (OpenAPI 3.1), `/docs`, which shows it, and `/problems` with a page for each problem. They need no authentication.
+ * Serves `/openapi.json` (OpenAPI 3.1), the same document as pages at `/docs`, and a page for each problem at `/problems`. They need no
+ * authentication.
  *
  * @example
  * ```ts
@@ -42,7 +43,7 @@ export function documentation(options: DocumentationOptions): Feature<null> {
       const look = (): Look => host.service().look ?? { title: options.title, style: pageStyle() };
       const has = (path: string) =>
         host.service().endpoints.some((each) => each.path === path && each.method === "GET") ? path : null;
-      // If nothing is served at the root, pages for people show what else there is.
+      // If no endpoint serves the root, a service with HTML pages lists its other pages there.
       const hasRoot = () =>
         has(ROOT) !== null || host.service().formats.some(({ mediaType }) => mediaType === "text/html");
       const createPageFrame = () => ({ ...look(), basePath, root: hasRoot() });

@@ -23,21 +23,22 @@ import type { DeliveryOptions } from "./delivery.ts";
 import { leases, mountedEvents } from "./events.ts";
 import { aName, createQueue, requireWorker } from "./jobs.ts";
 
-/** Options of `outbox()`: the subscribers and their records, and the number of tries. */
+/** Options of `outbox()`. */
 export interface OutboxOptions {
   /** The subscribers of the application. Features add more with `subscribe`. */
   readonly subscribers?: readonly Subscriber[];
   /**
-   * The number of tries before an event has finally failed. Default: 12. The last of these is a quarter to half an hour after the first.
+   * The maximum number of tries. After the last one, the event has failed. Default: 12. The last of 12 tries is a quarter to half an hour
+   * after the first.
    */
   readonly attempts?: number;
   /** The longest time of one try. Default: 30. At most 300. */
   readonly timeoutSeconds?: number;
-  /** From 0 up to 1. */
+  /** Returns a number from 0 up to 1. It varies the pauses between tries. Default: `Math.random`. */
   readonly random?: () => number;
 }
 
-/** The members that the outbox offers. */
+/** The functions that the outbox offers to other features. */
 export interface Outbox {
   /**
    * Adds a subscriber. Called in the `setUp` of a feature that needs the outbox. Throws `DeclarationError` if the subscriber is invalid.
@@ -66,9 +67,10 @@ const NO_RECEIVER =
   "there is no subscriber and no worker; name subscribers, or call subscribe or worker in the setUp of a feature that needs it";
 
 /**
- * Sends every write of a mounted resource to subscribers, and does the queued jobs of features: at least once each, by one process at a time. The event is a row of the same
- * transaction, so every write has its event and every event its write. The row is deleted after delivery. A failed delivery is tried again,
- * later each time. In the end the event is kept for administrators at `/outbox`, who retry it (`POST /outbox/{id}/retry`) or delete it.
+ * Sends every write of a mounted resource to subscribers, and runs the queued jobs of features. Each event and each job is delivered at
+ * least once. One process at a time delivers. The transaction of a write also writes its event, so neither exists without the other. A
+ * delivered event is deleted. A failed delivery is tried again after a pause, which grows each time. After the last try, the event stays at
+ * `/outbox`. Administrators retry it (`POST /outbox/{id}/retry`) or delete it.
  *
  * @example
  * ```ts
@@ -143,7 +145,7 @@ export function outbox(options: OutboxOptions = {}): Feature<Outbox> {
   });
 }
 
-/** Returns the mistakes of subscribers to resources that are not mounted, because they would never get an event. */
+/** Returns a mistake for each subscriber to a resource that is not mounted, because it would never get an event. */
 function unmounted(subscribers: readonly Subscriber[], { mounts }: Assembled): readonly string[] {
   const mounted = mounts.map(({ resource }) => resource);
   return subscribers.flatMap(({ name, to }) =>
@@ -198,7 +200,7 @@ const checks: ChecksOf<OutboxOptions> = {
   random: optional(aFunction),
 };
 
-/** Returns the events of a write: one for each subscriber, and none if no subscriber wants it. */
+/** Returns the events of a write: one for each subscriber to its resource. */
 function eventsFor(subscribers: readonly Subscriber[], now: () => number, soon: () => void): Alongside {
   return ({ resource, kind, action, id, deletedWith, cause }) => {
     const recipients = subscribers.filter(({ to }) => to.includes(resource));

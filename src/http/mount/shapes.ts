@@ -8,7 +8,7 @@ import type { WordCondition } from "./reads/searching.ts";
 
 /** One kind of list that a declaration allows. */
 export interface ListShape {
-  /** `status[eq] created_at[gt] by -created_at, own user_id` */
+  /** The filters, the order and the restriction, like `status[eq] created_at[gt] by -created_at, own user_id`. */
   readonly title: string;
   readonly query: ListQuery;
   /** True if an index returns its rows in order. */
@@ -30,9 +30,10 @@ interface One {
 type Shaped = Pick<MountInPlace, "resource" | "collection" | "permissions" | "links">;
 
 /**
- * Returns the kinds of lists of a resource: no filter, each single one, and each pair of filters with a value. Each
- * kind comes in each order, for all rows and for those that the permission allows. The values are from `sample`, an
- * existing row. `word` is one of its words; if it is left out, a rare word is assumed.
+ * Returns the kinds of lists of a resource. The filters are none, a search, each single filter, and each pair with an
+ * `eq` filter. Each of these is combined with each order, for all rows and for the caller's own rows, or for the rows
+ * below one parent. The filters use the values of `sample`, an existing row. `word` is one of its words. Default: a
+ * rare word.
  */
 export function collectShapes(
   mount: Shaped,
@@ -91,7 +92,7 @@ function buildFilters(
   return combinations;
 }
 
-/** Returns the first id of a record. Adds another one if the operator accepts several. */
+/** Returns the first linked id in the value. Adds another id if the operator accepts several. */
 function linkedTo({ collection, field }: Link, operator: Operator, value: Value): readonly Key[] {
   const { type } = collection.columns.find(({ name }) => name === field)!;
   const [id = standIns[type]] = [value ?? []].flat() as Key[];
@@ -131,7 +132,7 @@ function standIn({ key, columns }: Collection, name: string): Value {
   return standIns[name === "id" ? key : columns.find((column) => column.name === name)!.type];
 }
 
-/** Returns the titles of the lists that no index serves. Empty if the declaration accepts them with `scans`. */
+/** Returns the titles of the lists that no index serves. Returns none if the declaration accepts scans (`scans`). */
 export function unservedLists(mount: Shaped): readonly string[] {
   const { resource, permissions } = mount;
   if (resource.scans || permissions.list === undefined) return [];
@@ -139,8 +140,8 @@ export function unservedLists(mount: Shaped): readonly string[] {
 }
 
 /**
- * Returns the message about a table in which no index finds a record by its id. Returns null if one does, or if the
- * declaration accepts it with `scans`.
+ * Returns the message about a table in which no index finds a record by its id. Returns null if an index does, or if
+ * the declaration accepts scans (`scans`).
  */
 export function unservedKey({ resource, collection }: Shaped): string | null {
   if (resource.scans || resource.table === null || !isKeyScanned(collection)) return null;

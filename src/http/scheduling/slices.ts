@@ -2,24 +2,24 @@ import type { Eventually } from "../../core/eventually.ts";
 import type { ReceivedBody } from "../endpoint/facts.ts";
 import { whenAllAnswered } from "./answered.ts";
 
-/** The size from which reading, checking and writing a body take milliseconds each. Smaller bodies need no turn. */
+/** The size above which a body needs turns, because reading, checking and writing it each take milliseconds. */
 export const LARGE_BYTES = 64 * 1024;
 
 const beginning = new Set<() => void>();
 const begun = new Set<() => void>();
 
 /**
- * Waits for a turn with work of some milliseconds. Each round of the event loop does only one such piece, so no request
- * waits for more than one of them (contract, section 8). A plain `setImmediate` would run all pieces in one round.
- * Small requests of that round go first.
+ * Waits for a turn to do work that takes some milliseconds. Each round of the event loop gives only one turn, after its
+ * small requests. No request therefore waits for more than one piece of such work (contract, section 8). A plain
+ * `setImmediate` would run all pieces in one round.
  */
 export function takeTurn(): Promise<void> {
   return waitAmong(beginning);
 }
 
 /**
- * Waits for a turn with started work, before all new work. A half-read body takes memory, and many cost garbage
- * collection.
+ * Waits for the next turn of work that has started. Started work goes before all new work, because half-read bodies
+ * take memory and slow down garbage collection.
  */
 export function takeTurnAgain(): Promise<void> {
   return waitAmong(begun);
@@ -45,18 +45,18 @@ export function giveWay(body: Pick<ReceivedBody, "bytes"> | null): Promise<void>
   return body !== null && body.bytes.length > LARGE_BYTES ? takeTurnAgain() : undefined;
 }
 
-/** Waits for a turn before the first step, when there are only octets. Returns undefined for a small body. */
+/** Waits for a turn before the first step with a large body. Returns undefined for a small one. */
 export function giveWayFor(bytes: Uint8Array): Promise<void> | undefined {
   return bytes.length > LARGE_BYTES ? takeTurn() : undefined;
 }
 
 /**
- * Work that pauses regularly and can continue later. A body reader pauses after every `LARGE_BYTES`, but never with a
- * smaller body: it has not waited for a first turn, and would go before all that have.
+ * Work that pauses regularly and can continue later. A body reader pauses after every `LARGE_BYTES`. It never pauses in
+ * a smaller body. Such a body has not waited for a first turn, so a pause would let it overtake bodies that wait.
  */
 export type Pieces<T> = Generator<undefined, T, undefined>;
 
-/** Does such work, and gives way at every pause. Work without a pause is done immediately. */
+/** Does the work, and waits for a turn at every pause. Work without a pause is done immediately. */
 export function inPieces<T>(work: Pieces<T>): Eventually<T> {
   const { done, value } = work.next();
   return done === true ? value : inMorePieces(work);
@@ -71,8 +71,8 @@ async function inMorePieces<T>(work: Pieces<T>): Promise<T> {
 }
 
 /**
- * Writes each item of a list, one after another. Pauses after every `LARGE_BYTES`. A long text becomes octets piece by
- * piece, because that takes as long as writing it.
+ * Writes each item of a list, one after another. Pauses after every `LARGE_BYTES`. Also converts a long text to octets
+ * in pieces, because the conversion takes as long as the writing.
  */
 export function* writeEach<T>(
   list: readonly T[],
@@ -92,10 +92,10 @@ export function* writeEach<T>(
   return chunks.length === 0 ? text : Buffer.concat([...chunks, Buffer.from(text)]);
 }
 
-/** The longest slice of such work, in milliseconds. Others then have their turn. */
+/** The time after which work in many small pieces waits for another turn, in milliseconds. */
 const SLICE_MS = 5;
 
-/** Does such work in many small pieces, and gives way after some milliseconds. */
+/** Does work in many small pieces, and waits for another turn after every `SLICE_MS`. */
 export async function inSlices<T>(work: Pieces<T>): Promise<T> {
   for (let began = performance.now(); ;) {
     const { done, value } = work.next();
@@ -106,7 +106,7 @@ export async function inSlices<T>(work: Pieces<T>): Promise<T> {
   }
 }
 
-/** Does such work without giving way. For small bodies. */
+/** Does the work without waiting for turns. For small bodies. */
 export function wholly<T>(work: Pieces<T>): T {
   for (;;) {
     const { done, value } = work.next();
@@ -114,10 +114,10 @@ export function wholly<T>(work: Pieces<T>): T {
   }
 }
 
-/** The most steps of one turn. */
+/** The maximum number of steps in one turn. */
 const STEPS = 100;
 
-/** Takes a step for each item, one after another. Gives way after some steps or some milliseconds. */
+/** Calls `step` for each item, one after another. Waits for a turn after every `STEPS` steps or `SLICE_MS`. */
 export async function inTurns<T>(each: readonly T[], step: (one: T, at: number) => unknown): Promise<void> {
   let began = performance.now();
   let steps = 0;

@@ -79,8 +79,8 @@ const columnMembers: Readonly<Record<keyof Kind<unknown>["column"], Checks[strin
 const mistaken = new WeakMap<object, readonly string[]>();
 
 /**
- * Returns the field, or a field that carries its mistakes. The resource reports them with the field's name and all its other mistakes. An
- * error that is thrown immediately would contain neither.
+ * Returns the field. If its declaration has mistakes, returns a substitute that carries them. The resource then reports them together with
+ * the field's name and the mistakes of other fields. An immediate error could not contain these.
  */
 export function toldByResource<F extends Field>(make: () => F): F | Field<never> {
   try {
@@ -100,7 +100,7 @@ export function toldByResource<F extends Field>(make: () => F): F | Field<never>
   }
 }
 
-/** Returns the mistakes in the shape of a field: in its kind, or in options that this kind does not have. */
+/** Returns the mistakes in a field: a wrong type, a wrong kind, or options that the kind does not have. */
 export function shapeMistakes(field: unknown): readonly string[] {
   if (!isObject(field) || !("kind" in field && "options" in field))
     return [`it is ${shown(field)} and no field; declare one, like text() or integer()`];
@@ -133,7 +133,7 @@ export function optionMistakes(
   return membersMistakes(options, { ...fieldOptions, ...own }).map((mistake) => `${kind}: ${mistake}`);
 }
 
-/** Returns the mistakes in a value of the kind in its options: the value, and why it is invalid. */
+/** Returns the mistake if the value of an option (such as `default`) is not valid for the field's kind. */
 export function ownValueMistakes(
   option: "default" | "example" | "backfill",
   { kind, options }: Field,

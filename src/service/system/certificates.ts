@@ -9,21 +9,22 @@ export interface CertificateOptions {
   /** Serves another certificate from now on. */
   readonly use: (tls: TLS) => void;
   readonly observe: Observer;
-  /** Milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. Default: `Date.now`. */
   readonly now?: () => number;
 }
 
 const dayMs = 86_400_000;
-/** The time before the expiry in which it is logged once a day. */
+/** The time before the expiry in which a warning is logged once a day. */
 const soonMs = 7 * dayMs;
 
 /**
- * Watches the files of a certificate. Returns a function that checks them and the expiry date, and that never throws. Certificate and key
- * are written one after the other: a pair that does not match or cannot be used is logged, and the previous one stays in use.
+ * Watches the files of a certificate. Returns a function that checks the files and the expiry date. The function never throws. It logs a
+ * pair that does not match or cannot be used, and the previous pair stays in use. A pair can mismatch for a moment, because the certificate
+ * and the key are written one after the other.
  */
 export function watchCertificate({ tls, use, observe, now = Date.now }: CertificateOptions): () => void {
   const { files } = tls;
-  // The first check finds changes that were written after the files were read.
+  // The stamp is empty, so that the first check reads the files again. They may have changed since the start read them.
   let stamp = "";
   let current = tls;
   let toldAt = -Infinity;
@@ -61,7 +62,7 @@ export function watchCertificate({ tls, use, observe, now = Date.now }: Certific
   };
 }
 
-/** Returns a stamp that differs after every change, also of the target of a link and of the permissions. */
+/** Returns a stamp that changes with the content and the permissions of the file. It follows symbolic links. */
 function readStamp(file: string): string {
   try {
     const { ino, size, ctimeNs } = statSync(file, { bigint: true });

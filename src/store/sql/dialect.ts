@@ -23,25 +23,25 @@ export interface Dialect {
   /** Selects the expression for this database in a declaration. */
   readonly engine: "sqlite" | "postgres";
   /**
-   * The types that the database supports itself. Without them, booleans are 0 and 1, decimals are whole numbers of
-   * their last digit, and JSON is text that is parsed here.
+   * The types that the database supports. The other types are stored in these forms: a boolean as 0 or 1, a decimal as
+   * an integer (12.30 as 1230), and JSON as text.
    */
   readonly ownTypes: ReadonlySet<Column["type"]>;
   /** True if a text may contain U+0000. */
   readonly holdsNUL: boolean;
-  /** The database cuts off longer names, so that two names could become the same. */
+  /** The maximum length of a name. The database cuts off longer names, so two names could become the same. */
   readonly maxNameLength: number;
   /** True if a limit is part of the text of a statement, not one of its parameters. */
   readonly limitInText: boolean;
-  /** Follows the type of a text column, so that its order is that of code points. */
+  /** The SQL after the type of a text column, which sorts the column by code point. */
   readonly collation: string;
   /** True if a reference is defined with its column. False if it is added when all tables exist. */
   readonly referencesInColumns: boolean;
   /** Returns the n-th parameter as SQL. The first is 1. */
   place(at: number): string;
   /**
-   * Returns the SQL after the name of a table that forces the use of its key instead of another index. Undefined if the
-   * database finds that by itself.
+   * Returns SQL that comes after the name of a table. It forces the database to use the key instead of another index.
+   * Undefined if the database chooses well by itself.
    */
   readonly byKey?: (collection: Collection) => string;
   /**
@@ -61,35 +61,36 @@ export interface Dialect {
    * text of the statement stays the same.
    */
   isOneOf(compared: string, cells: readonly Cell[], values: BoundValues, operand?: (place: string) => string): string;
-  /** Returns the condition that a value is among the selected ones. These are few, and an index finds them. */
+  /** Returns the condition that a value is among the results of `select`. They are few, and an index finds their rows. */
   isAmong(compared: string, select: string): string;
   /**
-   * Returns the condition that a row is among those selected for a change: few rows, without those that another
+   * Returns the condition that a row is among the few rows that `select` returns for a change. Skips rows that another
    * transaction is changing.
    */
   isSomeOf(compared: string, select: string): string;
-  /** Returns the condition for all selected rows. Waits for other transactions that are changing them. */
+  /** Returns the same condition for all rows of `select`. Waits for other transactions that are changing them. */
   isLocked(compared: string, select: string): string;
   /** Returns the condition that a text contains another. Case matters. */
   contains(text: string, part: string): string;
   /**
-   * Returns the form in which a column of an existing table holds values of the declared kind. Returns a sentence if
-   * that is not possible.
+   * Returns the form in which a column of an existing table stores the values of the declared column. Returns a
+   * sentence with the reason if it cannot store them.
    */
   chooseForm(column: Column, found: FoundColumnForm): Form | string;
-  /** Returns the value of an expression as a column of an existing table would hold it: its SQL and its type. */
+  /** Returns SQL that evaluates an expression for this column, and the type of its result. */
   made(column: Column, expression: string): { readonly sql: string; readonly storage: string };
   /**
-   * Returns a query for the type of an expression over a table, in one row. Returns null if expressions have no type.
+   * Returns a query for the type of an expression over a table. Its result is one row. Returns null if expressions have
+   * no type in this database.
    */
   compileTypeQuery(expression: string, table: string): string | null;
   /** Returns the quoted name of an existing table. */
   quoteTable(table: string): string;
-  /** Returns SQL of the type of the column that ends a statement as a fault. `said` gives the message. */
+  /** Returns SQL that ends the statement with a fault. Its type is that of the column. `said` is SQL for the message. */
   fail(said: string, column: Column): string;
   /**
-   * The revision of a row in an existing table: the number that the database has for it (null if it has none), or a
-   * digest of some columns.
+   * The SQL for the revision of a row in an existing table. `database` is the number that the database keeps for each
+   * row, or null if it keeps none. `digest` returns a digest of some columns.
    */
   readonly revisionSQL: { readonly database: string | null; digest(columns: readonly string[]): string };
   /** Returns SQL that joins some texts. Other values are converted to text. */
@@ -111,7 +112,7 @@ export interface CellsRead<Given> extends Statement {
   of(rows: readonly CellRow[]): Given;
 }
 
-/** Returns a read. `write` returns its text. */
+/** Creates a statement that reads. `write` returns its SQL. `of` turns its rows into the result. */
 export function reading<Given>(
   dialect: Dialect,
   write: (values: BoundValues) => string,

@@ -7,8 +7,9 @@ import { made } from "../../../core/copy.ts";
 import type { ExternalIssuers } from "../issuers/scheme.ts";
 import type { AccessTokens } from "./access.ts";
 
-/** The parts of `bearer()`: the verifier of access tokens. */
+/** Options of `bearer()`. */
 export interface BearerOptions {
+  /** Verifies the access tokens. */
   readonly access: Pick<AccessTokens, "verify"> & Partial<Pick<AccessTokens, "recognizes">>;
   /** The name of the cookie. Default: `access_token`. Over TLS, it begins with `__Host-`. */
   readonly cookie?: string;
@@ -23,10 +24,10 @@ export function bearer(options: BearerOptions): Scheme {
   return made({
     ...common,
     carriers: listCarriers(cookie),
-    // SimpleJWT's code. Its clients refresh when they receive it.
+    // The same code as SimpleJWT. Clients of SimpleJWT refresh the token when they receive this code.
     rejectedAs: "token_not_valid",
     proves: "each",
-    // A cookie of that name with any other content belongs to another program on this host.
+    // Ignores a cookie of that name without a token of this service, because another program on this host has set it.
     authenticate: (token, { now }, { in: place }) =>
       place === "cookie" && access.recognizes?.(token) === false ? absent : access.verify(token, now),
   });
@@ -41,7 +42,7 @@ export interface ExternalBearerOptions {
 
 const externalChecks: ChecksOf<ExternalBearerOptions> = { issuers: anObject, cookie: optional(aCookieName) };
 
-/** Tokens of external issuers, in the same places. They cannot be refreshed here. */
+/** Tokens of external issuers, in the same header and cookie as for `bearer()`. This service cannot refresh them. */
 export function externalBearer(options: ExternalBearerOptions): Scheme {
   requireOptions(options, externalChecks, { of: "externalBearer" });
   const { issuers, cookie = "access_token" } = options;
@@ -70,9 +71,9 @@ function listCarriers(cookie: string): readonly Carrier[] {
   ];
 }
 
-/** Returns the challenge with the mistake in a presented token (RFC 6750 §3). */
+/** Returns the challenge that says why a token was rejected (RFC 6750 §3). */
 export function bearerRefusal({ realm }: Pick<Call, "realm">, { detail }: Rejection): string {
-  // The characters that error_description allows, so a quoted string needs no escapes.
+  // Replaces each character that `error_description` does not allow. The rest needs no escapes in a quoted string.
   const description = detail.replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, "?");
   return `Bearer realm="${realm}", error="invalid_token", error_description="${description}"`;
 }

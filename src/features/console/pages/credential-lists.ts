@@ -9,9 +9,9 @@ import { isRows, findRecord } from "./rows.ts";
 /** An element of a list. */
 export type Row = Readonly<Record<string, unknown>>;
 
-// The additional parts of an account, each with a way to end it: the user's sessions, and the keys of programs.
+// The credentials of an account, each with a button that ends it: the user's sessions, the keys of programs, and the API token.
 
-/** Lists the sessions of the user, with their start. */
+/** Lists the sessions of the user. Each one, and all of them, can be ended. */
 export async function drawSessions(drawing: Drawing, user: string, isOwn: boolean): Promise<PageContent> {
   const { view } = drawing;
   const path = `${user}/sessions`;
@@ -54,7 +54,7 @@ export async function drawSessions(drawing: Drawing, user: string, isOwn: boolea
   );
 }
 
-/** Lists the keys of programs, with their names and limits. Each can be ended. */
+/** Lists the keys of programs, with their names and limits. Each one can be ended. */
 export async function drawKeys(drawing: Drawing, user: string, isOwn: boolean): Promise<PageContent> {
   const { view } = drawing;
   const path = `${user}/keys`;
@@ -95,7 +95,7 @@ function newKey(view: View, offer: Offer): Markup {
   </details>`;
 }
 
-/** The one token of the user, which can be shown again. */
+/** Shows the API token of the user. A user has at most one, and can display it again. */
 export async function drawToken(drawing: Drawing, user: string): Promise<PageContent> {
   const { view } = drawing;
   const path = `${user}/token`;
@@ -182,7 +182,7 @@ const systems = [
   [/Linux/, "Linux"],
 ] as const;
 
-/** Shortens the long name of a browser to the two parts that people know. */
+/** Shortens a User-Agent header to the names of the browser and the operating system. */
 function describeAgent(agent: unknown): string {
   if (typeof agent !== "string" || agent === "") return "Unknown";
   const [[, browser] = []] = [browsers.find(([pattern]) => pattern.test(agent))];

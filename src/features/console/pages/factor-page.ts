@@ -26,7 +26,7 @@ export async function drawWaitingLogin({ site, view }: Drawing): Promise<Drawn> 
   return { title, main, narrow: true };
 }
 
-/** Draws the problem of a login that waits for a factor, or of a wrong answer. Returns null for every other problem. */
+/** Draws the page for `factor_required`, or for a wrong second factor. Returns null for every other problem. */
 export async function drawFactorProblem(site: Site, view: View, document: ProblemDocument): Promise<Drawn | null> {
   const { login, code: problemCode } = document;
   if (problemCode === "factor_required" && isWaiting(login)) return drawWaiting(site, view, login);
@@ -69,7 +69,7 @@ export function drawWaiting(site: Site, view: View, { needs, factors }: WaitingL
   return { title, main, narrow: true };
 }
 
-/** One form is enough for all passkeys of an account: the browser shows those that it has. */
+/** One form is enough for all passkeys of an account, because the browser shows those that it can use. */
 function passkeyForm(site: Site, view: View, { id, ask }: FactorMembers): PageContent {
   const does = "Use a passkey";
   const next = readNext(view);
@@ -79,7 +79,7 @@ function passkeyForm(site: Site, view: View, { id, ask }: FactorMembers): PageCo
   return writePasskeyForm(view, form, login);
 }
 
-/** Returns the form for a code. `error` is the id of the reason why the last code was wrong, or empty. */
+/** Returns the form for a code. `error` is the id of the HTML element with the error message, or empty. */
 export function codeForm(view: View, factors: readonly FactorMembers[], error: string): Markup {
   return html`<form class="panel form" method="post" action="${resolveAddress(view, LOGIN_PATH)}" aria-label="Complete the login">
     <input type="hidden" name="next" value="${readNext(view)}" />

@@ -78,7 +78,7 @@ function* findNarrowUniques(table: string, names: readonly string[]): Script<Fou
 const isFilledSQL =
   "EXISTS (SELECT FROM pg_trigger WHERE tgrelid = pg_class.oid AND NOT tgisinternal AND tgenabled IN ('O', 'A') AND tgtype & 7 = 7)";
 
-/** Resolves domains. Returns each domain with its base type and all domains in between. */
+/** Resolves each domain to its base type. A domain may be based on other domains. */
 const domainsSQL =
   "WITH RECURSIVE domains AS (SELECT oid AS first, oid, typbasetype, typtypmod, typnotnull, typdefault, typtype, 0 AS at FROM pg_type WHERE typtype = 'd' " +
   "UNION ALL SELECT o.first, d.oid, d.typbasetype, d.typtypmod, d.typnotnull, d.typdefault, d.typtype, o.at + 1 FROM domains o JOIN pg_type d ON d.oid = o.typbasetype WHERE d.typtype = 'd'), " +
@@ -86,12 +86,13 @@ const domainsSQL =
   "bool_or(typnotnull) AS notnull, bool_or(typdefault IS NOT NULL) AS filled, array_agg(oid) AS oids FROM domains GROUP BY first) ";
 
 /**
- * The collation of the C library. It is null if the database uses ICU, which PostgreSQL 15 introduced.
+ * The collation of the database, if the C library provides it. NULL for any other provider, which PostgreSQL 15 and
+ * later allow (ICU).
  */
 const databaseCollation =
   "(SELECT CASE WHEN coalesce(to_jsonb(d) ->> 'datlocprovider', 'c') = 'c' THEN d.datcollate END FROM pg_database d WHERE datname = current_database())";
 
-/** Reports a domain as its base type. */
+/** Reads the columns of a table. Reports a domain as its base type. */
 const columnsSQL =
   domainsSQL +
   "SELECT a.attname::text AS name, format_type(t.oid, coalesce(d.typmod, a.atttypmod)) AS storage, " +
@@ -103,7 +104,7 @@ const columnsSQL =
   "FROM pg_attribute a LEFT JOIN resolved d ON d.first = a.atttypid JOIN pg_type t ON t.oid = coalesce(d.base, a.atttypid) " +
   "WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum";
 
-/** Only indexes on whole columns and on all rows. */
+/** Reads the indexes on whole columns and on all rows. */
 const indexesSQL =
   "SELECT c.relname::text AS name, i.indisunique AS is_unique, json_build_object('names', (SELECT json_agg(a.attname ORDER BY k.at) " +
   "FROM unnest(i.indkey) WITH ORDINALITY AS k(num, at) JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.num WHERE k.at <= i.indnkeyatts)) AS parts, " +

@@ -9,14 +9,14 @@ import { lockKeys } from "../own-tables.ts";
 import { prepared } from "../parameters.ts";
 
 /*
- * A sequence hands out the keys of new rows. It is behind the rows if another program has inserted rows together with their keys (COPY, a restored
- * dump). It then hands out keys that exist.
+ * A sequence issues the keys of new rows. If another program inserts rows together with their keys (COPY, a restored dump), the sequence
+ * stays lower than these keys. It then issues keys that already exist.
  */
 
-/** Keys from here on are left alone: a sequence behind one of these would soon be at its end. */
+/** A sequence is not moved to this key or a higher one, because it would soon reach its end. */
 const farAway = 2 ** 52;
 
-/** Whether the database gave a new row the key of another row. */
+/** Returns true if the database gave a new row the key of another row. */
 export function isKeyRepeated(error: unknown, change: Change): boolean {
   if (!isServerError(error) || error.code !== state.unique || !isKeyGiven(change)) return false;
   const { existing } = change.collection;
@@ -28,7 +28,7 @@ function isKeyGiven(change: Change): boolean {
   return change.kind === "link" || (change.kind === "insert" && change.key === undefined);
 }
 
-/** Moves the sequence of a collection behind the rows. Throws a fault with the cure for the operator if that is not possible here. */
+/** Moves the sequence of a collection past the existing keys. If it cannot, throws a fault with the SQL that the operator must run. */
 export async function moveSequence(session: Session, collection: Collection): Promise<void> {
   try {
     await (collection.existing === undefined
@@ -40,13 +40,13 @@ export async function moveSequence(session: Session, collection: Collection): Pr
   }
 }
 
-/** Whether the role may not move the sequence, or the sequence has no such key. */
+/** Returns true if the role may not move the sequence, or if the key is out of the range of the sequence. */
 function isImpossible(error: unknown): boolean {
   const found = findSQLState(error);
   return found === state.privilege || found?.startsWith("22") === true;
 }
 
-/** The fault that a new row got the key of another row. */
+/** Creates the fault for a new row that got the key of another row. */
 export function keyRepeated(collection: Collection, cause?: unknown): TypeError {
   const message = `PostgreSQL gave a new row of ${collection.name} the key of another row: the sequence of the keys is lower than the keys in the table. Move it: ${cureFor(collection)}`;
   return new TypeError(message, { cause });
@@ -63,7 +63,10 @@ function cureFor(collection: Collection): string {
   return `SELECT setval(${sequence}, (SELECT max(${quote(column)}) FROM ${table}));`;
 }
 
-/** Keeps other transactions from handing out keys until it is done. A key that a caller has chosen is skipped when the sequence reaches it, and not moved behind. */
+/**
+ * Moves a sequence of our own. The lock prevents other transactions from issuing keys in the meantime. Ignores keys that a caller has chosen,
+ * because the sequence skips them when it reaches them.
+ */
 async function moveOwn(session: Session, collection: Collection): Promise<void> {
   const { name } = collection;
   const sequence = quote(formatSequenceName(collection));
@@ -79,7 +82,7 @@ async function moveOwn(session: Session, collection: Collection): Promise<void> 
   await session.run("COMMIT");
 }
 
-/** The sequence of a `serial` or identity column. */
+/** Moves the sequence of a `serial` or identity column of an existing table. */
 async function moveTheirs(session: Session, { collection, existing }: Table): Promise<void> {
   const top = `SELECT max(${existing!.quoteName("id")}) AS key FROM ${existing!.name}`;
   await session.send(

@@ -10,18 +10,18 @@ export interface FoundExisting {
   /** The columns of each unique constraint or index, by its name. */
   readonly uniques: ReadonlyMap<string, readonly string[]>;
   /**
-   * Unique indexes over expressions or over some rows, by name, with their columns. Excludes an index with an
-   * expression and several columns.
+   * The columns of each unique index over an expression or over only some rows, by the name of the index. Excludes an
+   * index with an expression if it uses several columns.
    */
   readonly narrowUniques: ReadonlyMap<string, readonly string[]>;
-  /** Indexes over whole columns and all rows, in one direction. Includes the unique ones. */
+  /** The columns of each index over whole columns and all rows, with one direction for all columns. Unique or not. */
   readonly indexes: readonly (readonly string[])[];
   readonly references: readonly FoundExistingReference[];
   /** True if a trigger sees each new row before its columns are checked. It may set their values. */
   readonly isFilledByTrigger: boolean;
-  /** The column of each CHECK rule about one column, by the name of the rule. */
+  /** The column of each CHECK constraint that uses one column, by the name of the constraint. */
   readonly ruled?: ReadonlyMap<string, string>;
-  /** The reason why its rows do not allow a resource. Set only when all tables are inspected. */
+  /** The reason why the table cannot be a resource. Set only if the whole database is inspected. */
   readonly unserved?: string;
 }
 
@@ -30,7 +30,7 @@ export interface FoundExistingColumn extends FoundColumnForm {
   readonly name: string;
   /** The maximum number of characters of a text. */
   readonly maxLength?: number;
-  /** The text of CHECK rules about this column alone. */
+  /** The SQL of the CHECK constraints that use only this column. */
   readonly checks?: readonly string[];
 }
 
@@ -63,12 +63,12 @@ export function findCountedKey({ isTable, key, columns }: FoundExisting): string
   return isTable && key.length === 1 && /int/i.test(storage) && !/interval/i.test(storage) ? only! : null;
 }
 
-/** Returns the name of a column in its table. */
+/** Returns the name that a column of the collection has in the existing table. */
 export function resolveRawName({ names }: ExistingTable, name: string): string {
   return Object.hasOwn(names, name) ? names[name]! : name;
 }
 
-/** Returns the key as a column. */
+/** Returns the key of a collection as a column with the name `id`. */
 export function buildKeyColumn({ key, existing }: Collection): Column {
   const isUUID = existing?.found?.["id"]?.storage === "uuid";
   return { name: "id", type: key, ...(isUUID ? { rule: { kind: "uuid" } } : {}) };

@@ -14,7 +14,7 @@ export interface LongReads {
   close(): Promise<void>;
 }
 
-/** The number of threads. A caller makes two reads at a time, and there are other callers. */
+/** The maximum number of threads. One caller runs up to two reads at a time, so at least two callers are served. */
 const mostThreads = 4;
 
 /** The number of reads that may wait for a thread. */
@@ -36,7 +36,8 @@ interface Thread {
 }
 
 /**
- * Creates the reader. Starts its threads when they are first needed. They keep the process alive only during a read.
+ * Creates the threads for long reads. Each one starts when it is first needed. It keeps the process alive only during a
+ * read.
  */
 export function longReads(data: LongReaderData): LongReads {
   const threads = new Set<Thread>();
