@@ -10,10 +10,10 @@ import { makeMeasuring } from "../feature/measuring.ts";
 import type { NamedUpkeep } from "../feature/upkeep.ts";
 import type { ScopesAllow } from "../http/core.ts";
 
-/** The facts of a service that are not in its parts. */
+/** The facts of a service that do not come from the parts of its features. */
 type FactsOutsideParts = Pick<ServiceFacts, "xml" | "inFlight" | "clockAheadMs" | "respond" | "explain">;
 
-/** Returns the parts that are in no feature. */
+/** Returns the parts of the service itself, which belong to no feature. */
 export function ownParts({
   schemes = [],
   mounts = [],
@@ -76,7 +76,7 @@ export function findStanding(all: readonly Pick<Parts, "standing">[]): Standing 
   return standing ?? null;
 }
 
-/** A promise of false would count as true. */
+/** Requires a boolean, because a promise of false would count as true. */
 function isYes(answer: unknown): boolean {
   if (typeof answer === "boolean") return answer;
   if (answer instanceof Promise) answer.catch(() => undefined);

@@ -179,7 +179,7 @@ const aWhere: ValueCheck = (value) =>
   isObject(value) ? null : 'it has to be a condition, like { column: "at", operator: "lt", value: 7 }';
 /** The table checks the value of the key, because it knows the type. */
 const common = { kind: anything, collection: aCollection, key: anything };
-/** Refuses an instance of a class, because only its own properties would be written. A Map has none. */
+/** Refuses an instance of a class without own properties, like a Map, because only own properties are written. */
 const values: ValueCheck = (value) =>
   anObject(value) ??
   (isStrange(value as Members, Object.keys(value as Members))

@@ -10,14 +10,15 @@ import { headersRead, collectPlaces, readPresented, type Presented } from "./pre
 import type { Carrier, Rejection, RejectionCode, Scheme, Standing, Verdict } from "./scheme.ts";
 import { requireChallenge, requireVerdict } from "./verdict.ts";
 
-/** The caller of a request, as far as its credentials show. */
+/** The caller of a request, according to its credentials. */
 export interface IdentifiedCaller {
   /** Null if the request has no credential. */
   readonly identity: Identity | null;
   /** True if a browser may have sent one of the accepted credentials automatically. */
   readonly ambient: boolean;
   /**
-   * The rejected cookies. A browser sends them automatically, so they fail a request only if it needs a caller and has no other credential.
+   * The rejected cookies. A browser sends cookies automatically. So a rejected cookie fails a request only if the
+   * request needs a caller and has no other credential.
    */
   readonly passedOver: readonly Refused[];
 }
@@ -31,11 +32,11 @@ export interface Chain {
   /** Returns the results that a witness of `identify` has recorded. */
   tell(witness: Witness): Explanation;
   /**
-   * Returns the problem for a request that needs a caller and has none: the reason why a cookie was rejected, or that there is no
-   * credential.
+   * Returns the problem for a request that needs a caller and has none. It reports why a cookie was rejected, or that
+   * the request has no credential.
    */
   challenge(call: Call, passedOver?: readonly Refused[]): Problem;
-  /** Counts the guesses among rejected cookies that failed a request. Ends the request (429) if there were too many before. */
+  /** Counts the guesses among the cookies that failed a request. Ends it with 429 if there were too many before. */
   countGuesses(call: Call, passedOver: readonly Refused[]): Eventually<unknown>;
   /** The value of `Vary`: the header fields that are read. */
   readonly vary: string;

@@ -19,7 +19,7 @@ import { catalogue } from "../../core/problem/catalogue.ts";
 import type { Carrier, Scheme } from "./scheme.ts";
 import { proofMethods, rejectionCodes } from "./verdict.ts";
 
-/** Returns the mistakes in a scheme. A credential must not travel in the parameters that are `taken` already. */
+/** Returns the mistakes in a scheme. `taken` has the query parameters that must not carry a credential. */
 export function schemeMistakes(scheme: Members, taken: readonly string[]): readonly string[] {
   const carriers: ValueCheck = (value) => {
     if (!Array.isArray(value) || value.length === 0)
@@ -35,7 +35,7 @@ export const aToken = matching(
   "it has to be a name of letters, digits and hyphens, like X-Badge",
 );
 
-/** Checks the name of a cookie, without the prefix for its connections. */
+/** Checks the name of a cookie. Refuses `__Host-` and `__Secure-`, because the service adds the prefix over TLS. */
 export const aCookieName: ValueCheck = (value) =>
   isText(value) && /^__(?:host|secure)-/i.test(value) ? "the prefix is added over TLS; leave it out" : aToken(value);
 

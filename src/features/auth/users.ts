@@ -26,7 +26,7 @@ import { ownPassword } from "./fresh-login.ts";
 
 const MAX_IDENTITY_FIELDS = 8;
 
-/** In characters, because a token has to fit into a cookie. */
+/** The maximum length of a text, in characters. Access tokens contain it and have to fit into a cookie. */
 const MAX_IDENTITY_TEXT = 100;
 
 /** The built-in fields of a user. */
@@ -63,7 +63,7 @@ const unshown = {
   }),
 };
 
-/** Only if the service sends invitations. */
+/** The field for an invitation. Users have it only if the service sends invitations. */
 const inviting = {
   invite: boolean({
     optional: true,
@@ -99,7 +99,7 @@ export function usersResource(own: OwnUserFields, { invitations = false } = {}) 
   return defineResource({
     name: "user",
     description: "Someone who may use the service.",
-    // Without invitations, no draft has the field, and its type says that it may be missing.
+    // The cast is safe, because the field is optional: without invitations, drafts do not have it.
     fields: { ...shown, ...fields, ...unshown, ...(invitations ? inviting : ({} as typeof inviting)) },
     filters: {
       id: ["eq", "in", "lt", "lte", "gt", "gte"],
@@ -114,7 +114,7 @@ export function usersResource(own: OwnUserFields, { invitations = false } = {}) 
 }
 
 /**
- * Returns all mistakes in the additional fields of users. Mistakes in a field itself are reported with the resource.
+ * Returns the mistakes in the additional fields of users. `defineResource` reports the mistakes in each single field.
  */
 export function ownUserFieldsMistakes(own: unknown): readonly string[] {
   if (!isObject(own)) return [`it is ${shownValue(own)}; write { fields: { … } }`];
@@ -160,7 +160,7 @@ function* mistakesIn(own: Fields): Generator<string> {
   }
 }
 
-/** Returns the names that are not additional fields. Built-in fields have fixed filters and sorts. */
+/** Returns the mistakes in names. Each must be an additional field: built-in fields have fixed filters and sorts. */
 function* strangers(own: Fields, named: Readonly<Record<string, readonly string[]>>): Generator<string> {
   for (const [member, names] of Object.entries(named))
     for (const name of names)

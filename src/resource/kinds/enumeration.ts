@@ -45,7 +45,7 @@ export function enumeration(values: readonly string[], options: EnumerationOptio
 
 function wordsField(values: readonly string[], options: EnumerationOptions): Field<string> {
   const mistake = wordsMistake(values);
-  // Without valid words, tones cannot be checked.
+  // The tones are not checked here, because their check needs valid words.
   if (mistake !== null)
     throw new DeclarationError([
       `enumeration: ${mistake}`,

@@ -155,7 +155,7 @@ function promiseLateWords(promise: Promises): void {
     const old = await inserted(older, unsearched, { title: "Amber", author: "Ann" });
     const other = await inserted(store, books, { title: "Beryl", author: "Ann" });
     await written(older, { kind: "update", collection: unsearched, key: readId(other), values: { title: "Coral" } });
-    // A writer indexes sooner the rows that others have left.
+    // After this write, the store indexes the rows of the other program sooner.
     await inserted(store, books, { title: "Dune", author: null });
 
     await soon(async () => assert.deepEqual(await found(store, books, "ann"), [readId(old), readId(other)]));
@@ -180,7 +180,7 @@ async function open(store: Store): Promise<void> {
   await store.open([shelves, books, labels]);
 }
 
-/** Returns the same rows with an index and with a scan of all rows. */
+/** Returns the ids of rows with a word. Checks that the index and a scan of all rows find the same rows. */
 async function found(store: Store, collection: Collection, word: string): Promise<unknown[]> {
   const byIndex = await loadIds(store, collection, { word, few: true });
   assert.deepEqual(await loadIds(store, collection, { word }), byIndex);

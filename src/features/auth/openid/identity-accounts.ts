@@ -29,9 +29,9 @@ export interface AnswerContext {
 const ATTEMPTS = 5;
 
 /**
- * Returns the account that an identity is linked to. Creates a user for an unknown identity if the provider is declared with `create` and
- * the address is verified and free. Otherwise ends the request (403 `identity_not_bound`, with these headers). An e-mail or a username
- * never finds an account.
+ * Returns the account that an identity is linked to. Creates a user for an unknown identity if the provider is declared
+ * with `create` and the address is verified and free. Otherwise ends the request (403 `identity_not_bound`, with these
+ * headers). Never finds an account by an e-mail address or a username.
  */
 export async function requireLinkedAccount(
   parts: AccountsOfIdentities,
@@ -69,13 +69,14 @@ async function makeUser(
   if (newcomer === null)
     throw refused("the identity is not linked, and its address is missing or not verified", notVerified);
   const { name, email } = newcomer;
-  // The address is the username, as after a sign-up without one. It is unique, and no login from outside may claim it.
+  // The address is unique, so it becomes the username. `chosen` prevents a login from outside from claiming the account
+  // by its username.
   const user = {
     name,
     email,
     username: email,
     usernameOrigin: "chosen",
-    // The provider has proved it, so a later mail login does not end the identity.
+    // The provider has proved the address. With this time, a later mail login does not end the identity.
     emailVerifiedAt: timeText(now),
     role: "user",
     passwordHash: null,
@@ -95,7 +96,7 @@ async function makeUser(
 const notLinked =
   "This identity is not linked to an account, and no account was created for it. Log in another way and link it on the page of your account.";
 
-/** Decided by the claims alone, before any account is read. So it does not say whether an account has the address. */
+/** The detail depends only on the claims, so it does not reveal whether an account has the address. */
 const notVerified =
   "The provider has not confirmed your e-mail address, so no account was created. Confirm the address there and log in again. If you have an account, log in another way and link the identity on the page of your account.";
 

@@ -37,7 +37,7 @@ const checks: ChecksOf<SessionLoginOptions> = {
 };
 
 /**
- * Logs users in with a session cookie, by JSON, XML or the form of a page: `/api/session/`.
+ * Logs users in with a session cookie. `/api/session/` accepts JSON, XML and the form of a page.
  *
  * @example
  * ```ts
@@ -71,7 +71,7 @@ export function sessionLogin(people: AccountsFeature, options: SessionLoginOptio
         },
         renew: (context, admission, current) => renewSession(parts, context, admission, current),
       };
-      // A login that waits since before it was turned off expires.
+      // If this login is off, it is not registered. Logins that still wait for a second factor then expire.
       const begin = enabled ? begins(beginning) : beginning;
       endsWith("password", sessionsCollection);
       listLogins({

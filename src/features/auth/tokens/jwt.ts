@@ -36,7 +36,7 @@ interface SignedClaims {
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-/** A token that this server signed. The reader checks its expiry. */
+/** A token that this server signed. The caller of `verifyJWT` checks its expiry. */
 export interface VerifiedJWT {
   readonly kind: "verified";
   readonly userId: number;
@@ -46,7 +46,7 @@ export interface VerifiedJWT {
   readonly exp: number;
   /** The time when it becomes valid, in milliseconds since the epoch, with the leeway. */
   readonly startsAt: number;
-  /** All claims. The reader still checks those that only this type of token has. */
+  /** All claims. The caller of `verifyJWT` checks those that only this type of token has. */
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
@@ -62,7 +62,7 @@ export async function verifyJWT(token: string, rules: JWTRules, now: number): Pr
   return signed.kind === "signed" ? readClaims(signed.claims, rules.issuer, now) : signed;
 }
 
-/** Reads the content of a JWT without verifying it. Returns null if it is not a JWT. Use it only to choose who verifies it. */
+/** Reads a JWT without verifying it. Returns null if it is not a JWT. Use the content only to choose the verifier. */
 export function readUnverified(token: string): UnverifiedJWT | null {
   if (!isCompact(token)) return null;
   const [header, claims] = token.split(".", 2).map((part) => parseObject(Buffer.from(part, "base64url")));
@@ -113,7 +113,10 @@ function isCompact(token: string): boolean {
   return token.length <= maxLength && compactForm.test(token);
 }
 
-/** True if the signature has the only valid spelling. The last character of Base64 has unused bits, so other spellings exist. */
+/**
+ * Returns true if the signature has its canonical spelling. The last character of Base64 has unused bits, so several
+ * spellings decode to the same signature. Only one of them is accepted.
+ */
 function isCanonical(base64url: string): boolean {
   return Buffer.from(base64url, "base64url").toString("base64url") === base64url;
 }
@@ -149,5 +152,5 @@ export function isTime(value: unknown): value is number {
 
 const malformed = rejected("malformed");
 const forged = rejected("forged");
-/** The verdict on a token before its time. */
+/** The rejection of a token that is not valid yet. */
 export const notYet = rejected("expired", "The token is not valid yet.");

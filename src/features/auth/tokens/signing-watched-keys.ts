@@ -4,7 +4,7 @@ import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts
 import type { Observer } from "../../../core/observation.ts";
 import { readSigningKeys, SigningKeysError, type SigningKeys } from "./signing-keys.ts";
 
-/** Options of `watchSigningKeys()`: the observer that receives an unreadable file, and the clock. */
+/** Options of `watchSigningKeys()`: the observer, which learns of an unreadable file, and the clock. */
 export interface WatchedKeysOptions {
   readonly observe: Observer;
   /** Returns milliseconds since the epoch. */
@@ -17,13 +17,14 @@ const checks: ChecksOf<WatchedKeysOptions> = { observe: aFunction, now: optional
 const lookEveryMs = 1000;
 
 /**
- * Returns the keys of a JWK Set file, and reads it again after changes: immediately for an unknown key, otherwise within a second. An
- * unreadable file is reported, and the keys stay the same. Throws `SigningKeysError`.
+ * Returns the keys of a JWK Set file, and reads it again after changes: immediately for an unknown key, otherwise
+ * within a second. If a changed file is unreadable, reports it and keeps the keys. Throws `SigningKeysError` if the
+ * first reading fails.
  */
 export function watchSigningKeys(file: string, options: WatchedKeysOptions): SigningKeys {
   requireOptions(options, checks, { of: "watchSigningKeys" });
   const { observe, now = Date.now } = options;
-  // Before the file is read, so a write in between is noticed the next time.
+  // The stamp is read before the file, so that the next check notices a write in between.
   let stamp = readStamp(file);
   let current = readSigningKeys(file);
   let version = 0;
@@ -75,7 +76,7 @@ export function watchSigningKeys(file: string, options: WatchedKeysOptions): Sig
   };
 }
 
-/** Returns a stamp that differs after every change, including the file's permissions and its replacement. */
+/** Returns a stamp of the file. A change of its content or permissions changes the stamp, and so does a replacement. */
 function readStamp(file: string): string {
   try {
     const { ino, size, ctimeNs } = statSync(file, { bigint: true });

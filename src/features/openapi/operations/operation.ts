@@ -16,9 +16,9 @@ export interface Description {
   readonly parameters: readonly JSONObject[];
   /** Returns the body in this media type. */
   readonly request: (mediaType: string) => JSONObject;
-  /** The responses by status. They come before the problems with the same status. */
+  /** The responses by status. They replace problem responses with the same status. */
   readonly responses: Readonly<Record<string, JSONObject>>;
-  /** The problems of this operation, in addition to those of every such endpoint. */
+  /** The problems of this operation, in addition to those that follow from its endpoint. */
   readonly problems: readonly AnyProblem[];
 }
 
@@ -28,7 +28,7 @@ export interface Surroundings {
   /** The names of the schemes that clients can use. */
   readonly security: readonly string[];
   readonly problems: ProblemResponses;
-  /** The codes of problems in which a request ends although its credential is right. */
+  /** The codes of problems that end a request although its credential is valid. */
   readonly refusals: readonly ProblemCode[];
   /** The codes of problems that features name. Any operation can end in them. */
   readonly anywhere: readonly string[];
@@ -36,7 +36,7 @@ export interface Surroundings {
   readonly format: { readonly one: JSONObject; readonly list: JSONObject };
 }
 
-/** Returns an operation: its description, and what follows from the facts of its endpoint. */
+/** Returns an operation, from its description and the facts of its endpoint. */
 export function buildOperation(
   endpoint: ServedEndpoint,
   description: Description,

@@ -33,14 +33,14 @@ import type { Written } from "./write.ts";
  */
 const ATTEMPTS = 30;
 
-/** The longest wait for a change of another process, in milliseconds. A change takes a few. */
+/** The longest wait for a change of another process, in milliseconds. One change takes a few milliseconds. */
 const MOST_APART_MS = 128;
 
 /**
  * Returns the reply of the first attempt that succeeds. A change without If-Match applies to any state, so it is
- * repeated if another write came first. In this process, such changes run one after another, and new ones join the
- * queue, because one of two concurrent changes would fail. Changes of other processes are separated by a random wait,
- * which grows with the first attempts.
+ * tried again if another write came first. It then waits in the queue of its record, because one of two concurrent
+ * changes would fail. Later changes of the record join the queue. The queue orders only the changes of this process.
+ * So each failed attempt in the queue is followed by a random wait, which grows with the first attempts.
  */
 export async function untilSettled(
   mount: MountInPlace,
@@ -50,8 +50,8 @@ export async function untilSettled(
   const { lines } = exchange.service;
   const { id } = exchange.params;
   const record = `${mount.collection.name} ${id ?? ""}`;
-  // A write of a collection may be about records outside of the queue. And a caller who may not see the record delays
-  // no other.
+  // A write of a collection tries first, because it may change records outside of the queue. A caller who may not see
+  // the record tries first too, so that this caller delays no other.
   const linesUp = id !== undefined && lines.has(record) && (await findVisible(mount, exchange)) !== null;
   if (!linesUp) {
     const reply = await attempt();
@@ -81,7 +81,7 @@ export interface WriteFacts {
   readonly before: Row | null;
   /** The index of its change in the transaction. Default: its index among the writings. */
   readonly at?: number;
-  /** The mount of the record, if it is another one. */
+  /** The mount of the record. Default: the mount of the request. */
   readonly of?: MountInPlace;
 }
 
@@ -98,7 +98,7 @@ export function commit(
   return commitAll(mount, exchange, transaction, [writing]);
 }
 
-/** Does the same for several records. The first changes belong to them, one for each. */
+/** Commits a write of several records, like `commit`. The first changes are those of the records, one for each. */
 export async function commitAll(
   mount: MountInPlace,
   exchange: Exchange,
@@ -108,7 +108,7 @@ export async function commitAll(
   return commitWhole(mount, exchange, await withAlongside(mount, exchange, transaction, writings), writings);
 }
 
-/** Does the same for a complete transaction. */
+/** Commits a transaction that already contains the `alongside` changes, like `commitAll`. */
 export async function commitWhole(
   mount: MountInPlace,
   exchange: Exchange,
@@ -139,7 +139,7 @@ function completed(outcome: Outcome, { changes }: Transaction, writings: readonl
   return { ...outcome, rows };
 }
 
-/** Adds to an outcome its place in the record: the list with an unknown id, or the issues of a `require`. */
+/** Adds the path of an unknown id in its record to an outcome, or the issues of a refused `require`. */
 function placedIn({ links }: MountInPlace, { changes }: Transaction, outcome: Outcome): Outcome {
   if (outcome.kind === "refused") {
     const change = changes[outcome.change];
@@ -150,8 +150,8 @@ function placedIn({ links }: MountInPlace, { changes }: Transaction, outcome: Ou
 }
 
 /**
- * Adds the changes that belong to every write of any resource: an event, a line of a trail. They are committed or
- * rolled back with it.
+ * Adds the `alongside` changes of the features to a write, for example a line of an audit trail. They are committed or
+ * rolled back with the write.
  */
 export async function withAlongside(
   mount: MountInPlace,
@@ -162,7 +162,7 @@ export async function withAlongside(
   if (alongside.length === 0) return transaction;
   const more: Change[] = [];
   await inTurns(writings, ({ kind, action, before, of = mount }, at) => {
-    // One table has one name, for every shape of the request.
+    // A write through an older shape reports the newer resource, so that each table has one name.
     const { resource } = of.newer ?? of;
     const id = before === null ? (kind === "create" ? idMadeBy(transaction, at) : null) : (before.record["id"] as Key);
     const write: RecordWrite = { resource, kind, action, id, deletedWith: null, cause };
@@ -173,8 +173,8 @@ export async function withAlongside(
 }
 
 /**
- * Returns the records that the database deletes with a record: one write for each resource, because only the database
- * knows the records.
+ * Returns one write for each resource whose records the database deletes with this record. Only the database knows
+ * these records, so there is no write for each of them.
  */
 function deletedWith(
   of: MountInPlace,
@@ -250,7 +250,7 @@ export async function replayed(mount: MountInPlace, exchange: Exchange, row: Row
   return { ...reply, headers: [REPLAYED] };
 }
 
-/** Returns true if the record and everything stored of it were deleted. A repeat then learns only that it was one. */
+/** Returns true if the record and its stored copies were deleted. The reply to a repeat then contains no record. */
 export function isErased({ sources }: MountInPlace, { record }: Row): boolean {
   return sources.some((name) => !Object.hasOwn(record, name));
 }

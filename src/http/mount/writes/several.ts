@@ -76,7 +76,7 @@ export class FoundIssues {
   }
 }
 
-/** A record after its hook. Its `complete` is called when the preconditions of all records hold. */
+/** Calls `complete` of a record's hook and returns the part. Runs when the preconditions of all records hold. */
 export type PreparedPart = () => Promise<Part>;
 
 /** Runs a step for each item, one after another. */
@@ -101,7 +101,7 @@ export async function runAtIndex<T>(at: number, work: () => Promise<T>): Promise
 /** The options for writing the records of an array. */
 interface Committing {
   readonly idempotency: Idempotency | null;
-  /** The count of the octets that were read of them. Null for new records. */
+  /** Counts the octets that were read of existing records. Null if the records are new. */
   readonly octets: ReadOctets | null;
 }
 
@@ -135,7 +135,8 @@ interface Joined {
 }
 
 /**
- * Joins the changes of all parts: their own first, and link rows last, so that one statement can write many of them.
+ * Joins the changes of all parts. The changes of the records come first. Link rows come last, so that one statement
+ * can write many of them.
  */
 function* joined(parts: readonly Part[]): Pieces<Joined> {
   const changes = parts.map(({ own }) => own);
@@ -162,7 +163,7 @@ function* joined(parts: readonly Part[]): Pieces<Joined> {
   };
 }
 
-/** Returns the change with the new positions of the keys that it refers to. */
+/** Returns the change with a new position in each `keyOf`. */
 export function moved(change: Change, place: (made: number) => number): Change {
   const move = <T>(value: T): T | KeyOf => (isKeyOf(value) ? keyOf(place(value.keyOf)) : value);
   if (change.kind === "link") return { ...change, record: move(change.record) };
@@ -174,7 +175,7 @@ export function moved(change: Change, place: (made: number) => number): Change {
   return { ...moved, values: Object.fromEntries(values) as WrittenValues };
 }
 
-/** Returns the problem if the store did not write, for the record that caused it. */
+/** Returns the problem of a write that the store refused. It points to the record that caused it. */
 export function buildRefusal(
   outcome: Unwritten,
   mount: MountInPlace,
@@ -221,7 +222,8 @@ export async function showAll(
 }
 
 /**
- * Returns the reply to a repeat if its records have changed since, so that the first response cannot be shown again.
+ * Returns the reply to a repeat, without records. Used if the records have changed, because the first response cannot
+ * be shown again.
  */
 export function withoutRecords(status: 201 | 204): Reply {
   return { status, headers: [REPLAYED] };

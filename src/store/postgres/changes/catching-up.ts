@@ -7,22 +7,23 @@ import { catchUp, FIRST_BATCH, inBatch, nextBatchSize, BATCH_MS, type Work } fro
 import { retryOnLock } from "./lock-retry.ts";
 import { formatMovedTable, type ShadowColumn } from "./shadow-column.ts";
 
-/** Catching up while others write ends when the rest is expected to take this long, in milliseconds. */
+/** The catching up while others write ends when the rest should take at most this long, in milliseconds. */
 const momentMs = 10;
 /**
- * The share of rows that a round must gain, and how many rounds may fail to do so. Others then write nearly as fast as
- * rows are filled, or faster.
+ * A round is vain if it reduces the number of waiting rows by less than this share. This number of vain rounds ends the
+ * catching up, because others write about as fast as rows are filled, or faster.
  */
 const leastGain = 0.25;
 const vainRounds = 2;
 /**
- * How long writers wait at a time, in milliseconds: at first, and at most. It stays within the limit of `retryOnLock`.
+ * How long writers wait at a time, in milliseconds: the first and the maximum value. Both are within the limit of
+ * `retryOnLock`.
  */
 const heldMs = 60;
 const mostHeldMs = 120;
 /**
- * The longest time that writers have the table between waits, and the time in which the catching up should end, in
- * milliseconds.
+ * The longest pause between these waits, and the longest acceptable time until the end, in milliseconds. If the end is
+ * expected later, the pauses become shorter.
  */
 const pauseMs = 100;
 const overMs = 30_000;
@@ -33,7 +34,7 @@ const heldBatch = 100;
 const mostHeld = 5000;
 
 /**
- * Fills rows that have changed, until the rest takes only a moment, or others change about as many rows as are filled.
+ * Fills rows that have changed. Ends when the rest takes only a moment, or after too many vain rounds.
  */
 export async function catchUpWhileServing(
   work: Work,
@@ -57,7 +58,7 @@ export async function catchUpWhileServing(
       batch = nextBatchSize(most, took);
       // Other transactions hold all of these rows at the moment.
       if (now.rows === begun.rows) break;
-      // The pause is left out if others change more rows in it than are filled.
+      // There is no pause after a vain round, because others would change more rows in it than are filled.
       if (vain === 0) await sleep(took / 2);
     }
   }
@@ -76,9 +77,9 @@ export function newTurns(): Turns {
 }
 
 /**
- * Fills rows that have changed while writers wait for moments, until hardly any row is left. Readers do not wait. The
- * pauses become shorter until the end is in sight, so it is always reached. They never become longer again, because
- * that would undo the gain.
+ * Fills rows that have changed, until almost none is left. Writers wait during each step. Readers do not wait. If the
+ * end is too far away, the pauses become shorter and then the waits become longer, so the end is always reached. The
+ * pauses never become longer again, because that would undo the gain.
  */
 export async function holdBack(
   work: Work,
@@ -124,8 +125,8 @@ export function newPace(): Pace {
 }
 
 /**
- * Fills rows that have changed, for this many milliseconds. The caller holds a lock against writers. Returns whether no
- * row is left.
+ * Fills rows that have changed, for `longestMs` milliseconds. The caller holds a lock against writers. `isDone` is true
+ * if no row is left.
  */
 export async function catchUpFor(
   work: Work,

@@ -22,7 +22,8 @@ export async function openSource(url: Secret): Promise<StoreSource> {
   try {
     requireVersion(await loadVersion(whole), postgresSchema.version);
     await requireNobodyElse(whole);
-    // The locks come first, because the transaction sees the state of its first query.
+    // The tables are read before the transaction, because its first query fixes the state that it sees. That query must
+    // come after the locks.
     const before = await rememberedIn(session);
     await session.run(`BEGIN ISOLATION LEVEL REPEATABLE READ; ${unhurried}; SET LOCAL lock_timeout = ${lockMs}`);
     await lock(session, [...tablesToCopy(postgresSchema, before).keys()]);
@@ -76,8 +77,8 @@ export async function loadVersion({ session, address }: Whole): Promise<number> 
 }
 
 /**
- * Throws `CopyError` if a Latchkey uses the database. The locks only delay its writes, and the copy would not contain
- * them.
+ * Throws `CopyError` if another process of Latchkey uses the database. The locks would only delay its writes, and the
+ * copy would not contain these writes.
  */
 async function requireNobodyElse({ session, address }: Whole): Promise<void> {
   const [row] = await session.send(

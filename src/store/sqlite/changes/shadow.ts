@@ -24,11 +24,11 @@ export interface Shadow {
   readonly moved: string;
   /** The statements that create the table, its indexes and the triggers that keep it up to date. */
   readonly make: readonly string[];
-  /** Copies the rows that match a condition. */
+  /** Returns the SQL that copies the matching rows. */
   copy(where: Which): string;
-  /** Counts the matching rows whose copy is missing or different. */
+  /** Returns the SQL that counts the matching rows whose copy is missing or different. */
   differing(where: Which): string;
-  /** Finds some matching ids whose copy refers to a missing row. Returns null if there is no new reference. */
+  /** Returns the SQL that finds matching copies that refer to a missing row. Returns null without new references. */
   dangling(where: Which): string | null;
   /** The functions of the program that `copy` calls. Each receives the cells of a row and returns the new value. */
   readonly functions: ReadonlyMap<string, (...cells: unknown[]) => unknown>;
@@ -38,7 +38,7 @@ export interface Shadow {
 interface DatabaseObjects {
   readonly indexes: ReadonlySet<string>;
   readonly tables: ReadonlySet<string>;
-  /** True if folded values are computed. Only the program can do that. */
+  /** True if the copy contains folded values. Only a function of the program can compute them. */
   readonly folds: boolean;
 }
 
@@ -102,7 +102,7 @@ export function shadowFor(
 
 const lastRevision = "SELECT revision FROM latchkey_revision";
 
-/** Increases the revision that `copy` gives to its rows if the records show other values afterwards. */
+/** The SQL that increases the revision. `copy` gives the new revision to its rows if their records change. */
 export const nextRevision = "UPDATE latchkey_revision SET revision = revision + 1";
 
 /**
@@ -213,9 +213,9 @@ export function namesFor({ name }: Collection): {
 }
 
 /**
- * Returns the triggers that keep the copy up to date. They delete the copy of a changed or deleted row immediately, so
- * that it does not refer to deleted rows. The migration copies the row again after the write. The triggers call no
- * function of ours, so that every program can write.
+ * Returns the triggers that keep the copy up to date. They delete the copy of a changed or deleted row immediately.
+ * Otherwise the copy could refer to deleted rows. The migration copies a changed row again after the write. The
+ * triggers call no function of Latchkey, so that every program can write.
  */
 function triggersOn(collection: Collection): readonly string[] {
   const names = namesFor(collection);
@@ -248,8 +248,8 @@ function newReferences({ collection, found }: TablePlan): readonly NewReference[
 }
 
 /**
- * Returns a trigger that deletes the copy before the row that it refers to is deleted, and notes it to be copied again.
- * Otherwise the copy would block a deletion that the table itself allows.
+ * Returns a trigger that runs before a referenced row is deleted. It deletes the copies that refer to the row, and
+ * notes their ids, so that they are copied again. Otherwise a copy would block a deletion that the table itself allows.
  */
 function keepingOthersFree(collection: Collection, { column, target }: NewReference): string {
   const { copy, moved, triggersPrefix } = namesFor(collection);

@@ -12,7 +12,7 @@ export function formatFileKey({ dev, ino }: BigIntStats): string {
 }
 
 /**
- * The identities of the files of a database: the file and what SQLite keeps next to it. Null if there is no such file.
+ * The identities of the database file and of the files that SQLite keeps next to it. Null if a file does not exist.
  */
 export type FilesInUse = Readonly<Record<"" | "-wal" | "-shm", string | null>>;
 
@@ -36,8 +36,8 @@ export function requireInPlace(path: string, files: FilesInUse): void {
 }
 
 /**
- * Returns true if a file next to the database was removed, and not replaced. Then the content of the log can still be
- * moved into the file.
+ * Returns true if a file next to the database was removed and not replaced. The content of the log can then still be
+ * moved into the database file.
  */
 export function isLogRemoved(path: string, files: FilesInUse): boolean {
   const now = filesAt(path);
@@ -61,8 +61,8 @@ export function walBytes(path: string): number {
 }
 
 /**
- * The interval between checks of the file, in milliseconds. The second check confirms the first, so the operator learns
- * within a second that writes have stopped.
+ * The interval between checks of the file, in milliseconds. A later check confirms a wrong state before it is reported.
+ * The operator still learns within a second that writes have stopped.
  */
 const lookMs = 300;
 
@@ -106,7 +106,7 @@ export function watchFile(path: string, { observe, look, isGone, measureLog = wa
 
   function lookAtLog(): void {
     const bytes = measureLog(path);
-    // Reported again only after it was small in between.
+    // A large log is reported again only after it was smaller than half the limit.
     if (bytes > largeWALBytes && !isLarge) observe({ kind: "notice", level: "error", message: largeText(path, bytes) });
     isLarge = bytes > (isLarge ? largeWALBytes / 2 : largeWALBytes);
   }
