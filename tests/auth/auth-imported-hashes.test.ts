@@ -50,9 +50,7 @@ async function serveImported(t: TestContext): Promise<{ api: API; storedHash: (u
     refused: [],
   });
   const file = path.join(place.folder, "latchkey.db");
-  const api = await serve(t, {
-    settings: { LATCHKEY_DATABASE: `sqlite:${file}`, LATCHKEY_PASSWORD_COST: "m=19456,t=2,p=1" },
-  });
+  const api = await serve(t, { settings: { LATCHKEY_DATABASE: `sqlite:${file}` } });
   const database = new DatabaseSync(file, { readOnly: true });
   t.after(() => database.close());
   const find = database.prepare("SELECT password_hash FROM accounts WHERE username = ?");

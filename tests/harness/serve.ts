@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
-import type { PasswordCost } from "../../src/core/crypto/password-hash.ts";
 import type { Tracer } from "../../src/core/tracer.ts";
 import type { Mail } from "../../src/door/features.ts";
 import { requestListener } from "../../src/door/http.ts";
@@ -15,9 +14,6 @@ import type { ConfigFile } from "../../src/service/system/config-file.ts";
 import { emptyDatabase, testsOnPostgres } from "./test-store.ts";
 
 export const adminPassword = "first-administrator";
-
-/** With the cost of a real service, hashes take most of the time of a test. No setting accepts this cost. */
-const passwordCost: PasswordCost = { memoryKiB: 8, passes: 1, lanes: 1 };
 
 /** The whole service in process, for tests. */
 export interface API {
@@ -69,10 +65,7 @@ export interface Answered {
 }
 
 export interface ServeOptions {
-  /**
-   * LATCHKEY_ settings. Default: the database is in memory, or in PostgreSQL with `LATCHKEY_TEST_STORE=postgres`, and password hashes cost
-   * next to nothing.
-   */
+  /** LATCHKEY_ settings. Default: the database is in memory, or in PostgreSQL with `LATCHKEY_TEST_STORE=postgres`. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly config?: ConfigFile;
   /** The binding for the requests. Default: `LATCHKEY_TEST_BINDING`. */
@@ -99,10 +92,7 @@ export async function serve(
   const sent: Mail[] = [];
   const builtIn: BuiltIn[] = [];
   const service = await createLatchkey({
-    settings: {
-      ...readSettings(environment, config),
-      ...("LATCHKEY_PASSWORD_COST" in settings ? {} : { passwordCost }),
-    },
+    settings: readSettings(environment, config),
     config: { ...config, features: (each) => (builtIn.push(each), resolveFeatures(config, each)) },
     overMail: () => async (mail) => void sent.push(mail),
     observe: (observation) => void observed.push(observation),
