@@ -148,7 +148,7 @@ test("reads every file that docs/guides/company-login.md shows", () => {
   for (const name of ["google.secret", "company.secret"])
     writeFileSync(path.join(folder, name), "secret", { mode: 0o600 });
 
-  assert.equal(shown.length, 4);
+  assert.equal(shown.length, 5);
   for (const text of shown) assert.equal(read(createFile(text)).identityProviders.length, 1);
 });
 
