@@ -65,21 +65,17 @@ export function valueOfJSON(text: string): unknown {
  * Returns true if JSON has a number that a double cannot hold. Parsing each number separately takes forty times as long as `JSON.parse`.
  */
 function hasExactNumber(text: string): boolean {
-  if (text.search(MAY_BE_ROUNDED) === -1) return false;
-  for (let at = 0; at < text.length;) {
-    const quote = text.indexOf('"', at);
-    const end = quote === -1 ? text.length : quote;
-    if (end - at >= SHORTEST && hasExactNumberIn(text.slice(at, end))) return true;
-    at = end === text.length ? end : behindString(text, quote);
+  // The end of the last string that was skipped.
+  let end = 0;
+  for (const { 0: source, index } of text.matchAll(MAY_BE_ROUNDED)) {
+    if (isDouble(source, Number(source))) continue;
+    // Digits within a string are no number.
+    while (end <= index) {
+      const quote = text.indexOf('"', end);
+      if (quote === -1 || quote > index) return true;
+      end = behindString(text, quote);
+    }
   }
-  return false;
-}
-
-/** The length of the shortest number that a double cannot hold: `1e999`. */
-const SHORTEST = 5;
-
-function hasExactNumberIn(numbers: string): boolean {
-  for (const [source] of numbers.matchAll(MAY_BE_ROUNDED)) if (!isDouble(source, Number(source))) return true;
   return false;
 }
 

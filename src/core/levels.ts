@@ -21,8 +21,8 @@ const kinds: Readonly<Record<ProofMethod, ProofKind>> = {
  */
 export function computeLevel(proofs: readonly Proof[]): Level {
   if (proofs.length === 0) return 0;
-  const shown = new Set(proofs.flatMap(listKinds));
-  return (shown.has("has") && shown.size > 1) || proofs.some(isEnoughAlone) ? 2 : 1;
+  if (proofs.some(isEnoughAlone)) return 2;
+  return proofs.some(isPossession) && !proofs.every(isPossession) ? 2 : 1;
 }
 
 /**
@@ -33,7 +33,7 @@ export function computeLevel(proofs: readonly Proof[]): Level {
 export function confirmedLevel(proofs: readonly Proof[], since: number): Level {
   const recent = proofs.filter(({ at }) => at > since);
   if (recent.length === 0) return 0;
-  const isStrong = recent.some((proof) => kinds[proof.method] === "has" || isEnoughAlone(proof));
+  const isStrong = recent.some((proof) => isPossession(proof) || isEnoughAlone(proof));
   return isStrong && computeLevel(proofs) === 2 ? 2 : 1;
 }
 
@@ -53,8 +53,8 @@ export function provedBy(proofs: readonly Proof[]): Pick<Identity, "proofs" | "l
   return { proofs, level: computeLevel(proofs), ...(authTime === null ? {} : { authTime }) };
 }
 
-function listKinds({ method, verifiesUser = false }: Proof): readonly ProofKind[] {
-  return method === "hwk" && verifiesUser ? ["has", "knows"] : [kinds[method]];
+function isPossession({ method }: Proof): boolean {
+  return kinds[method] === "has";
 }
 
 function isEnoughAlone({ method, vouchesFor, verifiesUser = false }: Proof): boolean {

@@ -194,8 +194,7 @@ function withProofs({ proves }: Scheme, identity: Identity): Identity {
   // A scheme that does not know the time of its proof never gives a fresh login.
   const at = identity.authTime ?? 0;
   const proofs = proves.map((method): Proof => ({ method, at }));
-  const { authTime: _, ...rest } = identity;
-  return { ...rest, proofs, level: computeLevel(proofs), ...(identity.authTime === undefined ? {} : { authTime: at }) };
+  return { ...identity, proofs, level: computeLevel(proofs) };
 }
 
 /** Returns the identity with the level of its proofs. Level 2 counts only with proofs of level 2. */
