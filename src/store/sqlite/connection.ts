@@ -14,14 +14,14 @@ export interface PreparedStatement {
   run(...parameters: readonly Cell[]): { readonly changes: number | bigint };
 }
 
-/** The default wait of a write for a write of another process, in milliseconds. */
+/** The default time that a write waits for another process to finish writing, in milliseconds. */
 export const BUSY_TIMEOUT_MS = 5000;
 /** The longest wait of a read, in milliseconds. In WAL mode it almost never waits. */
 const readTimeoutMs = 1000;
 
 /**
- * Opens a connection that writes. An acknowledged commit is on the disk. With the defaults of WAL mode, a power failure
- * could lose it.
+ * Opens a connection that writes. A commit is on the disk before it is acknowledged (`synchronous = FULL`). With the defaults of WAL mode,
+ * a power failure could lose it.
  */
 export function connect(path: string, busyMs = BUSY_TIMEOUT_MS): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: busyMs, returnArrays: true });
@@ -67,8 +67,7 @@ export function prepare(database: DatabaseSync, sql: string): PreparedStatement 
 export type LogSizes = readonly [pages: number, moved: number];
 
 /**
- * Returns a function for the sizes that SQLite itself reports. Returns null before SQLite 3.51, which would run a
- * checkpoint instead.
+ * Returns a function that reads the sizes from SQLite. Returns null before SQLite 3.51, where the same statement would run a checkpoint.
  */
 export function prepareLogSizes(database: DatabaseSync): (() => LogSizes) | null {
   if (!isFrom(process.versions["sqlite"] ?? "", [3, 51])) return null;
@@ -107,7 +106,7 @@ export function createNamedCache(database: DatabaseSync): (text: string) => Name
 
 function rememberedBy<Prepared>(make: (sql: string) => Prepared): (shape: string, sql: () => string) => Prepared {
   const cache = new Map<string, Prepared>();
-  // The same shape usually repeats, and comparing a new text costs less than a lookup.
+  // Usually the same statement runs again, and comparing two texts costs less than a lookup.
   let lastShape = "";
   let last: Prepared | null = null;
   return (shape, sql) => {

@@ -11,7 +11,7 @@ export const sqlite: Dialect = {
   ownTypes: new Set(["integer", "text", "double", "date", "date-time"]),
   holdsNUL: true,
   maxNameLength: Infinity,
-  // With a parameter, SQLite plans the statement again at every run, because the limit may change the plan.
+  // If the limit is a parameter, SQLite plans the statement again at every run.
   limitInText: true,
   collation: "",
   referencesInColumns: true,
@@ -19,7 +19,7 @@ export const sqlite: Dialect = {
   literal: (text) => `'${text.replaceAll("'", "''")}'`,
   compileStorage: ({ type }) =>
     type === "double" ? "REAL" : type === "integer" || type === "boolean" || type === "decimal" ? "INTEGER" : "TEXT",
-  // Rows with text keys are stored in the order of their keys, which saves a second search.
+  // Rows with text keys are stored in the order of their keys. This saves a second lookup for each row.
   defineKey: ({ key }) =>
     key === "integer"
       ? { key: "INTEGER PRIMARY KEY", options: " STRICT" }

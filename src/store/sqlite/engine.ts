@@ -55,7 +55,7 @@ export function openFile(
   requireOwnLog(path);
   const settled = prepareFile(path, collections);
   const database = connectReadOnly(path);
-  // The first read opens the log. It stays the same file as long as a connection is open.
+  // The first read opens the log. SQLite keeps using the same log file as long as a connection is open.
   requireSchema(database, collections);
   const shapes = shapesIn(database, path, collections);
   const refusing = refusalsTold(observe);
@@ -69,7 +69,7 @@ export function openFile(
   const threads = longReads({ path, collections: data, limitMs: longReadMs });
   const retyped = createTypeCheck(database, collections, refusing);
   const { snapshot, version, reader, long } = createReads(database, { threads, retyped, guard, explain });
-  /** The guard and the checks of `check` need the state of now. */
+  /** The guard must look at the present state of the files, not at that of the shared snapshot. */
   const look = (): void => {
     snapshot.release();
     guard.look();
@@ -78,8 +78,7 @@ export function openFile(
     observe,
     look,
     isGone() {
-      // The writer saves what it can immediately, even if there are no writes. It saves nothing if the file is another
-      // one.
+      // The writer saves what it can at once, even if no write follows. It saves nothing if the file was replaced.
       void (guard.found === null ? writer.write({ changes: [] }) : writer.close(() => {})).catch(() => undefined);
     },
   });
@@ -110,10 +109,10 @@ export function openFile(
         snapshot.release();
         database.close();
       };
-      // Checks once more, because a file that was just overwritten must not be mixed with the log. If it was removed,
-      // the log still belongs to this file.
+      // Checks once more before the file is closed: if it was just overwritten, the log must not be moved into it. If it was removed, the
+      // log still belongs to it.
       lookAgain(look);
-      // The last connection to close moves the log into the file. Only a connection that writes can do so.
+      // The last connection that closes moves the log into the file. Only a connection that writes can do this.
       const isOurs = !guard.isSuspect;
       await writer.close(isOurs ? closeReader : () => {});
       if (!isOurs) closeReader();
@@ -121,7 +120,7 @@ export function openFile(
   };
 }
 
-/** Refuses to open a file that other processes use and that was overwritten, because it cannot be read. */
+/** Refuses to open a file that was overwritten while other processes use it, because its content cannot be trusted. */
 function requireWhole(guard: Guard, database: DatabaseSync): void {
   try {
     guard.look();
@@ -141,7 +140,7 @@ async function writeGuarded(
   try {
     return await writer.write(transaction);
   } catch (error) {
-    // If the writer has found another file, so does the guard. Later reads are refused too.
+    // If the writer has found that the file was replaced, the guard finds it too and refuses later reads.
     lookAgain(look);
     throw error;
   }
@@ -152,7 +151,7 @@ function lookAgain(look: () => void): void {
   try {
     look();
   } catch {
-    // The caller reports another error, or none.
+    // The caller reports its own error, or none.
   }
 }
 
@@ -223,7 +222,7 @@ function guarded(threads: LongReads, require: Retyped["require"], explain: (erro
   };
 }
 
-/** Refuses reads and writes of an overwritten file: its permissions could be years old. */
+/** Refuses reads and writes of an overwritten file. It may contain accounts and permissions from years ago. */
 function requireBelieved({ found }: Guard): void {
   if (found !== null) throw unavailable(found);
 }

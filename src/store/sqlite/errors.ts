@@ -37,8 +37,8 @@ function isFull(error: unknown): boolean {
 }
 
 /**
- * Returns true if the store failed, not only the statement: the disk, the file, a lock or memory. The statement is the
- * cause of ERROR, TOOBIG, CONSTRAINT, MISMATCH and RANGE.
+ * Returns true if the store failed: the disk, the file, a lock or memory. Returns false for the codes that only the statement causes:
+ * ERROR, TOOBIG, CONSTRAINT, MISMATCH and RANGE.
  */
 export function isStoreFailure(error: unknown): boolean {
   const found = findCode(error);
@@ -55,9 +55,7 @@ function isOfSystem(error: unknown): boolean {
   return error instanceof Error && "syscall" in error;
 }
 
-/**
- * Returns true if the connection was closed in the meantime, or its statement. node:sqlite reports this with one code.
- */
+/** Returns true if the connection or its statement was closed in the meantime. node:sqlite reports both with the same code. */
 function isClosed(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ERR_INVALID_STATE";
 }

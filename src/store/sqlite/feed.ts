@@ -19,14 +19,14 @@ export function followCollection(
 
   function catchUp(): void {
     if (closed) return;
-    // Read before the rows: a commit in between is read again and not missed.
+    // The version is read before the rows. A commit in between is then read twice and never missed.
     const now = version();
     if (now === seenVersion) return;
     while (takePage() === pageSize);
     seenVersion = now;
   }
 
-  /** Reads the next rows. Keys have the order of the commits, because only one connection writes at a time. */
+  /** Reads the next rows. The order of the keys is the order of the commits, because only one connection writes at a time. */
   function takePage(): number {
     const rows = reader.list({
       collection,
@@ -35,7 +35,7 @@ export function followCollection(
       limit: pageSize,
     });
     for (const row of rows) {
-      // If this fails, the row is delivered again: a skipped revocation would have no effect.
+      // If the callback throws, the same row is delivered again. A skipped revocation would have no effect.
       onRow(row);
       seenId = row.record["id"] as number;
     }

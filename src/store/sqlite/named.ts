@@ -25,7 +25,7 @@ export function nameCollections({ changes, idempotency }: Transaction): NamedTra
   return idempotency === undefined ? { changes: named } : { changes: named, idempotency };
 }
 
-/** Returns the value itself, or the key that it refers to. */
+/** Returns the value. If it refers to the key of an earlier change, returns that key. */
 export function keyIn<T>(value: T, keys: readonly (Key | null)[]): Exclude<T, object> | Key {
   if (typeof value !== "object" || value === null || !("keyOf" in value)) return value as Exclude<T, object>;
   const key = keys[value.keyOf as number] ?? null;

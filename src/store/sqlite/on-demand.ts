@@ -103,7 +103,7 @@ export async function inspectSQLite(path: string): Promise<ReadonlyMap<string, F
   return (await import("./existing/inspect.ts")).inspectFile(path);
 }
 
-/** Runs a task. WriteLock errors of the disk or the file into messages with the fix. */
+/** Runs a task. Turns errors of the disk or the file into messages that name the fix. */
 async function explainErrors<T>(path: string, task: () => Promise<T>): Promise<T> {
   try {
     return await task();
@@ -128,7 +128,7 @@ export function sqliteHasRows(path: string, table: string): boolean {
       database.close();
     }
   } catch {
-    // The start of the service reports what is wrong.
+    // The service reports the error when it starts.
     return false;
   }
 }

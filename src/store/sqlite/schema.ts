@@ -51,7 +51,7 @@ function requireUTF8(database: DatabaseSync, path: string): void {
 /** Creates missing tables and extends existing ones, all or nothing. */
 export function prepareSchema(database: DatabaseSync, collections: readonly Collection[]): SettledCollections {
   try {
-    // If an existing foreign table differs from its declaration, no table is created.
+    // If an existing table differs from its declaration, no other table is created either.
     const settled = playOn(database, settleExisting(sqliteSchema, collections));
     playOn(database, prepareTables(sqliteSchema, collections));
     playOn(database, checkComputed(sqliteSchema, asSettled(collections, settled)));
@@ -81,8 +81,7 @@ export function shapesIn(database: DatabaseSync, path: string, collections: read
   for (let tries = 1; ; tries++) {
     const shapes = playOn(database, readShapes(collections.map(({ name }) => name)));
     if (tries === maxTries || playOn(database, unprepared(sqliteSchema, collections)).length === 0) return shapes;
-    // Another process has changed the tables in the meantime. Either they can be made to fit again, or this ends the
-    // start.
+    // Another process has changed the tables since. Either this call can change them back, or it throws and the start fails.
     prepareFile(path, collections);
   }
 }

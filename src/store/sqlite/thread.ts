@@ -10,7 +10,8 @@ export interface ThreadOptions<Said extends object> {
    */
   readonly youngMb: number;
   /**
-   * Each message of the thread has one of these members. Node sends other messages over the same port (`node --watch`).
+   * The members that a message of the thread can have. Other messages are ignored, because Node sends its own over the same port (`node
+   * --watch`).
    */
   readonly members: readonly string[];
   heard(message: Said): void;
@@ -44,8 +45,8 @@ export function startThread<Said extends object>(
 }
 
 /**
- * Lets other threads run first if there are fewer cores than threads. At 5, this thread gets a third of the share of
- * the thread that answers, at 19 a fiftieth.
+ * Lowers the priority of this thread, so that other threads run first if there are fewer cores than threads. At 5, it gets a third as much
+ * processor time as the thread that answers requests, at 19 a fiftieth.
  */
 export function giveWay(niceness: number): void {
   // On Linux this affects only the calling thread. On other systems it would affect the process.
@@ -53,7 +54,7 @@ export function giveWay(niceness: number): void {
   try {
     setPriority(niceness);
   } catch {
-    // Not allowed here. This is only an optimization.
+    // The system does not allow it. The service works without it.
   }
 }
 

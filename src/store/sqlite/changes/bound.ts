@@ -6,9 +6,9 @@ import type { Collection } from "../../store.ts";
 import { prepare } from "../connection.ts";
 import { findCode } from "../errors.ts";
 
-// Finds the objects of others that a rebuilt table would not have, or that would not work on it.
+// Finds the indexes, triggers and views of other programs that would be lost with the rebuilt table, or that would not work on it.
 
-/** Finds custom columns with more than a name and a type. */
+/** Finds the columns of other programs that have more than a name and a type, for example a default or a check. */
 export function* findBound({ name: table, columns }: Collection, { types }: FoundTable): Script<readonly string[]> {
   const declared = new Set(columns.map(({ name }) => name));
   const found = yield* ask(
@@ -29,14 +29,13 @@ export function* findBound({ name: table, columns }: Collection, { types }: Foun
 }
 
 /**
- * The writes and views that do not compile, each with the reason. The writes are to a table, or to another table with
- * triggers.
+ * The statements and views that do not compile, each with the error. A statement writes to the table, or to a table whose triggers write to
+ * it.
  */
 export type Uncompiled = ReadonlyMap<string, string>;
 
 /**
- * Compiles all statements that use columns by name. Triggers are compiled with the statements that fire them, and
- * `EXPLAIN` does nothing else.
+ * Compiles every statement that could use the columns of the table. `EXPLAIN` compiles a statement and its triggers and does nothing else.
  */
 export function findUncompiled(database: DatabaseSync, table: string): Uncompiled {
   const views = prepare(database, "SELECT name FROM sqlite_schema WHERE type = 'view'").all();
@@ -71,7 +70,7 @@ function writesTo(database: DatabaseSync, table: string): readonly (readonly [wh
   ];
 }
 
-/** Throws if a statement no longer compiles. */
+/** Throws if a statement that compiled before no longer compiles. */
 export function requireCompiled(database: DatabaseSync, table: string, before: Uncompiled): void {
   for (const [what, why] of findUncompiled(database, table))
     if (!before.has(what))

@@ -49,7 +49,7 @@ function toDecimal(x: string, scale: number): Conversion {
   };
 }
 
-// Compares via the day number. Otherwise, February 29 of a common year would be accepted and become another day.
+// SQLite turns February 29 of a common year into March 1, so the day must come back unchanged from its day number.
 const isDay = (x: string): string => `date(julianday(${x})) IS ${x}`;
 const toDate = (x: string): Conversion => ({ fits: isDay(x), value: x });
 const toInstant = (x: string): Conversion => ({

@@ -20,9 +20,9 @@ import { change, FIRST_BATCH, inTransaction, nextBatchSize, Unfit } from "./migr
 import { findObjects, freeName, makeIndexOn, ownObjects } from "./own-objects.ts";
 import { namesFor, nextRevision, shadowFor, type Shadow, type Which } from "./shadow.ts";
 
-/** The tables are switched if no more rows than these are left. */
+/** The old and the new table are swapped when at most this many rows are left to copy. */
 const lastRows = 300;
-/** The number of rounds without progress. After them, a writer that is faster than the copying must wait. */
+/** The number of rounds in which the number of remaining rows may fail to shrink. Then the other writers must wait for the copy. */
 const vainRounds = 5;
 
 /** The work on one table. */
@@ -41,7 +41,7 @@ export async function begin(database: DatabaseSync, plan: TablePlan, options: Mi
   const { name } = plan.collection;
   const { dropped = [] } = options;
   const target = digestTarget(plan, dropped);
-  // Its name is needed for the next table that is set aside.
+  // The old table is renamed at the end, and this makes its new name free.
   await removeLeftovers(database, playOn(database, findLeftovers([plan.collection])));
   const before = playOn(database, readUnfinished(sqliteSchema, name));
   if (before?.target !== target) await giveUp(database, plan.collection);
@@ -67,7 +67,7 @@ export async function begin(database: DatabaseSync, plan: TablePlan, options: Mi
   }
 }
 
-/** Makes the custom indexes of the table on the copy. Indexes that were added during the copying take some time. */
+/** Makes the indexes of other programs on the copy too. Also those that were added while the rows were copied. */
 export function carryIndexes({ database, plan, shadow }: Pick<Work, "database" | "plan" | "shadow">): void {
   const { indexes } = ownObjects(plan.collection, playOn(database, read(findObjects(plan.collection))));
   const ofCopy = playOn(database, read(findObjects({ name: namesFor(plan.collection).copy })));
@@ -90,7 +90,7 @@ export async function giveUp(database: DatabaseSync, collection: Collection): Pr
   await removeLeftovers(database, playOn(database, findLeftovers([collection])));
 }
 
-/** Removes the triggers that note changed rows, and the notes. */
+/** Removes the triggers that record changed rows, and the table of these records. */
 export function stopNoting(database: DatabaseSync, collection: Collection): void {
   const { moved, triggersPrefix } = namesFor(collection);
   playOn(database, dropTriggers(triggersPrefix));
@@ -116,15 +116,15 @@ export async function copyRows(work: Work): Promise<void> {
       const most = Math.min(work.batch, rest);
       const took = await runBatch(work, most, () => catchUp(work, most));
       rest -= most;
-      // Others get the same time, unless they write more in it than is copied.
+      // Other writers get as much time as the copy took, unless they change more rows in it than were copied.
       if (vain === 0) await sleep(took);
     }
   }
 }
 
 /**
- * Throws unless every row has its copy or is noted. It reads one snapshot, so no writer waits. This stays true
- * afterwards.
+ * Throws unless every row has a copy or is recorded as changed. The check reads one snapshot, so it blocks no writer. The triggers keep the
+ * result true afterwards.
  */
 export function requireAll({ database, plan, shadow }: Work): void {
   const table = quote(plan.collection.name);
@@ -155,7 +155,7 @@ function fill(work: Work): void {
     work,
     (id) => `${behind(id)} AND ${id} <= ${literal(last as Key)} AND ${id} NOT IN (SELECT "id" FROM ${shadow.moved})`,
   );
-  // New rows are noted from now on. A loop that follows them would never finish.
+  // The triggers record new rows from now on. A loop that also copied the new rows would never finish.
   const filled = (count as number) < work.batch;
   keep(work, { ...state, cursor: last as Key, rows: state.rows + rows, filled });
 }
@@ -185,7 +185,7 @@ function keep(work: Work, state: Unfinished): void {
   work.state = state;
 }
 
-/** Counts the rows that have changed since they were copied. */
+/** Returns the number of rows that have changed since they were copied. */
 function waiting({ database, shadow }: Work): number {
   return prepare(database, `SELECT count(*) FROM ${shadow.moved}`).get()![0] as number;
 }

@@ -17,20 +17,18 @@ export function copyIn(folder: string): string {
   return join(folder, copy);
 }
 
-/**
- * Deletes the remains of dry runs that were killed. The caller has the turn to migrate, so no other dry run is active.
- */
+/** Deletes the remains of dry runs that were killed. The caller holds the migration lock, so no other dry run is running. */
 export function removeDryRuns(path: string): void {
   for (const each of readdirSync(dirname(path), { withFileTypes: true })) {
     try {
       if (isTry(each, basename(formatCopyPrefix(path)))) rmSync(join(each.parentPath, each.name), { recursive: true });
     } catch {
-      // It belongs to another user. It only takes space.
+      // The folder belongs to another user. It only takes space.
     }
   }
 }
 
-/** Returns true if a folder is ours: it contains a copy and nothing else. Other files may have such a name too. */
+/** Returns true if a folder is from a dry run: it contains a copy and nothing else. Folders of others may have a similar name. */
 function isTry(entry: Dirent, beginning: string): boolean {
   const { name, parentPath } = entry;
   const isNamed = name.startsWith(beginning) && /^[A-Za-z0-9]{6}$/.test(name.slice(beginning.length));

@@ -7,13 +7,13 @@ import { playOn, prepare } from "../connection.ts";
 import { requireSpace } from "./disk-space.ts";
 import { FIRST_BATCH, inTransaction, nextBatchSize } from "./migration-lock.ts";
 
-// Dropping a table reads all its pages while writers wait. So an old table is renamed, which takes a moment, and its
-// rows are removed some at a time. A later run continues an interrupted removal.
+// Dropping a table reads all its pages, and writers wait for it. So an old table is renamed first, which takes a moment. Its rows are then
+// removed in small steps. A later run continues an interrupted removal.
 
 /** The suffix of the names of tables that are being removed. */
 const suffix = "_gone";
 
-/** The prefix of the triggers that keep these tables from blocking deletions. */
+/** The prefix of the names of triggers. The triggers keep the rows of these old tables from blocking deletions. */
 export const leftoverPrefix = "left in ";
 
 /** Returns the tables that are set aside and not removed yet: of these collections, or of all. */
@@ -27,14 +27,14 @@ export function* findLeftovers(collections?: readonly Pick<Collection, "name">[]
 }
 
 /**
- * Removes the old tables of some collections in one step, before their tables are changed. This frees the names that
- * are needed then.
+ * Removes the old tables of some collections in one step, before the tables of these collections change, because the change needs their
+ * names.
  */
 export function* dropLeftovers(collections: readonly Pick<Collection, "name">[]): Script<void> {
   for (const table of yield* findLeftovers(collections)) yield* dropTable(table);
 }
 
-/** Renames a table to set it aside, if it exists. `of` is its name or its planned name. */
+/** Renames a table, if it exists, so that it can be removed later. `of` is its name, or the name that it was planned to have. */
 export function setAside(database: DatabaseSync, table: string, of = table): void {
   const there = prepare(database, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table);
   if (there === undefined) return;
@@ -46,8 +46,8 @@ export function setAside(database: DatabaseSync, table: string, of = table): voi
 }
 
 /**
- * Makes triggers for a table that is set aside. Its hidden rows must not block the deletion of others, so they are
- * deleted first. The tables that they refer to already have their final names.
+ * Makes triggers for an old table. If a row is deleted that rows of the old table refer to, the triggers delete those first. Otherwise
+ * these hidden rows would block the deletion. The referenced tables already have their final names.
  */
 export function letGo(database: DatabaseSync, of: string): void {
   const gone = formatGoneTable(of);
@@ -97,8 +97,8 @@ export async function removeLeftovers(
 }
 
 /**
- * Removes something while writers wait. Returns how long it took, in milliseconds, and then gives the others the same
- * time.
+ * Runs one step of the removal while writers wait. Returns its duration in milliseconds. Then it pauses for the same time, so that writers
+ * can write.
  */
 async function removing(database: DatabaseSync, task: () => void): Promise<number> {
   const took = await inTransaction(database, () => {
@@ -118,9 +118,9 @@ function countRows(database: DatabaseSync, table: string): number {
 }
 
 /**
- * Returns the indexes that deletions do not need. The entries of a few rows are spread over many pages, and each page
- * must be written: with three such indexes, a row takes a hundred times as long. Dropping a whole index takes some
- * milliseconds. Indexes that begin with a reference stay, because deleting a referenced row uses them.
+ * Returns the indexes that the removal does not need. The index entries of a few rows are spread over many pages, and each of these pages
+ * must be written: with three such indexes, a row takes a hundred times as long. Dropping a whole index takes some milliseconds. Indexes
+ * that begin with a reference stay, because SQLite uses them when a referenced row is deleted.
  */
 function uselessIndexes(database: DatabaseSync, table: string): readonly string[] {
   return prepare(

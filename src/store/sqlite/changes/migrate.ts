@@ -67,7 +67,7 @@ async function migrateTables(
   try {
     // Tables are replaced, and the references to them must not change.
     database.exec("PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON");
-    // Index entries are spread over many pages. A page that has left the cache is read and written again.
+    // Index entries are spread over many pages. Without a larger cache, pages are evicted and must be read and written again.
     database.exec(`PRAGMA cache_size = -${cacheKiB}`);
     const migrated: MigratedTable[] = [];
     const { dropped = [] } = options;
@@ -111,7 +111,7 @@ async function moveTable(database: DatabaseSync, plan: TablePlan, options: Migra
     const work = await begin(database, plan, options);
     await copyRows(work);
     requireAll(work);
-    // Rows that have changed in the meantime are copied here, not while all writers wait.
+    // Copies the rows that have changed since they were copied. Done here, so that the final swap is short.
     await copyRows(work);
     const done = (): MigratedTable => ({
       table: collection.name,
@@ -131,10 +131,7 @@ async function moveTable(database: DatabaseSync, plan: TablePlan, options: Migra
   }
 }
 
-/**
- * Copies the last rows and switches the tables. Writers wait for a short time that does not depend on the size of the
- * table.
- */
+/** Copies the last rows and swaps the tables. Writers wait for a short time, for tables of any size. */
 function takePlace(work: Work, done: MigratedTable): void {
   const { database, shadow, plan, options } = work;
   const { collection, found } = plan;
@@ -156,7 +153,7 @@ function takePlace(work: Work, done: MigratedTable): void {
   playOn(database, writeDone(sqliteSchema, { ...done, program: options.program }, done.words));
 }
 
-/** Removes an unfinished migration for an old declaration. Its triggers would update a copy forever. */
+/** Removes an unfinished migration to an older declaration. Otherwise its triggers would update an unused copy forever. */
 async function dropUnfinished(database: DatabaseSync, { collection }: TablePlan): Promise<void> {
   if (playOn(database, readUnfinished(sqliteSchema, collection.name)) !== null) await giveUp(database, collection);
 }

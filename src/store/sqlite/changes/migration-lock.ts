@@ -7,10 +7,10 @@ import { isBusy, isStoreFailure } from "../errors.ts";
 import { DatabaseSync as Database } from "../node-sqlite.ts";
 import { pauseThread } from "../thread.ts";
 
-/** The longest wait for a moment without writes, in milliseconds. */
+/** The longest wait until no other connection writes, in milliseconds. */
 const patienceMs = 60_000;
 
-/** The number of rows in the first batch. Also the minimum for rows of normal size. The maximum follows. */
+/** The number of rows in the first batch, and the minimum for batches of rows of normal size. */
 export const FIRST_BATCH = 100;
 const mostRows = 2000;
 /** The longest time for a batch, in milliseconds, because other writers wait for it. */
@@ -22,7 +22,7 @@ const portionMs = 15;
  */
 export function nextBatchSize(rows: number, tookMs: number): number {
   const fitting = Math.round((rows * portionMs) / Math.max(tookMs, 1));
-  // On a busy machine a few rows may take long for other reasons, and fewer rows would not be faster.
+  // On a busy machine, a few rows may take long for other reasons. A smaller batch would not be faster then.
   const least = tookMs > 4 * portionMs ? 1 : Math.min(rows, FIRST_BATCH);
   return Math.min(Math.max(fitting, least), rows * 2, mostRows);
 }
@@ -36,8 +36,8 @@ export class Unfit extends Error {
 }
 
 /**
- * Locks the migration, because only one may run. The lock is on a file next to the database. The system releases it
- * when the process ends.
+ * Takes the lock for migrations, because only one may run at a time. The lock is on a file next to the database. The operating system
+ * releases it when the process exits.
  */
 export function takeMigrationLock(path: string): () => void {
   const file = `${path}.migrating`;
@@ -81,8 +81,8 @@ export function change<T>(database: DatabaseSync, task: () => T): Promise<T> {
 }
 
 /**
- * Between two groups of writes of a busy service, the file is free only for a moment. SQLite would try ten times a
- * second, and almost always miss it.
+ * A busy service leaves the file free only for a moment between two groups of writes. SQLite's own retries are at most ten per second and
+ * almost always miss that moment.
  */
 async function begun(database: DatabaseSync): Promise<void> {
   const start = performance.now();

@@ -6,7 +6,7 @@ import type { Collection } from "../../store.ts";
 import { isStoreFailure } from "../errors.ts";
 import { leftoverPrefix } from "./leftover-tables.ts";
 
-// Custom indexes and triggers of a table. They are carried over to its new form.
+// Indexes and triggers that other programs added to a table. A migration carries them over to the new table.
 
 /** A custom index or trigger, with its original SQL. */
 export interface OwnObject {
@@ -23,7 +23,7 @@ export function findObjects({ name }: Pick<Collection, "name">): Statement {
 }
 
 /**
- * Returns the SQL of the objects that are neither indexes of the store nor about words: those of others, and the
+ * Returns the SQL of all objects of a table except the store's indexes and the triggers for words: those of other programs, and the
  * triggers of a migration.
  */
 export function objectsBeside({ name }: Collection, found: readonly NamedRow[]): readonly string[] {

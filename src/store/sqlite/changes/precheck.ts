@@ -10,7 +10,7 @@ import { findUncompiled, requireCompiled } from "./bound.ts";
 import { findObjects, makeIndexOn, ownObjects } from "./own-objects.ts";
 import { madeEmpty, namesFor, shadowFor } from "./shadow.ts";
 
-/** Adds to the plans the objects of others that would not work after the migration. */
+/** Adds to the plans the indexes, triggers and views of other programs that would not work after the migration. */
 export function addObstacles(
   database: DatabaseSync,
   plans: readonly TablePlan[],
@@ -23,7 +23,7 @@ export function addObstacles(
   });
 }
 
-/** Tries the migration on empty copies of the tables in memory. */
+/** Tries the migration on empty copies of the tables in memory. Returns the reason why it would fail, or null. */
 function whyNot(database: DatabaseSync, plan: TablePlan, dropped: readonly string[]): string | null {
   const { collection } = plan;
   const { name } = collection;
@@ -65,8 +65,8 @@ function loadObjects(database: DatabaseSync, { collection }: TablePlan): readonl
 }
 
 /**
- * Runs SQL and ignores its errors. A custom module, or a table of SQLite itself, cannot be made here. The statements
- * that use it do not compile before and after.
+ * Runs SQL and ignores its errors. An object that needs an extension, or an internal table of SQLite, cannot be created here. Statements
+ * that use it compile neither before nor after the change.
  */
 function attempt(database: DatabaseSync, sql: string): void {
   try {

@@ -16,7 +16,7 @@ import { freeName, type ownObjects } from "./own-objects.ts";
 /** Returns the condition for some rows, given the SQL of their key. */
 export type Which = (id: string) => string;
 
-/** A table with the new form, and the SQL that fills it from the old one. */
+/** The new table that is built as a copy next to the old one, and the SQL that fills it from the old one. */
 export interface Shadow {
   /** The quoted name of the new table. */
   readonly name: string;
@@ -26,9 +26,9 @@ export interface Shadow {
   readonly make: readonly string[];
   /** Returns the SQL that copies the matching rows. */
   copy(where: Which): string;
-  /** Returns the SQL that counts the matching rows whose copy is missing or different. */
+  /** Returns the SQL that counts the matching rows with a missing or different copy. */
   differing(where: Which): string;
-  /** Returns the SQL that finds matching copies that refer to a missing row. Returns null without new references. */
+  /** Returns the SQL that finds matching copies that refer to a missing row. Returns null if the migration adds no references. */
   dangling(where: Which): string | null;
   /** The functions of the program that `copy` calls. Each receives the cells of a row and returns the new value. */
   readonly functions: ReadonlyMap<string, (...cells: unknown[]) => unknown>;
@@ -105,10 +105,7 @@ const lastRevision = "SELECT revision FROM latchkey_revision";
 /** The SQL that increases the revision. `copy` gives the new revision to its rows if their records change. */
 export const nextRevision = "UPDATE latchkey_revision SET revision = revision + 1";
 
-/**
- * Returns a script that an operator can run by hand, without functions of the program. Returns null if a function
- * computes values.
- */
+/** Returns a script that an operator can run without Latchkey. Returns null if a function of the program computes values. */
 export function rebuildByHand(
   schema: SchemaDialect,
   plan: TablePlan,
@@ -131,12 +128,12 @@ export function rebuildByHand(
   ];
 }
 
-/** Returns the statements that create the new table, without those that keep it up to date. */
+/** Returns the statements that create the new table, without the triggers that keep it up to date. */
 export function madeEmpty({ make, moved }: Shadow): readonly string[] {
   return make.filter((sql) => !sql.startsWith("CREATE TRIGGER") && !sql.includes(moved));
 }
 
-/** Returns the columns that are no longer declared but are copied. */
+/** Returns the columns that are copied although they are no longer declared. */
 function keptLeftOvers({ collection, found, sources }: TablePlan, dropped: readonly string[]) {
   const renamed = new Set(
     [...sources].flatMap(([to, source]) => {
@@ -213,9 +210,9 @@ export function namesFor({ name }: Collection): {
 }
 
 /**
- * Returns the triggers that keep the copy up to date. They delete the copy of a changed or deleted row immediately.
- * Otherwise the copy could refer to deleted rows. The migration copies a changed row again after the write. The
- * triggers call no function of Latchkey, so that every program can write.
+ * Returns the triggers that keep the copy up to date. If a row changes or is deleted, its copy is deleted immediately, because it could
+ * refer to rows that no longer exist. The row is recorded, and the migration copies it again later. The triggers call no function of
+ * Latchkey, so that every program can write.
  */
 function triggersOn(collection: Collection): readonly string[] {
   const names = namesFor(collection);
@@ -225,7 +222,7 @@ function triggersOn(collection: Collection): readonly string[] {
   const trigger = (when: string, what: string): string =>
     `CREATE TRIGGER ${quote(names.triggersPrefix + when)} AFTER ${when.toUpperCase()} ON ${table!} BEGIN ${what} END`;
   return [
-    // If a row replaces another one (INSERT OR REPLACE), the delete trigger does not fire.
+    // With INSERT OR REPLACE, SQLite does not fire the delete trigger for the replaced row.
     trigger("insert", `${forget('NEW."id"')} ${note}`),
     trigger("update", `${forget('OLD."id"')} ${note}`),
     trigger("delete", forget('OLD."id"')),
@@ -248,8 +245,8 @@ function newReferences({ collection, found }: TablePlan): readonly NewReference[
 }
 
 /**
- * Returns a trigger that runs before a referenced row is deleted. It deletes the copies that refer to the row, and
- * notes their ids, so that they are copied again. Otherwise a copy would block a deletion that the table itself allows.
+ * Returns a trigger that runs before a row is deleted that copies refer to. It deletes these copies and records their ids, so that they are
+ * copied again. Otherwise a copy would block a deletion that the old table allows.
  */
 function keepingOthersFree(collection: Collection, { column, target }: NewReference): string {
   const { copy, moved, triggersPrefix } = namesFor(collection);

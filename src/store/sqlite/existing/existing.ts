@@ -28,7 +28,7 @@ export function* findExisting(
   const key = rows.filter(([, , , , pk]) => (pk as number) > 0).toSorted((a, b) => (a[4] as number) - (b[4] as number));
   const isTable = kind[0] === "table";
   const [ofKey] = yield* askCells(statement("SELECT 1 FROM pragma_index_list(?) WHERE origin = 'pk'", [table]));
-  // The one column that SQLite itself numbers. If it has a separate index (`PRIMARY KEY DESC`), it is a normal column.
+  // The one column that SQLite itself numbers (the rowid). With `PRIMARY KEY DESC` it has a separate index and is a normal column.
   const isCounted = key.length === 1 && kind[1] === 0 && ofKey === undefined;
   const counted = isCounted && String(key[0]![1]).toUpperCase() === "INTEGER" ? key[0]![0] : null;
   const columns: FoundExistingColumn[] = [];
@@ -95,7 +95,7 @@ function* findIndexes(table: string, counted: string | null): Script<Pick<FoundE
   return { uniques, indexes };
 }
 
-/** Finds only unique indexes with an expression. SQLite names the columns of the others itself. */
+/** Finds the unique indexes that contain an expression. SQLite names the columns of all other indexes itself. */
 function* findNarrowUniques(table: string, names: readonly string[]): Script<FoundExisting["narrowUniques"]> {
   const rows = yield* askCells(
     statement(
@@ -122,7 +122,7 @@ function* findReferences(table: string): Script<readonly FoundExistingReference[
   for (const parts of Map.groupBy(rows, ([id]) => id).values()) {
     const [, target, , , does] = parts[0]!;
     const to = parts.map(([, , , column]) => column);
-    // A reference without column names leads to the key.
+    // A reference without column names refers to the key.
     const [keys] = to.includes(null)
       ? [yield* askCells(statement("SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk", [String(target)]))]
       : [to.map((column) => [column])];

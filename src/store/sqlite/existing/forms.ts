@@ -97,10 +97,7 @@ function isInteger(x: string): string {
   return `typeof(${x}) = 'integer' AND ${x} BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`;
 }
 
-/**
- * Returns a condition for valid numbers. A whole number that a double cannot hold would change, and JSON has no
- * infinity.
- */
+/** Returns a condition for valid numbers. It refuses whole numbers that a double cannot hold, and infinity, which JSON does not have. */
 function isNumber(x: string): string {
   const whole = `typeof(${x}) = 'integer' AND ${x} BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`;
   return `(${whole} OR typeof(${x}) = 'real' AND abs(${x}) <= 1.7976931348623157e308)`;
@@ -138,7 +135,7 @@ function spelled(between: " " | "T", end: "" | "+00:00"): Form {
         `typeof(${x}) = 'text' AND (${x} GLOB '${second}${end}' OR (${x} GLOB '${second}.[0-9]*${end}' AND ${digits(x)} NOT GLOB '*[^0-9]*' AND length(${x}) <= ${29 + end.length})) AND ${isMoment(x, between)}`,
       convertCell: (cell) => (typeof cell === "string" ? own(cell) + end : cell),
       span(cell) {
-        // The same instant with fewer digits sorts before it, with an end that is less than any digit, or with no end.
+        // Other texts of the same instant sort differently: one with fewer digits sorts before it, and so does one without an end.
         const first = own(cell)
           .replace(/(\.\d*?)0+$/, "$1")
           .replace(/\.$/, "");

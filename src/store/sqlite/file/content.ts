@@ -4,18 +4,18 @@ import { prepare } from "../connection.ts";
 import { findCode } from "../errors.ts";
 import { DatabaseSync } from "../node-sqlite.ts";
 
-/** The state of a file itself, without its log. */
+/** The content of the database file, without its log. */
 export interface Content {
-  /** The last revision that was moved into the file. SQLite only ever moves newer ones. */
+  /** The last revision that a checkpoint wrote into the file. Later checkpoints only increase it. */
   readonly revision: number;
   /** In bytes. */
   readonly size: number;
 }
 
 /**
- * Reads the file without its log. Returns the reason if another program has written to it: after any checkpoint, its
- * revision is at least the `knownContent` one. While a checkpoint is running, a reason may be wrong. Returns `knownContent` if the
- * file cannot be read for another reason.
+ * Reads the file without its log. Returns `knownContent` if the file cannot be read. Returns a sentence if another program has written to
+ * the file: its revision is then lower than in `knownContent`, which no checkpoint can cause. While a checkpoint runs, the sentence may be
+ * wrong.
  */
 export function readContent(path: string, knownContent: Content | null): Content | string | null {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;

@@ -24,12 +24,12 @@ export function readOpenFile(path: string, from: number, bytes: number): Buffer 
   return buffer.subarray(0, readSync(descriptor, buffer, 0, bytes, from));
 }
 
-/** The last descriptor of each path, which is usually right again. */
+/** The last descriptor of each path. It is usually still the right one. */
 const lastDescriptors = new Map<string, number>();
 
 /**
- * Returns the descriptor that SQLite has for an open file. It is only borrowed: closing any descriptor of the file would
- * release the locks of the whole process (sqlite.org/howtocorrupt.html, 2.2). Returns null if it is unknown.
+ * Returns the descriptor that SQLite itself uses for an open file. The caller must not close it: closing any descriptor of the file
+ * releases the locks of the whole process (sqlite.org/howtocorrupt.html, 2.2). Returns null if it is unknown.
  */
 function findDescriptor(path: string): number | null {
   const key = fileAt(path);

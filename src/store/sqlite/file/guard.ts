@@ -7,7 +7,7 @@ import { startOfFile } from "./descriptor.ts";
 import { createLogCheck } from "./log.ts";
 import { fileAt, requireInPlace, walBytes, type FilesInUse } from "./place.ts";
 
-/** An open database, as its threads know it. */
+/** An open database, as the threads of the store describe it to each other. */
 export interface OpenedDatabase {
   readonly path: string;
   /** The files of the database (`filesAt`). */
@@ -19,19 +19,19 @@ export interface OpenedDatabase {
 /** Checks that a file is still the opened one, and that only SQLite has written to it. */
 export interface Guard {
   /**
-   * Throws if the file is not in its place. Also throws if its content cannot be trusted, and then always. The
+   * Throws if the opened file is no longer at its path. Throws if its content cannot be trusted, and then at every later call. The
    * connection must not be in a transaction.
    */
   look(): void;
   /** The error if the file was overwritten. Null otherwise. */
   readonly found: Error | null;
-  /** True if the file may have been overwritten, so its log must not be moved into it. */
+  /** True if the file may have been overwritten. Its log must then not be moved into it. */
   readonly isSuspect: boolean;
   /** The last known state of the file. */
   readonly content: Content | null;
 }
 
-/** How long a wrong state must last, in milliseconds. A checkpoint that is running changes the file all the time. */
+/** How long a wrong state must last before it is reported, in milliseconds. A running checkpoint changes the file all the time. */
 const confirmedMs = 200;
 
 /**
@@ -75,7 +75,7 @@ export function createGuard(
     look() {
       if (found !== null) throw found;
       requireInPlace(path, files);
-      // An overwritten log says nothing about the file, so it is reported first.
+      // If the log was overwritten, the content of the file proves nothing, so the log is checked first.
       found = ifReadable(lookAtLog) ?? ifReadable(lookAtFile);
       if (found !== null) throw found;
     },
@@ -91,7 +91,7 @@ export function createGuard(
   };
 }
 
-/** Returns null if the disk cannot be read. The answer is unknown then, and a later read may succeed. */
+/** Returns null if the disk cannot be read. The state is unknown then, and a later check may find it. */
 function ifReadable<T>(look: () => T): T | null {
   try {
     return look();
@@ -100,13 +100,13 @@ function ifReadable<T>(look: () => T): T | null {
   }
 }
 
-/** Changes with every write to the file, and with nothing that SQLite does to other files. */
+/** Returns a text that changes with every write to the file, and only then. */
 function readFileState(path: string): string {
   const { ctimeNs, size } = statSync(path, { bigint: true });
   return `${ctimeNs} ${size}`;
 }
 
-/** The position of the flag for a log in the header of a file. */
+/** The position of the byte that says whether a database uses a log, in the header of a file. */
 const flagAt = 18;
 const ofLog = 2;
 const HEADER_OF_LOG_BYTES = 32;
@@ -119,7 +119,7 @@ const HEADER_OF_LOG_BYTES = 32;
 export function requireOwnLog(path: string): void {
   if (walBytes(path) <= HEADER_OF_LOG_BYTES || fileAt(path) === null) return;
   const start = ifReadable(() => startOfFile(path, flagAt + 1));
-  // A file of another kind is reported when it is read.
+  // A file that is not a SQLite database is reported when it is read.
   if (start === null || (start.length > 0 && (!isSQLite(start) || start[flagAt] === ofLog))) return;
   throw new StoreSetupError([
     `${path} was overwritten, and ${path}-wal holds changes of the previous file. SQLite would mix both. ` +

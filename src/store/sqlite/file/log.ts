@@ -6,8 +6,8 @@ import { readOpenFile } from "./descriptor.ts";
 import { requireInPlace, walBytes, type FilesInUse } from "./place.ts";
 
 /**
- * The new pages of the log to check. A hole ends at the next write, so a process checks only the first and the last of
- * its own new pages. `some` takes at most a millisecond.
+ * The new pages of the log that a check reads. If another program cut the log off, the next write leaves a hole after the last valid page,
+ * so a process needs to check only the first and the last of its own new pages. `some` takes at most a millisecond.
  */
 export type NewPages = "every page" | "some" | "ours";
 
@@ -27,10 +27,10 @@ const SALTS_OF_INDEX_AT = 32;
 /** The maximum number of new pages per check, which takes some ten milliseconds. */
 const mostPages = 8192;
 
-/** The number of intervals between the checked pages. */
+/** A check reads the pages in equal steps. This is their number. */
 const intervals = { some: 256, ours: 1 };
 
-/** The number of checks that must agree, because the log may restart during one. */
+/** The number of checks in a row that must find the same, because the log may restart during a check. */
 const agreeing = 3;
 
 /**
@@ -47,7 +47,7 @@ export function createLogCheck(path: string): FindForeignLog {
     const salts = header.subarray(saltsAt, saltsAt + SALTS_BYTES);
     const locatePage = (page: number): number =>
       HEADER_BYTES + (page - 1) * (FRAME_HEADER_BYTES + header.readUInt32BE(8));
-    // An older copy of the log agrees with itself, and not with the index.
+    // An older copy of the log is valid by itself. Only its index shows that it is not the current one.
     const own = readOpenFile(`${path}-shm`, SALTS_OF_INDEX_AT, SALTS_BYTES);
     if (own !== null && !own.equals(salts)) return "it is an older copy";
     const isThere = (page: number): boolean =>
@@ -66,9 +66,9 @@ export function createLogCheck(path: string): FindForeignLog {
   return (sizes, newPages = "every page") => {
     let why: string | null = null;
     for (let at = 0; at < agreeing; at++) {
-      // Without the sizes, only a log that has just been written to is known to have a page.
+      // If the sizes are unknown, the log is known to have a page only if this process has just written one.
       const pages = sizes?.()[0] ?? (newPages === "ours" ? 1 : 0);
-      // After a restart, the log is not read, and its header stays the old one until the next write.
+      // After a restart, the log is not read, and its old header stays until the next write.
       if (pages <= 0) return null;
       const log = openSync(`${path}-wal`, "r");
       try {
@@ -84,7 +84,7 @@ export function createLogCheck(path: string): FindForeignLog {
 
 /** The checks of a connection that writes. They throw unless the opened files are in place and only SQLite has written. */
 export interface LogChecks {
-  /** The check before a write. Skips what the check before the last acknowledgment has just seen. */
+  /** The check before a write. It does nothing if the check before the last acknowledgment is recent and no process has written since. */
   beforeWrite(sizes: (() => LogSizes) | null): void;
   /** The check before the acknowledgment of a write. */
   beforeAcknowledgment(sizes: (() => LogSizes) | null): void;
@@ -92,7 +92,7 @@ export interface LogChecks {
   everything(sizes: (() => LogSizes) | null): void;
 }
 
-/** How long the check before an acknowledgment also counts as the one before the next write, in milliseconds. */
+/** How long the check before an acknowledgment is recent, in milliseconds. */
 const freshMs = 100;
 
 export function createLogChecks(
@@ -112,7 +112,7 @@ export function createLogChecks(
 
   return {
     beforeWrite(sizes) {
-      // Pages of other processes must be checked before the pages of this one follow them.
+      // Another process has added pages. They must be checked before this process adds pages after them.
       if (sizes !== null && last !== null && now() - last.at < freshMs && sizes()[0] === last.pages) return;
       require(sizes, "every page");
     },

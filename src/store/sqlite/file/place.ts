@@ -22,8 +22,8 @@ export function filesAt(path: string): FilesInUse {
 }
 
 /**
- * Throws unless the opened files are still in place. A removed or replaced file still works for the process that has it
- * open, but all its writes are lost when the process ends.
+ * Throws unless the opened files are still at their paths. A process can go on writing to a file that was removed or replaced, but these
+ * writes are lost when it exits.
  */
 export function requireInPlace(path: string, files: FilesInUse): void {
   for (const suffix of ["", "-wal", "-shm"] as const) {
@@ -61,8 +61,8 @@ export function walBytes(path: string): number {
 }
 
 /**
- * The interval between checks of the file, in milliseconds. A later check confirms a wrong state before it is reported.
- * The operator still learns within a second that writes have stopped.
+ * The interval between checks of the file, in milliseconds. A second check confirms a wrong state before it is reported, and the operator
+ * must learn of it within a second.
  */
 const lookMs = 300;
 
@@ -106,7 +106,7 @@ export function watchFile(path: string, { observe, look, isGone, measureLog = wa
 
   function lookAtLog(): void {
     const bytes = measureLog(path);
-    // A large log is reported again only after it was smaller than half the limit.
+    // After a large log was reported, it is reported again only if it was smaller than half the limit in between.
     if (bytes > largeWALBytes && !isLarge) observe({ kind: "notice", level: "error", message: largeText(path, bytes) });
     isLarge = bytes > (isLarge ? largeWALBytes / 2 : largeWALBytes);
   }

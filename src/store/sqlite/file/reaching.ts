@@ -44,7 +44,7 @@ export function sqliteFileProblems(path: string, writes: boolean): readonly stri
 function behindLinks(path: string): string {
   try {
     const place = follow(resolve(path), mostLinks);
-    // The names of SQLite's other files are longer.
+    // SQLite's other files have longer names than this one, so the longest is tried.
     lstatSync(`${place}-journal`, { throwIfNoEntry: false });
     return place;
   } catch (error) {

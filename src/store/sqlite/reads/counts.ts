@@ -1,7 +1,7 @@
 import type { Collection, Where } from "../../store.ts";
 import type { IsLasting } from "../existing/views.ts";
 
-/** Cached numbers of rows for a condition (the same object), or for a whole collection if the condition is null. */
+/** Cached counts of rows: for a condition (the same object again), or for a whole collection if the condition is null. */
 export interface RememberedCounts {
   /** Returns null if there is no count, or if a transaction has committed since. */
   find(collection: Collection, where: Where | null): number | null;
@@ -9,7 +9,7 @@ export interface RememberedCounts {
   keep(collection: Collection, where: Where | null, count: number, version: number): void;
 }
 
-/** Caches each count until the next commit, because a client that turns pages counts the same rows for each page. */
+/** Caches each count until the next commit. A client that reads page after page asks for the same count each time. */
 export function rememberedCounts(version: () => number, isLasting: IsLasting): RememberedCounts {
   const remembered = new WeakMap<Collection, WeakMap<object, { readonly version: number; readonly count: number }>>();
   return {

@@ -1,13 +1,13 @@
 import type { Table } from "../../sql/schema/table.ts";
 import type { Statements } from "../connection.ts";
 
-/** Up to this number, rows are counted instead of estimated. This takes a tenth of a millisecond. */
+/** Smaller tables are counted and not estimated. Counting takes at most a tenth of a millisecond. */
 const mostCounted = 10_000;
 
-/** The number of sampled keys. If one of twenty exists, three of four estimates are less than a tenth off. */
+/** The number of sampled keys. If one of twenty exists, three of four estimates are off by less than a tenth. */
 const samples = 2000;
 
-/** Spreads the samples: neighbors are far apart, and no regular pattern of keys matches them. */
+/** The golden ratio spreads the samples evenly, and no regular pattern of keys coincides with them. */
 const golden = (Math.sqrt(5) - 1) / 2;
 
 /**

@@ -40,9 +40,8 @@ export type FromLongReader =
 class Overdue extends Error {}
 
 /**
- * How long a statement runs before it gives up the processor, in milliseconds. On Linux (EEVDF), even a thread of the
- * lowest priority finishes its slice, about 1.4 ms on two cores, before the thread that answers requests can run. A
- * sleeping thread has no slice to finish.
+ * How long a statement runs before it sleeps, in milliseconds. A thread that does not sleep delays the thread that answers requests: Linux
+ * lets even a thread of the lowest priority run for about 1.4 ms at a time on two cores.
  */
 const stepMs = 0.5;
 /** How long the thread then sleeps, in milliseconds. Linux adds about 0.1. */
@@ -84,7 +83,7 @@ function read(port: MessagePort, { path, collections, limitMs }: LongReaderData)
         // Sent as text, because a posted object would lose numbers that a double cannot hold (`ExactNumber`).
         return JSON.stringify(reader.list({ ...query, collection }));
       case "listJSON": {
-        // `postMessage` copies only own properties, and `first` and `last` may be getters of a class.
+        // `first` and `last` may be getters of a class, and `postMessage` copies only own properties.
         const { json, count, more, first, last } = reader.listJSON({ ...query, collection });
         return { json, count, more, first, last } satisfies ListText;
       }
@@ -100,7 +99,7 @@ function read(port: MessagePort, { path, collections, limitMs }: LongReaderData)
       port.postMessage({ kind: "given", result: answer(request) } satisfies FromLongReader);
     } catch (error) {
       if (error instanceof Overdue) return port.postMessage({ kind: "overdue" } satisfies FromLongReader);
-      // The next read gets a new connection, because this one may be broken.
+      // The connection may be broken. The next read opens a new one.
       close();
       port.postMessage({ kind: "failed", failure: toFailure(error) } satisfies FromLongReader);
     }
@@ -110,7 +109,7 @@ function read(port: MessagePort, { path, collections, limitMs }: LongReaderData)
     try {
       opened?.database.close();
     } catch {
-      // The connection is dropped in any case.
+      // The connection is no longer used, with or without an error.
     }
     opened = null;
   }

@@ -10,17 +10,17 @@ import type { SQLiteReader } from "./reader.ts";
 export interface LongReads {
   /** Runs a read. Rejects with `StoreTimeout` if it takes too long. */
   read<M extends keyof LongReadings>(method: M, query: LongReadings[M]): Promise<ReturnType<SQLiteReader[M]>>;
-  /** Gives up the running reads and ends the threads. */
+  /** Cancels the running reads and stops the threads. */
   close(): Promise<void>;
 }
 
-/** The maximum number of threads. One caller runs up to two reads at a time, so at least two callers are served. */
+/** The maximum number of threads. One caller runs at most two reads at a time, so at least two callers are served at the same time. */
 const mostThreads = 4;
 
 /** The number of reads that may wait for a thread. */
 const mostWaiting = 64;
 
-/** How long an idle thread stays, in milliseconds. */
+/** How long an idle thread is kept, in milliseconds. */
 const restMs = 30_000;
 
 interface WaitingRead {

@@ -12,7 +12,10 @@ export type ReadPage = (table: Table, statements: Statements, query: ListQuery) 
 /** The maximum length of a cached page, in characters. */
 const longestRemembered = 64 * 1024;
 
-/** Cached pages for a query (the same object) that is marked as repeated. Other pages would never be read again. */
+/**
+ * Cached pages of queries that are marked as repeated. `find` and `keep` recognize a query by its object. Pages of other queries are not
+ * cached.
+ */
 export interface RememberedPages {
   /** Returns null if there is no page, or if a transaction has committed since. */
   find(query: ListQuery): ListText | null;
@@ -21,9 +24,8 @@ export interface RememberedPages {
 }
 
 /**
- * Caches each page as long as its query exists and no transaction has committed, because the page is then the same. A
- * query of an existing table is a new object each time (`prefixing`), because the rows of a view may change without a
- * commit.
+ * Caches each page as long as its query object exists and no transaction has committed. A query of an existing table is a new object each
+ * time (`prefixing`), so its pages are not cached: the rows of a view may change without a commit.
  */
 export function rememberedPages(version: () => number): RememberedPages {
   const remembered = new WeakMap<ListQuery, { readonly version: number; readonly page: ListText }>();
@@ -84,8 +86,7 @@ function prepareShown(table: Table, names: readonly string[] | undefined): Selec
 }
 
 /**
- * Returns true if the text of a page is enough to find its rows and sorted values. A page with `maxLength` may end
- * early.
+ * Returns true if the sorted values at both ends can be read from the text of a page. Not with `maxLength`, because the page may end early.
  */
 function tellsItsEnds({ columns, isFlat }: SelectedColumns, { sort, maxLength }: ListQuery): boolean {
   return maxLength === undefined && isFlat && sort.every(({ column }) => columns.some(({ name }) => name === column));
@@ -106,8 +107,8 @@ function compileText(table: Table, query: ListQuery, shown: SelectedColumns, res
 }
 
 /**
- * Returns true if each row is written as JSON directly, which costs a fifteenth less than passing its values on. If
- * many rows may have to be sorted, or a value may be refused, only the shown rows are written.
+ * Returns true if SQL writes each row as JSON directly, which costs a fifteenth less. Otherwise only the rows of the page are written as
+ * JSON: if many rows may be sorted first, or if a value may be refused.
  */
 function isWrittenAsRead({ existing, computed }: Table, { long }: ListQuery): boolean {
   return long !== true && existing === null && computed.length === 0;
@@ -159,7 +160,7 @@ function readText(table: Table, statements: Statements, query: ListQuery, shown:
   });
 }
 
-/** Reads row by row. A record without its sorted values comes with them. */
+/** Reads row by row. Each record comes with its sorted values if it does not contain them. */
 function readRows(table: Table, statements: Statements, query: ListQuery, { named }: SelectedColumns): ListText {
   const parameters = createParameters(sqlite);
   const rest = compilePageRest(table, query, parameters);
@@ -202,8 +203,8 @@ interface Ends {
 }
 
 /**
- * A page that reads its ends on demand, because most pages need one or none. It is a class, because V8 creates a
- * description for each object literal with getters, which keeps the page in memory until a full garbage collection.
+ * A page that reads the sorted values at its ends only when they are needed, because most pages need one or none. It is a class because V8
+ * creates a description for each object literal with getters, which keeps the page in memory until a full garbage collection.
  */
 class Page implements ListText {
   readonly json: string;

@@ -45,7 +45,7 @@ export interface SQLiteReader {
 /** The options of a reader. */
 export interface ReaderOptions {
   readonly database: DatabaseSync;
-  /** Called before each read, so that reads may share a snapshot. */
+  /** Called before each read. It may open a snapshot that several reads share. */
   readonly ready: () => void;
   /** Does the same, and returns a number that changes after every commit. */
   readonly version: () => number;

@@ -15,10 +15,10 @@ const NEWLINE = "\n";
 /** The maximum number of UTF-8 bytes for one UTF-16 code unit. */
 const BYTES_OF_CHARACTER = 3;
 
-/** The position, the brackets and the separator of each key, in bytes. */
+/** The bytes that each key takes next to its records: its position, brackets and the separator. */
 const BESIDE_RECORDS = 16;
 
-/** The limit also applies to each value that is read on the way, shown or not. */
+/** The smallest limit, in bytes. The limit of SQLite also applies to each value that a statement reads, shown or not. */
 const LEAST_BYTES = 4 * 1024 * 1024;
 
 /**

@@ -20,9 +20,9 @@ export interface Snapshot {
 }
 
 /**
- * Shares a snapshot between the reads of one turn of the event loop. A read with a separate one takes three system
- * calls and four times as long. The snapshot ends with the turn, after a millisecond, or when a commit is acknowledged
- * in this process. `begun` is called within each snapshot. If it throws, there is no snapshot.
+ * Shares a snapshot between the reads of one turn of the event loop. A read with its own snapshot takes three more system calls and four
+ * times as long. The snapshot ends with the turn, after a millisecond, or when this process acknowledges a commit. `begun` runs within each
+ * new snapshot. If it throws, the snapshot ends.
  */
 export function createSnapshot(database: DatabaseSync, begun: () => void): Snapshot {
   const begin = prepare(database, "BEGIN");
@@ -38,7 +38,7 @@ export function createSnapshot(database: DatabaseSync, begun: () => void): Snaps
     try {
       commit.run();
     } catch {
-      // A disk error during the read. The reader got the error, and there was nothing to write.
+      // A disk error has ended the read, which got the error. There is nothing to write.
       if (database.isTransaction) database.exec("ROLLBACK");
     }
   }

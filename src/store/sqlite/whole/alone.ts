@@ -54,7 +54,7 @@ export async function reading<T>(
 }
 
 /**
- * Locks all others out of the file, even an empty one, in which another process could start a database. Returns null if
+ * Locks all other processes out of the file. Also of an empty file, because another process could create a database in it. Returns null if
  * there is no file, or if it is so damaged that no process can be using it.
  */
 export function hold(place: string): DatabaseSync | null {

@@ -25,7 +25,7 @@ export async function backupFile(path: string, to: string, replace: boolean, tel
   try {
     await copyFile(path, draft.path, tell);
     if (replace) {
-      // If there was no file, a database may have started there in the meantime.
+      // If there was no file before, another process may have created a database there.
       held ??= hold(place);
       removeLog(place, held);
     }
@@ -52,7 +52,7 @@ function removeLog(place: string, held: DatabaseSync | null): void {
 export async function copyFile(path: string, to: string, tell: TellPages): Promise<number> {
   createFile(to);
   await reading(path, (source) => {
-    // Within a transaction of the source, other writes are not visible and do not restart the copy.
+    // While the source is in a transaction, the copy does not see other writes and does not restart because of them.
     source.exec("BEGIN");
     loadVersion(source, path);
     return backup(source, to, {

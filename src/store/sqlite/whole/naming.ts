@@ -18,13 +18,13 @@ export function nameToo(path: string, place: string): boolean {
     linkSync(path, place);
     return true;
   } catch (error) {
-    // Each system has another error for a disk without links. The other way will find any other problem.
+    // Systems report different errors for a disk without links. The fallback will find any other problem.
     if (isTaken(error)) throw error;
     return false;
   }
 }
 
-/** Renames a file without links. An empty file reserves the name, and the rename replaces it immediately. */
+/** Renames a file on a disk without links. An empty file reserves the name first, and the rename replaces it. */
 export function nameInstead(path: string, place: string): void {
   closeSync(openSync(place, "wx", 0o600));
   try {

@@ -14,7 +14,7 @@ export function placeOfCopy(named: string): string {
   const whole = suffix === undefined ? null : place.slice(0, -suffix.length);
   if (whole !== null && existsSync(whole))
     throw new CopyError("refused", `${place} is the name that SQLite uses for a part of ${whole}. Name another file.`);
-  // The index of a log is created again, and an empty log has no content.
+  // SQLite makes the index of a log again, and an empty log has no content.
   const left = [`${place}-wal`, `${place}-journal`].find((name) => holdsSomething(name));
   if (left !== undefined && !existsSync(place))
     throw new CopyError(

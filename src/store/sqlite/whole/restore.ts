@@ -13,7 +13,7 @@ import { nameInstead, nameToo } from "./naming.ts";
 import { placeToWrite } from "./place-of-copy.ts";
 import { contentIn, rememberedIn } from "./source.ts";
 
-/** More revisions than a service can assign after a backup. */
+/** The number that is added to the revision of a backup. No service makes this many changes after a backup. */
 const unknownRevisions = 1_000_000_000;
 
 /**
@@ -81,10 +81,7 @@ export async function beginRestore(file: string, named: string, tell: TellPages)
   }
 }
 
-/**
- * Gives the file a second name, so that its place is never empty. Returns false if the disk has no links, and the file
- * was renamed instead.
- */
+/** Gives the old file a second name, so that its path always leads to a file. On a disk without links, renames it and returns false. */
 function putAside(place: string, aside: string): boolean {
   const stays = nameToo(place, aside);
   if (!stays) nameInstead(place, aside);
@@ -103,9 +100,7 @@ function putLogAside(place: string, aside: string, isWhole: boolean): void {
   flush(dirname(place));
 }
 
-/**
- * Keeps the copy if its place was empty for a moment. A service may have started a database there, which then stays.
- */
+/** Moves the copy to its path if the path was empty for a moment. If a service has created a database there since, that database stays. */
 function keepInGap(draft: Draft, place: string, aside: string): void {
   try {
     draft.keep();
@@ -123,14 +118,14 @@ function contentOfHeld(held: DatabaseSync | null, place: string): Content | null
     requireSound(held, place);
     return contentIn(held);
   } catch {
-    // The file is being replaced because it cannot be read.
+    // The old file cannot be read, which is why it is being replaced.
     return null;
   }
 }
 
 /**
- * Raises the counters of the copy, so that revisions and keys from after the backup are not used again: a caller may
- * still have a validator of a lost state, or the id of a lost row. Returns the collections of the copy.
+ * Raises the counters of the copy above those of the old file. Otherwise revisions and keys could be used twice: a client may still have an
+ * ETag of a lost state, or the id of a lost row. Returns the collections of the copy.
  */
 async function passCounters(path: string, before: Content | null): Promise<readonly Collection[]> {
   const database = connect(path);

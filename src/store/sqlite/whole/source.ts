@@ -6,7 +6,7 @@ import { playOn, sendTo } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
 import { openAlone, openingError, loadVersion } from "./alone.ts";
 
-/** Opens a file to copy it. Other connections cannot open it until it is closed, so no write is missed. */
+/** Opens a file to copy it. No other connection can open it until it is closed, so the copy misses no write. */
 export function openSource(path: string): StoreSource {
   const database = openAlone(path);
   try {

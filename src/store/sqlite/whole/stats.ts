@@ -31,7 +31,7 @@ export function statsOfFile(path: string, withinMs = patienceMs): Promise<Stats>
 interface Tree {
   readonly table: string;
   readonly name: string;
-  /** True if only the leaves contain rows, as in tables whose rows have numbers. */
+  /** True if only the leaf pages contain rows. This is so in tables whose rows have numbers. */
   readonly isByNumber: boolean;
 }
 
@@ -42,7 +42,7 @@ function tablesIn(database: DatabaseSync, until: number): readonly TableStats[] 
   const looked = trees.filter(({ table }) => ours.has(table));
   const sizes = new Map<string, TreeSize[]>();
   for (const [at, { table, name, isByNumber }] of looked.entries()) {
-    // Small tables leave their unused time to the others.
+    // Small tables leave the rest of their time to the next ones.
     const share = (until - performance.now()) / (looked.length - at);
     const size = sizeOfTree(database, name, isByNumber, performance.now() + share);
     sizes.set(table, [...(sizes.get(table) ?? []), size]);

@@ -12,14 +12,13 @@ export interface TreeSize {
 /** A page in the form of `dbstat`: its path from the root (`/`, `/01a/`, `/01a/003/`), type, cells and bytes. */
 type Page = [path: string, type: "internal" | "leaf" | "overflow", cells: number, bytes: number];
 
-/** The minimum number of pages for an estimate, about a millisecond. */
+/** The minimum number of pages that an estimate needs. Reading them takes about a millisecond. */
 const fewestPages = 100;
 
 /**
- * Counts the entries and the bytes of a tree by reading its pages, which is ten times as fast as counting rows.
- * `isByNumber` is true for a table whose inner pages have no rows. The pages come in the order of the keys, and each
- * inner page has the number of its children. So if the time is over, the position of the last page shows what part of
- * the leaves was read.
+ * Counts the entries and the bytes of a tree by reading its pages, which is ten times as fast as counting rows. `isByNumber` is true for a
+ * table whose inner pages have no rows. The pages come in the order of the keys, and each inner page has the number of its children. So if
+ * the time limit ends the reading, the position of the last page shows which part of the leaves was read.
  */
 export function sizeOfTree(database: DatabaseSync, name: string, isByNumber: boolean, until: number): TreeSize {
   const pages = prepare(database, "SELECT path, pagetype, ncell, pgsize FROM dbstat WHERE name = ?").iterate(name);

@@ -63,7 +63,7 @@ export function createChanges(
       if (isKeyless(table, change)) return { kind: "unfit", change: at, column: "id" };
       const row = makeCompiled(table, change, keys);
       if (row !== undefined) return { kind: "done", collection, row };
-      // A trigger has prevented the row.
+      // A trigger of the table has skipped the insert.
       if (change.kind === "insert") return { kind: "unfit", change: at, column: null };
       return { kind: read(collection, (change as Of<"update">).key) === null ? "missing" : "stale", change: at };
     } catch (error) {
@@ -131,7 +131,7 @@ function makingWith(counters: Counters, getKeys: () => ChangeKeys): ChangeDialec
     revision: (values, ofMany) => (ofMany ? "latchkey_next_revision()" : values.place(counters.nextRevision())),
     takenKey: (_, place) => place,
     returning: ({ existing }) => existing!.quoteName("id"),
-    // The code that runs the statement sees whether it changed a row.
+    // The caller sees from the result of the statement whether it changed a row, so the statement needs no extra check.
     orRefused: ({ sql, shown }) => (shown === null ? sql : `${sql} RETURNING ${shown.selection}`),
     // No other connection writes at the same time, and the tables were checked before.
     onlyIf: "",
@@ -203,7 +203,7 @@ function insertAll(table: Table): string {
   );
 }
 
-/** Returns a cell for each of them: the given value, the default, or null. */
+/** Returns a cell for each column of the statement: the given value, the default, or null. */
 function encodeAll(table: Table, values: Of<"insert">["values"], keys: ChangeKeys): Cell[] {
   const findKey = (column: TableColumn, key: KeyOf): Cell => encode(sqlite, column, keyIn(key, keys));
   for (const name of Object.keys(values)) requireWritable(table, name);

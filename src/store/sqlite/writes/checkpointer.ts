@@ -37,17 +37,15 @@ export function moveLog(
 ): Content | null {
   try {
     requireInPlace(path, files);
-    // A new connection for each checkpoint takes a millisecond. A kept one could belong to a file that is no longer
-    // there.
+    // Opening a connection for each checkpoint takes a millisecond. An old connection could still belong to a file that was replaced.
     const database = connect(path);
     try {
-      // The pages of the log would hide that the file was overwritten.
+      // If the file was overwritten, a checkpoint would hide this.
       if (typeof readContent(path, knownContent) === "string") return null;
       // A checkpoint of a log that was overwritten damages the file.
       checks.everything(prepareLogSizes(database));
       database.exec("PRAGMA wal_checkpoint(PASSIVE)");
-      // SQLite syncs the file when the whole log is moved. The writer would do that, and other writes would wait for
-      // all moved pages.
+      // SQLite syncs the file only after the whole log was moved, and the writer would do it while other writes wait.
       syncFile(path);
       const moved = readContent(path, knownContent);
       return typeof moved === "string" ? null : moved;
@@ -60,7 +58,7 @@ export function moveLog(
 }
 
 if (parentPort !== null) {
-  // Like the writer thread: readers do not wait for it if all threads share one core.
+  // Same priority as the writer thread, so that reads do not wait for it if all threads share one core.
   giveWay(5);
   move(parentPort, workerData as OpenedDatabase);
 }

@@ -18,24 +18,23 @@ export interface Checkpoints {
 }
 
 /**
- * The number of pages that are moved at a time; SQLite itself moves a thousand. A commit waits for the disk while they
- * are synced. If they are spread over the file, a thousand delay it by 14 ms, these by 5 ms.
+ * The number of pages that are moved at a time. SQLite itself moves a thousand. A commit waits for the disk while these pages are synced:
+ * 14 ms for a thousand pages that are spread over the file, 5 ms for this number.
  */
 const pagesAtATime = 250;
 
-/** The length of the log, in pages, from which it should restart, as soon as hardly any pages are left to move. */
+/** The length of the log, in pages, from which it should restart. It can restart when almost all of its pages are moved. */
 const longLog = 2000;
-/** If a reader prevents this, it is tried again after this many pages. */
+/** If a reader prevents the restart, it is tried again after this many more pages. */
 const retryPages = 500;
 
 /** How long the thread stays idle before it stops, in milliseconds. */
 const restMs = 30_000;
 
 /**
- * Runs checkpoints beside the commits. SQLite itself moves a thousand pages within the commit that reaches this number.
- * They are spread over the file and are synced, so this write and all later ones wait for as many disk writes. A thread
- * therefore moves them beside the commits. Only a writer can restart the log, and only if nothing is left to move. So
- * the writer moves the few pages that were added in the meantime.
+ * Runs checkpoints in a separate thread. SQLite itself moves a thousand pages within the commit that reaches this number, and this write
+ * and all later ones wait for the disk. Only a writer can restart the log, and only if all pages are moved, so the writer moves the few
+ * pages that were added in the meantime.
  */
 export function checkpointsBeside(data: OpenedDatabase): Checkpoints {
   let worker: Worker | null = null;
@@ -53,7 +52,7 @@ export function checkpointsBeside(data: OpenedDatabase): Checkpoints {
         isMoving = false;
         rest = setTimeout(() => void close(), restMs).unref();
       },
-      // A new thread is started for the next pages.
+      // The next request starts a new thread.
       ended() {
         if (worker !== started) return;
         worker = null;
@@ -80,7 +79,7 @@ export function checkpointsBeside(data: OpenedDatabase): Checkpoints {
 
   return {
     takeOver(database, sizes) {
-      // The connection continues with its own checkpoints.
+      // Without the sizes, SQLite runs the checkpoints of this connection itself.
       if (sizes === null) return () => {};
       database.exec("PRAGMA wal_autocheckpoint = 0");
       let askedAt = 0;
@@ -93,7 +92,7 @@ export function checkpointsBeside(data: OpenedDatabase): Checkpoints {
         // Under heavy writing, up to an eighth of the log counts as hardly any. Otherwise a log that grows faster than
         // it is moved would never restart.
         if (log >= tryAnewAt && log - moved < Math.max(retryPages / 2, log / 8)) {
-          // The pages of the log would hide that the file was overwritten.
+          // If the file was overwritten, a checkpoint would hide this.
           if (typeof readContent(data.path, knownContent) !== "string") database.exec("PRAGMA wal_checkpoint(PASSIVE)");
           tryAnewAt = log + retryPages;
         } else if (log - moved >= pagesAtATime && log - askedAt >= pagesAtATime) {

@@ -29,7 +29,7 @@ export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<
     return broken === null ? null : findRefusal(broken, table, change, at);
   };
 
-  /** Tables of others may check their references at the end of the transaction. */
+  /** Existing tables may check their references at the end of the transaction (`DEFERRABLE INITIALLY DEFERRED`). */
   function atEnd(changes: readonly NamedChange[]): Refusal | null {
     const refusals = changes.flatMap((change, at) => {
       const collection = collections.get(change.collection);
@@ -42,7 +42,7 @@ export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<
     return find("dangling") ?? find("referenced") ?? find("unfit") ?? null;
   }
 
-  /** SQLite does not name the violated reference, so each is checked. */
+  /** SQLite does not name the violated reference, so each reference is checked. */
   function reference(table: Table, change: NamedChange, keys: ChangeKeys): BrokenRule {
     return {
       rule: "reference",
@@ -110,7 +110,7 @@ function brokenBy(error: unknown, table: Table, reference: () => BrokenRule): Br
     case code.foreignKey:
       return reference();
     case code.trigger:
-      // A restricting reference, or the message of a custom trigger.
+      // A reference with `ON DELETE RESTRICT`, or the message of a trigger of another program.
       return message.includes("FOREIGN KEY") ? reference() : { rule: "own", column: null };
     case code.notNull:
     case code.datatype:
@@ -154,8 +154,8 @@ function unquoted(name: string): string {
 }
 
 /**
- * Follows the path of the deletion until a row is referenced. Uses the real references, because not all of them are
- * declared. `going` selects the rows to delete, after their columns.
+ * Follows the deletion through all tables until it finds a row that still refers to a deleted one. Reads the references from the database,
+ * because not all of them are declared. `going` selects the rows to delete, after their columns.
  */
 function findHolder(
   database: DatabaseSync,

@@ -3,7 +3,7 @@ import type { Collection } from "../../store.ts";
 import { prepare } from "../connection.ts";
 import { code, findCode } from "../errors.ts";
 
-/** The most passed keys that one write removes, so no write takes long because of them. */
+/** The maximum number of used keys that one write removes from the list, so that no write takes long. */
 const forgotten = 500;
 
 /**
@@ -26,7 +26,7 @@ interface KeyCounter {
   next: number;
   /** No key from `next` up to this one is taken. Null before the first lookup. */
   clearBelow: number | null;
-  /** True if the counter has passed some taken keys, which can be forgotten. */
+  /** True if the counter is beyond some taken keys, so these can be removed from the list. */
   passed: boolean;
 }
 
@@ -107,13 +107,12 @@ export function createCounters(database: DatabaseSync): Counters {
   };
 }
 
-/** The longest sequence of explicit keys. */
+/** The largest distance between a taken key and the free key that is searched for. */
 const furthest = 2 ** 40;
 
 /**
- * Returns a free key after a taken one: the first after a sequence of taken keys, for any length of it. Doubling steps
- * find a free key, and then halving steps find the last taken key before it. Free keys that are skipped are never
- * issued. If the key at each of these steps is taken, returns the next key, free or not.
+ * Returns a free key after a taken one. Doubling steps find a free key, and then halving steps find the last taken key before it. Keys that
+ * this skips are never issued. If the key at each of these steps is taken, returns the next key, free or not.
  */
 export function firstFree(taken: number, isTaken: (key: number) => boolean): number {
   let [last, free] = [taken, taken + 1];
@@ -130,7 +129,7 @@ export function firstFree(taken: number, isTaken: (key: number) => boolean): num
   return free;
 }
 
-/** Tries again with the next keys if another program has used one of them. */
+/** Tries again with the next key if another program has used this one. */
 export function withFreeKeys<T>(put: () => T): T {
   for (;;) {
     try {

@@ -17,7 +17,7 @@ interface Text {
 export function changeRunner(database: DatabaseSync): RunChange {
   const circular = new Map<string, boolean>();
 
-  /** A cascade without a circle cannot be deeper than the number of tables. */
+  /** Returns true if a cascade may be deeper than the number of tables: only if its references form a circle. */
   function mayBeDeep(table: string): boolean {
     let is = circular.get(table);
     if (is === undefined) circular.set(table, (is = leadsToCircle(database, table)));
@@ -32,7 +32,7 @@ export function changeRunner(database: DatabaseSync): RunChange {
     try {
       return removed(run, { table, from: text.slice(DELETE.length), parameters: values });
     } catch (error) {
-      // A custom trigger can end the whole transaction.
+      // A trigger of another program can end the whole transaction.
       if (database.isTransaction) database.exec("ROLLBACK TO removal");
       throw error;
     } finally {
@@ -75,7 +75,7 @@ function leadsToCircle(database: DatabaseSync, table: string): boolean {
   return isCircular(table);
 }
 
-/** The rows to remove. */
+/** The rows to remove, as SQL. */
 interface Going {
   /** The name of the table. */
   readonly table: string;
@@ -89,7 +89,7 @@ interface Row {
   readonly key: readonly Cell[];
 }
 
-/** A row whose child rows are being removed. `below` are the remaining ones, each with the reference that led to it. */
+/** A row whose child rows are being removed. `below` has the child rows that remain, each with the reference that led to it. */
 interface CascadeStep {
   readonly row: Row;
   readonly id: string;
@@ -122,7 +122,7 @@ interface CascadingTable {
 class CascadeRemoval {
   readonly #database: DatabaseSync;
   readonly #tables = new Map<string, CascadingTable>();
-  /** The rows on the current path, and the removed ones. */
+  /** The rows on the current path (`open`) and the removed ones (`gone`). */
   readonly #seen = new Map<string, "open" | "gone">();
 
   constructor(database: DatabaseSync) {
@@ -148,7 +148,7 @@ class CascadeRemoval {
         steps.pop();
         continue;
       }
-      // A parent row is also a child row: the circle is broken there.
+      // The child row is also on the path of its parents. Clearing its reference breaks the circle.
       if (this.#seen.get(formatRowId(next.row)) === "open") next.by.detach?.run(...next.row.key);
       else steps.push(...this.#open(next.row));
     }

@@ -8,10 +8,7 @@ import { sqlite } from "../dialect.ts";
 import { keyIn, type RowChange } from "../named.ts";
 import { withFreeKeys, type Counters } from "./counters.ts";
 
-/**
- * Makes the rows of a relation, with one statement for each record. `keys` are those of the rows that earlier changes
- * made.
- */
+/** Adds rows to a many-to-many relation, with one statement for each record. `keys` are the keys of the rows from earlier changes. */
 type Link = (
   table: Table,
   change: Extract<RowChange, { readonly kind: "link" }>,

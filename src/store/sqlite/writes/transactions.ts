@@ -92,12 +92,12 @@ export function createCommitter(
   }
 
   return {
-    // Rollbacks are rare, and a savepoint for each transaction costs as much as its row.
+    // Rollbacks are rare. A savepoint for each transaction would cost as much as its row, so the group is tried without savepoints first.
     commit(transactions) {
       try {
         return commitWith(() => attemptTogether(transactions)) ?? commitWith(() => transactions.map(attemptAlone))!;
       } catch (error) {
-        // A table of others may check its references at the end, or have triggers that roll back everything.
+        // Existing tables may check their references at the end, or have triggers that roll back the whole group.
         if (findCode(error) !== code.foreignKey && !(error instanceof EndedByTrigger)) throw error;
         return transactions.map(commitOne);
       }
@@ -120,9 +120,7 @@ interface Attempts {
   attemptTogether(transactions: readonly NamedTransaction[]): Result[] | null;
 }
 
-/**
- * A trigger has rolled everything back (`RAISE(ROLLBACK, …)`). The outcome is that of the transaction that fired it.
- */
+/** A trigger has rolled back the whole group (`RAISE(ROLLBACK, …)`). The outcome is that of the transaction that fired it. */
 class EndedByTrigger extends Error {
   readonly outcome: Result;
 
@@ -186,13 +184,13 @@ function createAttempts(trying: Trying): Attempts {
  */
 function leavesNothing(result: Result, { changes: [first] }: NamedTransaction, { collections }: Trying): boolean {
   if (result.kind === "replayed" || result.kind === "mismatch" || result.kind === "outdated") return true;
-  // A custom trigger may have changed something else and skipped the change.
+  // A trigger of another program may have changed another row and skipped this change.
   return "change" in result && result.change === 0 && collections.get(first!.collection)?.existing === undefined;
 }
 
 /**
- * Corrects a refusal after the rollback. If the row of an existing table is still in the expected state, a trigger
- * skips changes.
+ * Corrects the reason of a refusal after the rollback. If the row of an existing table still has the expected revision, a trigger has
+ * skipped the change.
  */
 function correctResult(
   result: Result,
@@ -222,7 +220,7 @@ function run({ changes: wanted, idempotency }: NamedTransaction, { changes, reco
     keys.push(made.row === null ? null : (made.row.record["id"] as Key));
     collections.push(made.collection);
   }
-  // The outcome shows the final state of a row. For a single change, it is already known.
+  // The row shows the outcome of all changes together. For a single change, the outcome is already known.
   if (wanted.length > 1)
     for (const at of rowsToRead(wanted, (each) => collections[each] ?? null))
       rows[at] = changes.read(collections[at]!, keys[at]!, shownBy(getTable(collections[at]!), wanted[at]!));

@@ -15,18 +15,18 @@ export interface WriteLock {
 const LOOK_MS = 1;
 
 /**
- * How long a process may write if it shares the file, and how long it then pauses, in milliseconds. The others check
- * during the pause. Shorter turns cost more, because the changes of others must be read again.
+ * How long a process writes before it pauses, if it shares the file, and how long it pauses, in milliseconds. Other processes get the lock
+ * during the pause. Shorter times cost more, because each process must then read the changes of the others more often.
  */
 const turnMs = 25;
 const restMs = 2;
-/** How long the file counts as shared after another process was seen, in milliseconds. */
+/** How long the file counts as shared after another process has written to it, in milliseconds. */
 const rememberMs = 1000;
 
 /**
- * Makes processes write in turns. SQLite has no queue for waiting processes. It checks less and less often whether the
- * file is free, in the end ten times a second, and a process that has written continues at once. With several
- * processes, one can wait for seconds. So each process checks often, and takes turns if it has seen others.
+ * Makes processes write one after the other. SQLite has no queue: a waiting process checks less and less often whether the file is free, in
+ * the end ten times a second, while the process that wrote continues at once. So one process could wait for seconds. Here each process
+ * checks once a millisecond, and pauses regularly if other processes write too.
  */
 export function makeWriteLock(database: DatabaseSync, busyMs: number): WriteLock {
   waitForNobody(database);
@@ -35,7 +35,7 @@ export function makeWriteLock(database: DatabaseSync, busyMs: number): WriteLock
   let endedAt = 0;
   let metAt = -Infinity;
 
-  /** Makes sure that the file had a pause, or pauses now. */
+  /** Pauses, unless the file was free long enough since the last write. */
   function rest(): void {
     const now = performance.now();
     const isOver = now - turnBegan > turnMs && now - metAt < rememberMs;
@@ -63,10 +63,7 @@ export function makeWriteLock(database: DatabaseSync, busyMs: number): WriteLock
   };
 }
 
-/**
- * Runs a task as soon as no other process writes. Starts it again from the beginning if another one does. Throws if
- * that takes too long.
- */
+/** Runs a task as soon as no other process writes. Runs it again if another process writes first. Throws if this takes too long. */
 export function whenFree<T>(database: DatabaseSync, busyMs: number, task: () => T): T {
   waitForNobody(database);
   const startedAt = performance.now();

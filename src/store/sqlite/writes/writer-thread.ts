@@ -25,16 +25,15 @@ interface WriteWaiter {
   readonly reject: (error: unknown) => void;
 }
 
-/** One group is being committed and one is ready, so the thread never waits for this one. */
+/** The thread has at most this many groups: it commits one, and the next one is ready. */
 const mostGroups = 2;
 
 /**
- * The number of outcomes that are reported in one turn of the event loop. Each leads to a response, and soon to another
- * request.
+ * The number of outcomes that are reported in one turn of the event loop. Each outcome leads to a response, and often to the next request.
  */
 const mostOutcomes = 8;
 
-/** In a group with more transactions, or more octets, the first of them would wait too long. */
+/** The maximum number of transactions in a group. In larger groups, the first transaction would wait too long for its response. */
 const largestGroup = 1000;
 const longestGroup = 1024 * 1024;
 
@@ -66,7 +65,7 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
         if (worker !== started) return;
         worker = null;
         groups = 0;
-        // Those in `gathered` were not sent to this thread and go to the next one.
+        // The transactions in `gathered` were not sent to this thread. The next thread gets them.
         fail(waiting.splice(0, waiting.length - gathered.length), reason);
         flush();
         rest();
@@ -144,7 +143,7 @@ async function stopWorker(running: Worker): Promise<void> {
 }
 
 interface WaiterNotifier {
-  /** Gives a result to each of the first waiting callers. */
+  /** Passes each result to the write that waits for it, in order. */
   settle(waiting: WriteWaiter[], results: readonly SomeResults[]): void;
   fail(waiters: readonly WriteWaiter[], reason: unknown): void;
   isUnderWay(): boolean;

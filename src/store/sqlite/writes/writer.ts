@@ -32,7 +32,7 @@ export interface WriterData extends OpenedDatabase {
 /** A message to the thread: a group of transactions as JSON, or null when there will be no more. */
 export type ToWriter = string | null;
 
-/** The response to each group: the results in its order, or the reason why the whole group failed. */
+/** The answer to each group: the results in the same order, or the error if the whole group failed. */
 export type FromWriter =
   | { readonly results: readonly SomeResults[] }
   | { readonly failed: Failure; readonly count: number };
@@ -70,7 +70,7 @@ function write(port: MessagePort, { path, files, content, busyMs, collections, s
     indexing?.stop();
     void checkpoints.close().then(() => {
       database?.close();
-      // Nothing is left to wait for. The port cannot be closed in Deno.
+      // Without a listener, the thread exits. Deno cannot close the port.
       port.off("message", hear);
     });
   };
@@ -106,7 +106,7 @@ function write(port: MessagePort, { path, files, content, busyMs, collections, s
     try {
       if (database !== null) committed();
     } catch {
-      // The log keeps the data, and reads use it. The next write shows whether the disk works.
+      // The rows are committed and in the log. The next write shows whether the disk works.
       disconnect();
     }
   }
@@ -167,7 +167,7 @@ function takingIn(collections: readonly Collection[], busyMs: number): TakeSome 
   };
 }
 
-/** Finds the real cause of an error. SQLite cannot distinguish a log that was cut off from a disk failure. */
+/** Returns the real cause of an error. SQLite reports a log that was cut off like a failure of the disk. */
 function resolveCause(error: unknown, check: () => void): unknown {
   try {
     check();
@@ -179,10 +179,10 @@ function resolveCause(error: unknown, check: () => void): unknown {
 
 function giveUp(database: DatabaseSync, path: string, files: FilesInUse): void {
   try {
-    // A removed log is lost when the last process closes it.
+    // If the log was removed, its content is lost when the last process closes the file.
     if (isLogRemoved(path, files)) database.exec("PRAGMA wal_checkpoint(PASSIVE)");
   } catch {
-    // Writers receive the error about the removed log.
+    // Each write gets the error about the removed log.
   }
   try {
     database.close();
@@ -192,7 +192,7 @@ function giveUp(database: DatabaseSync, path: string, files: FilesInUse): void {
 }
 
 if (parentPort !== null) {
-  // Reads do not wait until a group is written.
+  // A lower priority than the thread that answers requests, so that reads do not wait for it.
   giveWay(5);
   write(parentPort, workerData as WriterData);
 }
