@@ -18,7 +18,7 @@ export interface Counters {
 
 /** Everything that a store holds, in a form that every engine understands. */
 export interface Content {
-  /** Every collection that was ever stored, including those that are not declared today. */
+  /** Every collection whose rows are stored, also if no declaration names it today. */
   readonly collections: readonly Collection[];
   counters(): Promise<Counters>;
   count(table: string): Promise<number>;
@@ -26,10 +26,7 @@ export interface Content {
   read(table: string): AsyncIterable<readonly CopiedRow[]>;
 }
 
-/**
- * A store that is being copied. It shows one state while it is open, and no other process writes to it during that
- * time.
- */
+/** A store that is being copied. It shows one state until it is closed, and no process writes to it in that time. */
 export interface StoreSource extends Content {
   close(): Promise<void>;
 }
@@ -54,7 +51,7 @@ export interface CopiedTable {
   readonly key: readonly string[];
 }
 
-/** The tables that a store keeps in addition to the collections. No collection can have one of their names. */
+/** The store's own tables, for example idempotency records. No collection can have one of their names. */
 export const keptBeside: readonly CopiedTable[] = [
   {
     name: "latchkey_taken_keys",
@@ -170,7 +167,7 @@ async function write(target: StoreTarget, table: string, page: readonly CopiedRo
   try {
     await target.write(table, page);
   } catch (error) {
-    // A value that the other engine cannot hold, such as U+0000 or a text that is too long for an index.
+    // The other engine cannot hold a value, for example U+0000 or a text that is too long for an index.
     if (!(error instanceof TypeError)) throw error;
     const cause = { cause: error };
     throw new CopyError("refused", `${table} has a value that the target cannot store. ${error.message}`, cause);
@@ -233,9 +230,8 @@ function copiedTable(collection: Collection, collectShadows: CollectShadows): Co
 }
 
 /**
- * Reads the declaration that a store remembers (JSON). Adds the columns that are no longer declared but still hold
- * values.
- * `types` has the types of all columns that were ever declared, `there` the names of all columns that exist.
+ * Reads the declaration that is stored with a table (JSON). Adds the columns that are no longer declared but still have values. `types` has
+ * the types of all columns that were ever declared, `there` the names of all columns that exist.
  */
 export function readDeclaration(
   text: string,
@@ -288,8 +284,8 @@ export function requireVersion(found: number, supportedVersion: number): void {
 }
 
 /**
- * Creates the error for tables of the store that no declaration describes. This is the state between a migration by
- * hand and the next start.
+ * Returns the error for tables that no stored declaration describes. An operator who migrates by hand leaves this state until the next
+ * start.
  */
 export function unknownTables(names: readonly string[]): CopyError {
   return new CopyError(

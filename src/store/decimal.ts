@@ -1,8 +1,7 @@
 import type { Column } from "./store.ts";
 
 const largest = 2n ** 63n - 1n;
-// A sign and the digits of the largest value. A longer text is refused unread, because reading takes the square of its
-// length.
+// A sign and the digits of the largest value. A longer text is refused at once, because parsing takes time with the square of its length.
 const maxLength = 20;
 
 /**
@@ -15,7 +14,7 @@ export function parseDecimal(text: string, scale: number): number | bigint | nul
   const fraction = withoutFinalZeros(match[3] ?? "");
   if (fraction.length > scale) return null;
   const digits = match[1]! + (match[2]!.replace(/^0+/, "") + fraction.padEnd(scale, "0") || "0");
-  // A number is exact for every integer of up to 15 digits.
+  // A double is exact for every integer of up to 15 digits.
   if (digits.length <= 15) return Number(digits) + 0;
   if (digits.length > maxLength) return null;
   const exact = BigInt(digits);

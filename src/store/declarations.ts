@@ -68,7 +68,7 @@ function mistakesInColumn(column: Column, byName: ReadonlyMap<string, Collection
   return mistakes;
 }
 
-/** Returns the mistakes of columns that need changes to a table that the store did not make. */
+/** Returns the mistakes of columns that would need changes to an existing table. */
 function mistakesOfKeeping(
   { existing }: Collection,
   column: Column,

@@ -1,5 +1,5 @@
 import { made } from "../core/copy.ts";
-/** The store's tables do not fit the declaration, and making them fit would lose data. */
+/** The tables do not fit the declaration. A start does not change them, because that could lose data: run `latchkey db migrate`. */
 export class MigrationNeeded extends Error {
   static {
     made(this.prototype);
@@ -17,7 +17,7 @@ export class MigrationNeeded extends Error {
   }
 }
 
-/** The store cannot be reached or refuses to write. The operation has not happened, or its result is unknown. */
+/** The store cannot be reached or refuses to write. The operation did not happen, or its result is unknown. */
 export class StoreUnavailable extends Error {
   static {
     made(this.prototype);
@@ -29,7 +29,7 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** The store stopped a long read, because it would delay other callers. It would take as long the next time. */
+/** The store stopped a read that took too long, because it delays other callers. A retry would take as long. */
 export class StoreTimeout extends StoreUnavailable {
   override readonly name = "StoreTimeout";
 }
@@ -39,7 +39,7 @@ export class StoreFull extends StoreUnavailable {
   override readonly name = "StoreFull";
 }
 
-/** A table was changed for a declaration that this process does not have. This process may not write to it any more. */
+/** The table was changed for a newer declaration than that of this process, so this process may no longer write to it. */
 export class StoreOutdated extends StoreUnavailable {
   override readonly name = "StoreOutdated";
 

@@ -14,13 +14,13 @@ export function fold(text: string): string {
 }
 
 /**
- * The two forms of a small sigma. The neighbors of a capital sigma decide which form it becomes, and a search term does
- * not have them:
+ * The two forms of a small sigma. A capital sigma becomes one or the other, depending on its neighbors. A search term does not have the
+ * same neighbors as the text:
  * `ΑΣ` alone becomes `ας`, but in `ΑΣΑ` it becomes `ασ`.
  */
 export const sigmas = { atEnds: "ς", elsewhere: "σ" } as const;
 
-/** Folds a part of a text and uses one form of sigma. The text that is searched needs the same treatment. */
+/** Folds a part of a text, and uses only one form of sigma. The searched text must be folded in the same way. */
 export function foldPart(part: string): string {
   return fold(part).replaceAll(sigmas.atEnds, sigmas.elsewhere);
 }

@@ -2,8 +2,8 @@ import { valueOfJSON } from "../core/exact-numbers.ts";
 import type { Idempotency, JSONValue, Recalled, Row, StoredRecord } from "./store.ts";
 
 /**
- * Returns the part of the written rows that is kept: for the first ones the columns that the response needs, and
- * nothing of the others.
+ * Returns the rows of a write as its idempotency record stores them: only the columns that the response needs, and only of the rows in the
+ * response.
  */
 export function keptRows(
   { columns, rows: count = 1 }: Idempotency,
@@ -21,7 +21,7 @@ function pickColumns(row: Row, columns: readonly string[]): Row {
 
 /** Formats the text that a write is kept as: its rows and the rest of its response. */
 export function formatKept({ answer, erasable }: Idempotency, rows: readonly (Row | null)[]): string {
-  // If the response must be erased with its row, and the write itself deleted that row, nothing is kept.
+  // The response must be erased with its row. If the write itself deleted that row, nothing is stored.
   const isGone = erasable && rows.length === 0;
   return JSON.stringify(answer === undefined || isGone ? rows : { rows, answer });
 }
@@ -35,8 +35,8 @@ export function parseKept(text: string): Extract<Recalled, { readonly kind: "rep
 }
 
 /**
- * Returns the key of the note that a record mentions a row. The note expires with the record. No caller's key starts
- * like this.
+ * Returns the key of a note that an idempotency record contains a row. The note expires with the record. No key of a client starts like
+ * this.
  */
 export function formatMention(collection: string, id: unknown, key = ""): string {
   return `about ${collection} ${String(id)} ${key}`;
@@ -47,7 +47,7 @@ export function keysFrom(prefix: string): readonly [from: string, to: string] {
   return [prefix, `${prefix.slice(0, -1)}!`];
 }
 
-/** Returns the rows of a record whose row was erased: only the id, so that a repeated request is still recognized. */
+/** Returns what an idempotency record contains after its row was erased: only the id, so that a repeated request is still recognized. */
 export function erasedRows(id: unknown): string {
   return JSON.stringify([{ revision: 0, record: { id } }]);
 }

@@ -5,27 +5,27 @@ import type { Operator } from "../core/operators.ts";
 /** The declaration of a table for the store. `V` is the type of a row, if it is known. */
 export interface Collection<V = unknown> {
   readonly name: string;
-  /** The store issues `integer` keys, and never twice. `text` keys come with the row. */
+  /** The store issues `integer` keys, each only once. `text` keys come with the row. */
   readonly key: "integer" | "text";
   readonly columns: readonly Column[];
-  /** Columns that are searched or sorted together, with the most selective use first. */
+  /** Columns that are searched or sorted together. The column that selects the fewest rows comes first. */
   readonly indexes?: readonly (readonly string[])[];
   /** Values that SQL computes from the columns of a row on every read. They are not stored. */
   readonly computed?: readonly ComputedColumn[];
-  /** An existing table that others also write to. The store then makes no table for the collection. */
+  /** An existing table that other programs also write to. The store makes no table for this collection. */
   readonly existing?: ExistingTable;
   /** Columns that are no longer declared. They are kept, hidden, until the given month: `{ nickname: "2027-01" }`. */
   readonly removed?: Readonly<Record<string, string>>;
   /**
-   * The lists of ids that its rows are made of, if the records of another collection hold them. Its columns are the
-   * record and the id.
+   * Set for the collection of a many-to-many relation whose ids are lists in the records of another collection. Its columns are the record
+   * and the id.
    */
   readonly links?: KeptLinks;
   /** Only for the type checker. */
   readonly typed?: V;
 }
 
-/** The place of lists of ids. */
+/** The column that holds the lists of ids. */
 export interface KeptLinks {
   readonly collection: string;
   /** A JSON column. */
@@ -35,8 +35,8 @@ export interface KeptLinks {
 }
 
 /**
- * An existing table. Others made it, change its columns and write to it. The store reads the named columns and writes
- * those that it may. It adds nothing to the table and keeps no information about it.
+ * An existing table, made and maintained by another program. The store reads the named columns and writes those that it may. It adds
+ * nothing to the table and stores nothing about it.
  */
 export interface ExistingTable {
   /** The name. On PostgreSQL, it may include the schema: `shop.orders`. */
@@ -47,18 +47,15 @@ export interface ExistingTable {
   readonly writes: readonly TableWrite[];
   /** The columns that are written, by their declared names. All if it is left out. */
   readonly written?: readonly string[];
-  /**
-   * The source of the revision, which differs for each state of a row: a counted integer column, the database's own
-   * value (`xmin`), or a digest of the row.
-   */
+  /** Where the revision of a row comes from: an integer column that counts, the database's own value (`xmin`), or a digest of the row. */
   readonly revision: "database" | "digest" | { readonly column: string };
   /** The form of the columns when the store was opened, by their declared names. Not part of a declaration. */
   readonly found?: Readonly<Record<string, FoundColumnForm>>;
-  /** The conditions that an index on its key serves, if not all of them, as found at startup (`Column.served`). */
+  /** The conditions that an index on the key can answer, if not all. Found at startup (`Column.served`). */
   readonly served?: "equality" | "nothing";
   /**
-   * The columns of its constraints, by constraint name, as found at startup. The database names the constraint that a
-   * row violates.
+   * The columns of each constraint, by the name of the constraint. Found at startup. The database reports a violated constraint by its
+   * name.
    */
   readonly constraints?: Readonly<Record<string, string>>;
 }
@@ -73,7 +70,7 @@ export interface FoundColumnForm {
   readonly nullable: boolean;
   /** True if the database provides a value when the write does not. */
   readonly filled: boolean;
-  /** True if only the database provides its values. */
+  /** True if the database fills only this column itself, so a write must not. */
   readonly generated: boolean;
   /** The words of a database enumeration. */
   readonly words?: readonly string[];
@@ -110,9 +107,7 @@ export interface Column {
   readonly searched?: true;
   /** It has few different values, so many rows share one. */
   readonly few?: true;
-  /**
-   * The conditions that an index on it serves, if not all of them. For columns of existing tables, as found at startup.
-   */
+  /** The conditions that an index on the column can answer, if not all. For columns of existing tables, found at startup. */
   readonly served?: "equality" | "nothing";
   /** The number of decimal places of a decimal. */
   readonly scale?: number;
@@ -125,7 +120,7 @@ export interface Column {
   readonly rule?: JSONValue;
   /** Returns true if a value satisfies the rule. */
   readonly fits?: (value: Value) => boolean;
-  /** The source of its values if the existing rows have none, or different ones. */
+  /** How the existing rows get values for the column if they have none, or others. */
   readonly origin?: Origin;
 }
 
@@ -141,7 +136,7 @@ export interface ComputedColumn extends Column {
   readonly sql: SQLConversion;
 }
 
-/** The source of the values of a column. It is used once, when the table is migrated. */
+/** How the values of a column are made when its table is migrated. */
 export interface Origin {
   /** The earlier name of the column. */
   readonly renamedFrom?: string;
@@ -185,18 +180,18 @@ export interface Row {
 export type { Operator } from "../core/operators.ts";
 
 /**
- * A condition for rows. `id` is a column like any other. `in` takes an array, `null` a boolean. Text compares by code
- * point. `contains` and `starts` regard case. `icontains` and `istarts` do not, and are for folded columns. A
- * comparison with a missing value is false, and `not` inverts exactly that: every row matches one of the two.
+ * A condition for rows. `id` is a column like any other. `in` takes an array, `null` a boolean. Text is compared by code point. `contains`
+ * and `starts` are case-sensitive. `icontains` and `istarts` are not, and need a folded column. A comparison with a missing value is false,
+ * and `not` inverts this: each row matches either a condition or its `not`.
  */
 export type Where<C extends string = string> =
   | { readonly column: C; readonly operator: Operator; readonly value: Value }
   /**
-   * A word (`splitWords`) in one of the searched columns starts with this. `few`: hardly any rows have it (`countWords`),
-   * so the index on words is used. `waiting`: many more rows are not in the index yet and must be scanned.
+   * A word (`splitWords`) in one of the searched columns starts with this text. `few`: only a few rows match (`countWords`), so the index
+   * of words is used. `waiting`: many new rows are not in the index yet and must be scanned.
    */
   | { readonly word: string; readonly few?: true; readonly waiting?: true }
-  /** The rows that the other collection names in its column `record`, next to one of these values of `linked`. */
+  /** The rows that the other collection has in its column `record`, together with one of these values in its column `linked`. */
   | { readonly link: Collection; readonly record: string; readonly linked: string; readonly values: readonly Key[] }
   | { readonly all: readonly Where<C>[] }
   | { readonly any: readonly Where<C>[] }

@@ -1,6 +1,6 @@
 import type { Collection, Column } from "./store.ts";
 
-/** The longest time that a start puts words into an index, in milliseconds. The rest is done in the background. */
+/** The longest time that a start spends on indexing words, in milliseconds. The rest is done in the background. */
 export const firstIndexingMs = 1000;
 
 /** True if the words of a column are indexed. */

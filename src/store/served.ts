@@ -3,8 +3,8 @@ import type { Collection, Column, ListQuery, Operator, Sort, Where } from "./sto
 type LeafCondition = Exclude<Where, { readonly all: unknown } | { readonly any: unknown } | { readonly not: unknown }>;
 
 /**
- * True if an index returns the rows of a query in their order. A page then costs only the rows that it shows, however
- * many there are. Any other query may scan all rows, and should be a `long` read.
+ * True if an index returns the rows of a query in their order. A page then costs only its own rows, for any size of the table. Any other
+ * query may scan all rows, and should be a `long` read.
  */
 export function isServed(query: Pick<ListQuery, "collection" | "where" | "sort">): boolean {
   const { where, sort } = query;
@@ -16,7 +16,7 @@ export function isServed(query: Pick<ListQuery, "collection" | "where" | "sort">
   let ranged: string | null = null;
   let isOpen = false;
   let unique: string | null = null;
-  // If few rows have a word, few must be sorted.
+  // If only a few rows have a word, sorting them costs little.
   if (conditions.some((each) => "word" in each && each.few === true && each.waiting !== true)) return true;
   for (const condition of conditions) {
     if ("word" in condition || "link" in condition) return false;
@@ -34,8 +34,8 @@ export function isServed(query: Pick<ListQuery, "collection" | "where" | "sort">
     else if (isRange(operator) && (ranged === null || ranged === column)) ranged = column;
     else isOpen = true;
   }
-  // If an index has the equal columns first and the order after them, SQLite may prefer it to the unique index. It then
-  // reads all equal rows: 31 ms for a million.
+  // If another index has the equal columns first and then the order, SQLite may prefer it to the unique index, and read all equal rows: 31
+  // ms for a million.
   if (unique !== null) return equal.size === 0 || sort[0]?.column === unique;
   if (isOpen) return false;
   const [first, ...rest] = sort.filter(({ column }) => !equal.has(column));
@@ -47,9 +47,9 @@ export function isServed(query: Pick<ListQuery, "collection" | "where" | "sort">
 }
 
 /**
- * Returns the column whose index returns the rows of a range in order. Returns null if there is none. A caller that
- * takes only some rows uses this order. Otherwise, a database that expects many rows in the range could scan the whole
- * table, even if no row of the range is left.
+ * Returns the column whose index returns the rows of a range in order. Returns null if there is none. A caller that takes only some rows of
+ * the range should use this order. Otherwise a database that expects many rows in the range could scan the whole table, even if the range
+ * is empty.
  */
 export function rangedColumn({ existing, columns, indexes = [] }: Collection, where: Where): string | null {
   if (existing !== undefined) return null;
@@ -67,8 +67,8 @@ export function rangedColumn({ existing, columns, indexes = [] }: Collection, wh
 type Link = Extract<Where, { readonly link: unknown }>;
 
 /**
- * Returns the link if a list has only the rows linked to one value, in the order of the ids. The table of links stores
- * these rows together. Returns null for any other list.
+ * Returns the link if a list has all rows linked to one value, in the order of the ids. The table of links stores these rows together.
+ * Returns null for any other list.
  */
 export function linkAlone({ where, sort }: Pick<ListQuery, "where" | "sort">): Link | null {
   if (where === null || !("link" in where) || where.values.length !== 1) return null;
@@ -78,7 +78,7 @@ export function linkAlone({ where, sort }: Pick<ListQuery, "where" | "sort">): L
 /** The existing tables as they were found, with their own indexes. */
 const found = new WeakMap<Collection, Collection>();
 
-/** Stores the form in which the table of a collection was found. `isServed` and `isKeyScanned` use it. */
+/** Stores how the table of a collection was found. `isServed` and `isKeyScanned` use it. */
 export function serveAs(collection: Collection, as: Collection): void {
   found.set(collection, as);
 }
@@ -126,7 +126,7 @@ function leads(
   for (let at = 0; at < equal.size; at++) if (!equal.has(index[at]!)) return false;
   const isDescending = order[0]!.descending === true;
   for (const [at, { column, descending = false }] of order.entries()) {
-    // If few rows are equal in the first columns of an index, the database sorts these rows while it reads.
+    // If the first columns of an index select only a few rows, the database sorts these rows while it reads.
     if (index[equal.size + at] !== column || hasOtherOrder(collection, column) || descending !== isDescending)
       return at > 0 && isVaried(collection, order[at - 1]!.column);
     if (column === "id") return true;
@@ -143,12 +143,12 @@ function findServed({ existing, columns }: Collection, name: string): Column["se
   return name === "id" ? existing?.served : columns.find((column) => column.name === name)?.served;
 }
 
-/** True if no index finds a record by its id, because the key of an existing table is compared in a converted form. */
+/** True if no index finds a record by its id. This is so if the key of an existing table is compared in a converted form. */
 export function isKeyScanned(collection: Collection): boolean {
   return asServed(collection).existing?.served === "nothing";
 }
 
-/** True if no index finds the rows of a condition, because the column is stored in another form. */
+/** True if no index finds the rows of a condition, because the column stores its values in another form. */
 function isKeptOtherwise(collection: Collection, name: string, isRange: boolean): boolean {
   if (collection.existing === undefined) return false;
   const served = findServed(collection, name);
@@ -159,7 +159,7 @@ function isNullable({ columns }: Collection, name: string): boolean {
   return columns.find((column) => column.name === name)?.nullable === true;
 }
 
-/** True if hardly any rows share a value: a time or a text, but not a text with few different values, and not a number. */
+/** True if hardly any rows share a value. This is so for times and most texts, not for numbers and texts with few different values. */
 function isVaried({ columns }: Collection, name: string): boolean {
   const column = columns.find((each) => each.name === name)!;
   return column.few !== true && (column.type === "text" || column.type === "date-time");

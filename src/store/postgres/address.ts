@@ -14,14 +14,11 @@ export interface PostgresAddress {
   /** One URL for each server that may be the primary, in the given order. For `pg`; they include the password. */
   readonly servers: readonly string[];
   /**
-   * True if only a server that accepts writes will do: there are several servers, or `target_session_attrs` asks for
+   * True if the connection must lead to a server that accepts writes: if the URL names several servers, or `target_session_attrs` asks for
    * it.
    */
   readonly writable: boolean;
-  /**
-   * True if connections go through PgBouncer in transaction mode. No state of a connection lasts longer than a
-   * transaction.
-   */
+  /** True if connections go through PgBouncer in transaction mode. The state of a connection then ends with each transaction. */
   readonly pooled: boolean;
   /** The longest waits. */
   readonly timeouts: Timeouts;
@@ -39,9 +36,8 @@ export function isPostgresURL(text: string): boolean {
 }
 
 /**
- * Returns true if a `#`, `/` or `?` of the password, or an `@` after the host, is not written as `%XX`. Such a URL is
- * split at the wrong places, and its apparent host may be a piece of the password. No message may show any of its
- * parts.
+ * Returns true if the password contains `#`, `/` or `?`, or if an `@` follows the host, without `%XX`. Such a URL is split at the wrong
+ * place, and the host could be a part of the password. So no message may show any part of it.
  */
 function endsTooEarly(text: string): boolean {
   const [, path = "", behind = ""] = /^\w+:\/\/[^/?#]*([^?#]*)(.*)$/s.exec(text) ?? [];
@@ -123,7 +119,7 @@ function splitHosts(text: string): readonly string[] {
   return hosts.split(",").map((host) => scheme + user + host + behind);
 }
 
-/** libpq allows a user or a port without a host, but a URL does not. Both become parameters, which `pg` reads first. */
+/** libpq allows a user or a port without a host, but a URL does not. Both become parameters, and `pg` reads parameters first. */
 function withoutHost(text: string, user: string, port: string): string {
   const url = new URL(text);
   const [name = "", ...password] = user.slice(0, -1).split(":");
@@ -141,7 +137,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Reads libpq's other way to name several servers: `?host=one,two&port=5432,5433`. A single port is for all. */
+/** Reads the other form in which libpq names several servers: `?host=one,two&port=5432,5433`. One port is for all servers. */
 function listedServers(url: URL): readonly URL[] {
   const hosts = url.searchParams.get("host")?.split(",") ?? [];
   if (hosts.length < 2) return [url];

@@ -6,7 +6,9 @@ import type { Collection } from "../store.ts";
 /** The number of characters that remain of a name that is too long for PostgreSQL. */
 const keptOfNames = 50;
 
-/** Lists all objects that depend on the columns of a table: `column`, `what` it is, and `called`, its name or null. */
+/**
+ * Lists the objects that depend on the columns of a table. `column` is the column, `what` the kind of object, `called` its name or null.
+ */
 const boundSQL = `
   SELECT a.attname::text AS column,
     CASE WHEN r.oid IS NULL THEN pg_describe_object(d.classid, d.objid, d.objsubid) ELSE pg_describe_object('pg_class'::regclass, r.ev_class, 0) END AS what,
@@ -26,8 +28,8 @@ const boundSQL = `
   ORDER BY 1, 2`;
 
 /**
- * Finds the objects of others that depend on columns to be replaced or dropped. They would block the change, or be
- * dropped with the column without a warning.
+ * Finds the objects of other programs that depend on columns that will be replaced or dropped. Such an object blocks the change, or
+ * PostgreSQL drops it together with the column.
  */
 export function* findBound({ name }: Collection, going: ReadonlySet<string>): Script<readonly string[]> {
   if (going.size === 0) return [];

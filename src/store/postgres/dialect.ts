@@ -25,14 +25,14 @@ export const postgres: Dialect = {
     const type = collection.key === "integer" ? "bigint" : `text COLLATE "C"`;
     return { key: `${type} CONSTRAINT ${quote(formatKeyConstraint(collection))} PRIMARY KEY`, options: "" };
   },
-  // JSON has no equality operator, but its text has.
+  // JSON cannot be compared, but its text can.
   comparable: ({ type }, name) => (type === "json" ? `${name}::text` : name),
   isOneOf: (compared, cells, values, operand) =>
     operand === undefined
       ? `${compared} = ANY(${values.place(cells)})`
       : `${compared} = ANY(ARRAY(SELECT ${operand("each")} FROM unnest(${values.place(cells)}::text[]) AS u(each)))`,
   isAmong: (compared, select) => `${compared} = ANY(ARRAY(${select}))`,
-  // As an array, the keys are found by their index, even if the planner overestimates the table.
+  // With an array, PostgreSQL finds the keys by their index, even if the planner expects too many rows.
   isSomeOf: (compared, select) => `${compared} = ANY(ARRAY(${select} FOR UPDATE SKIP LOCKED))`,
   isLocked: (compared, select) => `${compared} = ANY(ARRAY(${select} FOR UPDATE))`,
   contains: (text, part) => `strpos(${text}, ${part}) > 0`,
@@ -43,7 +43,7 @@ export const postgres: Dialect = {
   },
   compileTypeQuery: (expression, table) =>
     `SELECT pg_typeof((SELECT (${expression}) FROM ${table} LIMIT 1))::text AS type`,
-  // A name with a point belongs to another schema.
+  // A name with a point includes the schema.
   quoteTable: (table) => namesIn(table).map(quote).join("."),
   fail: (said, column) => `latchkey_refuse(${said})::text::${compileStorage(column)}`,
   revisionSQL: {
@@ -54,15 +54,15 @@ export const postgres: Dialect = {
   joined: (...parts) => `concat(${parts.join(", ")})`,
 };
 
-/** Returns the parts of a table name: `shop.users`. A part with a point is in quotes, as in SQL: `shop."a.b"`. */
+/** Returns the parts of a table name: `shop.users`. A part that contains a point is in quotes, as in SQL: `shop."a.b"`. */
 function namesIn(table: string): readonly string[] {
   const parts = table.match(/(?<=^|\.)(?:"(?:[^"]|"")+"(?=\.|$)|[^.]*)/g) ?? [];
   return parts.map((part) => (/^".+"$/s.test(part) ? part.slice(1, -1).replaceAll('""', '"') : part));
 }
 
 /**
- * Returns SQL that names a table as `quoteTable` reads it. It includes the schema if the search path does not find the
- * table.
+ * Returns SQL for the name of a table, in the form that `quoteTable` reads. The name includes the schema if the search path does not find
+ * the table.
  */
 export function toldTableSQL(oid: string, name: string, schema: string): string {
   const part = (column: string): string =>
@@ -104,7 +104,7 @@ function compileStorage({ type, scale }: Column): string {
     case "decimal":
       return `numeric(19,${scale ?? 0})`;
     case "json":
-      // Not jsonb, which loses the order of members.
+      // Not `jsonb`, because it changes the order of members.
       return "json";
   }
 }

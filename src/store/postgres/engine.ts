@@ -65,7 +65,7 @@ export async function openEngine({
   async function lookForTypes(): Promise<void> {
     retyped = await connections.use((session) => session.play(findRetyped(collections)));
   }
-  // Runs after a read, because only the read shows that column types have changed.
+  // Runs after a read, because only its result shows that a column has another type now.
   const requireSame = ({ name }: Collection): void => {
     if (retyped.has(name)) throw refusing(name);
   };
@@ -76,8 +76,8 @@ export async function openEngine({
     mark: (collection) => connections.use((session) => markFollowed(session, collection)),
   });
   const indexing = indexingOver(connections, collections);
-  // Long reads and long writes share half of the connections. A few callers could otherwise take all of them, and every
-  // other read and write would wait for seconds.
+  // Long reads and long writes share half of the connections. Otherwise a few callers could take all connections, and every other request
+  // would wait for seconds.
   const longWork = semaphore(poolSize >> 1);
 
   const writing = writingWith({
@@ -86,7 +86,7 @@ export async function openEngine({
     lookForTypes,
     async written(added) {
       indexing?.written();
-      // When a caller receives the response to a revocation, the revocation is already in force here.
+      // When a client gets the response to a revocation, this process must already refuse the revoked credential.
       const followed = new Set(added.filter((each) => feeds.isFollowed(each)));
       await Promise.all([...followed].map((each) => feeds.catchUp(each)));
     },
@@ -106,7 +106,7 @@ export async function openEngine({
     connections: connections.counts,
     async close() {
       indexing?.stop();
-      // An unfinished write may still wait for its turn or its feed.
+      // An unfinished write may still wait for a permit or for a feed.
       await writing.close();
       await connections.close();
       feeds.close();
@@ -132,8 +132,7 @@ function indexingOver(connections: Connections, collections: readonly Collection
     }
   }
 
-  // The server does the work beside the writes. Half of the time of one connection indexes more than is written, even
-  // during imports of whole files.
+  // The server indexes the words. Half of the time of one connection is enough to index faster than clients write, even during an import.
   return indexBeside(
     () => connections.use(takeSome),
     (tookMs) => tookMs,
@@ -150,7 +149,7 @@ function readsOver(
   longWork: Semaphore,
   requireSame: (collection: Collection) => void,
 ): Reads {
-  /** A read that may scan all rows does not take the connections that others need. */
+  /** A read that may scan all rows gets only a share of the connections. */
   const inTurn = <T>(isLong: boolean | undefined, read: () => Promise<T>): Promise<T> =>
     isLong === true ? longWork(read) : read();
 
@@ -200,7 +199,7 @@ function readsOver(
     count: async (collection, where, isLong) =>
       inTurn(isLong, () => ask(readCount(getTable(collection), where), unprepared)),
     async estimate({ name, existing }) {
-      // A table of others has its own estimate.
+      // Existing tables have another estimate.
       if (existing !== undefined) return null;
       const [few] = await connections.send(
         prepared(`SELECT count(*) AS counted FROM (SELECT FROM ${quote(name)} LIMIT 10001) AS t`, []),
@@ -218,7 +217,7 @@ function readsOver(
   };
 }
 
-/** Estimates like the planner: the rows per page at the last ANALYZE, times the pages of today. */
+/** Estimates as the planner does: the rows per page at the last ANALYZE, multiplied by the present number of pages. */
 const estimateSQL =
   "SELECT round(reltuples / relpages * (pg_relation_size(oid) / current_setting('block_size')::integer))::bigint AS estimated " +
   "FROM pg_class WHERE oid = to_regclass($1) AND reltuples > 0 AND relpages > 0";

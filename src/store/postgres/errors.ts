@@ -10,7 +10,7 @@ import { refusedState } from "./own-tables.ts";
 
 /** The error codes that the driver distinguishes (postgresql.org/docs/current/errcodes-appendix.html). */
 export const state = {
-  /** Also a cached plan whose columns have new types. */
+  /** A prepared statement whose columns have other types now also fails with this code. */
   unsupported: "0A000",
   restrict: "23001",
   notNull: "23502",
@@ -60,10 +60,7 @@ export function findSQLState(error: unknown): string | null {
   return isServerError(error) ? error.code : null;
 }
 
-/**
- * True if the same transaction can succeed on a retry. (A taken unique value or key is an outcome and not an error
- * here.)
- */
+/** True if a retry of the transaction can succeed. A unique value or key that is taken is an outcome here and not an error. */
 export function isPassing(error: unknown): boolean {
   const found = findSQLState(error);
   return (
@@ -71,7 +68,7 @@ export function isPassing(error: unknown): boolean {
   );
 }
 
-/** The server answers but does not accept writes: it is a replica, or is configured so. */
+/** The server answers and refuses writes, because it is a replica or is set to read-only. */
 export class ReadOnly extends StoreUnavailable {
   constructor() {
     super("PostgreSQL: the server is read-only");
@@ -100,8 +97,7 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 /**
- * True if the connection must not be used again: it is lost, leads to a server that does not accept writes, or has
- * outdated plans.
+ * True if the connection must not be used again: it is lost, its server does not accept writes, or its prepared statements are outdated.
  */
 export function spoilsConnection(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof StoreOutdated) return false;
@@ -113,15 +109,12 @@ export function spoilsConnection(error: unknown): boolean {
 /** The server writes messages in the language of its `lc_messages`, with the quotation marks of that language. */
 const quoted = /["«»„“”‚‘’「」『』].*["«»„“”‚‘’「」『』]/s;
 
-/**
- * The errors that the function of a custom trigger does not cause itself: connections, conflicts, no space, operators,
- * the system.
- */
+/** The classes of errors that a trigger function does not cause itself: connections, conflicts, no space, operators, the system. */
 const ofTheServer = /^(?:08|25|40|53|54|55|57|58|XX)/;
 
 /** Converts an error for the caller of the store. Faults stay unchanged. */
 export function storeError(error: unknown): unknown {
-  // The function of a custom trigger may miss a table. The server itself is available then.
+  // If a trigger function of another program fails, for example because its table does not exist, the server itself is available.
   const isWithin = isServerError(error) && error.where !== undefined;
   // `Failing row contains (…)` has all values of the row, and a log may keep the whole error.
   if (isServerError(error)) for (const name of withValues) delete error[name];
@@ -134,7 +127,7 @@ export function storeError(error: unknown): unknown {
   // The server repeats the value in quotes, and the value may be a password.
   if (found?.startsWith("22"))
     return new TypeError(`${(error as Error).message.replace(quoted, '"…"')} (SQLSTATE ${found})`);
-  // The row holds a value that its field does not allow.
+  // A row contains a value that its field does not allow.
   if (found === state.refused) return new TypeError((error as Error).message, { cause: error });
   if (found?.startsWith("42") && found !== state.privilege && (found !== state.noTable || isWithin)) return error;
   if (isWithin && !ofTheServer.test(found!)) return error;

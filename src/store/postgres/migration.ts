@@ -17,12 +17,15 @@ import { findUnwritable } from "./existing/writable.ts";
 import { migrationLock, ownTables, schemaVersion } from "./own-tables.ts";
 import { watchWords } from "./word-triggers.ts";
 
-/** The longest time between two statements of a migration, in milliseconds. After that, its process counts as dead. */
+/**
+ * The longest time between two statements of a migration, in milliseconds. After that, the server ends the connection, because the process
+ * seems to be dead.
+ */
 const idleMs = 60_000;
 
 /**
- * A connection refreshes its knowledge of names, and of missing tables, only when it locks a table. After an advisory
- * lock alone, `to_regclass` would still return the state from before the wait.
+ * A connection updates its knowledge of tables only when it locks one. After an advisory lock alone, `to_regclass` would still return the
+ * state from before the wait.
  */
 const takeNews = "SELECT FROM pg_class LIMIT 0";
 
@@ -35,8 +38,8 @@ export const postgresSchema: SchemaDialect = {
   convert,
   convertOrFail,
   version: schemaVersion,
-  // Independent of the default isolation: this transaction must see the changes that another process made while this
-  // one waited. And a process that dies in the middle must not block the others.
+  // Read committed, for any default: this transaction must see the changes that another process made while this one waited. The time limit
+  // ends the transaction if this process dies.
   begin: `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; ${migrationLock}; ${takeNews}`,
   *makeOwnTables() {
     yield* run(ownTables);
@@ -50,13 +53,13 @@ export const postgresSchema: SchemaDialect = {
   findColumns: (table) =>
     statement(
       "SELECT attname::text AS name, format_type(atttypid, atttypmod) AS storage, NOT attnotnull AS nullable, " +
-        // `SET DEFAULT NULL` makes no default, except for numeric(19,2). There it is an expression that gives no value.
+        // `SET DEFAULT NULL` removes the default, except for numeric(19,2), where it leaves an expression without a value.
         "EXISTS (SELECT FROM pg_attrdef WHERE adrelid = attrelid AND adnum = attnum AND pg_get_expr(adbin, adrelid) NOT LIKE 'NULL::%') AS has_default, " +
         "EXISTS (SELECT FROM pg_index WHERE indrelid = attrelid AND indisprimary AND indkey::text = attnum::text) AS is_key " +
         "FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
       [quote(table)],
     ),
-  // The name of a table includes its schema if the bare name leads to another table.
+  // The name includes the schema if the name alone leads to another table.
   findReferences: (table) =>
     statement(
       "SELECT a.attname::text AS column, " +
@@ -79,7 +82,7 @@ export const postgresSchema: SchemaDialect = {
   ),
   findExisting,
   findUnwritable,
-  // There is nothing to remove: a table is changed in place, and what was added next to its columns is dropped quickly.
+  // Nothing to do: PostgreSQL changes a table in place, and the columns that a migration adds are dropped quickly.
   *dropLeftovers() {},
   lock: lockTable,
   *drop(collection, found) {
@@ -87,7 +90,7 @@ export const postgresSchema: SchemaDialect = {
     const sameKey = found.columns.get("id")?.storage === keyType(postgres, collection.key);
     const others = yield* referencesTo(collection);
     for (const { table, constraint } of others) yield* run(`ALTER TABLE ${table} DROP CONSTRAINT ${constraint}`);
-    // Without CASCADE: other objects that depend on the table (a view) are not ours to remove.
+    // Without CASCADE, because objects of other programs (a view) must not be dropped.
     yield* run(`DROP TABLE ${quote(collection.name)}`);
     return sameKey
       ? others.map(
@@ -107,7 +110,7 @@ export const postgresSchema: SchemaDialect = {
     ]),
   watchWords,
   dropTrigger: ({ name: table }, name) => `DROP TRIGGER ${quote(name)} ON ${quote(table)}`,
-  // Prevents deadlocks: a transaction that waits for a lock while it holds others gives up soon.
+  // Prevents deadlocks: a transaction that waits for a lock while it holds others soon gives up.
   beginPortion: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = 50",
   skipLocked: (table) => ` FOR NO KEY UPDATE OF ${table} SKIP LOCKED`,
   elements: (place) => `json_array_elements(${place}::json)`,
@@ -144,7 +147,7 @@ export const postgresSchema: SchemaDialect = {
     yield* setNext("latchkey_revision", revision + 1);
     for (const collection of collections)
       if (collection.key === "integer") yield* setNext(formatSequenceName(collection), nextKeys[collection.name]!);
-    // The planner has no statistics of the new rows yet.
+    // The planner has no statistics of the copied rows yet.
     yield* run(`ANALYZE ${[...tablesToCopy(postgres, collections).keys()].map(quote).join(", ")}`);
   },
   /** Inserts all rows with one statement: one array per column. */
@@ -209,10 +212,7 @@ function* referencesTo({
   }));
 }
 
-/**
- * Fills the column of folded values. Folds in this process, because the database has no folding that is the same
- * everywhere.
- */
+/** Fills a column of folded values. This process folds the values, because no function of PostgreSQL folds the same way on each server. */
 function* fillShadow(collection: Collection, column: Column): Script<void> {
   const [table, name, shadow] = [collection.name, column.name, formatShadowName(postgres, column)].map(quote);
   const key = keyType(postgres, collection.key);

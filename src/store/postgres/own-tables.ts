@@ -1,42 +1,43 @@
-/** The version of what this file makes. A database with a higher one was written by a newer program. */
+/** The version of the tables in this file. A database with a higher version was written by a newer program. */
 export const schemaVersion = 1;
 
-/** The channel on which a new row of a followed collection is announced, with the collection's name. */
+/** The channel for notifications about new rows of a followed collection. The payload is the name of the collection. */
 export const channel = "latchkey";
 
-/** The class of our advisory locks, beside the table they are about. Any number, as long as no other program uses it. */
+/** The first key of our advisory locks; the second one is the table. Any number that no other program uses. */
 const lockClass = 1_818_323_051;
 
-/** The SQLSTATE of what `latchkey_refuse` raises. */
+/** The SQLSTATE of the errors that `latchkey_refuse` raises. */
 export const refusedState = "LK001";
 
-/** Keeps other transactions from handing out keys of a table until this one ends. The table is named as SQL names it. */
+/** Returns SQL that prevents other transactions from issuing keys of a table until this transaction ends. `table` is the name as SQL. */
 export function lockKeys(table: string): string {
   return `SELECT pg_advisory_xact_lock(${lockClass}, '${table.replaceAll("'", "''")}'::regclass::oid::integer)`;
 }
 
-/** Taken for the first tables: one process makes them, the others wait and find them made. */
+/** The lock for the first start: one process makes the tables, and the others wait until they exist. */
 export const migrationLock = `SELECT pg_advisory_xact_lock(${lockClass}, 0)`;
 
-/** The same for tables that are there, without waiting: whether this transaction has it. */
+/** The same lock for existing tables, without waiting. `is_ours` is true if this transaction has it. */
 export const migrationTurn = `SELECT pg_try_advisory_xact_lock(${lockClass}, 0) AS is_ours`;
 
-/** Whether this connection may migrate declarations that have changed; it is alone with it until it ends. */
+/**
+ * The lock for migrations of changed declarations. The connection holds it until it closes. `is_ours` is true if this connection has it.
+ */
 export const tryMigrationTurn = `SELECT pg_try_advisory_lock(${lockClass}, -1) AS is_ours`;
 
 /**
- * The store's own tables. `rows` of a write that can be repeated are JSON, `expires_at` is in
- * milliseconds.
+ * The store's own tables. The `rows` of an idempotency record are JSON, and its `expires_at` is in milliseconds.
  *
- * Keys: the sequence of a collection hands them out, and skips those that came with a row (`latchkey_taken_keys`). Both ways
- * hold a lock of the collection to the end of their transaction: handing out shares it, naming a key has it alone, so that a
- * key that was named is known before the next one is handed out.
+ * Keys: the sequence of a collection issues them, and skips keys that came with a row (`latchkey_taken_keys`). Both hold an advisory lock
+ * of the collection until their transaction ends. Issuing a key takes it as a shared lock, writing a given key as an exclusive one. So a
+ * given key is committed before the next key is issued.
  *
- * A followed collection hands out its keys one transaction at a time, so its keys are in the order of the commits. A reader
- * that has read up to a key has missed none below it. The alternative, to read only below the oldest running transaction, would
- * let any long transaction of any database on the server hold up the feed.
+ * In a followed collection, one transaction at a time issues keys, so the keys have the order of the commits. A reader that has read up to
+ * a key has missed no lower one. A reader could also stop at the oldest running transaction, but then a long transaction in any database of
+ * the server would hold up the feed.
  *
- * `latchkey_refuse` ends a transaction from within a statement, so that all statements can be sent without waiting.
+ * `latchkey_refuse` ends a transaction from within a statement, so that all statements can be sent without waiting for answers.
  */
 export const ownTables = `
   CREATE TABLE latchkey_version (version integer NOT NULL);

@@ -7,17 +7,17 @@ export interface PostgresStatement extends Sent {
   readonly name?: string | undefined;
 }
 
-/** The maximum number of names. Every connection keeps each named statement, so the number must be limited. */
+/** The maximum number of names. Each connection keeps all named statements in memory. */
 const maxNames = 2000;
 
 const names = new Map<string, string>();
 
-/** Returns a statement that runs once. For long reads, whose texts vary too much to keep them all. */
+/** Returns a statement that is not prepared. For long reads, because their texts vary too much. */
 export function unprepared(text: string, values: readonly Cell[] = []): PostgresStatement {
   return { text, values };
 }
 
-/** Returns a statement that is kept prepared. Its text must not grow with its values. */
+/** Returns a statement that each connection prepares once. Its text must not depend on the number of values. */
 export function prepared(text: string, values: readonly Cell[] = []): PostgresStatement {
   let name = names.get(text);
   if (name === undefined && names.size < maxNames) names.set(text, (name = `latchkey_${names.size}`));

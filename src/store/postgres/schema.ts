@@ -27,15 +27,15 @@ import { postgresSchema } from "./migration.ts";
 import type { Session } from "./network/session.ts";
 
 /**
- * The number of attempts after conflicts with others. `patienceMs` limits the attempts while others hold a lock on a
- * table, in milliseconds.
+ * The number of attempts after conflicts with other transactions. `patienceMs` limits the attempts while others lock a table, in
+ * milliseconds.
  */
 const maxTries = 20;
 const patienceMs = 120_000;
-/** The longest wait for one older transaction while an index is built next to writers, in milliseconds. */
+/** The longest wait for an older transaction while an index is built without blocking writers, in milliseconds. */
 const indexLockMs = 30_000;
 
-/** Rows that violate the new rules. They arrived during the change, and the next attempt reports them. */
+/** A row violates a new rule. It was written during the change, and the next attempt reports it. */
 const againstRules: ReadonlySet<string | null> = new Set([state.check, state.foreignKey, state.notNull]);
 
 /**
@@ -48,7 +48,7 @@ export async function prepareSchema(
   collections: readonly Collection[],
 ): Promise<ReadonlyMap<string, Collection>> {
   requireSoundDeclarations(collections, (column, value) => encode(postgresSchema, column, value));
-  // If an existing foreign table differs from its declaration, no table is created.
+  // If an existing table differs from its declaration, no other table is created either.
   const settled = await session.play(settleExisting(postgresSchema, collections));
   const due = performance.now() + patienceMs;
   for (let tries = 1; ; tries++) {
@@ -72,7 +72,7 @@ async function prepareOnce(
   collections: readonly Collection[],
 ): Promise<void> {
   if ((await session.play(unprepared(postgresSchema, collections))).length === 0) return;
-  // Without tables there are no readers or writers to respect.
+  // The tables do not exist yet, so no client reads or writes them.
   if ((await session.play(requireKnownVersion(postgresSchema))) === 0)
     return session.play(prepareTables(postgresSchema, collections));
   const turn = await takeMigrationLock(address);
@@ -85,7 +85,7 @@ async function prepareOnce(
 }
 
 async function fitAll(session: Session, address: PostgresAddress, collections: readonly Collection[]): Promise<void> {
-  // Behind a pooler, a setting would stay on the connection for its next user.
+  // Behind a pooler, a setting would also apply to the next user of the connection.
   if (!address.pooled) await session.run(`SET statement_timeout = 0; SET lock_timeout = ${indexLockMs}`);
   const small: Collection[] = [];
   const large: TablePlan[] = [];
@@ -95,8 +95,8 @@ async function fitAll(session: Session, address: PostgresAddress, collections: r
     else large.push(await session.play(planAtStart(postgresSchema, collection, found)));
   }
   if (small.length + large.flatMap(problemsIn).length > 0) await session.play(fitSmall(small, large));
-  // A process that writes no folded values must stop before the existing rows get them. The database refuses other
-  // writes that break the rules.
+  // A process that writes no folded values must stop before the existing rows get them. The database itself refuses other writes that break
+  // the rules.
   const folding = large.filter(({ collection, found }) =>
     collection.columns.some((column) => isFoldedAnew(postgresSchema, column, found)),
   );
@@ -108,7 +108,7 @@ async function fitAll(session: Session, address: PostgresAddress, collections: r
       await session.play(markShape(postgresSchema, collection, { before, alone: false })).catch(() => undefined);
     throw error;
   }
-  // Last, so that an older program that starts during the change finds the old state and does nothing.
+  // The declarations are stored last. An older program that starts during the change then finds its own declarations and does nothing.
   if (large.length > 0) await session.play(remember(large));
 }
 
@@ -134,8 +134,7 @@ export async function shapesIn(
   for (let tries = 1; ; tries++) {
     const shapes = await session.play(readShapes(collections.map(({ name }) => name)));
     if (tries === maxTries || (await session.play(unprepared(postgresSchema, collections))).length === 0) return shapes;
-    // Another process has changed the tables in the meantime. Either they can be made to fit again, or this ends the
-    // start.
+    // Another process has changed the tables since. Either this call can change them back, or it rejects and the start fails.
     await prepareSchema(session, address, collections);
   }
 }

@@ -1,11 +1,11 @@
 import type { Eventually } from "../../core/eventually.ts";
 
-/** The longest slice, in milliseconds. */
+/** The longest slice, in milliseconds. A slice is the part of long work that runs in one turn of the event loop. */
 const SLICE_MS = 5;
 
 /**
- * Does work that pauses after each of many small steps. Lets the event loop continue after some milliseconds. Finishes
- * short work at once.
+ * Runs work that pauses after each of many small steps. After some milliseconds, lets the event loop run other tasks first. Short work
+ * finishes at once.
  */
 export function inSlices<T>(work: Generator<undefined, T, undefined>): Eventually<T> {
   const started = performance.now();
@@ -19,7 +19,7 @@ export function inSlices<T>(work: Generator<undefined, T, undefined>): Eventuall
 /** The number of steps between two checks of the clock. */
 const STEPS = 16;
 
-/** The last slice in the queue. Each round of the event loop runs one, so that no task waits for several. */
+/** Resolves after the last slice in the queue. Each turn of the event loop runs one slice, so that other tasks never wait for several. */
 let line = Promise.resolve();
 
 function later<T>(work: () => Eventually<T>): Promise<T> {

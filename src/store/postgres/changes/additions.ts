@@ -18,8 +18,8 @@ import { concurrently, dropReferences, makeIndexes, makeReferences, requireValue
 import { retryOnLock } from "./lock-retry.ts";
 
 /**
- * Makes a table with rows fit while others read and write. Steps that need an exclusive lock take only moments, and
- * steps that read all rows do not lock them. If it is interrupted, the next run continues.
+ * Extends a table with rows while clients read and write. Steps that need an exclusive lock take only moments, and steps that read all rows
+ * do not lock them. The next run continues after an interruption.
  */
 export async function fitBeside(session: Session, collection: Collection): Promise<void> {
   await requireValues(session, collection);
@@ -34,7 +34,7 @@ export async function fitBeside(session: Session, collection: Collection): Promi
   });
   for (const [name, { sql, unique, folds }] of collectIndexes(postgresSchema, collection)) {
     if (there.has(name)) continue;
-    // A writer that does not know the index may have written without the folded value.
+    // A process that does not know the new column may have written rows without the folded value.
     if (folds !== null) await foldBeside(session, collection, folds);
     try {
       await makeIndexes(session, [[name, concurrently(sql)]]);
@@ -72,7 +72,7 @@ async function foldBeside(session: Session, collection: Collection, column: Colu
       const done = { page: rows, isFull: rows.length === most };
       return { done, last: [statement(update, [rows.map(({ id }) => id as Cell), folded])] };
     });
-    // New rows have their folded value already. A loop that follows them would never finish.
+    // New rows already have their folded value. A loop that follows them would never end.
     if (!isFull) return;
     last = page.at(-1)!["id"] as Cell;
     const took = performance.now() - start;

@@ -24,7 +24,9 @@ export interface Work {
   readonly options: MigrateOptions;
 }
 
-/** Fills new columns while the old ones are read and written. Returns how many rows were written. */
+/**
+ * Fills new columns while clients read and write the old ones. Returns the state of the work, with the number of rows that were written.
+ */
 export async function fillShadowColumns(work: Work, shadows: readonly ShadowColumn[]): Promise<Unfinished> {
   const { session, plan, options } = work;
   const { name } = plan.collection;
@@ -52,23 +54,17 @@ export async function fillShadowColumns(work: Work, shadows: readonly ShadowColu
 
 /** Returns the size of the next batch, from the size and the time of the last one. */
 export function nextBatchSize(batch: number, tookMs: number): number {
-  // On a busy machine most of the time passes between the statements, so fewer rows would take as long.
+  // On a busy machine, most of the time passes between the statements. Smaller batches would not be faster then.
   return Math.min(Math.max(Math.round((batch * BATCH_MS) / Math.max(tookMs, 1)), FIRST_BATCH), 10_000);
 }
 
-/**
- * The result of a batch, and the steps that are sent together with the COMMIT. No row stays locked during another
- * round trip.
- */
+/** The result of a batch, and the steps that are sent together with the COMMIT. So the rows stay locked for one round trip less. */
 export interface Batch<T> {
   readonly done: T;
   readonly last: readonly ScriptStep[];
 }
 
-/**
- * Runs a batch. Gives way to other transactions: the next try takes about half as many rows, and fewer of them are
- * locked.
- */
+/** Runs a batch. If it conflicts with another transaction, the next try takes about half as many rows, so that fewer rows are locked. */
 export async function inBatch<T>(session: Session, task: (part: number) => Promise<Batch<T>>): Promise<T> {
   for (let tries = 1; ; tries++) {
     await session.run("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = 50");
@@ -93,13 +89,13 @@ async function fill(
   const type = keyType(postgresSchema, work.plan.collection.key);
   const next = `WHERE ($1::${type} IS NULL OR "id" > $1) ORDER BY "id" LIMIT ${batch} FOR NO KEY UPDATE`;
   const { ids, renew } = await take(work, shadows, next, [state.cursor]);
-  // New rows are noted from now on. A loop that follows them would never finish.
+  // The trigger records new rows from now on. A loop that follows them would never end.
   const filled = ids.length < batch;
   const cursor = ids.length === 0 ? state.cursor : (ids.at(-1) as Key);
   return buildBatch(work, { ...state, cursor, rows: state.rows + ids.length, filled }, renew);
 }
 
-/** Fills rows that have changed since they were filled. Skips those that others are changing, until later. */
+/** Fills rows that have changed since they were filled. Rows that other transactions hold locked are filled later. */
 export async function catchUp(
   work: Work,
   shadows: readonly ShadowColumn[],
@@ -107,7 +103,7 @@ export async function catchUp(
   most: number,
 ): Promise<Batch<Unfinished>> {
   const moved = quote(formatMovedTable(work.plan.collection.name));
-  // Not a join: the planner does not know how few rows are noted, and might read the whole table for them.
+  // No join: the planner does not know how few rows are recorded, and might read the whole table.
   const noted = `WHERE "id" = ANY(ARRAY(SELECT "id" FROM ${moved} LIMIT ${most})) FOR NO KEY UPDATE SKIP LOCKED`;
   const { ids, renew } = await take(work, shadows, noted, []);
   return buildBatch(work, { ...state, rows: state.rows + ids.length }, renew);
@@ -118,9 +114,8 @@ function buildBatch({ plan }: Work, state: Unfinished, renew: readonly ScriptSte
 }
 
 /**
- * Locks rows and returns the steps that set their new values. These steps also delete the notes about the rows. They
- * lock the rows first and then the notes, in the same order as writers. This avoids deadlocks, and no change in between
- * is lost.
+ * Locks rows and returns the steps that set their new values and delete the records about them. It locks the rows first and then the
+ * records, in the same order as writers. So there are no deadlocks, and no change in between is lost.
  */
 async function take(
   { session, plan }: Work,
@@ -141,7 +136,7 @@ async function take(
   if (bySQL !== null) return { ids, renew: [statement(`${forget} ${bySQL} WHERE "id" = ANY($1::${type}[])`, [ids])] };
   const made = rows.map(make);
   const names = columns.map((_, at) => `c${at}`);
-  // As texts, which every type reads. An array of JSON texts is not an array of JSON.
+  // The values are sent as text, which PostgreSQL converts to every type. An array of JSON texts is not a JSON array.
   const arrays = columns.map((_, at) => `$${at + 2}::text[]`);
   const update =
     `${forget} ${columns.map((column, at) => `${column.name} = page.c${at}::${column.type}`).join(", ")} ` +

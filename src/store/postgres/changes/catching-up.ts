@@ -7,34 +7,35 @@ import { catchUp, FIRST_BATCH, inBatch, nextBatchSize, BATCH_MS, type Work } fro
 import { retryOnLock } from "./lock-retry.ts";
 import { formatMovedTable, type ShadowColumn } from "./shadow-column.ts";
 
-/** The catching up while others write ends when the rest should take at most this long, in milliseconds. */
+/** The first phase ends when the rest should take at most this long, in milliseconds. In this phase, writers do not wait. */
 const momentMs = 10;
 /**
- * A round is vain if it reduces the number of waiting rows by less than this share. This number of vain rounds ends the
- * catching up, because others write about as fast as rows are filled, or faster.
+ * A round makes progress if it reduces the number of changed rows by at least this share. Several rounds without progress also end the
+ * first phase, because clients then change rows about as fast as they are filled.
  */
 const leastGain = 0.25;
 const vainRounds = 2;
 /**
- * How long writers wait at a time, in milliseconds: the first and the maximum value. Both are within the limit of
+ * How long writers wait in one step of the second phase, in milliseconds: at first, and at most. Both are within the limit of
  * `retryOnLock`.
  */
 const heldMs = 60;
 const mostHeldMs = 120;
 /**
- * The longest pause between these waits, and the longest acceptable time until the end, in milliseconds. If the end is
- * expected later, the pauses become shorter.
+ * The longest pause between two such steps, and the longest acceptable time until the end, in milliseconds. If the end is further away, the
+ * pauses become shorter.
  */
 const pauseMs = 100;
 const overMs = 30_000;
-/** How often the code checks whether it will end in time, in milliseconds. */
+/** The interval between estimates of the time until the end, in milliseconds. */
 const lookMs = 500;
-/** The number of rows that are filled at a time while others wait: at first, and at most. */
+/** The number of rows that are filled in one statement while writers wait: at first, and at most. */
 const heldBatch = 100;
 const mostHeld = 5000;
 
 /**
- * Fills rows that have changed. Ends when the rest takes only a moment, or after too many vain rounds.
+ * The first phase: fills the rows that have changed, while clients write. Ends when the rest takes only a moment, or after too many rounds
+ * without progress.
  */
 export async function catchUpWhileServing(
   work: Work,
@@ -56,30 +57,30 @@ export async function catchUpWhileServing(
       const took = performance.now() - start;
       rowMs = took / Math.max(now.rows - begun.rows, 1);
       batch = nextBatchSize(most, took);
-      // Other transactions hold all of these rows at the moment.
+      // Other transactions hold all of these rows locked at the moment.
       if (now.rows === begun.rows) break;
-      // There is no pause after a vain round, because others would change more rows in it than are filled.
+      // No pause after a round without progress, because clients would change more rows during the pause than were filled.
       if (vain === 0) await sleep(took / 2);
     }
   }
   return now;
 }
 
-/** How writers and the migration take turns with a table, in milliseconds. */
+/** The times of the second phase, in milliseconds: how long writers wait, and how long they can write in between. */
 export interface Turns {
   heldMs: number;
   pauseMs: number;
 }
 
-/** Returns the first turns. */
+/** Returns the times of the first step. */
 export function newTurns(): Turns {
   return { heldMs, pauseMs };
 }
 
 /**
- * Fills rows that have changed, until almost none is left. Writers wait during each step. Readers do not wait. If the
- * end is too far away, the pauses become shorter and then the waits become longer, so the end is always reached. The
- * pauses never become longer again, because that would undo the gain.
+ * The second phase: fills the rows that have changed until almost none is left. Writers wait during each step, and readers never wait. If
+ * the end is too far away, the pauses become shorter first, and then the steps become longer, so the end is always reached. The pauses
+ * never become longer again, because that would undo the progress.
  */
 export async function holdBack(
   work: Work,
@@ -114,19 +115,19 @@ function shorten(turns: Turns): void {
   else turns.heldMs = Math.min(turns.heldMs * 2, mostHeldMs);
 }
 
-/** The number of rows that are filled in a statement while others wait. */
+/** The number of rows that one statement fills while writers wait. */
 interface Pace {
   batch: number;
 }
 
-/** Returns the first pace. */
+/** Returns the first value. */
 export function newPace(): Pace {
   return { batch: heldBatch };
 }
 
 /**
- * Fills rows that have changed, for `longestMs` milliseconds. The caller holds a lock against writers. `isDone` is true
- * if no row is left.
+ * Fills rows that have changed, for at most `longestMs` milliseconds. The caller holds a lock against writers. `isDone` is true if no row
+ * is left.
  */
 export async function catchUpFor(
   work: Work,
@@ -144,14 +145,14 @@ export async function catchUpFor(
     now = done;
     if (filled < batchSize) return { state: now, isDone: true };
     const took = performance.now() - start;
-    // The number of rows that probably takes a quarter of the time.
+    // The number of rows that should take a quarter of the time.
     const fitting = (batchSize * longestMs) / 4 / Math.max(took, 1);
     pace.batch = Math.min(Math.max(Math.floor(fitting), 1), mostHeld);
     if (performance.now() + longestMs / 4 > due) return { state: now, isDone: false };
   }
 }
 
-/** Counts the rows that have changed since they were filled. */
+/** Returns the number of rows that have changed since they were filled. */
 async function waiting({ session, plan }: Pick<Work, "session" | "plan">): Promise<number> {
   const [count] = await session.send(
     statement(`SELECT count(*) AS counted FROM ${quote(formatMovedTable(plan.collection.name))}`),

@@ -40,14 +40,14 @@ export function concurrently(sql: string): string {
   return sql.replace(" INDEX ", " INDEX CONCURRENTLY ");
 }
 
-/** Returns the declared indexes, except those of folded values. A start fills these values first. */
+/** Returns the declared indexes, except those of folded values, because a start fills these values first. */
 export function wantedIndexes(collection: Collection): readonly (readonly [name: string, sql: string])[] {
   return [...collectIndexes(postgresSchema, collection)].flatMap(([name, { sql, folds }]) =>
     folds === null ? [[name, concurrently(sql)] as const] : [],
   );
 }
 
-/** Makes columns NOT NULL. The rows are checked while others write, and the column is changed afterwards. */
+/** Makes columns NOT NULL. A constraint checks the rows first, while clients write, so that the change itself is short. */
 export async function requireValues(session: Session, collection: Collection): Promise<void> {
   const table = `ALTER TABLE ${quote(collection.name)}`;
   const found = await session.send(postgresSchema.findColumns(collection.name));
@@ -110,7 +110,7 @@ export async function dropReferences(session: Session, collection: Collection): 
       await retryOnLock(session, [collection.name], postgresSchema.changeReference(collection, null, constraint));
 }
 
-/** Checks all rows. If one violates the constraint, drops it, because it would refuse what others write. */
+/** Checks all rows. Drops the constraint if a row violates it, because it would refuse what clients write. */
 async function validate(session: Session, { name }: Collection, constraint: string): Promise<void> {
   const table = `ALTER TABLE ${quote(name)}`;
   try {

@@ -13,10 +13,10 @@ import { makeDryRunName, removeDryRuns } from "./dry-run-cleanup.ts";
 import { unhurried } from "./lock-retry.ts";
 import { migrateOver, takeMigrationLock } from "./migrate.ts";
 
-/** The number of rows of each table that are tried. */
+/** The number of rows of each table in the sample. */
 const sampleSize = 10_000;
 
-/** Checks all rows by queries. Migrates a sample of them in a temporary schema and removes it. */
+/** Checks all rows by queries. Then migrates a sample of the rows in a temporary schema, and removes the schema. */
 export async function dryRunDatabase(
   url: Secret,
   collections: readonly Collection[],
@@ -31,15 +31,15 @@ export async function dryRunDatabase(
     await removeDryRuns(session);
     const { plans } = await session.play(planTables(postgresSchema, collections, dropped));
     requirePossible(plans, dropped, await session.play(readHistory(postgresSchema)));
-    // An empty database remembers nothing.
+    // An empty database has no stored declarations.
     const isOurs = (await session.play(postgresSchema.findVersion())) > 0;
     const before = isOurs ? await session.play(rememberedCollections(postgresSchema)) : [];
     const [path] = await session.send(statement("SELECT current_schema() AS name"));
     const from = quote(String(path!["name"]));
     await session.run(`CREATE SCHEMA ${schema}; SET search_path = ${schema}`);
     await prepareSchema(session, address, before);
-    // Columns of earlier declarations were also made here, but as declared ones. This restores what the database
-    // remembers.
+    // The copy of a table has the columns of earlier declarations too, and stored them as declared. This restores the stored declarations
+    // of the real table.
     if (isOurs) await rememberAsIn(session, from, schema);
     await withoutReferences(session, schema, async () => {
       for (const collection of referredFirst(before)) await copySample(session, collection, from, schema);
@@ -54,7 +54,7 @@ export async function dryRunDatabase(
   }
 }
 
-/** Copies the declarations and types that the database remembers. */
+/** Copies the declarations and column types that the database stores. */
 async function rememberAsIn(session: Session, from: string, schema: string): Promise<void> {
   await session.run(
     `UPDATE ${schema}.latchkey_schema AS tried SET declaration = real.declaration, types = real.types ` +
@@ -118,7 +118,7 @@ async function copySample(
   );
 }
 
-/** Sorts collections after those that they refer to. The order within a circle is arbitrary. */
+/** Sorts collections so that each comes after those that it refers to. Within a circle, the order is arbitrary. */
 function referredFirst(collections: readonly Collection[]): readonly Collection[] {
   const done: Collection[] = [];
   const rest = new Set(collections);

@@ -5,34 +5,31 @@ import { StoreUnavailable, type Collection } from "../../store.ts";
 import { state, findSQLState } from "../errors.ts";
 import { sendTo, type Session } from "../network/session.ts";
 
-/** The settings of a connection for long work. They override those of the server. */
+/** The settings of a connection for long work. They replace the time limits of the server. */
 export const unhurried = "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0";
 
-/** The longest wait for a lock, in milliseconds. Other transactions queue behind it for as long. */
+/** The longest wait for a lock, in milliseconds. Statements of clients queue behind the waiting statement for the same time. */
 const lockMs = 50;
-/** How long the transaction is tried again, in milliseconds. */
+/** The time limit for all attempts of the transaction, in milliseconds. */
 const patienceMs = 135_000;
-/** The longest wait for a vacuum of the server, in milliseconds. It gives way after a second (its deadlock_timeout). */
+/** The longest wait for an autovacuum, in milliseconds. The server cancels it after `deadlock_timeout`, which is a second by default. */
 const vacuumMs = 5000;
 
-/** The errors that pass by themselves: a lock that was not available, a deadlock, and rows that others have changed. */
+/** The errors that may not occur again: a lock was not available, a deadlock, and rows that others have changed. */
 export const passing: ReadonlySet<string | null> = new Set(["55P03", "40P01", "40001"]);
 
-/**
- * How long one transaction may delay others, in milliseconds, and how often that is tried before the limit is dropped.
- */
+/** How long one transaction may delay others, in milliseconds. The limit is dropped after this number of attempts. */
 const longestMs = 150;
 const maxHurries = 20;
 
-/** A step that fails if others have waited longer than that. */
+/** A step that fails if other transactions have already waited for too long. */
 const inTime: ScriptStep = statement(
   `SELECT latchkey_refuse('slow') WHERE clock_timestamp() - now() > interval '${longestMs} milliseconds'`,
 );
 
 /**
- * Runs statements in one transaction, and tries again until it does not delay others for long. `tables` are the tables
- * that are changed. `more` returns the steps that are sent together with the COMMIT, because a lock should not be held
- * during another round trip.
+ * Runs statements in one transaction. Tries again until an attempt does not delay others for long. `tables` are the tables that change.
+ * `more` returns the steps that are sent together with the COMMIT, so that no lock is held during another round trip.
  */
 export async function retryOnLock(
   session: Session,
@@ -57,16 +54,15 @@ export async function retryOnLock(
   }
 }
 
-/** Sends the last steps and the COMMIT without waiting in between. */
+/** Sends the last steps and the COMMIT together, without waiting in between. */
 export async function commit(session: Session, steps: readonly ScriptStep[]): Promise<void> {
   const sent = await Promise.allSettled([...steps.map(sendTo(session)), session.run("COMMIT")]);
   for (const each of sent) if (each.status === "rejected") throw each.reason;
 }
 
 /**
- * Makes the server stop an autovacuum of the tables. It can take minutes after a million rows were rewritten, and it
- * runs again later. The server stops it if a lock waits longer than `deadlock_timeout`. Readers and writers do not
- * queue behind this lock.
+ * Makes the server cancel an autovacuum of the tables. After a million rows were rewritten, it can take minutes. It runs again later. The
+ * server cancels it if a lock waits longer than `deadlock_timeout`. Readers and writers do not queue behind the lock that this takes.
  */
 async function endVacuum(session: Session, tables: readonly string[]): Promise<void> {
   const locks = tables.map((table) => `LOCK TABLE ${quote(table)} IN SHARE UPDATE EXCLUSIVE MODE`);
@@ -78,7 +74,7 @@ async function endVacuum(session: Session, tables: readonly string[]): Promise<v
   }
 }
 
-/** Returns an error that names the transaction which blocks the tables: the oldest one that holds any of them. */
+/** Returns an error that names the transaction that blocks the tables: the oldest one with a lock on one of them. */
 export async function whoHolds(
   session: Session,
   collections: readonly Collection[],

@@ -75,14 +75,14 @@ export async function migrateOver(
   return migrated;
 }
 
-/** Allows only one migration at a time. The connection holds the lock, and may take it again. */
+/** Waits for the right to migrate, because only one migration may run at a time. The connection holds it and may take it again. */
 export async function takeMigrationLock(session: Session): Promise<void> {
   const [row] = await session.send(statement(tryMigrationTurn));
   if (row!["is_ours"] !== true)
     throw new MigrationNeeded(["Another process is migrating this database. Wait until it has finished."]);
 }
 
-/** Removes an unfinished migration for an old declaration. Its trigger would note rows forever. */
+/** Removes an unfinished migration for an older declaration. Otherwise its trigger would record rows forever. */
 async function dropUnfinished({ session, plan }: Omit<Work, "options">): Promise<void> {
   const { name } = plan.collection;
   if ((await session.play(readUnfinished(postgresSchema, name))) === null) return;
@@ -101,7 +101,7 @@ async function changeTable(work: Work): Promise<MigratedTable> {
     // This is faster before the new columns have indexes.
     if (state !== null) state = await catchUpWhileServing(work, shadows, state);
     for (const index of createShadowIndexes(plan, shadows)) await makeIndexes(session, [[index.temporary, index.sql]]);
-    // The rows that have changed while the indexes were made are filled here, not under the exclusive lock.
+    // Rows that changed while the indexes were made are filled here, and not under the exclusive lock.
     if (state !== null) state = await catchUpWhileServing(work, shadows, state);
     rows = await switchOver(work, shadows, state, start);
   } catch (error) {
@@ -118,7 +118,7 @@ async function changeTable(work: Work): Promise<MigratedTable> {
   return { table: collection.name, words: describeChanges(plan), rows, ms: performance.now() - start };
 }
 
-/** True if a value does not fit the declaration. Other errors pass by themselves, or are not about values. */
+/** True if a value does not fit the declaration. A retry may succeed after any other error. */
 function isAboutValues(error: unknown): boolean {
   const state = findSQLState(error);
   return (state !== null && /^(22|23|2BP01)/.test(state)) || error instanceof TypeError;

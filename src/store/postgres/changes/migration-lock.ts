@@ -6,8 +6,8 @@ import { createSession } from "../network/session.ts";
 import { migrationTurn } from "../own-tables.ts";
 
 /**
- * How long the server keeps the turn of a process that is silent, and how often a live process sends a sign, in
- * milliseconds.
+ * After this time without a statement, the server ends the connection of a process and releases its lock, in milliseconds. A live process
+ * sends a statement earlier.
  */
 const idleMs = 60_000;
 const signMs = 15_000;
@@ -18,9 +18,9 @@ export interface MigrationLock {
 }
 
 /**
- * Waits for the lock. A separate connection holds it: an index that is created while others write cannot be made in a
- * transaction, and a connection through PgBouncer keeps nothing longer than a transaction. The code polls and does not
- * wait in a statement. A waiting statement keeps a snapshot, and the index of the other process would wait for its end.
+ * Waits for the lock. A separate connection holds it, because an index that is created while clients write cannot be made in a transaction,
+ * and a connection through PgBouncer keeps nothing longer than a transaction. The code asks again and again. A statement that waits would
+ * hold a snapshot, and the index of the other process would wait for that snapshot.
  */
 export async function takeMigrationLock(address: PostgresAddress): Promise<MigrationLock> {
   const client = await connectPatiently(address);

@@ -12,20 +12,17 @@ import { postgres, formatReferenceName } from "../dialect.ts";
 import { postgresSchema } from "../migration.ts";
 import { convertOrFail } from "./conversions.ts";
 
-/** A new column that is filled while the old one is read and written. */
+/** A new column that is filled while clients read and write the old one. */
 export interface ShadowColumn {
   readonly column: Column;
   readonly source: Extract<Source, { kind: "sql" | "program" }>;
-  /** The quoted name of the column while it is filled. */
+  /** The quoted name that the new column has until it replaces the old one. */
   readonly next: string;
-  /** The quoted name of its folded column, or null if it has none. */
+  /** The quoted name of its column with folded values. Null if it has none. */
   readonly foldedNext: string | null;
 }
 
-/**
- * Returns the columns of a table that get computed values. The revision is one of them if the records show something
- * different afterwards.
- */
+/** Returns the columns of a table that get computed values. The revision is one of them if the records look different afterwards. */
 export function findShadowColumns(plan: TablePlan): readonly ShadowColumn[] {
   const { collection, sources } = plan;
   const shadows = collection.columns.flatMap((column): ShadowColumn[] => {
@@ -50,13 +47,10 @@ export function findShadowColumns(plan: TablePlan): readonly ShadowColumn[] {
   ];
 }
 
-/**
- * The prefix of the names of columns while they are filled. No other column of the store begins with two underscores,
- * and no declared name does.
- */
+/** The prefix of the names of new columns until they replace the old ones. No other name begins with two underscores. */
 const nextPrefix = "__next_";
 
-/** Returns the name of a column while it is filled. */
+/** Returns the name of the new column until it replaces the old one. */
 export function formatNextColumn(name: string): string {
   return fitting(postgres, `${nextPrefix}${name}`);
 }
@@ -72,7 +66,7 @@ export function compileColumnType(column: Column): string {
   return storage === "text" ? storage + postgres.collation : storage;
 }
 
-/** Returns the SQL that creates the new columns and the trigger that notes changed rows. */
+/** Returns the SQL that creates the new columns and the trigger that records changed rows. */
 export function createShadowColumns(
   { collection, found }: TablePlan,
   shadows: readonly ShadowColumn[],
@@ -92,7 +86,7 @@ export function createShadowColumns(
       ])
       .join(", ")}`,
     `CREATE TABLE ${moved} ("id" ${keyType(postgresSchema, collection.key)} PRIMARY KEY)`,
-    // The role of the service has no privileges on this table and does not need them.
+    // The service's role has no privileges on the table of changed rows, so the trigger runs with those of its owner.
     `CREATE FUNCTION ${moved}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $function$
      BEGIN
        IF TG_OP = 'DELETE' THEN DELETE FROM ${moved} WHERE "id" = OLD."id";
@@ -104,7 +98,7 @@ export function createShadowColumns(
   ];
 }
 
-/** Returns the SQL that removes what a migration for another declaration has left. */
+/** Returns the SQL that removes the remains of a migration for another declaration. */
 export function dropStrays(
   { collection, found }: Pick<TablePlan, "collection" | "found">,
   shadows: readonly ShadowColumn[],
@@ -130,13 +124,13 @@ export function dropShadowColumns(
   ];
 }
 
-/** Returns the SET clause for a row if the database can compute all values, or null if the program has to. */
+/** Returns the SET clause for a row. Returns null if the program must compute a value. */
 export function setBySQL(shadows: readonly ShadowColumn[]): string | null {
   if (shadows.some(({ source, foldedNext }) => source.kind !== "sql" || foldedNext !== null)) return null;
   return shadows.map(({ next, source }) => `${next} = ${guarded(source)}`).join(", ");
 }
 
-/** Returns the SQL of a column's new value. It fails if there is none. */
+/** Returns the SQL of a column's new value. The SQL fails if the old value has no equivalent. */
 export function guarded(source: ShadowColumn["source"]): string {
   if (source.kind !== "sql") throw new TypeError("A function cannot be compiled to SQL");
   const value = convertOrFail(source.conversion, quote(source.was.name));
@@ -180,8 +174,8 @@ export function madeByProgram(
 }
 
 /**
- * Returns the indexes on the new columns, which are made before the switch. Each has a temporary name and its final
- * name.
+ * Returns the indexes on the new columns. They are made before the new columns replace the old ones. Each has a temporary name and its
+ * final name.
  */
 export function createShadowIndexes(
   { collection }: TablePlan,
@@ -216,7 +210,7 @@ export function switchColumns(
   const { collection, found, sources } = plan;
   const table = `ALTER TABLE ${quote(collection.name)}`;
   const steps: string[] = [...dropShadowColumns(plan, []), ...dropStrays(plan, shadows)];
-  // A renamed column is kept. If several columns are made of the same one, it is dropped only once.
+  // A renamed column is kept. If several columns get their values from the same one, it is dropped only once.
   const settledNames = new Set(
     [...sources.values()].flatMap((source) => (source.kind === "same" ? [source.from] : [])),
   );

@@ -13,7 +13,7 @@ import { addColumns, switchColumns, type ShadowColumn } from "./shadow-column.ts
 /** How long rows are filled under the exclusive lock, in milliseconds. */
 const fillMs = 50;
 
-/** Fills the last rows and switches the columns, under an exclusive lock of some milliseconds. */
+/** Fills the last rows and replaces the old columns with the new ones, under an exclusive lock of some milliseconds. */
 export async function switchOver(
   work: Work,
   shadows: readonly ShadowColumn[],
@@ -45,7 +45,7 @@ async function compileSteps({ session, plan, options }: Work, shadows: readonly 
   const triggers = (await session.play(ask(postgresSchema.findTriggers(name)))).map(({ name: trigger }) =>
     String(trigger),
   );
-  // The words of searched columns are computed again if any column has changed.
+  // If any column changes, the words of searched columns are computed again.
   const isOther = plan.changes.some(({ effect }) => effect !== "adds");
   const ofWords = triggers.filter((trigger) => isOther && trigger.startsWith(triggerPrefix));
   return [
@@ -56,15 +56,15 @@ async function compileSteps({ session, plan, options }: Work, shadows: readonly 
 }
 
 /**
- * Records the migration in the same transaction as the columns. A run that continues after a kill finds the record and
- * does not repeat the work.
+ * Records the migration in the same transaction as the new columns. If the process is killed, the next run finds the record and does not
+ * repeat the work.
  */
 function* writeEnd({ plan, options }: Work, rows: number, start: number): Script<void> {
   const { name } = plan.collection;
   const changed = { before: plan.found, alone: endsOthers(plan.changes) };
   yield* rememberDeclaration(postgresSchema, plan.collection, changed);
-  // The stored text differs from the declaration by a space. The indexes and references are not made yet, and a start
-  // in between looks for them.
+  // The space at the end makes the stored text differ from the declaration. The indexes and references are not made yet, and a process that
+  // starts now must look for them.
   yield* ask(statement("UPDATE latchkey_schema SET declaration = declaration || ' ' WHERE collection = $1", [name]));
   yield* forgetUnfinished(postgresSchema, name);
   const done = { table: name, rows, ms: performance.now() - start, program: options.program };

@@ -94,7 +94,7 @@ function decimal(type: string, scale: number): Form | null {
 function double(type: string): Form | null {
   const most = "1.7976931348623157e308::double precision";
   const isFinite = (x: string): string => `${x}::double precision BETWEEN -${most} AND ${most}`;
-  // The shortest text of a real is the intended number: 0.1, and not 0.10000000149.
+  // The shortest text of a `real` is the intended number: 0.1, and not 0.10000000149.
   if (type === "real")
     return converted((x) => `${x}::text::double precision`, {
       fits: isFinite,
@@ -153,8 +153,8 @@ function writtenAs(pattern: string): Form {
     order: { of: (x) => byCodePoint(asText(x)), operand: same },
     equal: { of: (x) => byCodePoint(asText(x)), operand: same },
     inOrder: false,
-    // The day must exist in its month. A text that does not match the pattern would raise an error here, so it is not
-    // read.
+    // The day must exist in its month. The cast would raise an error for a text that does not match the pattern, so it runs only after the
+    // match.
     fits: (x) =>
       `CASE WHEN ${byCodePoint(x)} ~ '${pattern}' THEN substr(${x}, 9, 2)::integer <= ` +
       `extract(day FROM make_date(substr(${x}, 1, 4)::integer, substr(${x}, 6, 2)::integer, 1) + interval '1 month - 1 day') ELSE FALSE END`,
@@ -195,12 +195,12 @@ function text(
     const strange = (wanted ?? []).filter((word) => !words.includes(word));
     if (strange.length > 0 && strange.length === wanted?.length)
       return `is of type ${storage}, which has none of the words ${strange.join(", ")}`;
-    // A word that the type does not have would raise an error. So the index is used only if the type has all words.
+    // A word that the type does not have would raise an error, so the condition uses the index only if the type has all words.
     const isComparable = wanted !== undefined && strange.length === 0;
     const equal = isComparable ? { of: same, operand: (place: string) => `${place}::text::${storage}` } : inOrder;
     return { ...plain, convert: asText, equal, order: inOrder, inOrder: false, fits: combineConditions(isWord) };
   }
-  // This collation treats different texts as equal, and its index finds both.
+  // This collation treats different texts as equal, so the index finds both.
   if (isLoose === true)
     return {
       ...plain,
@@ -223,14 +223,14 @@ function text(
         (place) => `${place}::uuid`,
       );
     case "inet": {
-      // As a text, the address would get a `/32` that the caller did not write.
+      // PostgreSQL would write the address with a `/32` that the client did not send.
       const side = { of: (x: string) => byCodePoint(`abbrev(${x})`), operand: same };
       return { ...plain, convert: (x) => `abbrev(${x})`, equal: side, order: side, inOrder: false };
     }
     case "bytea":
       return `is of type bytea, and no kind of field has that type`;
     default:
-      // Every other type has a text.
+      // Values of every other type can be compared as text.
       return {
         ...plain,
         convert: asText,

@@ -14,8 +14,8 @@ const cures = new Map<string | null, string>([
 ]);
 
 /**
- * Finds what would fail on each write: rules that conflict with `RETURNING`, and missing privileges. `EXPLAIN` finds
- * both and writes nothing. Functions of triggers are compiled only when they run.
+ * Finds the reasons why each write would fail: a rule that conflicts with `RETURNING`, or a missing privilege. `EXPLAIN` reports both and
+ * writes nothing. It does not report errors in trigger functions, because PostgreSQL compiles these only when they run.
  */
 export function* findUnwritable({ columns, existing }: Collection): Script<readonly string[]> {
   const { table, writes, written = columns.map(({ name }) => name) } = existing!;

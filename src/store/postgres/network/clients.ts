@@ -5,10 +5,10 @@ import { createPrimary, requireWritable } from "./primary.ts";
 import { idleInTransactionMs, readCommitted } from "./session.ts";
 import type { Sockets } from "./sockets.ts";
 
-/** The longest wait of a feed for an answer, in milliseconds. */
+/** The longest wait of a feed for the answer to a query, in milliseconds. */
 const feedMs = 3000;
 
-/** The extra wait for the answer to a statement, in milliseconds. The server ends the statement before that. */
+/** How much longer than the server's own time limit this process waits for an answer, in milliseconds. */
 const answerMs = 500;
 
 /** Lets a new connection into the pool if its server accepts writes. */
@@ -28,7 +28,7 @@ export function makeClient(way: Connection): pg.Client {
   return quiet(new pg.Client({ ...settingsFor(way), connectionTimeoutMillis: feedMs, query_timeout: feedMs }));
 }
 
-/** Connects to the server that accepts writes, without a time limit. For migrations. */
+/** Connects to the server that accepts writes, without time limits for statements. For migrations. */
 export async function connectPatiently(address: PostgresAddress): Promise<pg.Client> {
   const primary = createPrimary(address);
   await primary.find();
@@ -69,7 +69,7 @@ function settingsFor({ address: { pooled, timeouts }, server, sockets }: Connect
     keepAlive: true,
     // Sends statements without waiting for earlier answers.
     pipeline: true,
-    // PgBouncer refuses settings that belong to a connection.
+    // PgBouncer refuses start-up parameters that belong to a connection.
     ...(pooled
       ? {}
       : {

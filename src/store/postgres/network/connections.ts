@@ -27,15 +27,15 @@ import type { Sockets } from "./sockets.ts";
 /** The number of attempts for a transaction that conflicts with others. */
 const maxTries = 20;
 
-/** The connections to the server. Their number is limited, and none of them is known to be broken. */
+/** The connections to the server, up to a maximum. Broken ones are not used again. */
 export interface Connections {
-  /** Sends one statement that only reads, in one trip. Returns the rows with named columns. */
+  /** Sends one statement that only reads, in one round trip. Returns the rows with named columns. */
   send(statement: PostgresStatement): Promise<readonly NamedRow[]>;
   /** Does the same as `send`, but returns the rows as cells. */
   sendForCells(statement: PostgresStatement): Promise<readonly RowCells[]>;
   /** Returns the cells of one row that an index finds. Such reads are short, so they may share a connection. */
   find(table: string, statement: PostgresStatement): Promise<RowCells | undefined>;
-  /** Does work that needs a separate connection. Tries again after a conflict with others. */
+  /** Runs work on one connection. Runs it again after a conflict with another transaction. */
   use<T>(work: (session: Session) => Promise<T>): Promise<T>;
   counts(): ConnectionCounts;
   /** Waits for the running work, then closes the connections. */
@@ -50,7 +50,7 @@ export interface ConnectionsOptions {
   readonly observe: Observer;
   /** Returns the error itself, or its real cause. */
   readonly explain: (error: unknown) => Promise<unknown>;
-  /** Called if the columns of a read have changed their types. */
+  /** Called if a read shows that columns have other types now. */
   readonly retyped: () => Promise<void>;
 }
 
@@ -74,7 +74,7 @@ export function connectionsTo({
     if (closed !== null) throw new StoreUnavailable("PostgreSQL: the store is closed");
     underway++;
     try {
-      // Leaves a server that hangs or was demoted.
+      // Looks for a server that accepts writes, because the present one hangs or is now a replica.
       if (health.isFailing()) await primary.find();
       for (let tries = 1; ; tries++) {
         try {
@@ -100,20 +100,20 @@ export function connectionsTo({
     await pools.pool().end();
   }
 
-  /** Reads through the pool directly. This is a fifth faster than `use`, and most statements are reads that succeed. */
+  /** Reads through the pool directly, which is a fifth faster than `use`. Most statements are reads that succeed. */
   const ask: Ask = async (statement, first, again) => {
     if (closed !== null || health.isFailing() || !pools.isCurrent()) return use(again);
     underway++;
     try {
       return await first();
     } catch (error) {
-      // A read can be sent again, except after a timeout: the caller would wait twice.
+      // A read can be sent again. Not after a timeout, because the caller would wait twice.
       if (findSQLState(error) === state.unsupported) await retyped();
       const isWorthIt = isPassing(error) || isCrowded(error) || (spoilsConnection(error) && !isTimeout(error));
       if (isWorthIt) return await use(again);
       if (isTimeout(error)) void primary.find().catch(() => undefined);
       const cause = await explain(storeError(error));
-      // A long read is never prepared. Its timeout does not mean that the server is down.
+      // Only a long read has no prepared statement. Its timeout does not mean that the server is down.
       throw cause instanceof StoreTimeout && statement.name === undefined ? cause : health.report(cause);
     } finally {
       if (--underway === 0) whenIdle();
@@ -150,7 +150,7 @@ function readsOver(pools: Pools, ask: Ask, keeps: boolean): Pick<Connections, "s
       return ask(statement, first, (session) => session.send(statement));
     },
     sendForCells: (statement) => sendForCells(statement, null),
-    // Behind a pooler a line gains nothing: the pooler changes the connection after each statement.
+    // Behind a pooler, a shared connection saves nothing, because the pooler changes the connection after each statement.
     find: async (table, statement) => (await sendForCells(statement, keeps ? pools.line(table) : null))[0],
   };
 }
@@ -163,7 +163,7 @@ function countConnections(pool: pg.Pool, max: number): ConnectionCounts {
 /** The connections to the server that accepts writes, as far as is known. */
 interface Pools {
   pool(): pg.Pool;
-  /** Returns the line for reads of single rows of this table. */
+  /** Returns the shared connection for reads of single rows of this table. */
   line(table: string): ReadConnection;
   isCurrent(): boolean;
   attempt<T>(work: (session: Session) => Promise<T>): Promise<T>;
@@ -220,14 +220,14 @@ async function workOver<T>(
   }
 }
 
-/** Returns true if the same work may succeed in a moment. Returns false if a part of it may already be done. */
+/** Returns true if the same work may succeed on another attempt. Returns false if a part of it may already be done. */
 async function isWorthATry(
   { primary, pool, servers }: { readonly primary: Primary; readonly pool: pg.Pool; readonly servers: number },
   error: unknown,
   tries: number,
 ): Promise<boolean> {
   if (isPassing(error)) return tries < maxTries;
-  // The server is full, but one of our own connections will be free.
+  // The server refuses more connections, but one of the pool's connections will be free soon.
   if (isCrowded(error) && pool.totalCount > 0) return tries < maxTries;
   // Nothing was written. Another connection may lead to the server that accepts writes now.
   if (tries === 1 && (isReadOnly(error) || (error instanceof NotConnected && servers > 1))) {

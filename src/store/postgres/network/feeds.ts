@@ -11,8 +11,8 @@ import { requireWritable, type Primary } from "./primary.ts";
 import { createSession, type Session } from "./session.ts";
 
 /**
- * The interval between two reads of new rows without an announcement, in milliseconds. A feed is at most this old while
- * the server answers.
+ * The interval between two reads of new rows if no notification arrives, in milliseconds. So a feed is at most this old while the server
+ * answers.
  */
 const pollMs = 500;
 
@@ -27,7 +27,9 @@ export interface Feeds {
   follow(collection: Collection, onRow: (row: Row) => void): Promise<Feed>;
   /** True if this process follows the collection. */
   isFollowed(collection: Collection): boolean;
-  /** Resolves when the feeds of the collection show all rows committed so far, or when that cannot be known. */
+  /**
+   * Resolves when the feeds of the collection have read all rows that are committed so far. Also resolves if the server does not answer.
+   */
   catchUp(collection: Collection): Promise<void>;
   close(): void;
 }
@@ -36,7 +38,7 @@ export interface FeedsOptions {
   readonly primary: Primary;
   /** Creates a client for that server. It is not connected yet. */
   readonly connect: (server: string) => pg.Client;
-  /** True if a connection can listen. Not possible through PgBouncer in transaction mode. */
+  /** True if a connection can receive notifications. Not possible through PgBouncer in transaction mode. */
   readonly listens: boolean;
   /** Marks the collection as followed, so that its keys have the order of the commits. */
   readonly mark: (collection: Collection) => Promise<void>;
@@ -48,7 +50,7 @@ interface Follower {
   /** The session in which `seenId` was read. */
   over: Session | null;
   seenId: number;
-  /** The time at which the view was known to be current: the start of the last complete read. */
+  /** The start of the last complete read. The view contained all committed rows at that time. */
   currentAt: number;
   reading: Promise<void> | null;
   next: Promise<void> | null;
@@ -71,7 +73,7 @@ export function feedsOver({ primary, connect, listens, mark }: FeedsOptions): Fe
   );
 
   async function callAgain(): Promise<void> {
-    // A failed attempt ends a connection too, and calls this again.
+    // A failed attempt also closes its connection, and this function is called again.
     if (calling) return;
     calling = true;
     while (!closed && followers.size > 0 && !line.isConnected()) {
@@ -102,7 +104,7 @@ export function feedsOver({ primary, connect, listens, mark }: FeedsOptions): Fe
       }
       timer ??= setInterval(() => void readAll(), pollMs).unref();
       return {
-        // Only a query can find what is committed, and it takes time. See `ageMs`.
+        // Only a query shows what is committed, and it takes time. See `ageMs`.
         catchUp: () => undefined,
         ageMs: () => performance.now() - follower.currentAt,
         close: () => void followers.delete(follower),
@@ -122,7 +124,7 @@ export function feedsOver({ primary, connect, listens, mark }: FeedsOptions): Fe
   };
 }
 
-/** The one connection that receives announcements. */
+/** The one connection that receives notifications. */
 interface FeedConnection {
   session(): Promise<Session>;
   isConnected(): boolean;
@@ -140,7 +142,7 @@ function lineTo(
 
   /** Returns the session. Connects again if the connection was lost. */
   function session(): Promise<Session> {
-    // The former primary may still answer, but gets no new rows.
+    // The former primary may still answer, but it gets no new rows.
     if (client !== null && server !== primary.current()) drop();
     return (connecting ??= open().catch((error: unknown) => {
       connecting = null;
@@ -179,7 +181,7 @@ async function begin(fresh: pg.Client, listens: boolean, connected: () => void):
   await fresh.connect();
   connected();
   if (listens) await fresh.query(`LISTEN ${channel}`);
-  // A replica gets no new rows by itself, and may be behind.
+  // A replica gets new rows only from its primary, and may be behind.
   await requireWritable(fresh);
 }
 
@@ -208,7 +210,7 @@ function createReader(
 
   async function takeAll(follower: Follower): Promise<void> {
     const over = await session();
-    // This may be another server. A replica that was behind when it was promoted assigns some keys a second time.
+    // This may be another server. If a replica was behind when it became the primary, it assigns some keys a second time.
     if (over !== follower.over) follower.seenId = 0;
     follower.over = over;
     const start = performance.now();
@@ -224,7 +226,7 @@ function createReader(
     const rows = of(await over.sendForCells(prepared(text, values)));
     for (const row of rows) {
       if (!followers.has(follower)) return 0;
-      // If this fails, the row is delivered again: a skipped revocation would have no effect.
+      // If the callback throws, the same row is delivered again. A skipped revocation would have no effect.
       follower.onRow(row);
       follower.seenId = row.record["id"] as number;
     }

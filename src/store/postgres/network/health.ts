@@ -2,8 +2,8 @@ import type { Observer } from "../../../core/observation.ts";
 import { StoreOutdated, StoreUnavailable } from "../../store.ts";
 
 /**
- * The shortest time between two log entries, in milliseconds. A server that has turned read-only answers some requests
- * and refuses others: each refusal would be logged.
+ * The shortest time between two log entries, in milliseconds. A server that has become read-only answers reads and refuses writes, and each
+ * refusal would be logged.
  */
 const QUIET_MS = 10_000;
 
@@ -25,7 +25,7 @@ export function makeHealth(observe: Observer, now: () => number = () => performa
   return {
     isFailing: () => failing,
     report(error) {
-      // A process that may no longer write still gets answers.
+      // If the table was changed for a newer declaration, the server still answers this process.
       if (!(error instanceof StoreUnavailable) || error instanceof StoreOutdated) return error;
       if (!failing) isTold = false;
       failing = true;

@@ -3,7 +3,7 @@ import type { Value } from "../../store.ts";
 import { spoilsConnection } from "../errors.ts";
 import type { RowCells } from "./session.ts";
 
-/** The maximum number of reads on one line. One slow read delays at most this many. */
+/** The maximum number of reads that wait for answers on one shared connection. One slow read delays at most this many. */
 const longest = 64;
 
 /** One connection for all reads of single rows of a table. */
@@ -21,8 +21,8 @@ interface TakenConnection {
 }
 
 /**
- * Returns the line of each table. If another program locks a table (VACUUM FULL, ALTER TABLE), reads of other tables do
- * not wait behind it.
+ * Returns a function that returns the shared connection of a table. Each table has another one: if a program locks a table (VACUUM FULL,
+ * ALTER TABLE), reads of other tables do not wait.
  */
 export function linesOver(pool: Pool): (table: string) => ReadConnection {
   const lines = new Map<string, ReadConnection>();
@@ -34,8 +34,8 @@ export function linesOver(pool: Pool): (table: string) => ReadConnection {
 }
 
 /**
- * Sends reads one after another without waiting for the answers. Several reads share a trip, and none has to take a
- * connection from the pool and return it. If the line is full, other connections of the pool take over.
+ * Creates a shared connection for reads. It sends reads one after another without waiting for the answers. So several reads share a round
+ * trip, and none has to take a connection from the pool and return it. If too many reads wait, other connections of the pool are used.
  */
 function createLine(pool: Pool): ReadConnection {
   let taken: TakenConnection | null = null;

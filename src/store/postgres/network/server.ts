@@ -79,7 +79,7 @@ export function openingError(error: unknown, address: PostgresAddress): unknown 
   // A wrong declaration is wrong in every store.
   if (error instanceof DeclarationError) return error;
   if (error instanceof StoreUnavailable) {
-    // With several servers: an error that does not pass by waiting comes first.
+    // With several servers, an error that does not go away by itself is reported first.
     const each = error.cause instanceof AggregateError ? error.cause.errors : [];
     const found = each.map((one) => openingError(one, address)).find((one) => one instanceof StoreSetupError);
     return found ?? withCure(error);

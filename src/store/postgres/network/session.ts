@@ -4,15 +4,15 @@ import type { Value } from "../../store.ts";
 import type { PostgresStatement } from "../parameters.ts";
 
 /**
- * The longest time between two statements of a transaction, in milliseconds. A process that stops in a transaction
- * blocks others no longer than this.
+ * The longest time between two statements of a transaction, in milliseconds. After that, the server ends a transaction whose process has
+ * stopped.
  */
 export const idleInTransactionMs = 10_000;
 
 /** A row as a list of the values of its columns. */
 export type RowCells = readonly Value[];
 
-/** A connection for statements. Each can wait for the one before it, or not. */
+/** A connection that runs statements. The caller may send a statement before the answer to the last one. */
 export interface Session {
   /** Sends a statement. Returns the rows with named columns. */
   send(statement: PostgresStatement): Promise<readonly NamedRow[]>;
@@ -42,8 +42,9 @@ export function createSession(client: Client | PoolClient, keeps: boolean): Sess
 }
 
 /**
- * Sets the isolation of a new connection before any other statement, without waiting. Independent of the default of the
- * server, the database or the role: a statement that has waited for a table must see its changes.
+ * Sets the isolation level of a new connection, as its first statement and without waiting for the answer. It does not depend on the
+ * defaults of the server, the database or the role: a statement that has waited for a lock must see the changes of the transaction that
+ * held it.
  */
 export function readCommitted(client: PoolClient): void {
   client.query("SET default_transaction_isolation TO 'read committed'").catch(() => undefined);

@@ -3,13 +3,13 @@
  * `0`. A record that is read alone is written by JavaScript (ECMAScript, Number::toString), and so is every number in SQLite. A list has to be the same text.
  */
 
-/** The first whole number above which some whole numbers are not doubles. */
+/** The first whole number above which a double cannot hold every whole number. */
 const inexact = 2 ** 53;
 
 /** Returns the SQL for a double as JSON, in the notation of JavaScript. */
 export function doubleAsJSON(x: string): string {
   return (
-    // Most numbers: PostgreSQL and JavaScript write these in the same way.
+    // PostgreSQL and JavaScript write most numbers in the same way.
     `CASE WHEN abs(${x}) >= 1e-4 AND abs(${x}) < 1e15 THEN to_json(${x}) ELSE (` +
     `CASE WHEN ${x} = 0 THEN '0' WHEN abs(${x}) < 1e-6 THEN replace(${x}::text, 'e-0', 'e-') ` +
     `WHEN abs(${x}) < ${inexact} THEN ${x}::text::numeric::text ELSE ${large(x)} END)::json END`
@@ -17,9 +17,9 @@ export function doubleAsJSON(x: string): string {
 }
 
 /**
- * Does the same for a large double. JavaScript writes the shortest text that is read as the double. PostgreSQL excludes
- * a text that is exactly between two doubles, although it is read as the one with an even last bit. The query therefore
- * tries the two neighbors with one digit less.
+ * Does the same for a large double. JavaScript writes the shortest text that is parsed as the double. PostgreSQL does not use a text that
+ * is exactly between two doubles, although it is parsed as the one whose last bit is even. So the query tries the two nearest numbers with
+ * one digit less.
  */
 function large(x: string): string {
   const most = "1.7976931348623157e308";

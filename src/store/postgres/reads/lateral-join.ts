@@ -7,10 +7,10 @@ import { prepared, type PostgresStatement } from "../parameters.ts";
 import { selectListJSON, selectPage } from "./list.ts";
 import { readRelated, selectRelated } from "./related.ts";
 
-/** The name for the rows of the page. No collection has a name with this start. */
+/** The name of the rows of the page in the SQL. No collection has a name that starts like this. */
 const PAGE = `"_page"`;
 
-/** True if one statement can read a page and the records beside it: an index finds all of them, and the tables are our own. */
+/** True if one statement can read a page and its related records: an index finds all of them, and no table is an existing one. */
 export function canBeJoined(query: ListQuery, beside: readonly BesideQuery[]): boolean {
   return (
     beside.length > 0 &&
@@ -19,10 +19,7 @@ export function canBeJoined(query: ListQuery, beside: readonly BesideQuery[]): b
   );
 }
 
-/**
- * Returns a statement for one row with the page of `compileListJSON` and the records beside it. A second trip costs
- * more than a page.
- */
+/** Returns a statement for one row: the page of `compileListJSON` and the related records. A second round trip costs more than a page. */
 export function compileJoined(query: ListQuery, beside: readonly BesideQuery[]): PostgresStatement {
   const values = createParameters(postgres);
   const rows = selectPage(query, values);
@@ -38,7 +35,7 @@ export function compileJoined(query: ListQuery, beside: readonly BesideQuery[]):
   return prepared(`WITH ${PAGE} AS MATERIALIZED (${rows}) SELECT * FROM ${all.join(", ")}`, values.values);
 }
 
-/** Reads the records beside the page from the row of `compileJoined`. */
+/** Reads the related records from the row of `compileJoined`. */
 export function readJoined(row: NamedRow, beside: readonly BesideQuery[]): readonly (readonly RelatedText[] | null)[] {
   return beside.map((each, at) => readRelated(row, each, at));
 }

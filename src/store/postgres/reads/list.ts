@@ -9,7 +9,7 @@ import { postgres, getTable } from "../dialect.ts";
 import { prepared, unprepared, type PostgresStatement } from "../parameters.ts";
 import { doubleAsJSON } from "./double.ts";
 
-/** The name of a shown row. No column may have this name, or it would be ambiguous. */
+/** The name of a row of the page in the SQL. A column with this name would be ambiguous. */
 export const SHOWN = `"_shown"`;
 
 /**
@@ -43,10 +43,7 @@ export function selectListJSON(query: ListQuery, rows: string, values: BoundValu
   );
 }
 
-/**
- * Does the same for a page that may be too large. Shows rows as long as the rows before them are below `maxLength` in
- * octets.
- */
+/** Does the same for a page that may be too large. It ends after the row with which the records reach `maxLength` octets. */
 function selectWithin(page: string, limit: string, maxLength: string): string {
   const within = `row_number() OVER before <= ${limit} AND sum(octet_length(record)) OVER before - octet_length(record) < ${maxLength}::bigint`;
   return (

@@ -16,8 +16,7 @@ type KeylessQuery = Omit<RelatedQuery, "keys">;
 const [ofKey, ofKeys] = ["\u001E", "\u001F"] as const;
 
 /**
- * The maximum number of UTF-8 octets for one JavaScript character. PostgreSQL counts octets for free, but counting
- * characters is slow.
+ * The maximum number of UTF-8 octets for one JavaScript character. PostgreSQL knows the number of octets, but counting characters is slow.
  */
 const mostOctets = 3;
 

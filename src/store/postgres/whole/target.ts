@@ -9,8 +9,8 @@ import { migrationLock } from "../own-tables.ts";
 import { connectWhole, unhurried } from "./whole.ts";
 
 /**
- * Starts to fill an empty database, in one transaction. If the connection ends before the commit, the database stays
- * empty. A service that starts on it in the meantime waits for the end.
+ * Starts to fill an empty database, in one transaction. If the connection is lost before the commit, the database stays empty. A service
+ * that starts on it waits until the transaction ends.
  */
 export async function openTarget(url: Secret): Promise<StoreTarget> {
   const { session, address, convertError, close } = await connectWhole(url);
@@ -26,7 +26,7 @@ export async function openTarget(url: Secret): Promise<StoreTarget> {
     throw convertError(error);
   }
   return targetOver(postgresSchema, sendTo(session), {
-    // A TypeError means that the value is the cause.
+    // A TypeError means that PostgreSQL cannot hold a value.
     convertError(error) {
       const read = storeError(error);
       return read instanceof TypeError ? read : convertError(error);
@@ -36,7 +36,7 @@ export async function openTarget(url: Secret): Promise<StoreTarget> {
   });
 }
 
-/** Commits the copy, all or nothing. If the answer is lost, the error explains how to check the result. */
+/** Commits the copy, all or nothing. If the answer is lost, the error says how to find out whether the copy was made. */
 async function commit(session: Session): Promise<void> {
   try {
     await session.run("COMMIT");

@@ -17,21 +17,18 @@ import { postgres, formatSequenceName } from "../dialect.ts";
 import { prepared, unprepared, type PostgresStatement } from "../parameters.ts";
 import { compileForget } from "./idempotency.ts";
 
-/**
- * The key of the row that a change makes. It is known before sending, or only to the server (`later`). Null if the
- * change makes no row.
- */
+/** The key of the row that a change makes: known before sending, or only known to the server (`later`). Null if the change makes no row. */
 export type MadeKey =
   | { readonly kind: "known"; readonly key: Key }
   | { readonly kind: "later"; readonly change: number; readonly of: Collection }
   | null;
 
-/** Returns the name of the setting that passes a key to the later statements of the transaction. */
+/** Returns the name of the PostgreSQL setting that passes a key to later statements of the same transaction. */
 const formatSetting = (change: number): string => `latchkey.key_${change}`;
 
 /**
- * The reason that is raised if a custom trigger skipped or removed a row that is needed. The place of the change
- * follows it.
+ * The reason that is raised if a trigger of another program has skipped or removed a row that is needed. The index of the change follows
+ * it.
  */
 const LEFT_OUT = "left out ";
 
@@ -39,20 +36,20 @@ function refuseLeftOut(change: number): string {
   return `latchkey_refuse('${LEFT_OUT}${change}')`;
 }
 
-/** Returns the place of the change that was left out. Returns null if the reason is a different one. */
+/** Returns the index of the change that a trigger skipped. Returns null for any other reason. */
 export function leftOutIn(reason: string): number | null {
   return reason.startsWith(LEFT_OUT) ? Number(reason.slice(LEFT_OUT.length)) : null;
 }
 
 type Of<Kind extends Change["kind"]> = Extract<Change, { readonly kind: Kind }>;
 
-/** The context of a change in its transaction. */
+/** What a change needs to know about the other changes of its transaction. */
 export interface Among {
   /** The keys of the changes before it. */
   readonly keys: readonly MadeKey[];
-  /** The place of a change whose key others use. Null if none do. */
+  /** The index of a change whose key other changes use. Null if no change uses it. */
   readonly tellsKey: number | null;
-  /** SQL that is 0, or raises an error if the table was changed for another declaration. */
+  /** SQL that is 0. It raises an error if the table was changed for another declaration. */
   readonly sameShape: string;
 }
 
@@ -62,26 +59,26 @@ export function compile(table: Table, change: Change, among: Among): PostgresSta
   if (change.kind === "require") return compileRequired(table, change, among);
   if (change.kind === "link") return compileLinks(table, [{ ...among, change }]);
   const { text, values } = compileChange(table, change, makingAmong(among));
-  // Callers choose the columns that such an update shows, so there can be any number of these texts.
+  // Callers choose the columns that such an update shows, so there can be many different texts.
   const isOneOfMany = change.kind === "update" && change.shown !== undefined;
-  // Statements on a table of others are not prepared. A prepared statement would keep the old column types, for example
-  // after an integer became a bigint.
+  // Statements on existing tables are not prepared, because a prepared statement keeps the old type of a column, for example after an
+  // integer became a bigint.
   return table.existing === null && !isOneOfMany ? prepared(text, values) : unprepared(text, values);
 }
 
-/** A new row that shares its statement with others. */
+/** A new row that is inserted by the same statement as other rows. */
 export interface RowTogether extends Among {
   readonly change: Of<"insert">;
 }
 
-/** Compiles several new rows to one statement. Its text depends on the number of rows, so it is not kept prepared. */
+/** Compiles several new rows to one statement. Its text depends on the number of rows, so it is not prepared. */
 export function compileTogether(table: Table, rows: readonly RowTogether[]): PostgresStatement {
   const making = (among: RowTogether, nth: number): ChangeDialect => {
-    // Only the first row checks the shape, because PostgreSQL plans each copy of the check.
+    // Only the first row has the check of the declaration, because PostgreSQL plans each copy of it.
     const alone = makingAmong(nth === 0 ? among : { ...among, sameShape: "0" });
     const { tellsKey } = among;
     if (tellsKey === null) return alone;
-    // RETURNING could not tell the rows apart.
+    // The keys are fetched first, because RETURNING does not say which key belongs to which row.
     const nextKey = (of: Table, values: BoundValues): string =>
       `set_config(${values.place(formatSetting(tellsKey))}, ${alone.nextKey!(of, values)}::text, TRUE)::bigint`;
     return { ...alone, nextKey };
@@ -127,7 +124,7 @@ export function compileLinks(table: Table, links: readonly LinkTogether[]): Post
 
 function makingAmong({ keys, tellsKey, sameShape }: Among): ChangeDialect {
   return {
-    // Checks once for the statement, and not for each of its rows, whether it is allowed.
+    // The check of the declaration runs once per statement and not once per row.
     revision: () => `nextval('latchkey_revision') + ${sameShape}`,
     takenKey: ({ collection }, place) =>
       collection.key === "text" ? place : `latchkey_take_key(${keyArguments(collection)}, ${place})`,
@@ -151,7 +148,7 @@ function makingAmong({ keys, tellsKey, sameShape }: Among): ChangeDialect {
 export function keyMadeBy(change: Change, at: number, keys: readonly MadeKey[]): MadeKey {
   switch (change.kind) {
     case "insert":
-      // A custom trigger may make a row with a different key from the given one.
+      // A trigger of another program may make a row with another key than the given one.
       if (change.key === undefined || change.collection.existing !== undefined)
         return { kind: "later", change: at, of: change.collection };
       return isKeyOf(change.key) ? requireKey(change.key, keys) : { kind: "known", key: change.key };
@@ -174,7 +171,7 @@ export function compileMissing({ type }: Column, from: string, ids: readonly Key
   );
 }
 
-/** Reads the row with a key, in its state at the time of the statement. */
+/** Reads the row with a key, as it is when the statement runs. */
 export function compileReading(
   table: Table,
   key: NonNullable<MadeKey>,
@@ -185,8 +182,7 @@ export function compileReading(
 }
 
 /**
- * Reads the row that the change at that place wrote. In a table of others, a trigger may have removed it. The statement
- * raises this.
+ * Reads the row that the change with this index wrote. In an existing table, a trigger may have removed it; then the statement raises this.
  */
 export function compileReadingAt(
   table: Table,
@@ -219,9 +215,7 @@ export function collectNeededKeys(changes: readonly Change[]): Set<number> {
   return found;
 }
 
-/**
- * Rows that must not exist are protected by the table lock at the start of the transaction (`locksFor` of `plan.ts`).
- */
+/** Rows that must not exist are protected by the table lock that the transaction takes first (`locksFor` of `plan.ts`). */
 function compileRequired(table: Table, change: Of<"require">, { sameShape }: Among): PostgresStatement {
   const { count, values, least, most } = compileRequire(table, change, " FOR NO KEY UPDATE");
   const places = `${values.place(least)} AND ${values.place(most)}`;
@@ -232,8 +226,8 @@ function compileRequired(table: Table, change: Of<"require">, { sameShape }: Amo
 }
 
 /**
- * Raises the reason why no row was found in that state. Without a revision, a row that is still visible was removed by
- * another transaction in the meantime.
+ * Raises the reason if no row with that revision was found. Without a revision, a row that is still visible was removed by another
+ * transaction in the meantime.
  */
 function orRefused({ sql, table, key, revision, shown }: ChangeOfOne): string {
   const there = `EXISTS (SELECT FROM ${table.name} WHERE ${table.id.compared} = ${table.id.operand(key)})`;

@@ -4,10 +4,7 @@ import type { Change, Idempotency } from "../../store.ts";
 import { postgres } from "../dialect.ts";
 import { prepared, type PostgresStatement } from "../parameters.ts";
 
-/**
- * Claims the key for this transaction, or refuses as `known`. Waits for a transaction that has claimed it and is still
- * active.
- */
+/** Claims an idempotency key for this transaction, or refuses it as `known`. Waits if another running transaction has claimed it. */
 export function claimKey({ key, fingerprint, expiresAt, now }: Idempotency): PostgresStatement {
   return prepared(
     "WITH claimed AS (" +
@@ -19,7 +16,7 @@ export function claimKey({ key, fingerprint, expiresAt, now }: Idempotency): Pos
   );
 }
 
-/** Forgets rows by one statement. All its parts see the state before it. */
+/** Deletes all records about some rows with one statement. All parts of the statement see the state before it. */
 export function compileForget(change: Extract<Change, { kind: "forget" }>): PostgresStatement {
   const values = createParameters(postgres);
   const all = forgetRows(change.collection.name, change, () => values).map(({ text }) => text);

@@ -1,9 +1,9 @@
 import type { Transaction } from "../../store.ts";
 
-/** The number of statements that one turn sends. */
+/** From this number of changes, a transaction counts as long. */
 const MANY_CHANGES = 100;
 
-/** A statement with fewer rows of a relation takes some milliseconds. */
+/** From this number of rows of a relation, a statement counts as long. Fewer take some milliseconds. */
 const MANY_LINKS = 1000;
 
 /** Returns true for a transaction of many changes, such as an array of records. It may take seconds. */

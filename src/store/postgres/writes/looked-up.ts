@@ -4,7 +4,7 @@ import { getTable } from "../dialect.ts";
 import type { Session } from "../network/session.ts";
 import { compileMissing, compileReading } from "./changes.ts";
 
-/** Completes a refusal by another look at the database, after the rollback of its transaction. */
+/** Completes a refusal with facts that are read after the rollback of its transaction. */
 export async function lookedUp(
   outcome: Outcome,
   transaction: Transaction,
@@ -14,10 +14,7 @@ export async function lookedUp(
   return placedIn(await correctOutcome(outcome, transaction, session), transaction, opened, session);
 }
 
-/**
- * Detects a trigger that skips changes: the row of an existing table is still in the state that was expected. Called
- * after the rollback.
- */
+/** Recognizes a trigger that skips changes: the row of an existing table still has the expected revision. Called after the rollback. */
 async function correctOutcome(outcome: Outcome, { changes }: Transaction, session: Session): Promise<Outcome> {
   if (outcome.kind !== "stale" && outcome.kind !== "missing") return outcome;
   const change = changes[outcome.change]!;
@@ -29,7 +26,7 @@ async function correctOutcome(outcome: Outcome, { changes }: Transaction, sessio
   return isSame ? { kind: "unfit", change: outcome.change, column: null } : outcome;
 }
 
-/** Finds the id of a link that refers to no row. The server names only the column. */
+/** Finds the id of a link that refers to no row. The error of the server names only the column. */
 async function placedIn(
   outcome: Outcome,
   { changes }: Transaction,

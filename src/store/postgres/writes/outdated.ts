@@ -9,8 +9,8 @@ import { schemaVersion } from "../own-tables.ts";
 const reason = "outdated";
 
 /**
- * Returns SQL that is 0 if tables have the shape that this process found. It raises an error if they do not, or if a
- * newer program has upgraded them.
+ * Returns a function that returns SQL for a collection. The SQL is 0 if the table has the shape that this process found. It raises an error
+ * if the shape differs, or if a newer program has upgraded the tables.
  */
 export function createShapeCheck(shapes: Shapes): (collection: Collection) => string {
   const made = new Map<string, string>();
@@ -32,7 +32,7 @@ function compileSameShape(name: string, shape: string | null): string {
   );
 }
 
-/** Returns the collection whose table was changed for another declaration, if this is why a transaction failed. */
+/** Returns the collection whose table was changed for another declaration, if a transaction failed because of this. */
 export async function outdatedBy(
   error: unknown,
   changes: readonly Change[],
@@ -40,8 +40,8 @@ export async function outdatedBy(
   session: Session,
 ): Promise<string | null> {
   if (!isServerError(error)) return null;
-  // The server notices a different column or type before it runs the statement and its check. It notices rules of the
-  // table afterwards.
+  // The server reports a changed column or type before it runs the statement and its check. It reports changed rules of the table
+  // afterwards.
   const isRefused = error.code === state.refused && error.message === reason;
   if (!isRefused && !/^(42|22)/.test(error.code)) return null;
   const collections = changes.map(({ collection }) => collection).filter(({ name }) => shapes.has(name));

@@ -18,7 +18,7 @@ import {
 } from "./changes.ts";
 import { putTogether } from "./together.ts";
 
-/** The statements of a transaction. All are known in advance, so no response has to be awaited. */
+/** The statements of a transaction. All are known in advance, so they can be sent without waiting for answers. */
 export interface Plan {
   /** SQL that locks tables. Empty if no lock is needed. */
   readonly locks: string;
@@ -26,7 +26,10 @@ export interface Plan {
   readonly statements: readonly PlannedStatement[];
   /** True if each statement makes one change, in the given order. */
   readonly isInOrder: boolean;
-  /** Statements that read rows which later changes may have altered. Each has the change that wrote its row. */
+  /**
+   * Statements that read rows again at the end, because later changes may have altered them. Each has the index of the change that wrote
+   * its row.
+   */
   readonly readings: readonly {
     readonly change: number;
     readonly statement: PostgresStatement;
@@ -34,7 +37,7 @@ export interface Plan {
   }[];
 }
 
-/** A statement and the places of its changes: of one change, or of several new rows in their order. */
+/** A statement and the indexes of its changes: of one change, or of several new rows in order. */
 export interface PlannedStatement {
   readonly changes: readonly number[];
   readonly collection: Collection;
@@ -50,8 +53,8 @@ export interface Planning {
 }
 
 /**
- * Plans a transaction, and yields after each step. Throws a TypeError if the transaction is a fault of the program.
- * With `mayPutTogether`, one statement may make several new rows, and a refusal does not name the row.
+ * Plans a transaction. Yields after each step, so that long plans can be made in slices. Throws a TypeError if the transaction is a fault
+ * of the program. With `mayPutTogether`, one statement may insert several rows, and a refusal does not name the row.
  */
 export function* planTransaction(
   { changes }: Transaction,
@@ -123,8 +126,8 @@ function requireOpened(opened: ReadonlyMap<string, Collection>, { collection: { 
 }
 
 /**
- * Returns the table locks. A row that must not exist cannot be locked, so its table is locked against writes. The locks
- * are taken first and in a fixed order, to avoid deadlocks.
+ * Returns the table locks. A row that must not exist cannot be locked, so its table is locked against writes. The locks are taken first and
+ * always in the same order, to avoid deadlocks.
  */
 function locksFor(changes: readonly Change[]): string {
   const watched = new Set<string>();
@@ -136,8 +139,7 @@ function locksFor(changes: readonly Change[]): string {
     if (change.kind !== "require") written.add(table);
     else if (change.atMost !== undefined && change.isGuarded !== true) watched.add(table);
   }
-  // Deferred references of others are checked at the write instead of the commit. The error then shows which change
-  // failed.
+  // Deferred references of existing tables are checked at the statement and not at the commit, so that the error shows which change failed.
   const hasExisting = changes.some(({ kind, collection }) => kind !== "require" && collection.existing !== undefined);
   const locks = [...watched]
     .toSorted()

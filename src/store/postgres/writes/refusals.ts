@@ -10,7 +10,7 @@ import { leftOutIn } from "./changes.ts";
 export function readRefusal(error: unknown, table: Table, change: Change, at: number): Refusal | null {
   if (!isServerError(error)) return null;
   if (error.code === state.refused) return parseRefusal(error.message, change, at);
-  // Only the database chooses keys here, so a row with the given key cannot exist.
+  // Only the database issues keys of this table, so no row with the given key can exist.
   if (error.code === state.generatedKey && change.kind === "insert" && change.key !== undefined)
     return { kind: "missing", change: at };
   const broken = brokenBy(error, table, change);
@@ -56,7 +56,7 @@ function brokenBy(error: ServerError, table: Table, change: Change): BrokenRule 
   }
 }
 
-/** True if a trigger function raised the error (RAISE), with any state, or a policy of the table refused the row. */
+/** True if a trigger function raised the error (RAISE), with any code, or if a policy of the table refused the row. */
 function isRuledOut({ code, routine }: ServerError): boolean {
   const isPassing = code === state.serialization || code === state.deadlock;
   return (routine === "exec_stmt_raise" && !isPassing) || routine === "ExecWithCheckOptions";

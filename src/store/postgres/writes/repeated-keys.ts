@@ -13,10 +13,10 @@ import { prepared } from "../parameters.ts";
  * stays lower than these keys. It then issues keys that already exist.
  */
 
-/** A sequence is not moved to this key or a higher one, because it would soon reach its end. */
+/** The highest key to which a sequence is moved. Beyond it, the sequence would soon reach its end. */
 const farAway = 2 ** 52;
 
-/** Returns true if the database gave a new row the key of another row. */
+/** Returns true if the database issued a key for a new row that another row already has. */
 export function isKeyRepeated(error: unknown, change: Change): boolean {
   if (!isServerError(error) || error.code !== state.unique || !isKeyGiven(change)) return false;
   const { existing } = change.collection;
@@ -64,8 +64,8 @@ function cureFor(collection: Collection): string {
 }
 
 /**
- * Moves a sequence of our own. The lock prevents other transactions from issuing keys in the meantime. Ignores keys that a caller has chosen,
- * because the sequence skips them when it reaches them.
+ * Moves the sequence of one of the store's own tables. The lock prevents other transactions from issuing keys in the meantime. Keys that a
+ * caller has chosen do not count, because the sequence skips them.
  */
 async function moveOwn(session: Session, collection: Collection): Promise<void> {
   const { name } = collection;

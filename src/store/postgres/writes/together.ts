@@ -1,11 +1,12 @@
 import { isKeyOf, type Change, type WrittenValues } from "../../store.ts";
 
-/** The fewest rows that are worth a shared statement, and the most that one takes. */
+/** A statement for several rows has at least and at most this many. */
 const FEWEST = 8;
 const MOST = 100;
 
 /**
- * The most rows of a relation in one statement. It may take four seconds; a row with its references takes about 20 µs.
+ * The maximum number of rows of a relation in one statement. With its references, a row takes about 20 µs, so the statement may take four
+ * seconds.
  */
 const MOST_LINKS = 10_000;
 
@@ -13,13 +14,11 @@ const MOST_LINKS = 10_000;
 const MOST_VALUES = 10_000;
 
 /**
- * Groups the changes by statement and returns their places in the order of sending. Returns null if no changes share a
- * statement.
+ * Groups the changes by statement and returns their indexes in the order of sending. Returns null if no changes share a statement.
  *
- * An array of records needs one statement per record and one more per reference, and each costs more than its row. So a
- * statement makes many new rows of a table. Any other change is sent after those before it, and sees them. Rows of
- * relations come last: they refer to others, and no change refers to them. The other rows of a group do not use each
- * other's keys.
+ * An array of records would need one statement for each record and one for each reference, and a statement costs more than its row. So one
+ * statement inserts many rows of a table. Any other change is sent after the changes before it, and sees them. Rows of relations come last:
+ * they refer to other rows, and no change refers to them. The other rows of a group do not use each other's keys.
  */
 export function putTogether(changes: readonly Change[]): readonly (readonly number[])[] | null {
   if (changes.length < FEWEST) return null;

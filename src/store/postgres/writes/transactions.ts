@@ -24,7 +24,7 @@ const beginOwn = "BEGIN ISOLATION LEVEL READ COMMITTED";
 /** The connections of a pooler do not have this program's settings. */
 const beginPooled = `${beginOwn}; SET LOCAL idle_in_transaction_session_timeout = ${idleInTransactionMs}`;
 
-/** A statement of a transaction failed. `at` is its place in the plan. */
+/** A statement of a transaction failed. `at` is its index in the plan. */
 class StatementFailed extends Error {
   readonly at: number;
 
@@ -38,7 +38,7 @@ function unwrapCause(error: unknown): unknown {
   return error instanceof StatementFailed ? error.cause : error;
 }
 
-/** Plans a transaction. If it can no longer be planned, returns the result of an earlier write with the same key. */
+/** Plans a transaction. If planning fails, returns the outcome of an earlier write with the same idempotency key, if there is one. */
 async function planned(
   connections: Connections,
   transaction: Transaction,
@@ -69,14 +69,14 @@ export function createWriter(
     if ("kind" in plan) return plan;
     return connections.use(async (session) => {
       const outcome = await attempt(session, transaction, plan);
-      // If changes share statements, an error does not show which change was refused, or which would have been refused
-      // first.
+      // If changes share statements, an error does not show which change was refused. So the transaction runs again with one statement for
+      // each change.
       if (outcome !== null) return outcome;
       return (await attempt(session, transaction, await inSlices(planTransaction(transaction, planning, false))))!;
     });
   };
 
-  /** Returns null if the plan was refused and its changes were not in order. */
+  /** Returns null if the plan was refused and its statements do not have the order of the changes. */
   async function attempt(session: Session, transaction: Transaction, plan: Plan): Promise<Outcome | null> {
     try {
       return await withFreeKeys(session, transaction, plan, () => make(session, transaction, plan));
@@ -95,7 +95,7 @@ export function createWriter(
 
   /** Sends the whole transaction in one round trip. */
   async function sendAll(session: Session, changes: Transaction["changes"], plan: Plan): Promise<(Row | null)[]> {
-    // Through a pooler, a single statement would use the default isolation level, which is unknown.
+    // Through a pooler, a single statement would run with the default isolation level, which is unknown.
     if (!pooled && plan.statements.length === 1 && plan.readings.length === 0 && plan.locks === "")
       return collectRows(changes, plan, await settled([], await sendPlan(session, plan), []));
     const begun = heard(session.run(`${begin}; ${plan.locks}`));
@@ -104,10 +104,7 @@ export function createWriter(
     return collectRows(changes, plan, await settled([begun], sent, [committed]));
   }
 
-  /**
-   * Makes a transaction with an idempotency key. It takes two round trips, because the text to remember is known only
-   * after the changes.
-   */
+  /** Runs a transaction with an idempotency key. It takes two round trips, because the record to store is known only after the changes. */
   async function sendOnce(
     session: Session,
     changes: Transaction["changes"],
@@ -128,7 +125,7 @@ export function createWriter(
       await session.run("ROLLBACK").catch(() => undefined);
       if (!isKnownKey(error)) throw error;
       const earlierOutcome = await recall(session, idempotency);
-      // The key was there a moment ago and was pruned, so it is free now.
+      // The record was found and then deleted by the cleanup, so the key is free now.
       return earlierOutcome ?? sendOnce(session, changes, plan, idempotency);
     }
   }
@@ -164,8 +161,8 @@ function repeatedIn(error: unknown, { changes }: Transaction, { statements }: Pl
 }
 
 /**
- * Returns the outcome of a failed transaction. Returns null if it was refused and was not in order. Throws any other
- * error.
+ * Returns the outcome of a failed transaction. Returns null if it was refused and its statements do not have the order of the changes.
+ * Throws any other error.
  */
 function resolveOutcome(
   error: unknown,
@@ -187,9 +184,9 @@ export async function recall(session: Pick<Session, "send">, idempotency: Idempo
 }
 
 /**
- * Sends everything without waiting for responses, some statements in each turn of the event loop. If there are many, it
- * waits for earlier responses first: the timeout of a statement starts when it is sent, and would expire behind
- * thousands of others. Stops if the transaction has failed.
+ * Sends everything without waiting for answers, some statements in each turn of the event loop. If there are many, waits for the answers to
+ * earlier ones: the time limit of a statement starts when it is sent, and thousands of statements before it would use it up. Stops if the
+ * transaction has failed.
  */
 async function sendPlan(session: Session, { statements, readings }: Plan): Promise<Promise<Rows>[]> {
   const sent: Promise<Rows>[] = [];
@@ -214,13 +211,13 @@ function isMade(sent: Promise<unknown>): Promise<boolean> {
   );
 }
 
-/** Avoids an unhandled rejection before a caller awaits the promise. */
+/** Handles a rejection at once, because the promise may reject before a caller awaits it. */
 function heard<T>(sent: Promise<T>): Promise<T> {
   sent.catch(() => undefined);
   return sent;
 }
 
-/** Waits for all. The first failure is the reason for all later ones. */
+/** Waits for all promises. Rejects with the first failure, because it is the cause of all later ones. */
 async function settled(
   before: readonly Promise<unknown>[],
   sent: readonly Promise<Rows>[],

@@ -12,26 +12,26 @@ export interface Change {
   /** `books`, or `books.title` */
   readonly place: string;
   /**
-   * `adds`: loses nothing, and a start does it. `changes`: values, names or types change, and `latchkey db migrate`
-   * does it. `loses`: values are deleted and cannot be restored, so a person must confirm it.
+   * `adds`: loses nothing, and a start does it. `changes`: changes values, names or types, and `latchkey db migrate` does it. `loses`:
+   * deletes values for good, so a person must confirm it.
    */
   readonly effect: "adds" | "changes" | "loses";
   readonly words: string;
-  /** The reason why a program with the old declaration cannot run at the same time as one with this. Null if it can. */
+  /** The reason why a program with the old declaration cannot run together with one with this declaration. Null if it can. */
   readonly alone: string | null;
 }
 
-/** The words for a column that is dropped. */
+/** The description of a dropped column. */
 export const dropWords = "drop it with its values";
 
-/** The words for a reference that is no longer declared. */
+/** The description of a removed reference. */
 export const refersNoMore = "remove its reference, so that it prevents no deletion";
 
-/** The settings of a migration, in addition to the declaration. */
+/** The parameters of a migration, in addition to the declaration. */
 export interface Wishes {
   /** The columns that may be dropped with their values: `books.title`. */
   readonly dropped: ReadonlySet<string>;
-  /** This month: `2027-01`. */
+  /** The current month: `2027-01`. */
   readonly month: string;
 }
 
@@ -51,7 +51,7 @@ export function* collectChanges(
   return changes;
 }
 
-/** True if a program with the old declaration may not write at the same time as one with this. */
+/** True if a program with the old declaration may not write at the same time as one with this declaration. */
 export function endsOthers(changes: readonly Change[]): boolean {
   return changes.some(({ alone }) => alone !== null);
 }
@@ -148,7 +148,7 @@ function columnChanges(
   return changes;
 }
 
-/** True if a folded copy of a column is new. An older program does not write it. */
+/** True if a column gets a folded copy that it did not have. An older program does not write that copy. */
 export function isFoldedAnew(schema: SchemaDialect, column: Column, found: FoundTable): boolean {
   return isFolded(column) && found.columns.has(column.name) && !found.columns.has(formatShadowName(schema, column));
 }

@@ -35,11 +35,11 @@ export function convertBy(conversions: Conversions): Convert {
 /** The largest whole number that JavaScript holds exactly. */
 export const largestInteger = 2 ** 53 - 1;
 
-/** The most digits of a decimal. These fit into 64 bits. */
+/** The maximum number of digits of a decimal. These fit into 64 bits. */
 export const decimalDigits = 18;
 
-/** The most digits of a decimal that a double holds without confusing it with another. */
+/** The maximum number of digits with which each decimal has a different double. */
 export const doubleDigits = 15;
 
-/** The end of the first instant of a date. */
+/** The time of the first instant of a day. */
 export const midnight = "'T00:00:00.000Z'";

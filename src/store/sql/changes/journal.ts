@@ -22,9 +22,7 @@ export interface CompletedStep {
 
 /** A migration of a table that has started and is not finished. */
 export interface Unfinished {
-  /**
-   * A digest of the table's target and the declaration. A process that finds a different one starts from the beginning.
-   */
+  /** A digest of the declaration and the wanted table. A process that finds another digest starts from the beginning. */
   readonly target: string;
   /** The last key of the completed rows. Null before the first. */
   readonly cursor: Key | null;
@@ -125,16 +123,13 @@ export function* forgetUnfinished(schema: SchemaDialect, table: string): Script<
   yield* ask(statement(`DELETE FROM latchkey_unfinished WHERE collection = ${schema.place(1)}`, [table]));
 }
 
-/**
- * Returns a digest of what a table should become. It includes the source of the functions, the SQL and the values of a
- * declaration.
- */
+/** Returns a digest of the wanted table. It includes the source of the functions, the SQL and the values of a declaration. */
 export function digestTarget({ collection, found }: TablePlan, dropped: readonly string[]): string {
   const targetState = {
     // Names with an underscore belong to the store, and include unfinished columns.
     columns: [...found.columns.keys()].filter((name) => !name.startsWith("_")),
     declared: asData([collection])[0],
-    // The revisions are filled together with the columns.
+    // The revisions are written together with the columns.
     revisions: true,
     origins: collection.columns.map(({ origin }) => origin),
     dropped,

@@ -22,7 +22,7 @@ export interface MigrateOptions {
   readonly dropped?: readonly string[];
   /** Receives the progress of a table. */
   readonly tell?: (table: string, done: number, total: number) => void;
-  /** Called once when all tables match the declaration, if removing the old rows takes some time. */
+  /** Called once when all tables match the declaration, if the old rows must still be removed. */
   readonly settled?: () => void;
   /** Receives the progress of this removal, in rows. */
   readonly tellRemoved?: (done: number, total: number) => void;
@@ -84,8 +84,8 @@ export function requirePossible(
 }
 
 /**
- * Returns a sentence for each named column that cannot be dropped. A column that was dropped earlier is not one of
- * them, because the command may be repeated.
+ * Returns a sentence for each named column that cannot be dropped. A column that an earlier run dropped is no mistake, because the command
+ * may be repeated.
  */
 function strangersAmong(
   dropped: readonly string[],
@@ -100,7 +100,7 @@ function strangersAmong(
     .map((place) => `${place} cannot be removed: it is declared, or there is no such column.`);
 }
 
-/** True if the changes need more than a start. */
+/** True if a start does not make all of the changes, so that `latchkey db migrate` must run. */
 export function isMoreThanStart({ changes }: TablePlan): boolean {
   return changes.some(({ effect }) => effect !== "adds");
 }
@@ -110,12 +110,12 @@ export function describeChanges({ changes }: TablePlan): readonly string[] {
   return changes.map(({ place, words }) => `${place}: ${words}`);
 }
 
-/** The shown plan: the changes of each table, and what prevents them. */
+/** The plan as operators see it: the changes of each table, and the obstacles. */
 export interface Plan {
   readonly tables: readonly PlannedTable[];
   /** The problems that must be fixed first. */
   readonly obstacles: readonly string[];
-  /** The columns that were named to be dropped and cannot be, each with the reason. */
+  /** The columns that an operator named to be dropped and that cannot be dropped, each with the reason. */
   readonly strangers: readonly string[];
   /** New columns that may be renamed old ones. */
   readonly renames: readonly { readonly table: string; readonly from: string; readonly to: string }[];
@@ -128,15 +128,10 @@ export interface PlannedTable {
   readonly table: string;
   /** The number of rows. */
   readonly rows: number;
-  /**
-   * The approximate time in seconds, based on a machine with two cores under some writes. This machine is not measured.
-   */
+  /** The estimated time in seconds, for a machine with two cores and some writes. It is not measured on this machine. */
   readonly seconds: number;
   readonly changes: readonly Change[];
-  /**
-   * The same change as SQL to run by hand while the service is stopped. Null if a function of the declaration computes
-   * values.
-   */
+  /** The same change as SQL, to run by hand while the service is stopped. Null if a function of the declaration computes values. */
   readonly sql: string | null;
 }
 
@@ -153,8 +148,8 @@ function secondsToWrite(rows: number, indexes: number): number {
 }
 
 /**
- * Returns everything that is known before a migration starts. `isWritten` returns true if the rows of a table with so
- * many rows are rewritten. `byHand` returns the statements for it.
+ * Returns the whole plan before a migration starts. `isWritten` returns true if the rows of a table with this number of rows are rewritten.
+ * `byHand` returns the statements to run by hand.
  */
 export function* tellPlan(
   schema: SchemaDialect,
@@ -190,9 +185,7 @@ export function* tellPlan(
   };
 }
 
-/**
- * Returns remarks on tables with rows that are no longer declared. This helps if the plural of a resource was changed.
- */
+/** Returns remarks on tables with rows that no declaration names. This helps if the plural name of a resource was changed. */
 function* tellForgotten(schema: SchemaDialect, { plans, missing }: MigrationPlans): Script<readonly string[]> {
   if ((yield* ask(schema.findColumns("latchkey_schema"))).length === 0) return [];
   const declared = new Set([...plans.map(({ collection }) => collection.name), ...missing.map(({ name }) => name)]);
