@@ -18,13 +18,13 @@ export function encode({ ownTypes, holdsNUL }: Dialect, column: Column, value: u
       if (Number.isSafeInteger(value)) return value as number;
       break;
     case "double":
-      // 0 and -0 are the same number, and JSON has only one of them.
+      // -0 becomes 0, because JSON has only one of them.
       if (typeof value === "number" && Number.isFinite(value)) return value === 0 ? 0 : value;
       break;
     case "text":
     case "date":
     case "date-time":
-      // A lone surrogate would become another character in the database, but the response would show it unchanged.
+      // The database would replace a lone surrogate by another character, and the response would not show this.
       if (typeof value === "string" && value.isWellFormed() && (holdsNUL || !value.includes("\0"))) return value;
       break;
     case "boolean":
@@ -48,10 +48,7 @@ export function encode({ ownTypes, holdsNUL }: Dialect, column: Column, value: u
   );
 }
 
-/**
- * Returns the values of a copied row. A TypeError names the row by its key, which is also in URLs. It shows no other
- * values.
- */
+/** Returns the values of a copied row. A TypeError names the row by its key, which URLs show too, and contains no other value. */
 export function encodeRow(dialect: Dialect, { columns, key }: CopiedTable, row: CopiedRow): Cell[] {
   return columns.map((column, at) => {
     try {
@@ -76,7 +73,7 @@ function whatIs(value: unknown, { type, scale = 0 }: Column): string {
 
 /** Returns a value to compare with the values of a column. */
 export function encodeOperand(dialect: Dialect, column: Column, value: unknown): Cell {
-  // If no text can contain U+0000, a text with it must equal none. U+FFFF is not a character either.
+  // If no text in the database can contain U+0000, no row may match. U+FFFF is not a character, so no text contains it either.
   if (typeof value !== "string") return encode(dialect, column, value);
   const held = value.toWellFormed();
   return encode(dialect, column, dialect.holdsNUL ? held : held.replaceAll("\0", "\uffff"));
@@ -98,7 +95,7 @@ export function wordsCell(cell: Cell): string {
   return wordsAsCell(typeof cell === "string" ? splitWords(cell) : []);
 }
 
-/** Returns words in their stored form: a JSON array, each word after a quotation mark. */
+/** Returns words in their stored form: a JSON array. */
 export function wordsAsCell(words: readonly string[]): string {
   return JSON.stringify(words);
 }

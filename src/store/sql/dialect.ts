@@ -9,8 +9,8 @@ export type { Cell };
 export interface BoundValues {
   readonly values: Cell[];
   /**
-   * Adds a value and returns its placeholder: `$3`, or `?`. Because of `?`, placeholders must be requested in the order
-   * of the text.
+   * Adds a value and returns its placeholder: `$3`, or `?`. The calls must have the order of the placeholders in the text, because `?` has
+   * no number.
    */
   place(value: Cell): string;
 }
@@ -31,7 +31,7 @@ export interface Dialect {
   readonly holdsNUL: boolean;
   /** The maximum length of a name. The database cuts off longer names, so two names could become the same. */
   readonly maxNameLength: number;
-  /** True if a limit is part of the text of a statement, not one of its parameters. */
+  /** True if a limit is written into the text of a statement and is not a parameter. */
   readonly limitInText: boolean;
   /** The SQL after the type of a text column, which sorts the column by code point. */
   readonly collation: string;
@@ -40,8 +40,8 @@ export interface Dialect {
   /** Returns the n-th parameter as SQL. The first is 1. */
   place(at: number): string;
   /**
-   * Returns SQL that comes after the name of a table. It forces the database to use the key instead of another index.
-   * Undefined if the database chooses well by itself.
+   * Returns SQL for after the name of a table. It makes the database find rows by their key and not by another index. Undefined if the
+   * database chooses well by itself.
    */
   readonly byKey?: (collection: Collection) => string;
   /**
@@ -61,14 +61,11 @@ export interface Dialect {
    * text of the statement stays the same.
    */
   isOneOf(compared: string, cells: readonly Cell[], values: BoundValues, operand?: (place: string) => string): string;
-  /** Returns the condition that a value is among the results of `select`. They are few, and an index finds their rows. */
+  /** Returns the condition that a value is among the results of `select`. There are only a few results, and an index finds their rows. */
   isAmong(compared: string, select: string): string;
-  /**
-   * Returns the condition that a row is among the few rows that `select` returns for a change. Skips rows that another
-   * transaction is changing.
-   */
+  /** Returns the condition that a row is among the few rows of `select`. Skips rows that another transaction is changing. */
   isSomeOf(compared: string, select: string): string;
-  /** Returns the same condition for all rows of `select`. Waits for other transactions that are changing them. */
+  /** Returns the same condition, but waits for transactions that are changing the rows of `select`. */
   isLocked(compared: string, select: string): string;
   /** Returns the condition that a text contains another. Case matters. */
   contains(text: string, part: string): string;

@@ -14,11 +14,11 @@ import type { Table, TableColumn } from "./schema/table.ts";
 /** How many rows one portion compares. */
 const portion = 1000;
 
-/** Pause before the next comparison of all rows, in milliseconds. It doubles after each one that has found nothing, up to a day. */
+/** The pause before all rows are compared again, in milliseconds. It doubles each time nothing was found, up to a day. */
 const firstPauseMs = 5000;
 const longestPauseMs = 24 * 3600 * 1000;
 
-/** The shortest pause, as a multiple of the time that the comparison took. */
+/** The shortest pause, as a multiple of the duration of the last comparison. */
 const leastPause = 20;
 
 interface Compared {
@@ -26,7 +26,10 @@ interface Compared {
   readonly columns: readonly TableColumn[];
 }
 
-/** The tables with folded columns. Excludes unique ones: every version writes them, and the corrected value could be taken. */
+/**
+ * The tables with folded columns. Unique columns are left out: every version of Latchkey writes their folded values, and a corrected value
+ * could already be taken.
+ */
 function comparedIn(
   collections: readonly Collection[],
   getTable: (collection: Collection) => Table,
@@ -39,11 +42,11 @@ function comparedIn(
   });
 }
 
-/** Repeated comparisons of all folded columns with their values. */
+/** The background work that compares all folded values with their columns, again and again. */
 export interface ComparingFolded {
   /** Compares the next portion and corrects the differences. Returns false if no portion is due. */
   next(): Script<boolean>;
-  /** Reports that the last portion has failed. Skips the rest of its table, so that the other tables are compared. */
+  /** Reports that the last portion failed. The next call goes on with another table. */
   failed(): void;
 }
 
@@ -108,7 +111,7 @@ function firstKey({ key }: Collection): Cell {
 function* correct(schema: SchemaDialect, table: Table, { column, from, to }: KeyRange): Script<boolean> {
   const { sql, shadow } = column;
   const [first, second] = [schema.place(1), schema.place(2)];
-  // The database folds ASCII in the same way. Other texts are compared here.
+  // The database selects the rows with characters beyond ASCII, because it folds ASCII in the same way. This process compares them.
   const rows = yield* ask(
     statement(
       `SELECT "id", ${sql} AS value, ${shadow!} AS folded FROM ${table.name} WHERE "id" > ${first} AND "id" <= ${second} AND ${shadow!} IS DISTINCT FROM lower(${sql})`,
@@ -128,7 +131,7 @@ function* correct(schema: SchemaDialect, table: Table, { column, from, to }: Key
   return true;
 }
 
-/** Leaves a row for the next time if another transaction changes it now, or has changed it since. */
+/** If another transaction changes the row now, or has changed it since it was read, the row is left for the next comparison. */
 function correction(
   schema: SchemaDialect,
   { name }: Table,

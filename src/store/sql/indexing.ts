@@ -1,11 +1,11 @@
 import type { Eventually } from "../../core/eventually.ts";
 
-/** The interval between checks for work from another program, in milliseconds. */
+/** The interval between checks for rows that another program has written, in milliseconds. */
 const idleMs = 5000;
 /** The delay between a write and the check for its work, in milliseconds. */
 const busyMs = 100;
 
-/** Background work next to the writes. */
+/** Background work that indexes the words of new rows. */
 export interface Indexing {
   /** Reports a write. */
   written(): void;
@@ -13,8 +13,8 @@ export interface Indexing {
 }
 
 /**
- * Indexes the waiting rows, one portion at a time. Runs without a pause if there are no writes. Otherwise it pauses
- * after each portion. `choosePause` receives the duration of the portion and returns the pause, both in milliseconds.
+ * Indexes the new rows, one portion at a time. Without writes, it does not pause. With writes, it pauses after each portion. `choosePause`
+ * receives the duration of the portion and returns the pause, both in milliseconds.
  */
 export function indexBeside(take: () => Eventually<boolean>, choosePause: (tookMs: number) => number): Indexing {
   let timer: NodeJS.Timeout | null = null;
@@ -36,7 +36,7 @@ export function indexBeside(take: () => Eventually<boolean>, choosePause: (tookM
     try {
       hasTaken = await take();
     } catch {
-      // Readers and writers get the store's errors themselves. This work just tries again.
+      // Requests get the errors of the store themselves. This work only tries again.
     }
     const took = performance.now() - start;
     isIdle = !hasTaken && !wasWritten;

@@ -63,7 +63,7 @@ function namesKeys(where: Where): boolean {
   return "column" in where && where.column === "id" && (where.operator === "in" || where.operator === "eq");
 }
 
-/** Returns the condition for rows that link to one value. Reads no more of their ids than the page shows. */
+/** Returns the condition for rows that are linked to one value. Reads no more ids than the page shows. */
 function compileLinked(
   table: Table,
   { link, record, linked, values: [value] }: NonNullable<ReturnType<typeof linkAlone>>,
@@ -89,7 +89,7 @@ function compileOrder({ sql, nullable }: TableColumn, { descending, nullsFirst }
   return `${sql}${descending === true ? " DESC" : ""}${nulls}`;
 }
 
-/** Comes first among the conditions, so that it is checked for every row. */
+/** The time limit is the first condition, so that it is checked for every row. */
 function watched({ dialect: { watch } }: Table): string[] {
   return watch === undefined ? [] : [watch];
 }
@@ -100,7 +100,7 @@ export function shownIn(table: Table, names: readonly string[] | undefined): Tab
   return names === undefined ? all : shownAmong(table.collection, all, names);
 }
 
-/** Returns the names of the columns of a page. Adds the key if an error about a value may have to name the row. */
+/** Returns the names of the columns of a page. Includes the key if the error about a wrong value has to name the row. */
 export function namesOfPage({ existing, computed, id }: Table, shown: readonly TableColumn[]): string {
   const names = shown.map(({ quoted }) => quoted);
   return (
@@ -134,7 +134,7 @@ function compileAfter(table: Table, { sort }: ListQuery, after: readonly Value[]
   });
   const { direction } = steps[0]!;
   if (steps.some(({ nulls }) => nulls !== null)) return compileWithNulls(steps);
-  // If such a column has a separate collation, databases do not use an index for the pair.
+  // Databases use no index for a comparison of several columns as one value if a column has another collation.
   if (table.existing !== null || steps.some((step) => step.direction !== direction)) return compileMixed(steps);
   return `(${steps.map(({ name }) => name).join(", ")}) ${direction} (${steps.map(({ place }) => place()).join(", ")})`;
 }
@@ -145,7 +145,7 @@ interface OrderColumn {
   readonly direction: "<" | ">";
   /** The position of rows without a value. Null if every row has one. */
   readonly nulls: "first" | "last" | null;
-  /** True if the row to continue from has no value. */
+  /** True if the last value of this column was missing. */
   readonly isNull: boolean;
   place(): string;
 }

@@ -34,7 +34,7 @@ export function formatIndexName(
   return fitting(dialect, `${indexPrefix(collection, unique)}(${columns.join(", ")})`);
 }
 
-/** Returns the start of the names of our indexes. Indexes of the operator are left alone. */
+/** Returns the start of the names of the store's own indexes. Other indexes belong to the operator and stay. */
 export function indexPrefix({ name }: Collection, unique: boolean): string {
   return unique ? `unique ${name}` : name;
 }
@@ -46,10 +46,10 @@ export function fitting({ maxNameLength }: Dialect, name: string): string {
   return `${name.slice(0, maxNameLength - digest.length - 1)} ${digest}`;
 }
 
-/** The suffix for indexes of a rebuilt table, while the old indexes still have their names. */
+/** The suffix of the indexes of a rebuilt table, until the old indexes release their names. */
 const again = " again";
 
-/** Returns another name for an index, for the time while its name is taken. */
+/** Returns a second name for an index whose name is still taken. */
 export function otherName(index: string): string {
   return `${index}${again}`;
 }

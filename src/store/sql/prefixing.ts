@@ -3,12 +3,12 @@ import { requireArguments } from "../../core/checking/options.ts";
 import type { Change, Collection, Where } from "../store.ts";
 
 /**
- * Translates the calls of a store. Adds the prefix to table names. Replaces each collection over an existing table with
- * the same collection as the database check found it.
+ * Translates the calls of a store. Adds the prefix to the names of tables, and replaces each collection over an existing table by the same
+ * collection with the facts that were found.
  */
 export interface Prefixing {
   collection(collection: Collection): Collection;
-  /** Translates a query. Returns the same object for a repeated query, so that its page can be cached. */
+  /** Translates a query. Returns the same object for the same query, so that its page can be cached. */
   query<Q extends { readonly collection: Collection; readonly where: Where | null }>(query: Q): Q;
   where(where: Where): Where;
   change(change: Change): Change;
@@ -50,7 +50,7 @@ function renamed(collection: Collection, rename: (name: string) => string): Coll
   };
 }
 
-/** Creates the translation for a prefix. `find` returns a collection over an existing table as the check found it. */
+/** Creates the translation for a prefix. `find` returns the collection with the facts that were found, for one over an existing table. */
 export function prefixing(prefix: string, find: (collection: Collection) => Collection | undefined): Prefixing {
   const prefixedCollections = new WeakMap<Collection, Collection>();
   const repeated = new WeakMap<object, object>();
@@ -77,7 +77,7 @@ export function prefixing(prefix: string, find: (collection: Collection) => Coll
     query<Q extends { readonly collection: Collection; readonly where: Where | null; readonly repeated?: boolean }>(
       query: Q,
     ): Q {
-      // A page of a table that others write to is never cached: its query is a new object each time.
+      // A query of an existing table is a new object each time, so its page is never cached: other programs write to the table.
       const isOurs = query.collection.existing === undefined;
       if (isOurs && prefix === "") return query;
       const found = repeated.get(query);
@@ -97,10 +97,7 @@ export function prefixing(prefix: string, find: (collection: Collection) => Coll
   };
 }
 
-/**
- * Short, so that table names stay within the limits of databases. Excludes the prefixes of the store and of the
- * databases.
- */
+/** Short, so that names of tables stay within the limits of the databases. Prefixes that the store or a database uses are not allowed. */
 const PREFIX = /^(?!latchkey_|sqlite_|pg_)[a-z][a-z0-9_]{0,18}_$/;
 
 /** Returns the mistake in a table prefix, or null. */

@@ -4,13 +4,10 @@ import type { BoundValues } from "./dialect.ts";
 import { compileRest } from "./list.ts";
 import { requireColumn, type Table, type TableColumn } from "./schema/table.ts";
 
-/** The name for the keys in a statement. No collection has a name with this start. */
+/** The name of the keys in a statement. No collection has a name that starts like this. */
 export const KEYS = `"_of"`;
 
-/**
- * Returns `FROM … WHERE … ORDER BY … LIMIT …` for the records of the key in the outer query. `beyond` is added to the
- * limit.
- */
+/** Returns `FROM … WHERE … ORDER BY … LIMIT …` for the records of one key of the outer query. `beyond` is added to the limit. */
 export function compileRestOfKey(
   table: Table,
   { collection, column, where, limit }: Omit<RelatedQuery, "keys">,

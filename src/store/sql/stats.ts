@@ -24,7 +24,7 @@ export interface TableStats {
   readonly bytes: number;
   /** True if `rows` or `bytes` is an estimate from a part of the table, because a full scan would take too long. */
   readonly estimated: boolean;
-  /** Its oldest time. Null if no index has it, or the table is empty. */
+  /** The oldest value of a time column. Null if no index has a time column, or if the table is empty. */
   readonly oldest: Oldest | null;
 }
 

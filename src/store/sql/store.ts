@@ -10,8 +10,8 @@ export interface Engine extends Omit<Store, "open"> {
 }
 
 /**
- * Returns a store over the engine that `open` creates. `notOpen` creates the error for a closed store. `prefix` is the
- * start of its table names; the code above the store does not know it.
+ * Returns a store over the engine that `open` creates. `notOpen` creates the error for a closed store. `prefix` is added to the names of
+ * its tables, and callers of the store do not see it.
  */
 export function storeOver(
   open: (collections: readonly Collection[]) => Promise<Engine>,

@@ -21,14 +21,13 @@ export function compileWhere(table: Table, where: Where, values: BoundValues): s
   if ("any" in where) return compileMany(table, where.any, " OR ", "FALSE", values);
   if ("word" in where) return compileWord(table, where.word, where.few === true, values);
   if ("link" in where) return compileLink(table, where, values);
-  // A comparison with NULL is neither true nor false in SQL, but a row must be one or the other.
+  // A comparison with NULL is neither true nor false in SQL, but each row must match either a condition or its `not`.
   if ("not" in where) return `(${compileWhere(table, where.not, values)}) IS NOT TRUE`;
   return compileOne(table.dialect, requireColumn(table, where.column), where, values);
 }
 
 /**
- * True if the value is one condition. An object with both `all` and `any` would also compile, but one of them would be
- * ignored and the wrong rows selected.
+ * True if the value is exactly one condition. An object with both `all` and `any` could also be compiled, but one of them would be ignored.
  */
 function isCondition(where: unknown): where is Where {
   if (!isObject(where)) return false;
@@ -99,7 +98,7 @@ function compileOne(
   }
 }
 
-/** Compares a column. A column of an existing table is compared in its own form. */
+/** Compares a column. A column of an existing table is compared in the form that the table uses. */
 function compare(
   dialect: Dialect,
   column: TableColumn,
@@ -117,7 +116,7 @@ function compare(
     : `${column.sql} ${comparisons[operator]} ${column.bound(place)}`;
 }
 
-/** Compares a column in which one value has several adjacent spellings. */
+/** Compares a column in which a value can be spelled in several ways that sort next to each other. */
 function compareSpan(
   { sql }: TableColumn,
   operator: keyof typeof comparisons,
@@ -177,7 +176,7 @@ function compileFolded(
     return operator === "istarts" ? compileStarts(shadow, part, values) : dialect.contains(shadow, values.place(part));
   const sql = `replace(${shadow}, '${atEnds}', '${elsewhere}')`;
   if (operator === "icontains") return dialect.contains(sql, values.place(part));
-  // An index has both forms next to each other, so the range covers both.
+  // The two forms of sigma are next to each other in an index, so one range covers both.
   const before = part.slice(0, sigma);
   const either = `${shadow} >= ${values.place(before + atEnds)} AND ${shadow} < ${values.place(behindPrefix(before + elsewhere))}`;
   return `(${either} AND ${compileStarts(sql, part, values)})`;

@@ -20,12 +20,12 @@ import type { Table, TableColumn } from "./schema/table.ts";
  */
 
 /**
- * Marks rows whose words are not in the table yet. It is not a word, because words have only letters and digits. `TAKEN` marks the progress
- * through the rows that are older than the table.
+ * Marks rows whose words are not in the table yet. No word is empty, because words have only letters and digits. `TAKEN` marks how far the
+ * rows that are older than the table have been read.
  */
 export const PENDING = "''";
 const TAKEN = "'>'";
-/** Also not a word: marks the version of the words that are in the table, or that are being made again. */
+/** Marks the version of the words that are in the table, or that are being made again. It is not a word either. */
 const CURRENT = `'=${WORDS_VERSION}'`;
 
 /** The marks of rows whose words must be indexed, and of the progress through the older rows. */
@@ -37,7 +37,7 @@ interface Marks {
 const added: Marks = { pending: PENDING, taken: TAKEN };
 const anew: Marks = { pending: `'<${WORDS_VERSION}'`, taken: `'>${WORDS_VERSION}'` };
 
-/** The number of rows that are indexed at a time, and the approximate number of words. Writers wait for them. */
+/** The number of rows that are indexed at a time, and of words as an approximate limit. Writers wait for this time. */
 const portion = 250;
 const portionWords = 2000;
 
@@ -61,7 +61,7 @@ export function readWordCounts(
   words: readonly string[],
   atMost: number,
 ): ReadStatement<WordCounts | null> {
-  // Sorted by the index. Otherwise, PostgreSQL would scan the table for a common word, whose rows may all be at its end.
+  // Sorted, so that the index is used. Otherwise PostgreSQL would scan the table for a common word, and its rows may all be at the end.
   const count = (where: string): string =>
     `(SELECT count(*) FROM (SELECT 1 FROM ${wordsTable} WHERE ${where} ORDER BY "word", "id" LIMIT ${Math.trunc(atMost) + 1}) AS t)`;
   const write = (values: BoundValues): string => {
@@ -120,7 +120,7 @@ export function* takeFirstWords(schema: SchemaDialect, tables: readonly Table[])
   try {
     while (performance.now() < due && (yield* takeSomeWords(schema, tables)));
   } catch {
-    // The writes try it again. Until then, these rows are scanned.
+    // Later writes try again. Until then, lists scan these rows.
   }
 }
 
@@ -153,7 +153,7 @@ function* takeMarked(schema: SchemaDialect, table: Table, marks: Marks): Script<
   return hasTaken;
 }
 
-/** Notes that the words of all rows must be made again by the rule of this version. */
+/** Records that the words of all rows must be made again with the rule of this version. */
 function* beginAnew({ collection, name, wordsTable }: Table): Script<void> {
   const first = compileLeastKey(collection);
   yield* run(`INSERT INTO ${wordsTable} VALUES (${CURRENT}, ${first}) ON CONFLICT DO NOTHING`);
@@ -205,7 +205,10 @@ function* takePending(schema: SchemaDialect, table: Table, { pending }: Marks): 
   return true;
 }
 
-/** Deletes the notes of deleted rows. Their trigger did not see a note that another transaction wrote at the same moment. */
+/**
+ * Deletes the marks of rows that no longer exist. If a transaction marks a row while another deletes it, the trigger of the deletion does
+ * not see the mark.
+ */
 function* forgetGone({ name, wordsTable }: Table, { pending }: Marks): Script<void> {
   const isGone = `NOT EXISTS (SELECT 1 FROM ${name} WHERE ${name}."id" = pending."id")`;
   yield* run(`DELETE FROM ${wordsTable} AS pending WHERE pending."word" = ${pending} AND ${isGone}`);
@@ -223,7 +226,7 @@ function updateFrom(table: Table, key: string, page: string): string {
   );
 }
 
-/** Notes the next rows that are older than the words table. */
+/** Marks the next rows that are older than the words table. */
 function* takeMore(
   schema: SchemaDialect,
   { name, wordsTable }: Table,

@@ -13,7 +13,7 @@ import { prepared } from "../parameters.ts";
  * stays lower than these keys. It then issues keys that already exist.
  */
 
-/** The highest key to which a sequence is moved. Beyond it, the sequence would soon reach its end. */
+/** A sequence is not moved to this key or beyond, because it would soon reach its end. */
 const farAway = 2 ** 52;
 
 /** Returns true if the database issued a key for a new row that another row already has. */

@@ -27,8 +27,8 @@ const shownIds = 5;
 type Sources = ReadonlyMap<string, Source>;
 
 /**
- * Finds the rows that would not fit: without a value, with one that cannot be converted or breaks the rule, or with a
- * duplicate of a unique value.
+ * Finds the rows that would not fit the declaration: a required value is missing, a value cannot be converted or breaks the rule, or a
+ * unique value occurs more than once.
  */
 export function* collectMisfits(
   schema: SchemaDialect,
@@ -52,7 +52,7 @@ export function* collectMisfits(
 export function compileExpression(source: Source): string | null {
   if (source.kind === "same") return quote(source.from);
   if (source.kind !== "sql") return null;
-  // The result of a conversion for null is not used, because it may be a word.
+  // SQL would convert null too, and the result could be a word. So null stays null.
   const value = `CASE WHEN ${quote(source.was.name)} IS NOT NULL THEN ${source.conversion.value} END`;
   return source.fallback === null ? value : `coalesce(${value}, ${source.fallback})`;
 }
@@ -85,7 +85,7 @@ function* valuesUnconverted(collection: Collection, column: Column, source: Sour
   );
 }
 
-/** Finds values of a new reference that refer to no row. */
+/** Finds values of a new reference whose row does not exist. */
 function* valuesDangling(
   schema: SchemaDialect,
   { name }: Collection,

@@ -14,12 +14,10 @@ export interface TablePlan {
   readonly found: FoundTable;
   readonly sources: ReadonlyMap<string, Source>;
   readonly changes: readonly Change[];
-  /**
-   * Questions that only the declaration can answer, and rows that do not fit. Nothing starts before they are resolved.
-   */
+  /** Questions that only the declaration can answer, and rows that do not fit. The migration starts only when there are none. */
   readonly obstacles: readonly string[];
   readonly misfits: readonly Misfit[];
-  /** Columns that may have a new name. */
+  /** Old columns that may have been renamed, each with the new name. */
   readonly renames: readonly { readonly from: string; readonly to: string }[];
   readonly remarks: readonly string[];
 }
@@ -87,7 +85,7 @@ export function monthNow(): string {
   return new Date().toISOString().slice(0, 7);
 }
 
-/** Returns the reasons why a plan is impossible. Nothing starts before they are resolved. */
+/** Returns the reasons why a plan cannot start: questions to the author of the declaration, and rows that do not fit. */
 export function collectObstacles(plan: TablePlan): readonly string[] {
   return [
     ...plan.obstacles,
@@ -96,7 +94,7 @@ export function collectObstacles(plan: TablePlan): readonly string[] {
   ];
 }
 
-/** True if records change their content, so that the copies in clients' caches are no longer valid. */
+/** True if the change gives records another content, so that copies in caches of clients are no longer valid. */
 export function showsAnew({ changes }: Pick<TablePlan, "changes">): boolean {
   return changes.some(({ effect }) => effect === "changes");
 }

@@ -10,9 +10,9 @@ import { columnWas } from "./source.ts";
 /** The number of rows that are read at a time. */
 export const pageSize = 1000;
 
-/** The old rows of a table, independent of today's declaration. */
+/** The rows of a table as its old declaration describes them. */
 export interface RowsBefore {
-  /** The columns of `readRow` as SQL, the key first. */
+  /** The columns for `readRow` as SQL. The key comes first. */
   readonly selected: readonly string[];
   readRow(cells: readonly unknown[]): StoredRecord;
 }

@@ -6,17 +6,17 @@ import { formatType } from "../schema/definition.ts";
 import type { FoundTable, SchemaDialect } from "../schema/schema.ts";
 import { always, type Conversion } from "./conversion.ts";
 
-/** The origin of a column's values when its table is changed. */
+/** Where the values of a column come from when its table is changed. */
 export type Source =
-  /** From a column, unchanged. The column may have another name. */
+  /** From an existing column, unchanged. The existing column may have another name. */
   | { readonly kind: "same"; readonly from: string }
-  /** No origin. Existing rows get the default, or null. */
+  /** The column is new. Existing rows get the default, or null. */
   | { readonly kind: "new" }
-  /** From a column by an expression. `fallback` is the SQL of the value that replaces null. */
+  /** From an existing column, converted by an SQL expression. `fallback` is the SQL of the value for rows that have null. */
   | { readonly kind: "sql"; readonly was: Column; readonly conversion: Conversion; readonly fallback: string | null }
-  /** From a function of the old row. `was` is the column that it comes from, or null. */
+  /** From a function of the old row. `was` is the existing column, or null. */
   | { readonly kind: "program"; readonly was: Column | null; compute(row: StoredRecord): Value }
-  /** Unknown. The message says what to add to the declaration. */
+  /** Unknown. `why` says what to add to the declaration. */
   | { readonly kind: "unknown"; readonly why: string };
 
 /** Returns the source of each declared column. */
@@ -33,7 +33,7 @@ export function resolveSources(
         if (source.kind === "same") taken.add(source.from);
         return [column.name, source];
       }
-      // One old column becomes several new ones: it is renamed to the first, and the others are copies.
+      // Several new columns come from the same old one: the first is the renamed column, and the others are copies.
       const conversion = always(quote(source.from));
       return [column.name, { kind: "sql", was: columnWas(schema, found, source.from), conversion, fallback: null }];
     }),
@@ -41,8 +41,8 @@ export function resolveSources(
 }
 
 /**
- * Returns an `unknown` source if a column that is no longer declared already has the new name of another. Then it is
- * not clear which of the two is meant.
+ * Returns an `unknown` source if the table already has a column with the new name that is no longer declared. It is then unclear which of
+ * the two columns is meant.
  */
 function leftInTheWay({ name: table }: Collection, { name, origin }: Column, found: FoundTable): Source | null {
   const before = origin?.renamedFrom;
@@ -166,7 +166,7 @@ export function isNarrower(column: Column, { declared }: FoundTable): boolean {
   const { fits, rule } = column;
   if (fits === undefined || rule === undefined || before === undefined) return false;
   const words = (before as Rule)["enum"];
-  // If the old rule lists all words, each word can be checked, even if the kind of text has changed.
+  // If the old rule lists all words, each word is checked, even if the kind of text has changed.
   if (Array.isArray(words)) return !words.every((word: Value) => fits(word));
   return !holdsAll(before as Rule, rule as Rule);
 }
@@ -174,10 +174,10 @@ export function isNarrower(column: Column, { declared }: FoundTable): boolean {
 type Rule = Readonly<Record<string, unknown>>;
 const lower = new Set(["minLength", "minimum", "minItems", "least"]);
 const upper = new Set(["maxLength", "maximum", "maxItems", "most"]);
-/** Members that older versions did not store. If one is missing, its old value is unknown. */
+/** Members of a rule that older versions did not store. If one is missing in the stored rule, its old value is unknown. */
 const since = new Set(["multiline", "trim", "of", "least", "most"]);
 
-/** Returns true if every value that fits the rule `before` also fits `now`, as far as this is easy to see. */
+/** Returns true if every value that fits the rule `before` also fits `now`. Returns false if this is not easy to see. */
 function holdsAll(before: Rule, now: Rule): boolean {
   return [...new Set([...Object.keys(before), ...Object.keys(now)])].every((name) => {
     const [was, is] = [before[name], now[name]];

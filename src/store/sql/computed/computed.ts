@@ -3,7 +3,7 @@ import type { Dialect } from "../dialect.ts";
 import type { Checked } from "../existing/checked.ts";
 import { quote } from "../names.ts";
 
-/** A value computed by SQL, in terms of SQL. */
+/** A computed column with its SQL. */
 export interface Computing extends Checked {
   readonly column: ComputedColumn;
   /** Its value, as SQL over the columns of a row. */
@@ -35,8 +35,8 @@ export function compileSource(dialect: Dialect, collection: Collection, name: st
 }
 
 /**
- * Returns the columns as the author of an expression sees them. A decimal is a number, even if it is stored as a whole
- * number of its last digit.
+ * Returns the columns as the author of an expression uses them. A decimal is a number there, also where it is stored as a whole number of
+ * its last digit.
  */
 export function seenColumns(dialect: Dialect, { columns, existing }: Collection): readonly string[] {
   return columns.map(({ name, type, scale = 0 }) => {

@@ -2,7 +2,7 @@ import type { Column } from "../../store.ts";
 import type { Dialect } from "../dialect.ts";
 import type { Form } from "./form.ts";
 
-/** A column whose values come from outside Latchkey. */
+/** A column whose values other programs also write, so that each value is checked. */
 export interface Checked {
   readonly column: Column;
   readonly form: Form;
@@ -20,7 +20,7 @@ export function unfitIn(
   const isNull = isNullable && column.nullable !== true;
   const unfit = [
     ...(isNull ? [`${x} IS NULL`] : []),
-    // A condition is also NULL if a function returns NULL for a value, for example SQLite's date functions for month 0.
+    // The condition is NULL if a function returns NULL for a value, for example a date function of SQLite for month 0.
     ...(form.fits === undefined ? [] : [`(${x} IS NOT NULL AND (${form.fits(x)}) IS NOT TRUE)`]),
   ];
   return unfit.length === 0 ? null : unfit.join(" OR ");

@@ -1,4 +1,4 @@
-/** Literals, quoted names, words, casts and parentheses. A quoted text that is not closed ends with the SQL. */
+/** Literals, quoted names, words, casts and parentheses. A quoted text without an end lasts to the end of the SQL. */
 const tokens = /'[^']*'?|"(?:[^"]|"")*"?|`(?:[^`]|``)*`?|\[[^\]]*\]?|[\p{L}\p{N}_$]+|::|[()]/gu;
 
 /** Returns the columns among `names` that SQL expressions read, each once. Literals, functions and types are no columns. */

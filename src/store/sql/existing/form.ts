@@ -1,8 +1,8 @@
 import type { Cell } from "../cell.ts";
 
 /**
- * How SQL reads and writes a column of an existing table. Values are read in the form of our own tables. Values to
- * compare or to write are converted in the other direction. `x` is the column itself, `place` a value in our own form.
+ * How SQL reads and writes a column of an existing table. Values that are read are converted to the form of the store's own tables. Values
+ * to compare or to write are converted back. `x` is the column, `place` the placeholder of a value.
  */
 export interface Form {
   /**
@@ -22,7 +22,7 @@ export interface Form {
   readonly written: (place: string) => string;
   /** Converts a value before it becomes a parameter. */
   readonly convertCell?: (cell: Cell) => Cell;
-  /** Returns the first and the last spelling of a value, if it has several. */
+  /** Returns the first and the last spelling of a value in sort order, if it has several spellings. */
   readonly span?: (cell: Cell) => readonly [first: Cell, last: Cell];
 }
 
@@ -40,7 +40,7 @@ const asItIs: Side = { of: same, operand: same };
 /** The form of a column that holds its values like one of our own. */
 export const plain: Form = { convert: same, equal: asItIs, order: asItIs, inOrder: true, written: same };
 
-/** Returns the form of a column that is converted for every comparison, so that no index helps. */
+/** Returns the form of a column whose values are converted for every comparison, so that no index can be used. */
 export function converted(convert: Form["convert"], more: Partial<Form> = {}): Form {
   const side: Side = { of: convert, operand: same };
   return { ...plain, convert, equal: side, order: side, inOrder: false, ...more };
@@ -52,7 +52,7 @@ export function compared(convert: Form["convert"], operand: Side["operand"], mor
   return { ...plain, convert, equal: side, order: side, written: operand, ...more };
 }
 
-/** Cuts an instant to milliseconds. Existing texts are written like ours, and more digits would break their order. */
+/** Cuts an instant to milliseconds. The existing texts have milliseconds, and more digits would break their order. */
 export function inMilliseconds(cell: Cell): Cell {
   return typeof cell === "string" ? cell.replace(/(\.\d{3})\d+Z$/, "$1Z") : cell;
 }

@@ -10,14 +10,14 @@ export interface FoundExisting {
   /** The columns of each unique constraint or index, by its name. */
   readonly uniques: ReadonlyMap<string, readonly string[]>;
   /**
-   * The columns of each unique index over an expression or over only some rows, by the name of the index. Excludes an
-   * index with an expression if it uses several columns.
+   * The columns of each unique index over an expression or over only some rows, by the name of the index. Does not include an index with an
+   * expression over several columns.
    */
   readonly narrowUniques: ReadonlyMap<string, readonly string[]>;
   /** The columns of each index over whole columns and all rows, with one direction for all columns. Unique or not. */
   readonly indexes: readonly (readonly string[])[];
   readonly references: readonly FoundExistingReference[];
-  /** True if a trigger sees each new row before its columns are checked. It may set their values. */
+  /** True if a trigger runs before a new row is checked. It may set values of the row. */
   readonly isFilledByTrigger: boolean;
   /** The column of each CHECK constraint that uses one column, by the name of the constraint. */
   readonly ruled?: ReadonlyMap<string, string>;

@@ -56,7 +56,7 @@ export function* settleExisting(
   return settled;
 }
 
-/** Returns all collections. Those over existing tables come as they were found. */
+/** Returns all collections. Those over existing tables have the facts that were found. */
 export function asSettled(
   collections: readonly Collection[],
   settled: ReadonlyMap<string, Collection>,
@@ -64,7 +64,7 @@ export function asSettled(
   return collections.map((each) => settled.get(each.name) ?? each);
 }
 
-/** Returns the collection with the facts that were found. Only its existing indexes count. */
+/** Returns the collection with the facts that were found. Its indexes are the existing ones and not the declared ones. */
 function settledAs(
   schema: SchemaDialect,
   collection: Collection,
@@ -104,8 +104,8 @@ function settledAs(
 }
 
 /**
- * Returns how indexes find the key. An index with its own collation does not find an id: in SQLite a key may be
- * `COLLATE NOCASE`. The indexes under a view are unknown.
+ * Returns which conditions on the key an index can answer. An index with another collation does not find an id: in SQLite a key may be
+ * `COLLATE NOCASE`. The indexes of the tables under a view are unknown.
  */
 function keyServedBy(
   schema: SchemaDialect,
@@ -125,7 +125,7 @@ function servedBy(schema: SchemaDialect, column: Column, found: FoundColumnForm)
   return { served: form.equal.of === same ? "equality" : "nothing" };
 }
 
-/** Returns the source of revisions. A view has nothing that distinguishes its states, so it uses a digest. */
+/** Returns the source of revisions. A view uses a digest, because it has no other value that changes with each state of a row. */
 function revisionFor({ revision }: ExistingTable, { isTable }: FoundExisting): ExistingTable["revision"] {
   return revision === "database" && !isTable ? "digest" : revision;
 }
@@ -223,9 +223,7 @@ function isKey({ key, uniques, columns }: FoundExisting, raw: string): boolean {
   return isUnique && columns.find(({ name }) => name === raw)?.nullable === false;
 }
 
-/**
- * Adds the name of the table to an error. Keeps the same error object, so that a temporary error is still tried again.
- */
+/** Adds the name of the table to the message of an error. Keeps the error object, so that a retry still recognizes it. */
 function* naming<T>(table: string, script: Script<T>): Script<T> {
   try {
     return yield* script;

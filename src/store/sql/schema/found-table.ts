@@ -38,23 +38,25 @@ export function* findReferences(schema: SchemaDialect, table: string): Script<Re
   );
 }
 
-/** Returns the remembered types of the columns of a table, including columns of the past. */
+/** Returns the stored types of the columns of a table, including columns that are no longer declared. */
 export function readTypes(remembered: unknown): Readonly<Record<string, string>> {
   return (typeof remembered === "string" ? valueOfJSON(remembered) : (remembered ?? {})) as Record<string, string>;
 }
 
-/** Returns the columns that are no longer declared. Names with an underscore are ours. */
+/**
+ * Returns the columns that are no longer declared. Columns whose names start with an underscore belong to the store and are not included.
+ */
 export function leftOvers(collection: Collection, found: FoundTable): FoundColumn[] {
   const declared = new Set(["id", ...collection.columns.map((column) => column.name)]);
   return [...found.columns.values()].filter(({ name }) => !declared.has(name) && !name.startsWith("_"));
 }
 
-/** Returns those that must have a value in every new row. */
+/** Returns the undeclared columns that need a value in every new row. */
 export function requiredLeftOvers(collection: Collection, found: FoundTable): FoundColumn[] {
   return leftOvers(collection, found).filter((column) => !column.nullable && !column.hasDefault);
 }
 
-/** Returns those that refer to other rows, and would prevent the deletion of these rows. */
+/** Returns the undeclared columns that refer to other rows, and would prevent the deletion of these rows. */
 export function referringLeftOvers(collection: Collection, found: FoundTable): FoundColumn[] {
   return leftOvers(collection, found).filter(({ name }) => found.references.has(name));
 }

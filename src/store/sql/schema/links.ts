@@ -6,14 +6,14 @@ import type { SchemaDialect } from "./schema.ts";
 import { ask, run, statement, type Script } from "./script.ts";
 
 /**
- * Fills a new table of relations from the lists in the records, if their field was renamed or derived from another.
- * Deletes the table of the old name, because it would keep references that are no longer in use.
+ * Fills a new table of a relation with the lists of ids in the records, if its field was renamed or derived from another one. Deletes the
+ * table of the old name, because its references would still prevent deletions.
  */
 export function* fillLinks(schema: SchemaDialect, collection: Collection): Script<void> {
   const { links } = collection;
   if (links === undefined) return;
   const there = yield* ask(schema.findColumns(links.collection));
-  // A column that is added later has no lists yet.
+  // The column does not exist yet and has no lists.
   if (!there.some(({ name }) => name === links.column)) return;
   for (const sql of schema.insertLinks(collection, links)) yield* run(sql);
   const [record] = collection.columns;
@@ -24,9 +24,8 @@ export function* fillLinks(schema: SchemaDialect, collection: Collection): Scrip
 }
 
 /**
- * Returns the tables of relations whose field is no longer declared, without the references that prevent deletion.
- * Processes that started earlier still write to them. If the field was renamed, its new table is filled from the old
- * one.
+ * Returns the tables of relations whose field is no longer declared. They are returned without the references that prevent deletions.
+ * Processes that started earlier still write to them. If the field was renamed, its new table is filled from the old one.
  */
 export function* forgottenLinks(schema: SchemaDialect, declared: readonly Collection[]): Script<readonly Collection[]> {
   const owners = new Map(declared.map((each) => [each.name, each]));
@@ -47,14 +46,14 @@ export function* forgottenLinks(schema: SchemaDialect, declared: readonly Collec
   return forgotten;
 }
 
-/** Returns true if a column holds the ids of a relation. Its table may be declared elsewhere. */
+/** Returns true if a column holds the ids of a relation. The relation may be declared in another resource. */
 function isList({ rule }: Column): boolean {
   return typeof rule === "object" && rule !== null && "kind" in rule && rule["kind"] === "references";
 }
 
 /**
- * Returns those of the forgotten tables whose lists were deleted with their column, so that they are useless. Each
- * comes with the SQL that deletes it.
+ * Returns those of these tables whose lists were deleted together with their column, so that nothing needs them. Each comes with the SQL
+ * that drops it.
  */
 export function* emptiedLinks(
   schema: SchemaDialect,

@@ -52,7 +52,7 @@ export function* fitTable(
     const problems = problemsIn(plan);
     if (problems.length > 0 && !isOurs(found)) return problems;
     if (problems.length > 0 && (found.rows || (yield* hasRowsBehindLock(schema, collection)))) return problems;
-    // An empty table has no data to lose.
+    // The table is empty, so it can be dropped and made again.
     if (problems.length > 0) yield* remake(schema, collection, found);
     else yield* schema.alter(collection, found);
   }
@@ -71,7 +71,7 @@ export function changedBy({ found, obstacles, changes }: TablePlan): TableChange
   return { before: found, alone: obstacles.length > 0 || endsOthers(changes) };
 }
 
-/** Adds the declared references and drops ours that are no longer declared. `before` is the old table. */
+/** Adds the declared references, and drops the store's own references that are no longer declared. `before` is the old table. */
 export function* fitReferences(
   schema: SchemaDialect,
   collection: Collection,
@@ -114,8 +114,7 @@ export function* rememberDeclaration(
 }
 
 /**
- * Locks the table, then returns true if rows were written in the meantime. An empty table stays empty under the lock,
- * so it can be dropped.
+ * Locks the table, then returns true if rows were written before the lock. Under the lock, an empty table stays empty and can be dropped.
  */
 function* hasRowsBehindLock(schema: SchemaDialect, { name }: Collection): Script<boolean> {
   if (schema.lock !== null) yield* run(schema.lock(name));
@@ -128,10 +127,7 @@ function* remake(schema: SchemaDialect, collection: Collection, found: FoundTabl
   for (const sql of again) yield* run(sql);
 }
 
-/**
- * Returns the problems that a start does not solve, each with its fix: obstacles, and changes that the operator must
- * request.
- */
+/** Returns the problems that a start does not solve, each with its fix: obstacles, and changes that need `latchkey db migrate`. */
 export function problemsIn(plan: TablePlan): readonly string[] {
   const requestedChanges = Map.groupBy(
     plan.changes.filter(({ effect }) => effect !== "adds"),
@@ -148,7 +144,7 @@ export function problemsIn(plan: TablePlan): readonly string[] {
   ];
 }
 
-/** Creates the declared indexes and drops ours that are no longer declared. */
+/** Creates the declared indexes, and drops the store's own indexes that are no longer declared. */
 function* fitIndexes(schema: SchemaDialect, collection: Collection): Script<readonly string[]> {
   const wanted = collectIndexes(schema, collection);
   const { there, useless } = yield* findOwnIndexes(schema, collection);
@@ -156,7 +152,7 @@ function* fitIndexes(schema: SchemaDialect, collection: Collection): Script<read
   const problems: string[] = [];
   for (const [name, { sql, unique, folds }] of wanted) {
     if (there.has(name)) continue;
-    // A process that wrote without the index may have written without the folded value.
+    // A process that does not know the index may have written rows without the folded value.
     if (folds !== null) yield* schema.fillShadow(collection, folds);
     const inTheWay = unique === null ? null : yield* duplicatesIn(schema, collection, unique);
     if (inTheWay === null) yield* run(sql);
@@ -165,9 +161,7 @@ function* fitIndexes(schema: SchemaDialect, collection: Collection): Script<read
   return problems;
 }
 
-/**
- * Returns the existing indexes by their declared names, and our useless ones: no longer declared, or only partly built.
- */
+/** Returns the existing indexes by their declared names, and the store's own indexes to drop: no longer declared, or only partly built. */
 export function* findOwnIndexes(
   schema: SchemaDialect,
   collection: Collection,

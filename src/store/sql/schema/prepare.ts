@@ -15,7 +15,7 @@ export function* prepareTables(schema: SchemaDialect, collections: readonly Coll
   if ((yield* unprepared(schema, collections)).length === 0) return;
   yield* run(schema.begin);
   if ((yield* requireKnownVersion(schema)) === 0) yield* schema.makeOwnTables();
-  // Checked again, because another process may have been first.
+  // Checked again inside the transaction, because another process may have made the tables.
   const wanted = yield* unprepared(schema, collections);
   yield* schema.dropLeftovers(wanted);
   yield* fitTables(schema, wanted);
@@ -59,10 +59,7 @@ export function* unprepared(schema: SchemaDialect, all: readonly Collection[]): 
   );
 }
 
-/**
- * Throws `StoreSetupError` if the same tables exist under other names. With another prefix, a new empty set of tables
- * would be created next to them.
- */
+/** Throws `StoreSetupError` if the tables exist with another prefix. Otherwise the store would create a second, empty set of tables. */
 function requireSamePrefix(collections: readonly Collection[], remembered: readonly string[]): void {
   const declared = collections.map(({ name }) => name);
   if (declared.some((name) => remembered.includes(name))) return;
@@ -75,8 +72,8 @@ function requireSamePrefix(collections: readonly Collection[], remembered: reado
 }
 
 /**
- * Returns the common start of several names, up to an underscore. A single name does not show its prefix: `audit_log`
- * and `error_log` are not the same table.
+ * Returns the common start of several names, up to an underscore. A common word is no proof of a prefix for a single table: `audit_log`
+ * could be a table of its own.
  */
 function commonStart([first = "", ...others]: readonly string[]): string {
   if (others.length === 0) return "";

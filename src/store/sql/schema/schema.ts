@@ -41,7 +41,7 @@ export interface SchemaDialect extends Dialect {
   convertOrFail(conversion: Conversion, x: string): string;
   /** The version of the tables that `makeOwnTables` makes. */
   readonly version: number;
-  /** SQL that begins a migration and keeps out all others. */
+  /** SQL that begins a migration. It locks out all other migrations. */
   readonly begin: string;
   /** Makes the store's own tables, including `latchkey_schema`. */
   makeOwnTables(): Script<void>;
@@ -68,9 +68,9 @@ export interface SchemaDialect extends Dialect {
    * write. They are sentences without a full stop.
    */
   findUnwritable(collection: Collection): Script<readonly string[]>;
-  /** Removes what earlier migrations of collections have left, before their tables are made or changed. */
+  /** Removes the remains of earlier migrations of these collections, before their tables are made or changed. */
   dropLeftovers(collections: readonly Collection[]): Script<void>;
-  /** Returns SQL that locks a table against all others until the end. Null if `begin` already locks all tables. */
+  /** Returns SQL that locks a table against all others until the transaction ends. Null if `begin` already locks all tables. */
   readonly lock: ((table: string) => string) | null;
   /** Drops an empty table. Returns the SQL to run after it is made again. */
   drop(collection: Collection, found: FoundTable): Script<readonly string[]>;
@@ -88,19 +88,19 @@ export interface SchemaDialect extends Dialect {
   /** Folds all values of a folded column into its folded copy. */
   fillShadow(collection: Collection, column: Column): Script<void>;
   /**
-   * Finds the objects of others that a migration of the table would break or lose, as sentences. `going` are the
-   * columns that are replaced or dropped. It is null if a start can make all changes.
+   * Finds the objects of other programs that a migration of the table would break or lose, as sentences. `going` are the columns that are
+   * replaced or dropped. It is null if a start can make all changes.
    */
   findBound(collection: Collection, found: FoundTable, going: ReadonlySet<string> | null): Script<readonly string[]>;
   /** Finds each `name` of a trigger of a table. */
   findTriggers(table: string): Statement;
   /**
-   * Returns the triggers, by name, that delete the words of a changed row and note that it has new ones. Empty if no
-   * column is searched.
+   * Returns triggers by name. They delete the words of a changed row and record that its words must be indexed again. Empty if no column is
+   * searched.
    */
   watchWords(collection: Collection): ReadonlyMap<string, string>;
   dropTrigger(collection: Collection, name: string): string;
-  /** SQL that begins to change some rows beside other writers, without waiting for them. */
+  /** SQL that begins a transaction which changes some rows while others write. It waits for no lock, or only briefly. */
   readonly beginPortion: string;
   /** Returns SQL to append to a SELECT. It locks the rows of a table and skips those that others are changing. */
   skipLocked(table: string): string;

@@ -8,14 +8,14 @@ import type { FoundTable, SchemaDialect } from "./schema.ts";
 import { ask, statement, type Script } from "./script.ts";
 
 /**
- * The member among a table's column types that records a change after which programs with the old declaration may not
- * write. No column has such a name. A program that started with a different value stops writing.
+ * A member in the stored column types of a table. It is set by a change after which programs with the old declaration may not write. A
+ * program that started with another value stops writing. No column has this name.
  */
 const shapeMember = "_shape";
 
 /**
- * Returns the beginning of the types of a table with that shape. Comparing the first characters costs half as much as
- * reading all of them.
+ * Returns the first characters of the stored types of a table with that shape. Comparing only these costs half as much as reading the whole
+ * text.
  */
 export function formatShapeStart(shape: string | null): string {
   return shape === null ? `{"${shapeMember}"` : `{"${shapeMember}":${JSON.stringify(shape)}`;
@@ -40,8 +40,7 @@ export function typesWithShape(
 ): Readonly<Record<string, string>> {
   const types = { ...before?.types, ...declared };
   if (!alone) return types;
-  // The shape depends only on the declaration. Processes with the same one can start one after another, and it does not
-  // matter which of them migrates.
+  // The shape follows from the declaration alone. So processes with the same declaration agree, no matter which of them migrates.
   const shape = createHash("sha256").update(formatDeclaration(collection)).digest("hex").slice(0, 16);
   return { [shapeMember]: shape, ...withoutShape(types) };
 }
@@ -50,7 +49,7 @@ function withoutShape(types: Readonly<Record<string, string>>): Readonly<Record<
   return Object.fromEntries(Object.entries(types).filter(([name]) => name !== shapeMember));
 }
 
-/** Stores the shape first. The declaration is stored at the end. */
+/** Stores the shape before the change. The declaration is stored after it. */
 export function* markShape(schema: SchemaDialect, collection: Collection, changed: TableChange): Script<void> {
   const types = JSON.stringify(typesWithShape(collection, {}, changed));
   const [first, second] = [schema.place(1), schema.place(2)];
@@ -71,10 +70,7 @@ export function* findOutdated(knownShapes: Shapes): Script<ReadonlySet<string>> 
   return new Set([...knownShapes].filter(([name, shape]) => now.get(name) !== shape).map(([name]) => name));
 }
 
-/**
- * Returns the collections whose columns hold values of other types than declared. With the declared type, 12.00 could
- * be read as 1200.
- */
+/** Returns the collections whose columns hold values of other types than the declared ones: 12.00 could be read as 1200. */
 export function* findRetyped(collections: readonly Collection[]): Script<ReadonlySet<string>> {
   const rows = yield* ask(statement("SELECT collection, types FROM latchkey_schema"));
   const found = new Map(rows.map((row) => [row["collection"], readTypes(row["types"])]));

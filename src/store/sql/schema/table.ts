@@ -14,9 +14,9 @@ import { quote, formatShadowName, formatWordsColumn, formatWordsTable } from "..
 export interface TableColumn extends Column {
   /** The quoted name. */
   readonly quoted: string;
-  /** The SQL that is sorted and compared. For the store's own tables, the quoted name. */
+  /** SQL for sorting and comparing. In the store's own tables, the quoted name. */
   readonly sql: string;
-  /** The SQL that `eq`, `ne` and `in` compare: the folded value if there is one. */
+  /** SQL for `eq`, `ne` and `in`: the folded column if there is one. */
   readonly compared: string;
   /** The quoted name of the column with the folded value. Null if there is none. */
   readonly shadow: string | null;
@@ -26,7 +26,9 @@ export interface TableColumn extends Column {
   readonly selected: string;
   /** Returns the value of a row in the form of the store's own tables. `of` is the prefix for the row, like `t.`. */
   valueIn(of: string): string;
-  /** Returns the right side of a comparison with `compared`, or with `sql` for `bound`, for the place of a value. */
+  /**
+   * Returns the right side of a comparison for the placeholder of a value. It fits `compared`, or `sql` if the value is a bound of a range.
+   */
   readonly operand: (place: string) => string;
   readonly bound: (place: string) => string;
   /** The SQL of its text. */
@@ -35,14 +37,11 @@ export interface TableColumn extends Column {
   readonly form: Form | null;
 }
 
-/** A collection in SQL. Every name in SQL comes from here, and so from a declaration. */
+/** A collection as SQL. All names in the SQL of the store come from here, and so from a declaration. */
 export interface Table {
   readonly dialect: Dialect;
   readonly collection: Collection;
-  /**
-   * The SQL that rows are read from: the quoted name, or a subquery that gives an existing table the collection's
-   * names.
-   */
+  /** SQL to read rows from: the quoted name. For an existing table, a subquery that renames its columns. */
   readonly name: string;
   /** The names of the existing table, if it is one. */
   readonly existing: ExistingNames | null;
@@ -94,7 +93,7 @@ export function createTableLookup(dialect: Dialect): (collection: Collection) =>
   };
 }
 
-/** Returns a column by its declared name. Throws for any other name, which never becomes SQL. */
+/** Returns a column by its declared name. Throws for any other name, so that no name of a caller becomes SQL. */
 export function requireColumn(table: Table, name: string): TableColumn {
   const column = table.columns.get(name);
   if (column === undefined)
@@ -120,8 +119,8 @@ export function selectedAs({ ownTypes }: Dialect, { type }: Column, name: string
 }
 
 /**
- * Makes the SQL for a collection. The rows of an existing table are read under the collection's names, so the same code
- * reads both. Databases still use the indexes.
+ * Makes the SQL of a collection. A subquery gives the rows of an existing table the names of the collection, so the same code reads both.
+ * Databases still use the indexes of the table.
  */
 function makeTable(dialect: Dialect, collection: Collection): Table {
   const all = [buildKeyColumn(collection), ...collection.columns].map((column) =>
@@ -257,8 +256,8 @@ function makeExistingColumn(
 }
 
 /**
- * Returns the columns that SQL computes. They are read by name if the source has them, and computed directly from a
- * single row.
+ * Returns the columns that SQL computes. They are read by name if the source includes them. For a single row, the expression is used
+ * directly.
  */
 function computedColumns(dialect: Dialect, collection: Collection): readonly TableColumn[] {
   return collectComputed(dialect, collection).map((computing) => {
@@ -274,8 +273,8 @@ function computedColumns(dialect: Dialect, collection: Collection): readonly Tab
 }
 
 /**
- * Makes the function that turns cells into a row. If every cell is its value, a loop without branches is used: reads by
- * key spend most of their time here.
+ * Makes the function that turns cells into a row. If no cell must be converted, a loop without branches is used, because reads by key spend
+ * most of their time here.
  */
 function rowMaker(dialect: Dialect, columns: readonly Column[]): (cells: readonly unknown[]) => Row {
   const names = columns.map((column) => column.name);

@@ -22,15 +22,15 @@ export type AnyChange<Kind extends Change["kind"] = Change["kind"]> = Kind exten
   ? Omit<Extract<Change, { readonly kind: Kind }>, "collection">
   : never;
 
-/** The parts of changes that each database makes differently. */
+/** The parts of a change that differ between databases. */
 export interface ChangeDialect {
-  /** Returns SQL for the next revision. `ofMany`: a separate one for each row. */
+  /** Returns SQL for the next revision. With `ofMany`, each row gets its own. */
   revision(values: BoundValues, ofMany: boolean): string;
   /** Returns SQL for a key that comes with its row. The key is marked as used and never issued. */
   takenKey(table: Table, place: string): string;
   /** Returns SQL for a new key. Left out if the driver makes new rows of the store's tables itself. */
   nextKey?(table: Table, values: BoundValues): string;
-  /** Returns the RETURNING list of a new row: the row in the store's own tables, the key in those of others. */
+  /** Returns the RETURNING list of a new row: the whole row in the store's own tables, only the key in existing tables. */
   returning(table: Table, values: BoundValues): string;
   /**
    * Returns the statement that changes one row. It returns the row if needed. If no row was changed, it may raise the
@@ -60,10 +60,7 @@ export interface CompiledChange extends Statement {
 
 type WriteChange = AnyChange<Exclude<Change["kind"], "require" | "forget" | "link">>;
 
-/**
- * Compiles a change of rows to one statement. In tables of others, the row is read afterwards, because triggers may
- * change it.
- */
+/** Compiles a change of rows to one statement. In existing tables, the row is read afterwards, because triggers may change it. */
 export function compileChange(table: Table, change: WriteChange, making: ChangeDialect): CompiledChange {
   const { existing, dialect } = table;
   const values = createParameters(dialect);
@@ -140,7 +137,7 @@ const declaredFor: Readonly<Partial<Record<Change["kind"], TableWrite>>> = {
   deleteAll: "delete",
 };
 
-/** Returns the quoted name of the table to write. Throws if a table of others is not declared for such writes. */
+/** Returns the quoted name of the table to write. Throws if an existing table is not declared for such writes. */
 function requireWrite({ existing, collection, name }: Table, kind: WriteChange["kind"]): string {
   if (existing === null) return name;
   const { table, writes } = collection.existing!;
@@ -159,7 +156,7 @@ function ownKey(table: Table, key: string | null, making: ChangeDialect, values:
   ];
 }
 
-/** Returns the key that was given. If there is none, the database provides it. */
+/** Returns the assignment of a given key. Returns none if the database issues the key. */
 function givenKey({ id }: Table, { quoteName }: ExistingNames, key: string | null): Assignment[] {
   return key === null ? [] : [{ sql: quoteName("id"), place: id.form!.written(key) }];
 }
@@ -191,8 +188,8 @@ function compileSet(
 }
 
 /**
- * Returns the condition for the row with that key, in the expected state if there is one. The database compares it, so
- * it is safe beside other writers.
+ * Returns the condition for the row with that key, and with the expected revision if there is one. The database checks both at the write,
+ * so no other writer can come in between.
  */
 function isRow(
   { existing, id, revision: own }: Table,
@@ -206,8 +203,8 @@ function isRow(
 }
 
 /**
- * Returns the condition for the matching rows, or for a limited number. In tables of others, it waits for rows that are
- * being changed.
+ * Returns the condition for the matching rows, or for a limited number of them. In existing tables, it waits for rows that other
+ * transactions are changing.
  */
 function matching(table: Table, { where, atMost }: AnyChange<"updateAll" | "deleteAll">, values: BoundValues): string {
   const { existing, id, name, dialect } = table;
@@ -219,7 +216,7 @@ function matching(table: Table, { where, atMost }: AnyChange<"updateAll" | "dele
   return atMost === undefined ? dialect.isLocked(key, select) : dialect.isSomeOf(key, select);
 }
 
-/** Takes the first rows of a range. */
+/** Returns the order in which the first rows of a range are taken. */
 function compileOrder({ collection }: Table, where: Where): string {
   const column = rangedColumn(collection, where);
   return column === null ? "" : ` ORDER BY ${quote(column)}`;
@@ -236,7 +233,7 @@ export function compileRequire(
 ): { readonly count: string; readonly values: BoundValues; readonly least: number; readonly most: number } {
   const values = createParameters(table.dialect);
   const most = atMost ?? atLeast;
-  // Rows that must not exist cannot be locked.
+  // Rows that must not exist cannot be locked, so the count needs no lock.
   const [upTo, lock] = atMost === undefined ? [most, keep] : [most + 1, ""];
   const found = `SELECT 1 FROM ${table.name} WHERE ${compileWhere(table, where, values)} LIMIT ${values.place(upTo)}${lock}`;
   const count = `SELECT count(*) FROM (${found}) AS found`;
@@ -266,8 +263,8 @@ export function placeKey(
 }
 
 /**
- * Returns the changes whose rows are read at the end. A later change of the same table may have altered them, a
- * deletion may cascade (but no row refers to one of a relation), and an existing table may have triggers.
+ * Returns the changes whose rows are read at the end: a later change of the same table may have altered the row, a deletion may cascade to
+ * it, or an existing table may have triggers. No row refers to a row of a relation.
  */
 export function rowsToRead(
   changes: readonly { readonly kind: Change["kind"]; readonly collection: string | { readonly name: string } }[],
@@ -288,7 +285,7 @@ export function rowsToRead(
   return found.reverse();
 }
 
-/** Returns the columns that the outcome shows of the row of a change. */
+/** Returns the columns of the row that the outcome of a change contains. */
 export function shownBy(
   table: Table,
   change: { readonly kind: Change["kind"]; readonly shown?: readonly string[] },

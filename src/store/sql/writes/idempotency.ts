@@ -3,12 +3,12 @@ import type { Idempotency, Key, Recalled, Row } from "../../store.ts";
 import type { Dialect, BoundValues, ReadStatement } from "../dialect.ts";
 import { statement, type Statement } from "../schema/script.ts";
 
-/** The most expired records that one write deletes, so no request takes long because of them. */
+/** The maximum number of expired records that one write deletes, so that no request takes long. */
 const pruned = 10;
 
 /**
- * The statements for idempotency records in `latchkey_idempotency`. The result of a write is stored under its key. If
- * it must be deleted with its row, a note for the row points to that key.
+ * The statements for idempotency records in `latchkey_idempotency`. The outcome of a write is stored under its key. If it must be deleted
+ * together with a row, a note about the row points to that key.
  */
 export interface IdempotencyStatements {
   /** Reads the record of a key. Returns null if the key is free. */
@@ -22,7 +22,7 @@ export interface IdempotencyStatements {
 
 /** Returns the statements for idempotency records. */
 export function compileIdempotency({ place, isSomeOf }: Dialect): IdempotencyStatements {
-  // The code checks the expiry here. In SQL, a planner that expects mostly expired rows would search for the others.
+  // The expiry is checked here and not in SQL. There, a planner that expects mostly expired rows would search for the others.
   const recall = `SELECT fingerprint, rows, expires_at FROM latchkey_idempotency WHERE key = ${place(1)}`;
   const put =
     `INSERT INTO latchkey_idempotency (key, fingerprint, rows, expires_at) VALUES (${[1, 2, 3, 4].map(place).join(", ")}) ` +
@@ -53,8 +53,8 @@ export function compileIdempotency({ place, isSomeOf }: Dialect): IdempotencySta
 }
 
 /**
- * Erases the records about a row, and deletes those of its caller. The statements may run one after another, or see the
- * same state. Their values are in the result of `createValues`, which may be the same for all.
+ * Erases the records that contain a row, and deletes those of the user with this row. The statements may run one after another, or all on
+ * the same state.
  */
 export function forgetRows(
   collection: string,

@@ -9,21 +9,21 @@ export type BrokenRule =
   /** Another row has this value. `column` is null if it is unknown. */
   | { readonly rule: "unique"; readonly column: string | null }
   /**
-   * A reference: `column` refers to no row, or rows of `holder` refer to the row to delete. These functions are called
-   * only if needed.
+   * A reference. `column` returns the column that refers to no row. `holder` returns the table whose rows refer to the row to delete. Both
+   * are called only if needed.
    */
   | { readonly rule: "reference"; column(): BrokenColumn | null; holder(): string }
-  /** Any rule of an existing table. */
+  /** Any rule of an existing table, for example a CHECK constraint or a trigger. */
   | { readonly rule: "own"; readonly column: string | null }
   /** A value is too long for the database, for example for an index. */
   | { readonly rule: "room"; readonly column: string | null };
 
-/** The column of a reference, and for a `link` the place of the id. */
+/** The column of a reference. For a `link`, also the index of the id. */
 export type BrokenColumn = string | { readonly column: string; readonly place: number };
 
 /**
- * Returns the refusal of a change that violates a rule. Returns null if it is a fault of the program, because the
- * store's own tables have no custom rules.
+ * Returns the refusal of a change that violates a rule. Returns null if only a fault of the program can violate it: the store's own tables
+ * have no other rules.
  */
 export function findRefusal(
   broken: BrokenRule,

@@ -12,13 +12,10 @@ export interface Assignment {
 /** Finds the key that an earlier change made: the key, or SQL for a key that only the database knows. */
 export type KeyFinder = (column: TableColumn, key: KeyOf, values: BoundValues) => GivenCell;
 
-/** The value for a column: a database value, or SQL. */
+/** The value for a column: a cell, or SQL. */
 type GivenCell = Cell | { readonly sql: string };
 
-/**
- * Returns the assignments of all values and of the columns derived from them. A table of others gets its own form of a
- * value.
- */
+/** Returns the assignments of all values and of the columns that are derived from them. Existing tables get a value in their own form. */
 export function assign(
   table: Table,
   writtenValues: WrittenValues,
