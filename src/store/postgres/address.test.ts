@@ -52,7 +52,7 @@ for (const url of [
   "postgres://app@127.0.0.1/x?password=pass#word",
   "postgres://app@127.0.0.1/x?password=pass#word&sslmode=require",
 ])
-  test(`refuses ${url}, names the cure and shows no part of it`, () => {
+  test(`refuses ${url}, names the fix and shows no part of the URL`, () => {
     const secret = new Secret(url);
 
     assert.ok(isPostgresURL(url));

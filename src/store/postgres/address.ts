@@ -9,7 +9,7 @@ import {
   type Timeouts,
 } from "./network/url-parameters.ts";
 
-/** A URL in libpq's form. It has the parts that this driver needs. */
+/** The parts of a URL in libpq's form that this driver needs. */
 export interface PostgresAddress {
   /** One URL for each server that may be the primary, in the given order. For `pg`; they include the password. */
   readonly servers: readonly string[];
@@ -50,7 +50,7 @@ function endsTooEarly(text: string): boolean {
 const tooEarly =
   "a part of it ends too early; write #, / and ? in the password as %23, %2F and %3F, and @ in the name of the database as %40";
 
-/** Returns the mistake in a value that must be such a URL, or null if there is none. */
+/** Returns the mistake in a value that must be a URL of PostgreSQL, or null if there is none. */
 export function aPostgresURL(value: unknown): string | null {
   const wrong = aSecret(value);
   if (wrong !== null) return wrong;
@@ -59,7 +59,7 @@ export function aPostgresURL(value: unknown): string | null {
     : "it has to hold postgres://USER:PASSWORD@HOST:PORT/DATABASE";
 }
 
-/** Returns the mistakes in the parameters of a URL, and how to fix each. An unknown parameter would be ignored. */
+/** Returns the mistakes in the parameters of a URL, and how to fix each. Reports unknown parameters, because `pg` would ignore them. */
 export function postgresURLMistakes(url: Secret): readonly string[] {
   requireArguments("postgresURLMistakes", arguments, { url: aPostgresURL });
   if (endsTooEarly(url.reveal().toString())) return [tooEarly];
@@ -103,7 +103,7 @@ export function serversInPlainText(url: Secret): readonly string[] {
     .filter((host) => !isThisMachine(host));
 }
 
-/** A socket directory or an empty host is also local. */
+/** Returns true for a host on this machine. A socket directory or an empty host is also local. */
 function isThisMachine(host: string): boolean {
   return host === "" || host.startsWith("/") || /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
 }

@@ -88,7 +88,7 @@ export function formatReferenceName({ name }: Collection, column: Column): strin
   return fitting(postgres, `reference ${name}(${column.name})`);
 }
 
-/** Returns the SQL type of a column. Date-times are text, which keeps and sorts them as they were written. */
+/** Returns the SQL type of a column. Date-times are text, so that they are kept and sorted as they were written. */
 function compileStorage({ type, scale }: Column): string {
   switch (type) {
     case "integer":

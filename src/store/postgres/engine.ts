@@ -115,7 +115,10 @@ export async function openEngine({
   };
 }
 
-/** Returns the indexing that runs beside the writes, or null if there is none. */
+/**
+ * Returns the background work: it indexes the words of searched columns, and compares folded values with their texts.
+ * Returns null if no collection needs it.
+ */
 function indexingOver(connections: Connections, collections: readonly Collection[]): Indexing | null {
   const searched = pickSearched(collections).map(getTable);
   const comparing = comparingFolded(postgresSchema, collections, { getTable, now: () => performance.now() });
@@ -199,7 +202,7 @@ function readsOver(
     count: async (collection, where, isLong) =>
       inTurn(isLong, () => ask(readCount(getTable(collection), where), unprepared)),
     async estimate({ name, existing }) {
-      // Existing tables have another estimate.
+      // Unknown for an existing table, so its rows are counted.
       if (existing !== undefined) return null;
       const [few] = await connections.send(
         prepared(`SELECT count(*) AS counted FROM (SELECT FROM ${quote(name)} LIMIT 10001) AS t`, []),

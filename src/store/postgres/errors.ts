@@ -41,7 +41,7 @@ export interface ServerError extends Error {
   readonly constraint?: string;
   readonly table?: string;
   readonly column?: string;
-  /** The server function that raised the error. */
+  /** The C function of the server that raised the error, for example `exec_stmt_raise`. */
   readonly routine?: string;
   /** Repeats values of the row or the statement. */
   detail?: string;
@@ -87,7 +87,7 @@ export function isCrowded(error: unknown): boolean {
   return findSQLState(error instanceof NotConnected ? error.cause : error) === state.tooManyClients;
 }
 
-/** True if this process stopped waiting. */
+/** True if this process stopped waiting for the server. */
 export function isTimeout(error: unknown): boolean {
   return error instanceof Error && !isServerError(error) && /timeout/.test(error.message);
 }

@@ -79,7 +79,7 @@ for (const [uselessPath, schema] of [
     );
   });
 
-test("names the rights that a user lacks", async () => {
+test("names the privileges that a user lacks", async () => {
   const url = await server.makeDatabase();
   await ask(
     url,
@@ -96,7 +96,7 @@ test("names the rights that a user lacks", async () => {
   });
 });
 
-test("leaves the tables of a newer program alone", async (t) => {
+test("does not change the tables of a newer program", async (t) => {
   const { url, store } = await opened(t);
   await ask(url, "UPDATE latchkey_version SET version = 99");
 

@@ -8,9 +8,9 @@ import type { Stats } from "../sql/stats.ts";
 import type { Collection } from "../store.ts";
 import { aPostgresURL } from "./address.ts";
 
-// Loaded only when needed, like the PostgreSQL client.
+// Each function loads its code, and the PostgreSQL client, only when it is called.
 
-/** Opens a PostgreSQL database to copy it. Blocks writes until it is closed. */
+/** Opens a PostgreSQL database to copy it. Blocks all writes to the database until the source is closed. */
 export async function postgresSource(url: Secret): Promise<StoreSource> {
   requireArguments("postgresSource", arguments, { url: aPostgresURL });
   return (await import("./whole/source.ts")).openSource(url);
@@ -60,7 +60,7 @@ export async function migratePostgres(
   return (await import("./changes/migrate.ts")).migrateDatabase(url, collections, options);
 }
 
-/** Does what `migratePostgres` does to a sample in a separate schema, which it removes afterwards. */
+/** Tries a migration: does what `migratePostgres` does, to a sample of the rows in a separate schema. Removes the schema afterwards. */
 export async function tryPostgres(
   url: Secret,
   collections: readonly Collection[],

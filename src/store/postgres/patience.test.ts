@@ -162,7 +162,7 @@ test("finds an idempotency key by its index when all other keys have expired", a
   );
 });
 
-/** Sets it for open connections too. */
+/** Sets the server to read-only or back, and waits until the setting applies to new statements. */
 async function setReadOnly(url: string, isReadOnly: boolean): Promise<void> {
   await ask(url, `ALTER SYSTEM SET default_transaction_read_only = ${isReadOnly}`);
   await ask(url, "SELECT pg_reload_conf()");

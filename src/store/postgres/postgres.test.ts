@@ -101,7 +101,7 @@ test("counts the rows with a word by the index, in any part of the table", async
   assert.doesNotMatch(rows.map((row) => row["QUERY PLAN"]).join("\n"), /Seq Scan/);
 });
 
-test("clears the queue of rows that wait for their words, also if a row was deleted", async (t) => {
+test("empties the queue of rows to index, also if a row in it was deleted", async (t) => {
   const url = database();
   const store = postgresStore({ url: new Secret(url) });
   t.after(() => store.close());
@@ -120,7 +120,7 @@ test("clears the queue of rows that wait for their words, also if a row was dele
   assert.deepEqual(await store.countWords!(searched, ["ada"], 10), { rows: [1], waiting: 0 });
 });
 
-test("gives up a write that does not get its lock, its statement or its connection in time", async (t) => {
+test("fails a write that waits too long for a lock, a statement or a connection", async (t) => {
   const url = new Secret(database());
   const patient = postgresStore({ url });
   t.after(() => patient.close());
@@ -150,7 +150,7 @@ test("gives up a write that does not get its lock, its statement or its connecti
   assert.match(ofPool.map(String).join(), /timeout exceeded when trying to connect/);
 });
 
-/** A distant database. It counts how often a client waits for an answer before it continues. */
+/** A database with a delay. It counts how often a client waits for an answer before it continues. */
 interface FarAway {
   readonly url: string;
   trips(): number;

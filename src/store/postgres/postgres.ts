@@ -18,7 +18,7 @@ export interface PostgresStoreOptions {
   readonly url: Secret;
   /** Receives an observation when the server stops answering and when it answers again. */
   readonly observe?: Observer;
-  /** The maximum number of connections, plus one that listens. Default: 10. */
+  /** The maximum number of connections in the pool. The feeds share one more connection. Default: 10. */
   readonly poolSize?: number;
   /**
    * The longest wait of a request for a connection, a free one of the pool or a new one, in milliseconds. Default:
@@ -52,7 +52,7 @@ const checks: ChecksOf<PostgresStoreOptions> = {
   tablePrefix: optional(aTablePrefix),
 };
 
-/** Returns the mistakes in the parameters of the URL and in the other options. */
+/** Returns the mistakes in the parameters of the URL, and a mistake for a lock timeout that PgBouncer would not pass on. */
 function mistakesBeyond(options: unknown): readonly string[] {
   if (!isObject(options) || checks.url(options["url"]) !== null) return [];
   const url = options["url"] as Secret;

@@ -77,7 +77,7 @@ async function prepareOnce(
     return session.play(prepareTables(postgresSchema, collections));
   const turn = await takeMigrationLock(address);
   try {
-    // Checked again, because another process may have been first.
+    // Checked again, because another process may have changed the tables while this one waited.
     await fitAll(session, address, await session.play(unprepared(postgresSchema, collections)));
   } finally {
     await turn.end();
@@ -125,7 +125,7 @@ function* remember(plans: readonly TablePlan[]): Script<void> {
   yield* run("COMMIT");
 }
 
-/** Returns the shapes of the tables, read while they fit the declarations. */
+/** Returns the shapes of the tables, read while the tables fit the declarations. */
 export async function shapesIn(
   session: Session,
   address: PostgresAddress,

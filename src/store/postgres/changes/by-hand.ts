@@ -19,8 +19,8 @@ export interface TableObjects {
 }
 
 /**
- * Returns the SQL of the same migration by hand, in one transaction with an exclusive lock. Returns null if a function
- * computes values. The next start makes the indexes and references.
+ * Returns SQL with which an operator can make the same migration by hand, in one transaction with an exclusive lock.
+ * Returns null if a function computes values. The next start makes the indexes and references.
  */
 export function alterByHand(
   plan: TablePlan,

@@ -33,7 +33,10 @@ function toDecimal(x: string, scale: number): Conversion {
   };
 }
 
-/** The calendar repeats every 400 years, and PostgreSQL has no year 0. */
+/**
+ * Returns SQL that is true if the day exists. Uses a year from 400 to 799: the calendar repeats every 400 years, and
+ * PostgreSQL has no year 0.
+ */
 function isDay(x: string): string {
   const [year, month, day] = [`substr(${x}, 1, 4)::int`, `substr(${x}, 6, 2)::int`, `substr(${x}, 9, 2)::int`];
   const last = `extract(day FROM make_date(${year} % 400 + 400, ${month}, 1) + interval '1 month' - interval '1 day')`;

@@ -72,7 +72,7 @@ function* findNarrowUniques(table: string, names: readonly string[]): Script<Fou
 }
 
 /**
- * True if there is a trigger `BEFORE INSERT … FOR EACH ROW` that runs for this role. The bits are those of
+ * SQL that is true if the table has an enabled trigger `BEFORE INSERT … FOR EACH ROW`. The bits are those of
  * `pg_trigger.h`.
  */
 const isFilledSQL =

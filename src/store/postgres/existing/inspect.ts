@@ -7,8 +7,8 @@ import { useWhole } from "../whole/whole.ts";
 import { findExisting } from "./existing.ts";
 
 /**
- * Reads all tables of a database that Latchkey did not make, by name. The name includes the schema if the search path
- * does not find the table. Only reads.
+ * Returns all tables that Latchkey did not make, by name. The name includes the schema if the search path does not find
+ * the table. Changes nothing.
  */
 export function inspectDatabase(url: Secret): Promise<ReadonlyMap<string, FoundExisting>> {
   return useWhole(url, async ({ session }) => {
@@ -17,7 +17,7 @@ export function inspectDatabase(url: Secret): Promise<ReadonlyMap<string, FoundE
   });
 }
 
-/** Returns the reason why the table cannot be served, if the role may read its keys. */
+/** Returns the reason why a table cannot be served, if there is one. Needs the permission to read the keys of the table. */
 function* unserved(name: string, table: FoundExisting): Script<Pick<FoundExisting, "unserved">> {
   const key = findCountedKey(table);
   if (key === null) return {};

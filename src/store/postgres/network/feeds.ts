@@ -237,8 +237,8 @@ function createReader(
 }
 
 /**
- * Marks a collection as followed. Waits for transactions that insert without knowing this: an insert locks its table
- * before it takes a key.
+ * Marks a collection as followed. The table lock waits for transactions that have inserted rows before the mark, because
+ * an insert locks its table before it takes a key.
  */
 export async function markFollowed(session: Session, collection: Collection): Promise<void> {
   const [marked] = await session.send(

@@ -16,7 +16,7 @@ interface TakenConnection {
   readonly connecting: Promise<PoolClient>;
   client: PoolClient | null;
   due: number;
-  /** The error that broke the connection. All reads on it get this error, so that none of them waits again. */
+  /** The error that broke the connection. All reads on it fail with it. After a timeout, none of them is sent again. */
   broken: unknown;
 }
 

@@ -52,7 +52,7 @@ async function probe(connectionString: string): Promise<string> {
     await requireWritable(client);
     return connectionString;
   } finally {
-    // A server that hangs does not close the connection either.
+    // Does not wait for the end, because a server that hangs does not close the connection.
     void client.end().catch(() => undefined);
   }
 }

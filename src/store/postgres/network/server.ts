@@ -71,12 +71,12 @@ function withCure(error: StoreUnavailable): StoreUnavailable {
 }
 
 /**
- * Returns the reason why the store could not be opened, with the fix. It is a `StoreUnavailable` if it can pass by
- * itself.
+ * Returns an error with the reason why the store could not be opened, and the fix. It is a `StoreUnavailable` if the
+ * cause can pass by itself.
  */
 export function openingError(error: unknown, address: PostgresAddress): unknown {
   const { shown } = address;
-  // A wrong declaration is wrong in every store.
+  // A mistake in a declaration does not depend on the server.
   if (error instanceof DeclarationError) return error;
   if (error instanceof StoreUnavailable) {
     // With several servers, an error that does not go away by itself is reported first.

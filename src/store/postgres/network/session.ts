@@ -50,7 +50,7 @@ export function readCommitted(client: PoolClient): void {
   client.query("SET default_transaction_isolation TO 'read committed'").catch(() => undefined);
 }
 
-/** Returns a function that answers the steps of scripts. */
+/** Returns a function that runs the steps of scripts over a session. */
 export function sendTo(session: Session): (step: ScriptStep) => Promise<Rows> {
   return async (step) => {
     if ("cells" in step) return session.sendForCells(step.cells);
@@ -66,7 +66,7 @@ export function buildQuery({ name, text, values }: PostgresStatement, keeps: boo
   return name === undefined || !keeps ? query : { ...query, name };
 }
 
-/** Does the same, but the rows come as cells, which cost half as much as named columns. */
+/** Returns the same as `buildQuery`, but for rows as cells, which cost half as much as named columns. */
 export function buildCellsQuery(statement: PostgresStatement, keeps: boolean): QueryArrayConfig {
   return { ...buildQuery(statement, keeps), rowMode: "array" };
 }

@@ -1,6 +1,7 @@
 /*
- * PostgreSQL and JavaScript write the same double in different ways: `1.5e-07` and `1.5e-7`, `-9.007199254740991e+15` and `-9007199254740991`, `-0` and
- * `0`. A record that is read alone is written by JavaScript (ECMAScript, Number::toString), and so is every number in SQLite. A list has to be the same text.
+ * PostgreSQL and JavaScript write the same double in different ways: `1.5e-07` and `1.5e-7`, `-9.007199254740991e+15` and
+ * `-9007199254740991`, `-0` and `0`. JavaScript (ECMAScript, Number::toString) formats the numbers of a single record, and
+ * all numbers of SQLite. A list that PostgreSQL formats must have the same text.
  */
 
 /** The first whole number above which a double cannot hold every whole number. */

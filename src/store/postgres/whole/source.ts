@@ -64,7 +64,7 @@ async function contentIn({ session, convertError }: Whole): Promise<Content> {
   });
 }
 
-/** Returns every collection that the database remembers. */
+/** Returns the collections whose declarations the database stores. */
 export function rememberedIn(session: Session): Promise<readonly Collection[]> {
   return session.play(rememberedCollections(postgresSchema));
 }

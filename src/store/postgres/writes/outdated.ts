@@ -5,7 +5,7 @@ import { isServerError, state, findSQLState } from "../errors.ts";
 import type { Session } from "../network/session.ts";
 import { schemaVersion } from "../own-tables.ts";
 
-/** The reason that `sameShape` raises. */
+/** The reason that the check of the shape raises. */
 const reason = "outdated";
 
 /**

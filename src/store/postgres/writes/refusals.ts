@@ -19,8 +19,8 @@ export function readRefusal(error: unknown, table: Table, change: Change, at: nu
 }
 
 /**
- * Returns the refusal for a reason that the store raises. Returns null for any other text: a row holds a value that
- * does not fit its field, which is a fault.
+ * Returns the refusal for a reason that the store raises. Returns null for any other text. It is about a stored value
+ * that does not fit its field, which is a fault.
  */
 function parseRefusal(reason: string, change: Change, at: number): Refusal | null {
   if (reason === "refused" && change.kind === "require") return { kind: "refused", change: at, name: change.name };
@@ -63,8 +63,8 @@ function isRuledOut({ code, routine }: ServerError): boolean {
 }
 
 /**
- * Returns the column of a table of others whose type cannot hold its value. PostgreSQL does not name it, so the result
- * is null if several are possible.
+ * Returns the column of an existing table whose type cannot store its value. PostgreSQL does not name the column, so the
+ * result is null if several are possible.
  */
 function unfitColumn({ collection: { existing } }: Table, change: Change): string | null {
   const values = "values" in change ? Object.entries(change.values) : [];

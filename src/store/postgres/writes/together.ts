@@ -48,8 +48,8 @@ export function putTogether(changes: readonly Change[]): readonly (readonly numb
 }
 
 /**
- * True for a new row of the store's own table whose key is known or comes from the database, and for rows of a
- * relation.
+ * Returns true if the change can share a statement: a new row of one of the store's own tables that needs no key of
+ * another change, or rows of a relation whose record is made earlier.
  */
 function canWait(change: Change, at: number): change is Extract<Change, { readonly kind: "insert" | "link" }> {
   if (change.kind === "link") return !isKeyOf(change.record) || change.record.keyOf < at;

@@ -19,7 +19,7 @@ type Rows = readonly (readonly Value[])[];
 
 const remembering = compileIdempotency(postgres);
 
-/** A statement that waited for a lock must see the changes before it. */
+/** READ COMMITTED, because a statement that waited for a lock must see the changes of the transaction that held it. */
 const beginOwn = "BEGIN ISOLATION LEVEL READ COMMITTED";
 /** The connections of a pooler do not have this program's settings. */
 const beginPooled = `${beginOwn}; SET LOCAL idle_in_transaction_session_timeout = ${idleInTransactionMs}`;

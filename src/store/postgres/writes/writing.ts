@@ -2,7 +2,7 @@ import { StoreOutdated, StoreUnavailable, type Collection, type Outcome, type Tr
 import type { Semaphore } from "../semaphore.ts";
 import { isLongWrite } from "./long.ts";
 
-/** The parts that make a write, and those that follow it. */
+/** The functions that a write calls. */
 export interface WritingParts {
   write(transaction: Transaction): Promise<Outcome>;
   readonly longWork: Semaphore;
