@@ -52,7 +52,7 @@ export function buildCollection(
   }
   const computed = computedColumns(resource);
   for (const column of columns) Object.freeze(column);
-  // Frozen, because all code that handles a record receives it.
+  // Frozen, because code of users gets it in hooks and actions.
   return Object.freeze({
     name: buildTableName(resource),
     key: chooseKeyType(resource),
@@ -141,13 +141,13 @@ function ruleWords({ kind, options }: Field): JSONValue {
     readonly maximum?: string;
   };
   const members = findMemberField(kind);
-  // For a kind that is not checked, the name is enough. If its kind changes, its values are checked.
+  // If a column gets another kind, its values are checked. For a kind that is not checked, the name is enough to see that.
   if (!looked.has(kind.name)) return { kind: kind.name };
   return {
     kind: kind.name,
     ...(kind.schema as Readonly<Record<string, JSONValue>>),
     ...(pattern === undefined ? {} : { matches: pattern.matches.source }),
-    // The schema of a text, of a decimal as text, and of list items does not contain these.
+    // These options of a text do not appear in its schema if it is a decimal or the item of a list, so they are added here.
     ...(kind.name === "text" ? { multiline: multiline === true, trim: trim !== false } : {}),
     ...(kind.name === "decimal" ? { least: Number(minimum ?? 0), most: Number(maximum) } : {}),
     ...(members === undefined ? {} : { of: ruleWords(members) }),

@@ -39,10 +39,10 @@ interface ShowingParts {
   readonly show: (record: never) => unknown;
 }
 
-/** Shows a record before it is written if a function takes part. An error then leaves nothing half done. */
+/** Shows a record before it is written, if a function computes a part of it. So an error of that function leaves nothing half done. */
 export function requireShowable({ computed, older, show }: ShowingParts, record: RecordMembers): void {
   if (computed.length === 0 && older === null) return;
-  // A record with keys that only the database will know cannot be shown yet.
+  // The database issues some keys of this record later. It cannot be shown yet.
   if (Object.values(record).some(isKeyOf)) return;
   show({ id: 1, ...record } as never);
 }

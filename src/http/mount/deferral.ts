@@ -4,8 +4,8 @@ import type { AnyProblem } from "../../core/problem/definition.ts";
 import type { Context } from "../exchange.ts";
 
 /**
- * Answers POST to a collection from callers without a credential, in place of a creation: their record is created by a later request. Such a
- * POST also takes a form.
+ * Answers a POST to a collection from a caller without a credential. It does not create the record: a later request of the same person
+ * does. Such a POST may also be a form.
  */
 export interface Deferral {
   /** The description of the answer 202, for the API's documentation. */

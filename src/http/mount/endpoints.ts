@@ -24,7 +24,7 @@ const PATCH_TYPES = [
   "application/xml",
 ];
 
-/** Returns what the mounts and endpoints serve together. The mounts have no place yet. */
+/** Returns what the mounts and the endpoints provide together. The mounts are not linked to their parents yet. */
 export function servedBy({
   mounts = [],
   endpoints = [],
@@ -94,7 +94,7 @@ function deferred({ guard }: Deferral): Pick<ServedEndpoint, "consumes" | "guard
     consumes: [...MEDIA_TYPES, formType],
     guard(context) {
       if (context.identity === null) guard(context);
-      // A caller with a credential uses the mount, which takes no forms.
+      // A request with a credential creates the record at once, and does not take forms.
       else requireMediaType(getExchange(context), MEDIA_TYPES);
     },
   };
@@ -120,7 +120,7 @@ function endpointOfAction(mount: MountInPlace, action: ServedAction): ServedEndp
   return { ...common, consumes: MEDIA_TYPES, bodyOptional, repeatable: true };
 }
 
-/** Runs an action of the newer shape. If it answers with the record, shows it in the requested shape. */
+/** Runs an action that is declared for the newer shape. If it answers with the record, shows the record in the requested shape. */
 async function actInShape(mount: MountInPlace, action: ServedAction, context: Context): Promise<Reply> {
   const { newer, resource, show, jsonMembers } = mount;
   if (newer === null) return act(mount, action, getExchange(context));

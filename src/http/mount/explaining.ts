@@ -10,7 +10,7 @@ export interface ExplainedList {
   readonly list: string;
   /** True if an index returns the rows in order. */
   readonly served: boolean;
-  /** The time for a page of 100, in milliseconds. Null if the read was given up. */
+  /** The time for a page of 100, in milliseconds. Null if the read took too long. */
   readonly ms: number | null;
   /** The query plan of the database, in its own words. Empty if it has none. */
   readonly plan: string;
@@ -25,7 +25,7 @@ export async function* explainLists(
   mounts: readonly Pick<MountInPlace, "resource" | "collection" | "permissions" | "links" | "older">[],
 ): AsyncGenerator<readonly ExplainedList[]> {
   for (const mount of mounts) {
-    // An older shape uses the lists of the newer one.
+    // An older shape has the same lists as the newer one.
     if (mount.permissions.list === undefined || mount.older !== null) continue;
     const sample = await findSample(store, mount.collection);
     const explained: ExplainedList[] = [];
@@ -57,8 +57,8 @@ async function findSample(store: Store, collection: Collection): Promise<StoredR
 }
 
 /**
- * Returns the rarest word of a row, because a user who searches for the row would use that. Returns its first word if
- * no word is rare. Returns null if the row has no word, or while the index of the words is being built.
+ * Returns the rarest word of a row, because a user who searches for the row would enter it. Returns the first word if none is rare. Returns
+ * null if the row has no word, or while the index of words is being built.
  */
 async function findWord(
   store: Store,

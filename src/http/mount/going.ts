@@ -6,7 +6,7 @@ import type { Resource } from "../../resource/resource.ts";
 
 const NOTHING: readonly Deprecated[] = [];
 
-/** The other parts of a list query that name fields. */
+/** The other parts of a list query that contain names of fields. */
 interface QueryFieldNames {
   readonly sort: readonly SortField[];
   readonly fields: readonly string[] | null;
@@ -33,7 +33,7 @@ export function goingInBody({ deprecations }: Resource, body: unknown): readonly
   return goingAmong(deprecations, Object.keys(body));
 }
 
-/** Returns the deprecated ones of these fields. */
+/** Returns those of these fields that are deprecated. */
 export function goingFields({ deprecations }: Resource, names: readonly string[]): readonly Deprecated[] {
   return deprecations === null ? NOTHING : goingAmong(deprecations, names);
 }

@@ -5,8 +5,8 @@ const RANGES = new Set<Operator>(["lt", "lte", "gt", "gte", "starts"]);
 const EQUALITIES = new Set<Operator>(["eq", "in", "null"]);
 
 /**
- * Returns the indexes of a resource: for each field that sorts lists or has range filters, alone and together with each
- * filter for equality. All of these again after every column by which a permission narrows lists. Three filters with an
+ * Returns the indexes of a resource. Each field that sorts lists or has range filters gets an index, alone and after each field with an
+ * equality filter. If a permission narrows lists by a column, all of these also exist with that column first. Two filters together with an
  * order get no index, because each write would have to update it.
  */
 export function chooseIndexes(
@@ -18,11 +18,11 @@ export function chooseIndexes(
   const ordered = new Set(resource.sorts.filter((field) => field !== "id"));
   const named = new Set<string>();
   for (const [field, operators] of resource.filters) {
-    // For a list of ids, its separate table has the index.
+    // A list of ids has its own table, which has the index.
     if (field === "id" || resource.fields[field]?.kind.members !== undefined) continue;
     if (operators.some((operator) => RANGES.has(operator))) ordered.add(field);
     if (operators.some((operator) => EQUALITIES.has(operator)) && !isUnique(columns, field)) named.add(field);
-    // For other searches, an index is smaller than the table.
+    // An equality filter without an order still gets an index, which is smaller than the table.
     if (!ordered.has(field) && !named.has(field)) ordered.add(field);
   }
   for (const { name, references } of columns) if (references !== undefined) named.add(name);
@@ -31,7 +31,7 @@ export function chooseIndexes(
   const add = (...index: readonly string[]): unknown => indexes.set(index.join(), index);
   if (parentColumn !== null) {
     add(parentColumn, "id");
-    // There are few rows below one parent, so one column is enough to find them.
+    // There are only a few rows within one parent, so one further column is enough.
     for (const column of [...named, ...ordered]) if (column !== parentColumn) add(parentColumn, column, "id");
     return [...indexes.values()];
   }

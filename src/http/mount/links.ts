@@ -22,7 +22,7 @@ export interface Link {
   readonly minItems: number;
 }
 
-/** The column of the record that has the ids. Only a declared field `record_id` could have the same name. */
+/** The column for the record that has the ids. Only a declared field `record_id` could collide with it. */
 const RECORD = "record_id";
 
 /** Returns the tables for the relations of a resource. A record that they refer to cannot be deleted. */
@@ -74,7 +74,7 @@ export function selectedBy({ collection, field }: Link, values: readonly Key[]):
   return { link: collection, record: RECORD, linked: field, values };
 }
 
-/** The rows to which some others are linked. */
+/** The rows of a link table that refer to some records. */
 export interface LinkedRows {
   readonly link: Collection;
   readonly record: string;
@@ -89,10 +89,7 @@ interface WrittenRecord {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Returns the changes that update the link tables of a record. They follow the change of the record itself, which is
- * the first.
- */
+/** Returns the changes that update the link tables of a record. The change of the record itself must be the first of the transaction. */
 export function linkChanges(links: readonly Link[], { id, before, values }: WrittenRecord): readonly Change[] {
   return links.flatMap(({ field, collection }): Change[] => {
     if (!Array.isArray(values[field])) return values[field] === null ? unlinked(collection, id) : [];
@@ -147,7 +144,7 @@ function unlinking(
   return { kind: "deleteAll", collection, where: { all } };
 }
 
-/** The path of the id in its record that leads to no row: `tags/2`. Returns null if the change writes no relation. */
+/** Returns the path of an id in its record: `tags/2`. That id refers to no row. Returns null if the change writes no links. */
 export function placeOfLink(
   links: readonly Link[],
   changes: readonly Change[],

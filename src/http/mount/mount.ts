@@ -60,9 +60,12 @@ export interface MountOptions<
   readonly requireIfMatch?: boolean;
   /** Lets shared caches store responses that do not depend on an identity. */
   readonly cache?: "public";
-  /** True for personal data. A `forget` with the delete then finds what is stored of a record for repeats. */
+  /**
+   * True for personal data. The stored copies of a record, which repeated requests need, are then erased together with the record
+   * (`forget`).
+   */
   readonly personal?: boolean;
-  /** POST also takes an array of records, and PATCH of the collection an array of changes: all are done, or none. */
+  /** POST also takes an array of records, and PATCH of the collection takes an array of changes. Either all of them are made or none. */
   readonly arrays?: boolean;
   /**
    * The callers who may write the resources within a record, if their permission allows: those who may change that
@@ -83,13 +86,12 @@ export interface MountOptions<
    * records within it (`items: mountedItems`). Callers see only what they may read at its own path.
    */
   readonly expand?: E & RelationsOf<R, E>;
-  /**
-   * Checks a write and adds values. Throws a problem to refuse it. May run again if the record changes in the meantime.
-   */
+  /** Checks a write and adds values to it. Throws a problem to refuse it. It may run again if the record changes in the meantime. */
   beforeWrite?(write: Write<R>): P & Exactly<P, R>;
   /**
-   * Called after the commit of each write, at most once. For work that may be lost, such as caches: it is not called if
-   * the process ends in between. The response waits for no promise, and an error (a fault) does not change it.
+   * Called after the commit of each write, at most once. For work that may be lost, such as updating caches: if the process exits right
+   * after the commit, it is not called. The response does not wait for its promise, and its error is a fault that does not change the
+   * response.
    */
   afterWrite?(written: Written<R>): Eventually<void>;
 }
@@ -119,7 +121,7 @@ export interface Mount<R extends Resource = Resource> {
   readonly show: (record: StoredRecord) => RecordOf<R>;
   /** The names of the shown fields, `id` first. */
   readonly shown: readonly string[];
-  /** The columns that they are made of. */
+  /** The columns that the shown fields need. */
   readonly sources: readonly string[];
   /** The shown fields without a column. */
   readonly computed: readonly string[];
@@ -285,13 +287,16 @@ export interface MountInPlace extends Omit<Mount, "show" | "collection"> {
   readonly parent: MountInPlace | null;
   /** The place of the newer shape, for an older one. */
   readonly newer: MountInPlace | null;
-  /** The relations of its records. */
+  /** The relations that callers can expand. */
   readonly relations: readonly Relation<MountInPlace>[];
   /** The lists from which its records are removed when they are deleted. */
   readonly listedBy: readonly Listing[];
   /** The mounts whose records refer to its own. */
   readonly referrers: readonly MountInPlace[];
   readonly show: (record: StoredRecord) => Readonly<Record<string, unknown>>;
-  /** The shown fields that the service updates when the record is used. They cause no conflict. */
+  /**
+   * The shown fields that the service itself updates when a record is used, for example the last login. They cause no conflict with a
+   * caller's change.
+   */
   readonly noted?: readonly string[];
 }

@@ -71,8 +71,8 @@ export function placeMounts(mounts: readonly Mount[]): readonly MountInPlace[] {
     return inPlace;
   };
   const all = mounts.map(place);
-  // Relations may form a circle, so they are linked after all mounts are placed. A relation of an older shape leads to
-  // the older shape with the same prefix, if there is one, and otherwise to the newest.
+  // Relations may form a circle, so they are linked after all mounts are placed. A relation of an older shape leads to the older shape of
+  // its target with the same prefix. If there is none, it leads to the newest shape.
   const newest = all.filter(({ older }) => older === null);
   for (const each of mounts) {
     const from = mounts.find((other) => other === each.older?.newer) ?? each;

@@ -30,10 +30,9 @@ interface One {
 type Shaped = Pick<MountInPlace, "resource" | "collection" | "permissions" | "links">;
 
 /**
- * Returns the kinds of lists of a resource. The filters are none, a search, each single filter, and each pair with an
- * `eq` filter. Each of these is combined with each order, for all rows and for the caller's own rows, or for the rows
- * below one parent. The filters use the values of `sample`, an existing row. `word` is one of its words. Default: a
- * rare word.
+ * Returns the kinds of lists of a resource: no filter, a search, each single filter, and each pair of a filter with an `eq` filter. Each of
+ * these with each order, for all rows, for the caller's own rows, or for the rows within one parent. `sample` is an existing row whose
+ * values the filters use. `word` is one of its words. Default: a rare word.
  */
 export function collectShapes(
   mount: Shaped,
@@ -92,7 +91,7 @@ function buildFilters(
   return combinations;
 }
 
-/** Returns the first linked id in the value. Adds another id if the operator accepts several. */
+/** Returns the first id in the value. Adds a second id if the operator takes several. */
 function linkedTo({ collection, field }: Link, operator: Operator, value: Value): readonly Key[] {
   const { type } = collection.columns.find(({ name }) => name === field)!;
   const [id = standIns[type]] = [value ?? []].flat() as Key[];

@@ -47,7 +47,7 @@ export async function readValues(
 }
 
 /**
- * Returns null if a computed field fails. A request for the record itself reports the error. Here, the value is only
+ * Returns the shown record. Returns null if a computed field fails: a request for the record reports that error, and here only the value is
  * missing.
  */
 function findShown({ show }: MountInPlace, record: StoredRecord): Readonly<Record<string, unknown>> | null {

@@ -79,8 +79,8 @@ async function actAnew(
 }
 
 /**
- * Returns true if another write came first. On the collection, only the states that the action itself has checked
- * matter.
+ * Returns true if another write changed the record first, so that the action must run again. For an action on the collection, only the
+ * revisions that it checked itself count.
  */
 function isOvertakenAction(outcome: Unwritten, row: Row | null, exchange: Exchange): boolean {
   if (row === null && (outcome.kind === "stale" || outcome.kind === "missing")) return true;
@@ -124,7 +124,7 @@ async function ask(
   const { context } = exchange;
   const subject: Partial<Pick<RecordCall, "record" | "revision">> =
     row === null ? {} : { record: mount.show(row.record) as RecordCall["record"], revision: row.revision };
-  // Read-only for the handler: a change would be shown, but not stored.
+  // The handler cannot change the record: such a change would be shown but not stored.
   Object.freeze(subject.record);
   Object.freeze(draft);
   const pending = action.handle({ ...subject, draft, collection: mount.collection, context } as RecordCall);
@@ -153,7 +153,7 @@ interface Doing {
   readonly idempotency: Idempotency | null;
 }
 
-/** Returns the transaction. The record always gets a new state, so that two actions never start from the same one. */
+/** Returns the transaction. It always gives the record a new revision, so that no two actions start from the same state. */
 function buildTransaction(
   { resource, collection, personal, repeatColumns: storedColumns, links }: MountInPlace,
   action: ServedAction,
@@ -169,7 +169,8 @@ function buildTransaction(
   const linked = row === null ? [] : linkChanges(links, { id: id as Key, before: row.record, values });
   const all = [...own, ...changes, ...linked];
   if (idempotency === null) return { changes: all };
-  // Personal data is erased with its record. The answer of an action on the collection belongs to no known record.
+  // A stored answer with personal data must be erased with its record. The answer of an action on the collection has no such record, so it
+  // is not stored.
   const isKept = answer !== null && (row !== null || !personal);
   const columns = row !== null && action.answer === "record" ? storedColumns : row === null ? [] : ["id"];
   const erasable = idempotency.erasable && row !== null;
@@ -192,7 +193,7 @@ async function buildReply(
   if (action.answer === "nothing" || (action.answer === "record" && row === null)) return { status: 204 };
   if (action.answer !== "record") return showAnswer(action.answer, answer);
   const path = exchange.call.path.replace(/\/$/, "");
-  // The response is the record's own representation, at its own URL (RFC 9110 §8.7). The tag belongs to that.
+  // The response shows the record itself at its own URL (RFC 9110 §8.7), and the ETag belongs to that representation.
   const headers = [["Content-Location", path.slice(0, path.lastIndexOf("/"))]] as const;
   return { headers, ...(await showChanged(mount, exchange, row!)) };
 }
@@ -202,7 +203,7 @@ function showAnswer(fields: Resource, answer: CheckedActionResult["answer"]): Re
   return { status: 200, body: { kind: "data", value: answer, element: fields.name, jsonMembers } };
 }
 
-/** Answers a repeat like the first call. If the data was erased since, the response only says that it was a repeat. */
+/** Answers a repeated request like the first one. If the stored answer was erased, the response says only that the request was a repeat. */
 async function repeat(
   mount: MountInPlace,
   action: ServedAction,
@@ -222,7 +223,7 @@ async function repeat(
 
 const RESULT = ["values", "changes", "answer"];
 
-/** Reads the result of a handler. Throws a fault of its author before any write if the result is invalid. */
+/** Reads the result of a handler. If it is invalid, throws a fault of the handler's author before anything is written. */
 function readDone(mount: MountInPlace, action: ServedAction, result: unknown): CheckedActionResult {
   const fault = (what: string): TypeError =>
     new TypeError(`The action ${action.name} of ${mount.resource.path} gave ${sentence([what])}`);

@@ -31,7 +31,7 @@ import type { ActionResult } from "./given.ts";
 /** The valid fields that a caller sent to an action. Empty if the action declares no fields. */
 export type ActionDraft<B> = B extends Fields
   ? MadeValuesOf<ShapeOf<B>> & TransientOf<ShapeOf<B>> extends infer Sent
-    ? { readonly [K in keyof Sent]: Sent[K] } // written as one object, so that an editor shows it like that
+    ? { readonly [K in keyof Sent]: Sent[K] } // written as one object, so that editors show the members
     : never
   : Readonly<Record<never, never>>;
 interface ShapeOf<B extends Fields> {
@@ -43,10 +43,7 @@ interface ShapeOf<B extends Fields> {
 export interface RecordCall<R extends Resource = Resource, B = Fields> {
   /** The record as callers see it. Hidden fields can be read from `context.store`. */
   readonly record: RecordOf<R>;
-  /**
-   * The state of the loaded record. The result is written only if the record still has this state. Otherwise the action
-   * runs again.
-   */
+  /** The revision of the loaded record. The result is written only if the record still has it. Otherwise the action runs again. */
   readonly revision: number;
   readonly draft: ActionDraft<B>;
   /** The table of the resource, for queries and for changes of other rows. */
@@ -83,8 +80,8 @@ interface ActionFacts<R extends Resource, B> {
 export interface RecordAction<R extends Resource = Resource, B = Fields> extends ActionFacts<R, B> {
   readonly on?: "record";
   /**
-   * Runs the action. Throws a problem to refuse it. Runs again if the record has changed in the meantime, so its own
-   * effects may happen twice.
+   * Runs the action. Throws a problem to refuse it. It runs again if the record has changed in the meantime, so effects outside of the
+   * store may happen twice.
    */
   handle(call: RecordCall<R, B>): Eventually<ActionResult<R> | void>;
 }
@@ -116,7 +113,7 @@ export interface ServedAction {
   readonly handle: Handle;
 }
 
-/** Declared as a method, so that a handler of a specific record type fits. It is called only with that record. */
+/** A method and not a property, so that a handler for a specific record type can be assigned. It is called only with such records. */
 type Handle = { handle(call: RecordCall): unknown }["handle"];
 
 const NAME = /^[a-z][a-z0-9]*([_-][a-z0-9]+)*$/;

@@ -12,7 +12,7 @@ export interface OlderMember {
   readonly show: (value: unknown) => unknown;
   /** The source of the function that converts it. Null for a plain field. */
   readonly shownBy: string | null;
-  /** Converts a sent value. Null: it cannot be sent. */
+  /** Converts a sent value. Null if the field cannot be sent. */
   readonly read: ((value: unknown) => unknown) | null;
 }
 

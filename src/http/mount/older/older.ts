@@ -147,7 +147,7 @@ function buildMember(name: string, declared: OlderFields<Resource>[string], { fi
     ...as.options,
     optional,
     readOnly: !isSent,
-    // The newer field provides its default itself. Callers need not send this field.
+    // The newer field fills in its own default. Callers need not send this field.
     ...(fallback === undefined ? {} : { default: () => fallback }),
   };
   return {
@@ -161,7 +161,7 @@ function buildMember(name: string, declared: OlderFields<Resource>[string], { fi
   };
 }
 
-/** Returns the declaration of the old shape. It reads what callers send and request, and never writes. */
+/** Returns the resource of the old shape. It is only for requests and responses and has no table. */
 function olderResource(newer: Resource, prefix: string, members: Older["members"]): Resource {
   const all = [...members.values()];
   const plain = all.filter(({ isPlain }) => isPlain);
@@ -177,7 +177,7 @@ function olderResource(newer: Resource, prefix: string, members: Older["members"
     fields: Object.fromEntries(all.map(({ name, field }) => [name, field])),
     filters: new Map<string, readonly Operator[]>([...(ofId === undefined ? [] : [["id", ofId] as const]), ...filters]),
     sorts: ["id", ...plain.filter(({ from }) => newer.sorts.includes(from)).map(({ name }) => name)],
-    // A search in hidden fields would reveal their words.
+    // Otherwise a search in a field that this shape does not show would reveal its words.
     search: newer.search.every((name) => named.has(name))
       ? plain.filter(({ from }) => newer.search.includes(from)).map(({ name }) => name)
       : [],

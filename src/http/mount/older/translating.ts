@@ -13,7 +13,7 @@ import { invalid } from "../../exchange.ts";
 import { inTurns } from "../../scheduling/slices.ts";
 import type { Older, OlderMember, Shaped } from "./older-shape.ts";
 
-/** The output of a mount, and its source columns. */
+/** What a mount shows, and the columns that this needs. */
 type MountOutput = Shaped & { readonly computed: readonly string[]; readonly sources: readonly string[] };
 type ShapedRecord = Readonly<Record<string, unknown>>;
 
@@ -56,7 +56,7 @@ export function filterFor({ older }: Shaped, filter: Filter): Filter {
   return { ...filter, field, value };
 }
 
-/** Returns the JSON of a page with these fields. Gives way between the records of a large page. */
+/** Returns the JSON of a page with these fields. Lets other requests run between the records of a large page. */
 export function showPage(
   { show }: { readonly show: (record: StoredRecord) => ShapedRecord },
   fields: readonly string[] | null,
@@ -77,11 +77,11 @@ export function showPage(
 interface ComparedRecord {
   readonly current: { readonly old: ShapedRecord; readonly newer: ShapedRecord } | null;
   readonly leavesAreText: boolean;
-  /** The names in the whole that come from the record, if the caller may not read it. Left out if the caller may. */
+  /** The names of the fields that the service filled in from the record, if the caller may not read it. Left out if the caller may. */
   readonly hidden?: ReadonlySet<string>;
 }
 
-/** Converts the whole to the newer shape. Ends the request if fields of the older shape are invalid. */
+/** Converts a complete representation to the newer shape. Ends the request if fields of the older shape are invalid. */
 export function wholeFor(older: Older, whole: unknown, reading: ComparedRecord): unknown {
   if (!isObject(whole)) return whole;
   const { current, hidden } = reading;
@@ -115,10 +115,7 @@ function keep(
   if (isPlain || read !== null) made[from] = current?.newer[from];
 }
 
-/**
- * Returns the names in a whole of the newer shape that come from the record, in the same way as `hidden` for the older
- * one.
- */
+/** Returns the same names as `hidden`, but in the newer shape. */
 export function hiddenFor(
   { members }: Older,
   whole: unknown,
@@ -157,12 +154,12 @@ function converted(
     return new Flaw("read_only", "This field cannot be set.");
   }
   if (value === null) return options.optional === true ? null : new Flaw("invalid", "This field must not be null.");
-  // An unchanged value is not converted back. The conversion could lose what the older shape does not distinguish.
+  // An unchanged value is not converted back, because the older shape may have lost a part of it.
   if (current !== null && isDeepStrictEqual(value, current.old[name])) return current.newer[from];
   return value instanceof Flaw ? value : read(value);
 }
 
-/** Runs something in the newer shape. Renames the fields in its problems to those of the older one. */
+/** Runs work in the newer shape. If it throws a problem, renames the fields in it to those of the older shape. */
 export function toldAsOlder<T>({ older }: Shaped, work: () => T): T {
   if (older === null) return work();
   try {
@@ -182,7 +179,7 @@ function fail(older: Older, error: unknown): never {
   throw error instanceof Error ? asOlder({ older }, error) : error;
 }
 
-/** A mistake in a field that the older shape does not have is reported for the whole body. */
+/** A mistake in a field that the older shape does not have points to the whole body. */
 function olderPointer({ members, newer }: Older, pointer: string): string {
   const [, first = "", rest = ""] = /^\/([^/]*)(.*)$/.exec(pointer) ?? [];
   if (first === "" || first === "id" || !Object.hasOwn(newer.resource.fields, first)) return pointer;

@@ -13,7 +13,7 @@ import type { Exchange } from "../../exchange.ts";
 import { countPage } from "../../scheduling/rounds.ts";
 import { formatListName, type AskedList } from "../../scheduling/slow-lists.ts";
 
-/** A faster read was cached: it costs no more than a record, and says nothing about the list. In milliseconds. */
+/** A read below this time came from a cache, so it says nothing about the cost of the list. In milliseconds. */
 const LITTLE_MS = 0.03;
 
 /**
@@ -59,7 +59,7 @@ function isLong({ service }: Exchange, query: ListQuery): boolean {
   return query.long === true || service.slowLists.has(query);
 }
 
-/** Reads in the event loop if the store does so, and measures the time. */
+/** Runs a read in the event loop if the store does so, and measures its time. */
 function timed<T>(exchange: Exchange, query: AskedList, read: () => Eventually<T>): Eventually<T> {
   const { slowLists } = exchange.service;
   const ownStart = slowLists.suspects(query) ? ownMs() : null;
@@ -68,7 +68,7 @@ function timed<T>(exchange: Exchange, query: AskedList, read: () => Eventually<T
   const elapsed = performance.now() - start;
   if (elapsed < LITTLE_MS) return found;
   countPage();
-  // Otherwise, a process that waits for the system would treat all of its lists as slow.
+  // The CPU time does not include waits for the operating system. Otherwise a process that has to wait would treat all lists as slow.
   const ms = ownStart === null ? elapsed : Math.min(elapsed, ownMs() - ownStart);
   if (!(found instanceof Promise) && slowLists.note(query, ms)) tellSlow(exchange, query, ms);
   return found;
@@ -80,7 +80,7 @@ function ownMs(): number {
   return (user + system) / 1000;
 }
 
-/** A store recognizes a page by the same query object. */
+/** The same query with a longer limit, by the first query. A store recognizes a query by its object. */
 const longer = new WeakMap<ListQuery, ListQuery>();
 
 function createLongQuery(query: ListQuery): ListQuery {

@@ -8,7 +8,9 @@ import { filterFor } from "../older/translating.ts";
 /** The part of a mount that filters need, also in an older shape. */
 type Filtered = Pick<MountInPlace, "links" | "older">;
 
-/** Returns the condition for filters. Null: all rows. A filter that is repeated matches either value. */
+/**
+ * Returns the condition for filters. Returns null for all rows. If the same filter is given twice, a row must match one of the two values.
+ */
 export function buildWhere(mount: Filtered, filters: readonly Filter[]): Where | null {
   const groups: Filter[][] = [];
   for (const each of filters) {
@@ -42,7 +44,7 @@ function buildEither({ links }: Filtered, same: readonly Filter[]): Where {
   if (link !== undefined) return selectedBy(link, [...new Set(same.flatMap(({ value }) => value as Key | Key[]))]);
   if (operator === "eq" || operator === "in") {
     const values = [...new Set(same.flatMap(({ value }) => value))];
-    // `in` with one value becomes `eq`, which can use an index in every order.
+    // `in` with one value becomes `eq`, because only `eq` can use an index together with an order.
     return values.length === 1
       ? { column, operator: "eq", value: values[0]! }
       : { column, operator: "in", value: values };

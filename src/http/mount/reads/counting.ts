@@ -19,7 +19,7 @@ async function countRows(exchange: Exchange, query: ListQuery): Promise<CountHea
   return reportCount(exchange, "exact", await askForCount(exchange, query));
 }
 
-/** A narrowed list is counted exactly, because an estimate would reveal rows that the caller must not know about. */
+/** A list that a permission narrows is counted exactly, because an estimate would include rows that the caller must not know of. */
 async function estimateRows(exchange: Exchange, query: ListQuery): Promise<CountHeaders | null> {
   const { store } = exchange.service;
   const estimate = query.where === null ? ((await store.estimate?.(query.collection)) ?? null) : null;

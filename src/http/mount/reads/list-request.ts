@@ -17,13 +17,13 @@ import { buildExpansions } from "./expand/expansion.ts";
 import { withinLength } from "./page-length.ts";
 import { formatShape } from "./places.ts";
 
-/** The content of a list request, independent of the caller and of its form. */
+/** The content of a list request. It does not depend on the caller, or on whether the query came in the address or in a body. */
 export interface ListRequest {
   /** The cursor as it was sent. */
   readonly cursor: string | null;
   /** The pointer to the cursor. Default: `?cursor`. */
   readonly cursorPointer?: string;
-  /** The beginnings of words that a record must contain. */
+  /** The search terms. A record must contain a word that starts with each of them. */
   readonly search: readonly string[];
   /** The query for callers who may see every row. */
   readonly query: ListQuery;
@@ -31,7 +31,7 @@ export interface ListRequest {
   readonly shape: () => string;
   /** The query of the address without its cursor. */
   readonly addressQuery: string;
-  /** The parts to show with the page. Null: the page unchanged. */
+  /** The expansions and columns of the page. Null if the page is sent as the store wrote it. */
   readonly showing: RecordSelection | null;
   /** The fields to show, by their names in this shape. Null: all. */
   readonly fields: readonly string[] | null;
@@ -45,27 +45,22 @@ export interface ListRequest {
 interface Memory {
   /** The texts that were requested more than once. */
   readonly repeated: Map<string, ListRequest>;
-  /** The texts that were requested once, recently: the last one of each slot (`chooseSlot`). */
+  /** The texts that were requested once. Each slot has only the last one (`chooseSlot`). */
   readonly once: string[];
-  /** A slot is 1 if a known text is in it. Most unknown texts are found without a map lookup. */
+  /** 1 for each slot that has a text. Most new texts are recognized here, without a map lookup. */
   readonly places: Uint8Array;
 }
 
 /**
- * The most cached queries. The same few are requested again and again, and parsing one costs half as much as the page.
+ * The maximum number of cached queries. Clients repeat a few queries again and again, and parsing a query costs half as much as its page.
  */
 const REMEMBERED = 100;
 const PLACES = 256;
-/**
- * The longest cached text, in characters. There may be many resources, and callers who try to fill the memory of each.
- */
+/** The maximum length of a cached text, in characters. A caller may try to fill the memory of each of many resources. */
 const LONGEST = 1000;
 const remembered = new WeakMap<MountInPlace, Memory>();
 
-/**
- * Parses the text of a query. A repeated text is cached. Caching a text that is never repeated costs more than parsing
- * it.
- */
+/** Parses the text of a query. Caches a text only when it is requested a second time, because caching costs more than parsing. */
 export function readQueryText(mount: MountInPlace, text: string): ListRequest {
   if (text.length > LONGEST) return readAsked(mount, text);
   const { repeated: cache, once, places } = resolveMemory(mount);

@@ -103,7 +103,7 @@ function narrowQuery(
   return { ...narrowed, long: !isServed(narrowed) };
 }
 
-/** The page may be the same object as the last time, and hashing it costs as much as signing. */
+/** The ETags of pages. A page may be the same object as last time, and hashing it costs as much as signing its links. */
 const tags = new WeakMap<ExpandedJSON, string>();
 
 /**
@@ -158,7 +158,7 @@ function readPage(
   if (cursor.direction === "after")
     return askForPage(exchange, { ...query, after: cursor.values, repeated: false }, beside);
   if (query.maxLength !== undefined) return readLargeBefore(exchange, query, cursor);
-  // For the previous page, reads the nearest rows in reverse order and turns them back.
+  // For the previous page, the nearest rows are read in reverse order and then reversed.
   const columns = [...new Set([...query.columns!, ...query.sort.map(({ column }) => column)])];
   const before = { ...query, columns, sort: reversed(query.sort), after: cursor.values };
   return after(askForRows(exchange, before), (rows) => {
@@ -209,10 +209,7 @@ interface Linked extends Pick<Place, "caller" | "addressQuery"> {
   readonly cursors: Cursors;
 }
 
-/**
- * The cached links of pages that may be the same object as the last time. Writing and signing them costs more than a
- * lookup.
- */
+/** The cached links of pages, because a page may be the same object as last time. Making and signing links costs more than a lookup. */
 const linked = new WeakMap<ListText, Linked & { readonly links: ListHeaders }>();
 
 function resolveLinks(exchange: Exchange, query: ListQuery, place: Place, page: ListText): Eventually<ListHeaders> {
@@ -222,7 +219,7 @@ function resolveLinks(exchange: Exchange, query: ListQuery, place: Place, page: 
   const { path } = exchange.call;
   const { cursors } = exchange.service;
   const cached = linked.get(page);
-  // An empty page is the same object for all queries.
+  // All empty pages are the same object, so the links of one do not fit another.
   const isKnown =
     cached?.path === path &&
     cached.addressQuery === addressQuery &&
@@ -256,7 +253,7 @@ function makeLinks(
           askForRows(exchange, { ...query, columns: ["id"], sort, after: values, limit: 1 }),
           (rows) => rows.length > 0,
         );
-  // A page that was found backwards is followed by the one that the caller came from, unless it was deleted.
+  // If the page was read backwards, the page that the client came from follows it, unless its rows were deleted.
   return after(cursor?.direction === "before" ? isAnyBehind(query.sort, page.last) : page.more, (hasNext) =>
     after(cursor === null ? false : isAnyBehind(reversed(query.sort), page.first), (hasPrevious) => {
       let links = link("first", null);

@@ -19,7 +19,7 @@ export function matches(collection: Collection, record: StoredRecord, where: Whe
   if (operator === "null") return (actual === null) === value;
   if (actual === null) return false;
   const declared = collection.columns.find(({ name }) => name === where.column);
-  // Others may write the same instant with a different number of digits.
+  // Other programs may write the same instant with another number of digits.
   const column = declared?.type === "date-time" && collection.existing !== undefined ? anInstant : declared;
   const order = (wanted: Value): number => compare(actual, wanted, column);
   switch (operator) {

@@ -2,16 +2,13 @@ import { longestJSON, type Field } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { ListQuery } from "../../../store/store.ts";
 
-/**
- * A page ends after the record that brings it to this many octets. Reading, tagging and writing it takes milliseconds,
- * and other requests wait for that.
- */
+/** A page ends after the record with which it reaches this many octets. Other requests wait while a page is read, hashed and written. */
 export const MOST_OCTETS = 1024 * 1024;
 
-/** Pages that cannot become longer than this are read as a whole, which is faster. */
+/** A page that cannot become longer than this is read without a limit, which is faster. */
 const LONG_CHARACTERS = 4 * MOST_OCTETS;
 
-/** The longest value that is neither text nor JSON, or has a fixed form: numbers, times, words. */
+/** The maximum length of values of other kinds than text and JSON: numbers, times, words. */
 const SHORT_CHARACTERS = 40;
 
 const longest = new WeakMap<Resource, number>();

@@ -41,7 +41,9 @@ function requireAsked(mount: MountInPlace, exchange: Exchange): ReadRequest {
   return request;
 }
 
-/** Returns the record with its expansions. Its tag covers everything that is shown, so it changes with each of them. */
+/**
+ * Returns the record with its expansions. Its ETag is made from everything that is shown, so it changes with each of the related records.
+ */
 async function showExpanded(
   mount: MountInPlace,
   exchange: Exchange,
@@ -79,8 +81,8 @@ export function showRow(
 }
 
 /**
- * Returns the tag of a record's state, which changes with every write and with the shape. If a shown value can change
- * without a revision, the tag is made from the shown values.
+ * Returns the ETag of a record. It changes with every write, and differs between shapes. If a shown value can change without a new
+ * revision, the ETag is made from the shown values.
  */
 export function tagOfRow(mount: MountInPlace, { service }: Exchange, row: Row): string {
   const { noted, show } = mount;
@@ -106,7 +108,7 @@ export function mayReadChanged(mount: MountInPlace, exchange: Exchange, rows: re
 /** True if the caller's credential allows reading, and the caller may read the parents of the path. */
 export function mayReadWithin(mount: MountInPlace, exchange: Exchange): Eventually<boolean> {
   if (!scopesLet(exchange, "GET")) return false;
-  // For a repeated request, the parents were not checked yet.
+  // A repeated request comes here before its parents are checked.
   return mount.parent === null || (exchange.parentsAreRead ?? hasParents(mount, exchange, true));
 }
 
@@ -131,7 +133,7 @@ export function visible({ collection }: MountInPlace, row: Row | null, { only }:
   return row !== null && (only === null || matches(collection, row.record, only)) ? row : null;
 }
 
-/** A record under the path of another parent counts as missing. */
+/** Returns the row, or null if its parent is not the one in the path. */
 export function within(row: Row | null, { resource }: MountInPlace, { params }: Exchange): Row | null {
   const { parentColumn } = resource;
   return row === null || parentColumn === null || row.record[parentColumn] === params[parentColumn] ? row : null;
@@ -148,7 +150,7 @@ function hasParents(mount: MountInPlace, exchange: Exchange, readsBelow = false)
   const { parent, resource, writers } = mount;
   if (parent === null) return true;
   const id = exchange.params[resource.parentColumn!]!;
-  // If readers of a record may write inside it, the record itself and its parents only need to be readable.
+  // With `writers: "readers"`, a caller who may read the outer records may write within them.
   const reads = readsBelow || writers === "readers" || !isUnsafe(exchange.call.method);
   return after(hasParents(parent, exchange, reads), (has) => {
     if (!has) return false;
@@ -161,8 +163,8 @@ function hasParents(mount: MountInPlace, exchange: Exchange, readsBelow = false)
 }
 
 /**
- * A caller who may read the outer record may reach the records inside it. If the outer record can be changed, changing
- * the inner ones requires the permission to change the outer one.
+ * Returns true if the caller may reach the records within a record. Reading the outer record is enough to read them. To change them, the
+ * caller must be allowed to change the outer record, if it can be changed.
  */
 function isReached(parent: MountInPlace, exchange: Exchange, id: Key, record: StoredRecord, reads: boolean): boolean {
   const isRead = mayReach(parent, exchange, "read", id, record);

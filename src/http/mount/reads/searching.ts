@@ -6,8 +6,8 @@ import type { Exchange } from "../../exchange.ts";
 import { combineAll } from "./conditions.ts";
 
 /**
- * The most rows that are found by a word, or wait for the index, and are then sorted. For a more frequent word, all
- * rows are read in order and checked.
+ * If at most this many rows have the word or are not indexed yet, they are found by the index and then sorted. For a more frequent word,
+ * all rows are read in order and checked.
  */
 const FEW = 2000;
 
@@ -37,8 +37,8 @@ export function buildConditions(
     const conditions = words.map((word): WordCondition => ({ word }));
     const rarest = found.rows.indexOf(Math.min(...found.rows));
     if (found.rows.length === 0 || found.rows[rarest]! > FEW) return conditions;
-    // One indexed word is enough: the few rows with it are checked for the others. The same applies to rows that a file
-    // has just imported. They are too many for the event loop, but usually fewer than the list.
+    // The index is used for one word only, and the few rows with it are checked for the other words. Rows that an import has just added are
+    // also checked: too many for the event loop, but usually fewer than the whole list.
     const word: WordCondition = { word: words[rarest]!, few: true };
     conditions[rarest] = found.rows[rarest]! + found.waiting <= FEW ? word : { ...word, waiting: true };
     return conditions;

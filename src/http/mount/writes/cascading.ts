@@ -4,8 +4,8 @@ import type { MountInPlace } from "../mount.ts";
 const cache = new WeakMap<MountInPlace, readonly MountInPlace[]>();
 
 /**
- * The mounts whose records the database deletes with a record of this one: those within it, and those that refer to it with
- * `onDelete: "cascade"`, at any depth. A mount whose records refer to each other is among them.
+ * Returns the mounts whose records the database deletes together with a record of this one, at any depth: nested records, and records that
+ * refer to it with `onDelete: "cascade"`. The mount itself is among them if its records refer to each other.
  */
 export function cascadesFrom(mount: MountInPlace): readonly MountInPlace[] {
   let found = cache.get(mount);

@@ -4,13 +4,13 @@ import { inTurns } from "../../scheduling/slices.ts";
 import { countLinkRows } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
 
-/** The most changes of one array. More would block a connection, and all writers, for seconds. */
+/** The maximum number of changes of one array. More would block a connection and all other writes for seconds. */
 export const MAX_CHANGES = 5000;
 
 /** The number of relation rows that count as one change. One statement writes thousands of them. */
 const LINK_ROWS = 100;
 
-/** Returns the count of changes with those that write `linkRows` rows of relations. */
+/** Returns the number of changes for the limit, if `linkRows` rows of link tables are written in addition. */
 export function measureWeight(changes: number, linkRows: number): number {
   return changes + Math.ceil(linkRows / LINK_ROWS);
 }
@@ -20,9 +20,7 @@ export function isOfRelation({ kind, collection }: Change): boolean {
   return kind === "link" || (kind === "deleteAll" && collection.links !== undefined);
 }
 
-/**
- * Ends the request if the records of its array alone cause too many changes. This is known before any hook is called.
- */
+/** Ends the request if the records of the array alone are too many changes. Checked before any hook runs. */
 export async function requireFewRecords(
   { links }: Pick<MountInPlace, "links">,
   written: readonly Parameters<typeof countLinkRows>[1][],

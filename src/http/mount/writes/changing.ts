@@ -83,7 +83,7 @@ async function createUnder(mount: MountInPlace, exchange: Exchange): Promise<Rep
   const outcome = await commit(mount, exchange, transaction, { kind: "create", action: null, before: null });
   if (outcome.kind === "written" || outcome.kind === "replayed")
     return created(mount, exchange, outcome.rows[0]!, false);
-  // Another request was first. `If-None-Match: *` has lost the race; any other request is now a replacement.
+  // Another request has created the record first. With `If-None-Match: *`, this request fails. Without, it replaces the record.
   if (outcome.kind === "taken" && outcome.change === 0 && outcome.column === "id") {
     if (exchange.call.header("if-none-match") !== undefined) throw problem("precondition_failed");
     if ((await findVisible(mount, exchange)) === null) throw problem("not_found");
@@ -93,8 +93,8 @@ async function createUnder(mount: MountInPlace, exchange: Exchange): Promise<Rep
 }
 
 /**
- * Creating a record with a chosen id requires a caller who may reach every id. For any other caller, it would reveal
- * which ids are taken.
+ * Ends the request unless the caller may reach every id. Otherwise a caller who creates records with chosen ids would learn which ids are
+ * taken.
  */
 function requireMayCreate(mount: MountInPlace, exchange: Exchange): void {
   if (!reachesEveryRow(mount, exchange)) throw problem("not_found");
@@ -148,7 +148,7 @@ async function requireSeen(
   return mayRead;
 }
 
-/** A patch that does not apply is a conflict. It is reported only if the preconditions are met. */
+/** Applies the patch. A patch that does not apply is reported only after the preconditions were checked. */
 async function apply(
   patch: Patch,
   mount: MountInPlace,
@@ -169,7 +169,7 @@ interface Changing {
   readonly idempotency: Idempotency | null;
 }
 
-/** Returns null if the row was changed in the meantime and the caller did not specify a state. */
+/** Makes one attempt. Returns null if another write came first and the caller sent no precondition. */
 async function change(
   mount: MountInPlace,
   exchange: Exchange,
@@ -189,8 +189,7 @@ async function change(
   const outcome = await commit(mount, exchange, transaction, { kind, action: null, before: row });
   if (outcome.kind === "written") return showChanged(mount, exchange, outcome.rows[0]!);
   if (outcome.kind === "replayed") return replayed(mount, exchange, outcome.rows[0]!);
-  // Noted values do not conflict with a caller's change: the request checks again whether the state is the expected
-  // one.
+  // If only a field has changed that the service itself updates, the write is tried again and does not conflict.
   const isOnlyNoted = outcome.kind === "stale" && mount.noted !== undefined;
   if (isOnlyNoted || isOvertaken(outcome, exchange)) return null;
   throw refusal(outcome, mount, exchange);

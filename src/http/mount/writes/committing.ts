@@ -37,10 +37,10 @@ const ATTEMPTS = 30;
 const MOST_APART_MS = 128;
 
 /**
- * Returns the reply of the first attempt that succeeds. A change without If-Match applies to any state, so it is
- * tried again if another write came first. It then waits in the queue of its record, because one of two concurrent
- * changes would fail. Later changes of the record join the queue. The queue orders only the changes of this process.
- * So each failed attempt in the queue is followed by a random wait, which grows with the first attempts.
+ * Tries a write until it succeeds, and returns its reply. A write without If-Match applies to any state of the record, so it is tried again
+ * if another write came first. From the second attempt on, it waits in a queue of its record, and later writes of that record join the
+ * queue. The queue orders only the writes of this process. So each failed attempt in the queue is followed by a random wait, which grows at
+ * first.
  */
 export async function untilSettled(
   mount: MountInPlace,
@@ -50,8 +50,8 @@ export async function untilSettled(
   const { lines } = exchange.service;
   const { id } = exchange.params;
   const record = `${mount.collection.name} ${id ?? ""}`;
-  // A write of a collection tries first, because it may change records outside of the queue. A caller who may not see
-  // the record tries first too, so that this caller delays no other.
+  // A write to a collection is tried before it joins the queue, because it may change other records. So is a write of a caller who may not
+  // see the record: it must not delay other callers.
   const linesUp = id !== undefined && lines.has(record) && (await findVisible(mount, exchange)) !== null;
   if (!linesUp) {
     const reply = await attempt();
@@ -86,8 +86,8 @@ export interface WriteFacts {
 }
 
 /**
- * Commits a write and calls `afterWrite`. Lets other requests run first if the body was large, because the response is
- * then large too.
+ * Commits a write and calls `afterWrite`. If the body was large, other requests run before the response is written, because it is large
+ * too.
  */
 export function commit(
   mount: MountInPlace,
@@ -126,7 +126,7 @@ export async function commitWhole(
   return outcome;
 }
 
-/** Completes the rows of an outcome. If an update returns only some columns, the others are unchanged. */
+/** Completes the rows of an outcome. If an update returns only some columns, the others have their old values. */
 function completed(outcome: Outcome, { changes }: Transaction, writings: readonly WriteFacts[]): Outcome {
   if (outcome.kind !== "written") return outcome;
   const rows = [...outcome.rows];
@@ -139,7 +139,7 @@ function completed(outcome: Outcome, { changes }: Transaction, writings: readonl
   return { ...outcome, rows };
 }
 
-/** Adds the path of an unknown id in its record to an outcome, or the issues of a refused `require`. */
+/** Adds details to an outcome: the path of an id that refers to no record, or the issues of a refused `require`. */
 function placedIn({ links }: MountInPlace, { changes }: Transaction, outcome: Outcome): Outcome {
   if (outcome.kind === "refused") {
     const change = changes[outcome.change];
@@ -149,10 +149,7 @@ function placedIn({ links }: MountInPlace, { changes }: Transaction, outcome: Ou
   return { ...outcome, column: placeOfLink(links, changes, outcome) ?? outcome.column };
 }
 
-/**
- * Adds the `alongside` changes of the features to a write, for example a line of an audit trail. They are committed or
- * rolled back with the write.
- */
+/** Adds the changes of features to a write, for example a line of an audit trail. They are committed or rolled back together. */
 export async function withAlongside(
   mount: MountInPlace,
   { service: { alongside }, cause }: Exchange,
@@ -162,7 +159,7 @@ export async function withAlongside(
   if (alongside.length === 0) return transaction;
   const more: Change[] = [];
   await inTurns(writings, ({ kind, action, before, of = mount }, at) => {
-    // A write through an older shape reports the newer resource, so that each table has one name.
+    // A write through an older shape is reported as one of the newer resource, so that each table has one name.
     const { resource } = of.newer ?? of;
     const id = before === null ? (kind === "create" ? idMadeBy(transaction, at) : null) : (before.record["id"] as Key);
     const write: RecordWrite = { resource, kind, action, id, deletedWith: null, cause };
@@ -173,8 +170,8 @@ export async function withAlongside(
 }
 
 /**
- * Returns one write for each resource whose records the database deletes with this record. Only the database knows
- * these records, so there is no write for each of them.
+ * Returns one write for each resource whose records the database will delete together with this record. The service does not know the
+ * single records.
  */
 function deletedWith(
   of: MountInPlace,
@@ -195,7 +192,7 @@ function idMadeBy({ changes }: Transaction, at: number): Key | KeyOf {
   return typeof insertedKey === "string" ? insertedKey : keyOf(at);
 }
 
-/** Calls the hook for a finished write. An error is a fault and does not change the response. */
+/** Calls the hook after a write. An error of the hook is a fault and does not change the response. */
 function tell(
   afterWrite: NonNullable<MountInPlace["afterWrite"]>,
   exchange: Exchange,
@@ -236,11 +233,12 @@ export function toStoredRecord({ record }: Row): StoredOf<Resource> {
   return record as StoredOf<Resource>;
 }
 
-/** Returns true if another write came first, and this one must run again on the new state. */
+/** Returns true if another write came first and this one must be tried again. */
 export function isOvertaken(outcome: Unwritten, { call }: Exchange): boolean {
   if (outcome.kind === "refused") return outcome.name === OVERTAKEN;
   if (outcome.kind !== "stale" && outcome.kind !== "missing") return false;
-  // The caller's precondition is about the record only. The other rows of the write may still have changed.
+  // The precondition of the caller is only about the record. Other rows of the transaction may have changed too, and then the write is
+  // tried again.
   return outcome.change > 0 || call.header("if-match") === undefined;
 }
 
@@ -250,7 +248,7 @@ export async function replayed(mount: MountInPlace, exchange: Exchange, row: Row
   return { ...reply, headers: [REPLAYED] };
 }
 
-/** Returns true if the record and its stored copies were deleted. The reply to a repeat then contains no record. */
+/** Returns true if the record and its stored copies were deleted. The response to a repeated request then shows no record. */
 export function isErased({ sources }: MountInPlace, { record }: Row): boolean {
   return sources.some((name) => !Object.hasOwn(record, name));
 }

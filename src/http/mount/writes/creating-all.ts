@@ -67,7 +67,7 @@ async function repeated(mount: MountInPlace, exchange: Exchange, storedRows: rea
 }
 
 async function preparePart(mount: MountInPlace, exchange: Exchange, read: Draft, at: number): Promise<PreparedPart> {
-  // There was no record, so the draft is complete.
+  // There is no existing record that could complete the draft, so it is complete.
   const draft = read as Draft<Resource, "made">;
   const { context } = exchange;
   const id = madeId(mount, exchange);

@@ -39,9 +39,9 @@ export interface SentTarget {
   readonly id: Key | null;
   /** The existing record. Null for a new one. */
   readonly record: StoredRecord | null;
-  /** True if the body may leave out fields. */
+  /** True if the body need not have all fields. */
   readonly partial?: boolean;
-  /** The names of the fields in the body that come from the record, if the caller may not read it. */
+  /** The names of the fields that the service filled in from the record, if the caller may not read it. */
   readonly hidden?: ReadonlySet<string>;
 }
 
@@ -74,14 +74,13 @@ export function readSent(mount: MountInPlace, context: Context, whole: unknown, 
 /** A change of a record, before the record is read. */
 export interface Patch {
   /**
-   * Applies the patch to the visible fields of a record, and reads the result as a complete record. Throws
-   * `patch_conflict` if it does not apply. For a caller who may not read the record, the outcome depends on the patch
-   * alone.
+   * Applies the patch to the visible fields of a record, and reads the result as a complete record. Throws `patch_conflict` if the patch
+   * does not apply. If the caller may not read the record, the result depends only on the patch, so that it reveals nothing.
    */
   applyTo(record: StoredRecord, mayRead: boolean): Eventually<Draft>;
   /** Ends the request if the patch is wrong for every record. Called if the record is missing. */
   requireSound(): void;
-  /** The problem for a caller who may not read the record, if the outcome would reveal it. Null otherwise. */
+  /** The problem for a caller who may not read the record and whose patch would reveal a part of it. Null otherwise. */
   readonly unseen: Problem | null;
 }
 
@@ -118,7 +117,8 @@ export function requirePatch(mount: MountInPlace, context: Context, id: Key): Pa
 }
 
 /**
- * Reads a merge patch. If the caller may not read the record, the patch replaces whole fields: a merge depends on them.
+ * Reads a merge patch. If the caller may not read the record, each sent field replaces the whole field, because a merge would depend on
+ * hidden values.
  */
 export function readMerged(
   mount: MountInPlace,
@@ -132,7 +132,7 @@ export function readMerged(
   return readSent(mount, context, merged(base, value), { id, record, ...hiddenIn(current, named, mayRead) });
 }
 
-/** Returns the names of the unchanged fields, if they are hidden from the caller. */
+/** Returns the names of the fields that come from the record, if the caller may not read it. */
 function hiddenIn(
   current: Readonly<Record<string, unknown>>,
   named: ReadonlySet<string>,
@@ -142,8 +142,8 @@ function hiddenIn(
 }
 
 /**
- * Returns the problem for a JSON Patch of a caller who may not read the record. A patch of nested values, or another
- * operation, would let the caller guess values.
+ * Returns the problem for a JSON Patch of a caller who may not read the record. With a patch of nested values, or with other operations
+ * than `add` and `replace`, the caller could guess values.
  */
 function unseenPatch(resource: Resource, operations: readonly Operation[]): Problem | null {
   const at = operations.findIndex(
@@ -153,7 +153,10 @@ function unseenPatch(resource: Resource, operations: readonly Operation[]): Prob
   return at === -1 ? null : problem("patch_conflict", { detail });
 }
 
-/** Does the same for a representation: a caller could guess a value of the service if only that value were accepted. */
+/**
+ * Does the same for a whole representation. A field that only the service sets must have its current value there, so the caller could guess
+ * it.
+ */
 export function unseenFields(resource: Resource, sent: unknown): Problem | null {
   const serviceFields = isObject(sent)
     ? Object.keys(sent).filter((name) => name !== "id" && isGiven(resource, name))
@@ -180,8 +183,8 @@ export function noteGoing(resource: Resource, context: Context, sent: unknown): 
 }
 
 /**
- * Ends the request if a patch removes a field that only the service sets. A body may leave it out, but removing it is a
- * change.
+ * Ends the request if a patch removes a field that only the service sets. A body may leave out such a field, but a patch that removes it
+ * asks for a change.
  */
 function requireReadOnlyKept(resource: Resource, operations: readonly Operation[], patched: unknown): void {
   const issues = operations.flatMap((operation): Issue[] => {
@@ -269,7 +272,8 @@ function readWhole(
 }
 
 /**
- * Has no pointer, because the sent fields are not wrong. Every hidden value is refused, so the response reveals none.
+ * Returns the problem if the result depends on a hidden field. It has no pointer, because the sent fields are not wrong. It is the same for
+ * each hidden value, so the response reveals none.
  */
 function undecided({ fields }: Resource, hidden: string, findName: FindName): Problem {
   const name = findName(hidden) ?? "another field";

@@ -19,7 +19,7 @@ export function readGiven(
   return Object.fromEntries(
     entries.map(([name, value]) => {
       const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-      // A hidden field may be stored in another form than it is sent. The id of the parent record is not a field.
+      // A hidden field may be stored in another form than the one that clients send. The id of the parent is not a field.
       const isRead = field !== undefined && isShown(field) && !isKeyOf(value);
       return [name, isRead ? readValue(name, field, value, fault) : value];
     }),

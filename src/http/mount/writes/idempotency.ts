@@ -22,16 +22,13 @@ const KEPT_MS = 24 * 60 * 60 * 1000;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The maximum number of stored writes of a caller per day (UTC). */
+/** The maximum number of idempotency records of one caller per day (UTC). */
 const MAX_A_DAY = 10_000;
 
-/**
- * The maximum number of octets that are stored for one caller per day (UTC): 10,000 records of 6 KiB, or as much as the
- * bodies of all callers may hold in memory.
- */
+/** The maximum number of octets in idempotency records of one caller per day (UTC). It allows 10,000 records of 6 KiB. */
 const MAX_OCTETS_A_DAY = 64 * 1024 * 1024;
 
-/** The number of stored writes of each caller, and of their octets. The key is the caller and the day. */
+/** Counts the idempotency records of each caller, and their octets. The key is the caller and the day. */
 export const idempotencyCountsCollection: Collection = {
   name: "repeat_counts",
   key: "text",
@@ -63,7 +60,8 @@ export function octetsKept(idempotency: Idempotency, records: readonly StoredRec
 }
 
 /**
- * Returns the transaction of a write. A write that is stored for repeats is counted, and refused if there are too many.
+ * Returns the transaction of a write. If its outcome is stored, the transaction also counts it, and is refused if the caller has stored too
+ * many.
  */
 export function withRepeats(exchange: Exchange, changes: readonly Change[], stored: StoredWrite | null): Transaction {
   if (stored === null) return { changes };
@@ -71,7 +69,7 @@ export function withRepeats(exchange: Exchange, changes: readonly Change[], stor
 }
 
 function countKept({ call, identity }: Exchange, { idempotency, octets }: StoredWrite): readonly Change[] {
-  // Unknown callers share no count. Sign-ups have their own limit.
+  // Callers without a credential are not counted together. Creating accounts has its own limit.
   if (identity === null) return [];
   const caller = String(identity.id);
   const key = `${formatCaller(identity)} ${Math.floor(call.now / DAY_MS)}`;
@@ -97,7 +95,7 @@ function countKept({ call, identity }: Exchange, { idempotency, octets }: Stored
 
 const TOO_MANY = "too_many_repeats";
 
-/** Ends the request if its write was refused because too many are stored. */
+/** Ends the request if the write was refused because its caller has stored too many outcomes. */
 export function requireRoomForRepeats(outcome: Outcome, { call }: Exchange): void {
   if (outcome.kind !== "refused" || outcome.name !== TOO_MANY) return;
   const seconds = Math.ceil((DAY_MS - (call.now % DAY_MS)) / 1000);
@@ -105,7 +103,7 @@ export function requireRoomForRepeats(outcome: Outcome, { call }: Exchange): voi
 }
 
 /**
- * Returns the facts under which a write of so many records can be repeated. Returns null if the request has no
+ * Returns the idempotency key of a write with this number of records, with its fingerprint and expiry. Returns null if the request has no
  * `Idempotency-Key`.
  */
 export function repeatable(
@@ -143,16 +141,15 @@ export type Repeated = Extract<Recalled, { readonly kind: "replayed" }>;
 
 /** The ways to answer a write. */
 interface Answers {
-  /** Makes the write. */
+  /** Makes the write for the first time. */
   readonly anew: () => Promise<Reply>;
-  /** Returns the reply of an earlier copy of the request. */
+  /** Returns the reply for an earlier request with the same key. */
   readonly again: (earlier: Repeated) => Eventually<Reply>;
 }
 
 /**
- * Answers a request that may be a repeat. Looks for an earlier copy before it reads the request, because its content
- * may no longer be valid. Another copy may be committed during this one and cause its refusal. So a refusal looks
- * again.
+ * Answers a request that may be a repeat. Looks for an earlier outcome before it reads the request, because the same request may be invalid
+ * now. If the write is refused, looks again: a request with the same key may have been committed in the meantime and be the reason.
  */
 export async function answerOnce(
   exchange: Exchange,

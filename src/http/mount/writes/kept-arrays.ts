@@ -8,8 +8,8 @@ import { findRows, ReadOctets, readRecords } from "./large-reads.ts";
 import type { Part } from "./part.ts";
 
 /**
- * The longest response that is stored for repeats, in octets. For a longer one, only ids and revisions are stored, and
- * a repeat reads the records again.
+ * The maximum length of a stored response, in octets. Of a longer one, only the ids and revisions are stored, and a repeated request reads
+ * the records again.
  */
 const MOST_KEPT = 1024 * 1024;
 
@@ -38,8 +38,8 @@ function buildRecord(before: Row | null, own: Change): StoredRecord {
 }
 
 /**
- * Returns the rows of a stored response. If only their revisions were stored, reads them again. Returns null if one of
- * them has another revision now.
+ * Returns the rows of a stored response. If only their revisions were stored, reads the rows again. Returns null if one of them has changed
+ * since.
  */
 export async function loadStoredRows(
   mount: MountInPlace,

@@ -7,8 +7,8 @@ import type { MountInPlace } from "../mount.ts";
 import { measureLongest, MOST_OCTETS } from "../reads/page-length.ts";
 
 /**
- * Counts the octets of the records that one attempt reads in order to change them. With the body of the request, one
- * caller may hold at most 8 MiB.
+ * Counts the octets of the records that one attempt reads to change them. Together with the bodies of its requests, one caller may hold at
+ * most 8 MiB in memory.
  */
 export class ReadOctets {
   readonly #exchange: Exchange;
@@ -22,7 +22,7 @@ export class ReadOctets {
     this.#tooMany = tooMany;
     this.#read = read;
     const room = resolveHold(exchange).room();
-    // A page ends after the record that makes it long enough.
+    // A page ends only after a record that exceeds the limit, so there must be room for one record.
     this.#most = room - Math.min(measureLongest((newer ?? { resource }).resource), room / 8);
   }
 
@@ -41,8 +41,8 @@ export class ReadOctets {
   }
 
   /**
-   * Ends the request if there are too many octets: with `tooMany` for this request alone, or with 503 together with
-   * others of the same caller.
+   * Ends the request if there are too many octets: with `tooMany` if this request alone reads too much, with 503 if other requests of the
+   * same caller hold too much.
    */
   take(octets: number): void {
     this.#read += octets;
@@ -83,7 +83,10 @@ export async function findRows(
   return found;
 }
 
-/** The number of records in the first piece. Later pieces follow the size of these, because PostgreSQL makes the JSON of all records up to the limit. */
+/**
+ * The number of records in the first piece. The size of the next pieces follows from the size of these records, because PostgreSQL makes
+ * the JSON of all records up to the limit of a page.
+ */
 const FIRST = 64;
 
 /** Reads the records with these ids, whole or some columns, in pieces of about 1 MiB and in the order of their ids. Each piece waits for its turn. */

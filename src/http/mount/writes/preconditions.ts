@@ -8,10 +8,7 @@ import type { MountInPlace } from "../mount.ts";
 import { tagOfCollection } from "../reads/listing.ts";
 import { tagOfRow } from "../reads/reading.ts";
 
-/**
- * Returns the tags of the row's state in every representation, in the form of `stateIn`. With `isOld`, also the
- * revision, which was the tag until 0.2.
- */
+/** Returns the ETags of the row in every representation (`stateIn`). With `isOld`, also the revision, which was the ETag until 0.2. */
 export function tagsOfState(mount: MountInPlace, exchange: Exchange, row: Row, isOld: boolean): readonly string[] {
   const { formats } = exchange.service;
   const tags = everyTag(formats, stateIn(tagOfRow(mount, exchange, row)));
@@ -19,16 +16,15 @@ export function tagsOfState(mount: MountInPlace, exchange: Exchange, row: Row, i
 }
 
 /**
- * Returns true if `If-Match` is one tag of 0.1. A list of such tags could find a revision by trying many in one
- * request.
+ * Returns true if `If-Match` is one ETag of version 0.1. A list of such ETags is not accepted, because it could guess a revision by trying
+ * many at once.
  */
 export function isOldTag(ifMatch: string | undefined): boolean {
   return ifMatch !== undefined && /^"-?\d{1,16}(?:-[\w-]+)?"$/.test(ifMatch);
 }
 
 /**
- * Ends the request if `If-Match` or `If-None-Match` does not hold for the row (RFC 9110 §13.2.2). The caller may have
- * read any representation.
+ * Ends the request if `If-Match` or `If-None-Match` is false for the row (RFC 9110 §13.2.2). The ETag may be that of any representation.
  */
 export function requirePreconditions(mount: MountInPlace, exchange: Exchange, row: Row): void {
   const { call } = exchange;
@@ -44,9 +40,8 @@ export function requireNothingThere({ call }: Exchange): void {
 }
 
 /**
- * Ends a creation if its preconditions do not hold for the collection that POST names. The collection always exists,
- * and its tag is that of its first page as the caller sees it. The check comes before the write and is not part of its
- * transaction.
+ * Ends a creation if its preconditions are false for the collection that it names. The collection always exists, and its ETag is that of
+ * its first page as the caller sees it. This is checked before the write and not in its transaction.
  */
 export function requireCollectionAsKnown(mount: MountInPlace, exchange: Exchange): Eventually<void> {
   const { call, service } = exchange;

@@ -15,8 +15,8 @@ import { readGiven } from "./given-values.ts";
 import { preparedMistakes, type Prepared, type Write, type WriteOfRecord } from "./write.ts";
 
 /**
- * Throws unless the caller may write the resulting record, which must also be showable. A caller who may reach only
- * some rows may create or leave only such rows.
+ * Throws unless the caller may write the resulting record, and the record can be shown. A caller whose permission allows only some rows may
+ * create and leave only such rows.
  */
 export function requireAllowed(
   mount: MountInPlace,
@@ -33,7 +33,7 @@ export async function prepare(mount: MountInPlace, write: WriteOfRecord): Promis
   const { beforeWrite, resource, collection } = mount;
   await giveWay(write.context.body);
   if (beforeWrite === null) return {};
-  // Checked values must not change. A hook returns its additions, which are checked too.
+  // The values are checked, so the hook must not change them. It returns additional values, which are checked too.
   Object.freeze(write.draft?.values);
   Object.freeze(write.draft?.transient);
   Object.freeze(write.current);

@@ -52,7 +52,7 @@ export async function readEach<M, T>(members: readonly M[], read: (member: M, at
 export class FoundIssues {
   #found: { readonly at: number; readonly issue: Issue }[] = [];
 
-  /** Runs the work for the member at an index. Skips it if earlier members have a hundred issues. */
+  /** Runs the check for the member at an index and collects its issues. Does nothing if earlier members already have a hundred issues. */
   collect(at: number, work: () => Eventually<void>): Eventually<void> {
     const last = this.#found[MAX_ISSUES - 1];
     if (last !== undefined && last.at < at) return;
@@ -76,7 +76,7 @@ export class FoundIssues {
   }
 }
 
-/** Calls `complete` of a record's hook and returns the part. Runs when the preconditions of all records hold. */
+/** Calls `complete` of a record's hook and returns the part. Called after the preconditions of all records were checked. */
 export type PreparedPart = () => Promise<Part>;
 
 /** Runs a step for each item, one after another. */
@@ -135,8 +135,8 @@ interface Joined {
 }
 
 /**
- * Joins the changes of all parts. The changes of the records come first. Link rows come last, so that one statement
- * can write many of them.
+ * Joins the changes of all parts. The changes of the records come first. Link rows come last, because one statement can then write many of
+ * them.
  */
 function* joined(parts: readonly Part[]): Pieces<Joined> {
   const changes = parts.map(({ own }) => own);
@@ -222,8 +222,8 @@ export async function showAll(
 }
 
 /**
- * Returns the reply to a repeat, without records. Used if the records have changed, because the first response cannot
- * be shown again.
+ * Returns the reply to a repeated request, without records. Used if the records have changed since, so that the first response cannot be
+ * made again.
  */
 export function withoutRecords(status: 201 | 204): Reply {
   return { status, headers: [REPLAYED] };

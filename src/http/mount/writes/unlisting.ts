@@ -9,8 +9,8 @@ import { referenced } from "./referring.ts";
 import { MAX_RECORDS, moved } from "./several.ts";
 
 /**
- * Deletes a record, and removes its id from the lists that must lose it. For each record with such a list, this is a
- * normal write with a new revision, an event and its `afterWrite`. `changes` are those of the deletion, its own first.
+ * Deletes a record and removes its id from the lists of ids in other records. Each of those records gets a new revision, an event and
+ * `afterWrite`, as with any write. `changes` are those of the deletion, its own first.
  */
 export async function commitRemoval(
   mount: MountInPlace,
@@ -61,8 +61,8 @@ async function listing(
     referenced(of, exchange, `${which}, and so many are not changed at once. Take it out of some of them first`);
   const states = await exchange.service.store.list({
     collection: of.collection,
-    // One list is read from its link table. Several lists may need a scan of all records, which runs outside of the
-    // event loop.
+    // For one list, its link table has the records. For several lists, all records may have to be scanned, which runs outside of the event
+    // loop.
     where: links.length === 1 ? selectedBy(links[0]!, [id]) : { any: links.map((link) => selectedBy(link, [id])) },
     sort: [{ column: "id" }],
     limit: MAX_RECORDS + 1,
@@ -104,8 +104,8 @@ function without(
 }
 
 /**
- * Returns the outcome as if the deletion were the first change. A record that has changed or named the id in the
- * meantime is checked again.
+ * Returns the outcome as if the deletion were the first change. If one of the other records has changed, or another record has added the
+ * id, the deletion is tried again.
  */
 function asOfRemoval(outcome: Outcome, { listedBy }: MountInPlace, at: number): Outcome {
   if (!("change" in outcome)) return outcome;

@@ -42,7 +42,7 @@ import {
 interface Patch {
   readonly at: number;
   readonly id: Key;
-  /** Null if any state is accepted. */
+  /** The ETags of `if_match`. Null if any state is accepted. */
   readonly ifMatch: ETags | null;
   readonly value: Readonly<Record<string, unknown>>;
 }
@@ -81,7 +81,7 @@ export async function updateAll(mount: MountInPlace, exchange: Exchange): Promis
   });
 }
 
-/** Makes one attempt. Returns null if a record has changed in the meantime and the caller did not name its state. */
+/** Makes one attempt. Returns null if a record has changed in the meantime and the caller sent no `if_match` for it. */
 async function attempt(
   mount: MountInPlace,
   exchange: Exchange,
@@ -100,7 +100,7 @@ async function attempt(
   const prepared = await inOrder(drafted, (each) => preparePart(mount, exchange, each));
   await requireCollectionAsKnown(mount, exchange);
   const parts = await inOrder(prepared, (complete) => complete());
-  // Always in the same order, so that two such writes do not deadlock.
+  // Always in the order of the ids, so that two such writes do not deadlock.
   const sorted = parts.toSorted((one, other) => (patches[one.at]!.id < patches[other.at]!.id ? -1 : 1));
   const { outcome, owners } = await commitParts(mount, exchange, sorted, { idempotency, octets });
   if (outcome.kind === "written")
@@ -143,7 +143,7 @@ function requireTags(patches: readonly Patch[]): void {
   if (issues.length > 0) throw problem("precondition_required", { issues });
 }
 
-/** Reads the states of the records that this caller may change, with only the columns that decide this. */
+/** Reads the rows that this caller may change, only with the columns that the permission and the preconditions need. */
 async function findKnown(
   mount: MountInPlace,
   exchange: Exchange,
@@ -165,7 +165,7 @@ async function findKnown(
   });
 }
 
-/** Returns the indexes of the records whose `if_match` does not hold. */
+/** Returns the indexes of the records whose `if_match` is false. */
 async function othersIn(
   mount: MountInPlace,
   exchange: Exchange,
@@ -180,17 +180,14 @@ async function othersIn(
   return others;
 }
 
-/**
- * Returns the problem for an array with missing records or other states. Throws the issues of the patches themselves
- * first.
- */
+/** Returns the problem for records that are missing or have another state. Issues of the patches themselves are thrown first. */
 async function refusalBefore(
   mount: MountInPlace,
   exchange: Exchange,
   knownRecords: readonly PatchTarget[],
 ): Promise<Problem> {
   await readEach(knownRecords, ({ patch: { id, value }, row }) => {
-    // A field that only the service sets may be repeated. Only the whole record shows if its value is the same.
+    // A field that only the service sets may be sent with its current value. Only the whole record shows whether it is the same.
     const sent = row === null ? value : withoutGiven(mount.resource, value);
     return readSent(mount, exchange.context, sent, { id, record: null, partial: true });
   });
@@ -265,10 +262,7 @@ async function repeated(
   return rows === null ? withoutRecords(204) : shown(mount, exchange, patches, rows, { isReplay: true });
 }
 
-/**
- * Returns the reply with all records, in the order of the array. Shows none to a caller who may change a record but not
- * read it.
- */
+/** Returns the reply with all records, in the order of the array. If the caller may change a record but not read it, the reply has none. */
 async function shown(
   mount: MountInPlace,
   exchange: Exchange,

@@ -30,7 +30,7 @@ export type Write<R extends Resource = Resource, K extends WriteKind = WriteKind
 export type WriteOfRecord = Writes<Resource>[WriteKind];
 
 interface OfTable<R extends Resource> {
-  /** The table of the resource, for `changes`. A hook cannot refer to its own mount. */
+  /** The table of the resource, for `changes`. A hook gets it here because its mount does not exist yet when the hook is declared. */
   readonly collection: Collection<StoredOf<R>>;
 }
 
@@ -70,7 +70,7 @@ interface RecordRemoval<R extends Resource> {
   readonly draft: null;
 }
 
-/** The result of a write. For work that may be lost: it is passed after the commit and before the response. */
+/** A finished write, as `afterWrite` gets it: after the commit and before the response. */
 export interface Written<R extends Resource = Resource> {
   readonly kind: WriteKind | "action";
   /** The name of the action. Null for other writes. */
@@ -94,8 +94,8 @@ export interface Prepared<R extends Resource = Resource> {
   /** Changes in the same transaction, after the record's own. `keyOf(0)` is its id. */
   readonly changes?: readonly Change[];
   /**
-   * Returns changes that are expensive or may conflict with other records. Called when the preconditions hold. They
-   * follow `changes`.
+   * Returns changes that are expensive to make or may conflict with other records. Called after the preconditions were checked. They follow
+   * `changes`.
    */
   complete?(): Eventually<readonly Change[]>;
 }
@@ -107,17 +107,14 @@ export type Exactly<P, R extends Resource> = [NameOfNothing<Awaited<P>, R>] exte
     ? ThereIsNo<NameOfNothing<Awaited<P>, R>, keyof Prepared | keyof PreparedValues<R>>
     : Misgiven<Awaited<P>, keyof PreparedValues<R>>;
 
-/** The compiler's message for a returned problem, and for columns next to `values`. */
+/** The compiler's message if a function returns a problem and does not throw it, or returns columns outside of `values`. */
 export type Misgiven<P, Columns> = [Extract<P, Error>] extends [never]
   ? P extends object
     ? `${Extract<keyof P, Columns & string>} belongs into values`
     : never
   : "a problem is thrown: throw problem(…)";
 
-/**
- * Compares a promise with a promise, and any other value with its allowed form, so that the compiler points at the
- * wrong value.
- */
+/** A promise is compared with a promise, and any other value with its allowed form. So the compiler points at the wrong value. */
 type PreparedAs<P, R extends Resource> =
   P extends PromiseLike<unknown>
     ? Eventually<Prepared<R>>
@@ -153,7 +150,7 @@ type NamedBy<C> = C extends { readonly column: infer Name } ? Name : never;
 /** Declared as a method, so that a hook for a specific resource fits. It is called only for writes of that resource. */
 export type BeforeWrite = { beforeWrite(write: Write): Eventually<Prepared> }["beforeWrite"];
 
-/** Declared as a method for the same reason. */
+/** A method for the same reason. */
 export type AfterWrite = { afterWrite(written: Written): Eventually<void> }["afterWrite"];
 
 const preparedMembers: Readonly<Record<keyof Prepared, ValueCheck>> = {
@@ -163,8 +160,8 @@ const preparedMembers: Readonly<Record<keyof Prepared, ValueCheck>> = {
 };
 
 /**
- * Returns the mistakes in the result of `beforeWrite`. An unknown name would otherwise be dropped silently, and its
- * value would be missing in the write.
+ * Returns the mistakes in the result of `beforeWrite`. Otherwise an unknown name would be ignored, and its value would be missing in the
+ * write.
  */
 export function preparedMistakes(prepared: unknown, { columns }: Collection): readonly string[] {
   if (!isObject(prepared))
@@ -175,7 +172,7 @@ export function preparedMistakes(prepared: unknown, { columns }: Collection): re
   if (isStrange(prepared, Object.keys(preparedMembers))) return [`${describeType(prepared)}, which is none of these`];
   if (isObject(values) && isStrangeToCopy(values, columnNames)) return [`values that are ${describeType(values)}`];
   return [
-    // Checks the members of the class too: a Map has a method named `values`.
+    // Members of the class are checked too: a Map also has a member `values`.
     ...membersMistakes(
       { ...prepared, values, changes: prepared["changes"], complete: prepared["complete"] },
       preparedMembers,

@@ -26,7 +26,7 @@ import { combineVerdicts, both, verdictOn, type KeyLookup, type Verdict } from "
 /** The most records of a nested collection that are shown with a record. */
 export const MAX_EXPANDED_RECORDS = 100;
 
-/** The most characters of JSON for the expanded records of one response. Writing them blocks other requests. */
+/** The maximum number of characters of JSON for the expanded records of one response, because writing them blocks other requests. */
 export const MAX_EXPANDED_CHARACTERS = 1024 * 1024;
 
 /** Returns all columns of a collection. Permissions may use columns that are never shown. */
@@ -50,9 +50,7 @@ interface Level {
   readonly places: readonly Place[];
 }
 
-/**
- * Returns the text of each record: its own members, each referred record after its id, and the collections at the end.
- */
+/** Returns the text of each record: its own members, with each referenced record after its id, and the nested collections at the end. */
 export async function writeRecords(
   writing: ResponseState,
   { mount, columns, plans, places }: Level,
@@ -84,8 +82,8 @@ export async function writeRecords(
 }
 
 /**
- * Returns the record that each place refers to, or the list of records. Null if there is none or the caller may not
- * know about it. Lists leave those out.
+ * Returns the record that each place refers to, or the list of records. Returns null if there is none, or if the caller must not know of
+ * it. Lists leave such records out.
  */
 async function writeOne(writing: ResponseState, plan: Plan, level: readonly Place[]): Promise<readonly string[]> {
   const {
@@ -150,7 +148,7 @@ async function writeMany(
   return ids.map((id) => take(writing, texts.get(id) ?? `"${name}":[]`));
 }
 
-/** Returns what the caller may list inside a record. Nothing if the caller may not read the record. */
+/** Returns the permission to list the records within a record. Nothing is allowed if the caller may not read the outer record. */
 function decideListing(
   { exchange }: ResponseState,
   mount: MountInPlace,
@@ -171,7 +169,9 @@ export function isBehind(plan: Plan): boolean {
   return plan.relation.kind === "many" && alikeFor(plan) !== null;
 }
 
-/** Returns what the caller may list inside every shown record. Returns null if it must be decided for each. */
+/**
+ * Returns the permission to list within every shown record, if it is the same for all. Returns null if it must be decided for each record.
+ */
 function alikeFor({ reach, list, read }: Plan): Verdict | null {
   return reach?.decision === "allow" && list !== null ? readable(list, read) : null;
 }
@@ -181,7 +181,7 @@ function readable(listed: Verdict, read: Verdict | null): Verdict {
 }
 
 /**
- * Writes the records found inside each place, one by one. Leaves out those that may not be read, and expands the
+ * Writes the records that were found within each place, one by one. Leaves out the records that the caller may not read, and expands the
  * others.
  */
 async function writeArrays(

@@ -24,11 +24,11 @@ export interface ExpandedJSON {
   readonly json: string;
 }
 
-/** The longest cached text, in characters, and the most cached texts of one page. */
+/** The maximum length of a cached text, in characters. Also the maximum for all cached texts of one page together. */
 const longestRemembered = 128 * 1024;
 const mostRemembered = 8;
 
-/** A store returns the same page object only until the next commit, so the expansions are also still the same. */
+/** The cached expansions of pages. A store returns the same page object only until the next commit, so the expansions are still valid. */
 const remembered = new WeakMap<ListText, Map<string, ExpandedJSON>>();
 
 /** The plan for expanding a page, before it is read. */

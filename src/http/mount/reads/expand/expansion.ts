@@ -45,7 +45,7 @@ export function chooseCache({ cache }: MountInPlace, expansions: readonly Expans
 /** An expansion with the decisions of its permissions. Null if a decision must be made for each record. */
 export interface Plan {
   readonly relation: Relation<MountInPlace>;
-  /** The decision on the outer record. A caller who may not read it cannot reach the records inside it. */
+  /** The decision about reading the outer record. A caller who may not read it gets none of the records within it. */
   readonly reach: Verdict | null;
   readonly list: Verdict | null;
   readonly read: Verdict | null;
@@ -60,13 +60,13 @@ interface ExpansionPath {
 
 const everything: Verdict = { decision: "allow", isPersonal: false };
 
-/** Asks the permissions of everything that is shown. */
+/** Asks the permissions of everything that the response will show. */
 export function buildPlans(mount: MountInPlace, exchange: Exchange, expansions: readonly Expansion[]): readonly Plan[] {
   const { id: _, ...params } = exchange.params;
   return planFrom(exchange, expansions, { params, varying: [] }, mount);
 }
 
-/** `readable`: the mount of this level's records if it is not known yet whether they may be read. */
+/** `readable` is the mount of the records of this level, if it must still be decided whether the caller may read them. */
 function planFrom(
   exchange: Exchange,
   expansions: readonly Expansion[],
@@ -88,16 +88,13 @@ function planFrom(
   });
 }
 
-/**
- * Returns a text that is equal for plans that show the same for the same records. Returns null if the permissions
- * decide for each record.
- */
+/** Returns a text that is equal for plans that show the same. Returns null if the permissions decide for each record. */
 export function formatPlans(plans: readonly Plan[], exchange: Exchange): string | null {
   const parts: unknown[] = [];
   for (const { relation, reach, list, read, inner } of plans) {
     const within = formatPlans(inner, exchange);
     if (reach === null || list === null || read === null || within === null) return null;
-    // A cursor belongs to the caller who received it.
+    // The cursors in the response belong to this caller.
     const caller = list.isPersonal ? (exchange.observedIdentity?.id ?? null) : null;
     parts.push([relation.name, reach.decision, list.decision, read.decision, caller, within]);
   }

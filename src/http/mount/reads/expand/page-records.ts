@@ -2,14 +2,14 @@ import { valueOfJSON } from "../../../../core/exact-numbers.ts";
 import type { Key, ListText, StoredRecord } from "../../../../store/store.ts";
 import type { Params } from "../../../endpoint/path.ts";
 
-/** A record that is to be expanded. It is a class for the same reason as a page of SQLite. */
+/** A record that will be expanded. A class for the same reason as the page of SQLite. */
 export class Place {
   /**
-   * Its members as they were read, without the braces and the first quote. Null if text may have to be inserted between
+   * Its members as the store wrote them, without the braces and the first quote. Null if the expansion may have to insert text between
    * them.
    */
   readonly members: string | null;
-  /** The parameters of the path that ends with its id. */
+  /** The parameters of a path that ends with the id of this record. */
   readonly outer: Params;
   #record: StoredRecord | null;
 
@@ -37,9 +37,9 @@ const ID = 'id":';
 const BETWEEN = '},{"';
 
 /**
- * Cuts a page into its records without parsing them. Its text must have exactly these members. A record is parsed only
- * if it is used, and otherwise shown as it was read. Returns null for any other page. Also returns null if a value
- * contains objects, because the beginning of a record is then unclear.
+ * Cuts a page into its records without parsing them. The text must have exactly these members. Only a record that is needed is parsed;
+ * others are sent as they were read. Returns null if the text has other members, or if a value may contain objects, because the start of a
+ * record is then unclear.
  */
 export function cutPage({ json, count }: ListText, columns: readonly string[], outer: Params): readonly Place[] | null {
   if (count === 0) return [];

@@ -15,9 +15,8 @@ export interface Verdict {
 }
 
 /**
- * A question to the permission of another place than the endpoint itself. The response is private only if the
- * permission reads the caller. It is a class for the same reason as a page of SQLite: objects with literal getters stay
- * in memory until a full garbage collection.
+ * A question to the permission of another place than the endpoint. The response is private only if the permission reads the identity. A
+ * class for the same reason as the page of SQLite: object literals with getters stay in memory until a full garbage collection.
  */
 export class Question implements PermissionRequest {
   readonly action: Action;
@@ -43,8 +42,8 @@ export class Question implements PermissionRequest {
 }
 
 /**
- * Returns what this caller may list or read at a place, as at its own path. If the action is not offered, everything is
- * allowed.
+ * Returns what this caller may list or read at a place. The decision is the same as for a request to its own path. If the action is not
+ * offered there, everything is allowed.
  */
 export function verdictOn(
   { permissions, collection }: MountInPlace,
