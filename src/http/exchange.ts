@@ -21,7 +21,7 @@ import type { LimitedEndpoint, LimitFields } from "./limiting/limiting.ts";
 
 const NONE: readonly never[] = [];
 
-/** One request and the results of the steps so far. Only this folder uses it; other code receives its `context`. */
+/** One request and the results of its steps so far. Only the folder `http` uses it. Other code gets its `context`. */
 export class Exchange implements PermissionRequest {
   readonly service: ServiceCore;
   readonly call: Call;
@@ -31,7 +31,7 @@ export class Exchange implements PermissionRequest {
   readonly context: Context;
   /** True if any code has read the identity. The response is then for this caller only. */
   identityWasRead = false;
-  /** True if the format has added data that must not be cached. The response is then not cached either. */
+  /** True if the format has added data that must not be stored. The response is then not cached either. */
   showsUnkept = false;
   /** The reason why the caller counts as unknown, if the endpoint shows it. */
   refusal: Refusal | null = null;
@@ -50,7 +50,7 @@ export class Exchange implements PermissionRequest {
   limits: LimitFields = NONE;
   /** The octets of the body, after the first read. */
   octets: Uint8Array | Promise<Uint8Array> | null = null;
-  /** The state of the body: still arriving or not. `over`: the caller already has a response. */
+  /** The state of the body. `over`: the caller already has a response, and the rest of the body does not matter. */
   phase: "going" | "arriving" | "over" = "going";
   /** The number of writes that the store has not finished. */
   writing = 0;
@@ -172,12 +172,12 @@ export class Exchange implements PermissionRequest {
   }
 }
 
-/** Only this folder can get the exchange of a context. Handlers have no access to the service's keys and counters. */
+/** Returns the exchange of a context. Only the folder `http` can call it: handlers must not reach the keys and counters of the service. */
 let lookBehind: (context: Context) => Exchange;
 
 /**
- * One request, for handlers, hooks and permissions: the call, the caller and the store's content. It is valid until the
- * request is answered. Call its methods on it: without it, they do not compile.
+ * One request, for handlers, hooks and permissions: the call, the caller and the store. Valid until the request is answered. Call its
+ * methods on the object itself: without it, they do not compile.
  */
 export class Context<P extends Params = Params, B extends AnyBody = AnyBody> implements PermissionRequest {
   readonly #exchange: Exchange;

@@ -27,9 +27,7 @@ function confirmationRequired({ call }: Exchange, { within, level }: Confirmatio
   return problem("confirmation_required", { headers: [["WWW-Authenticate", value]] });
 }
 
-/**
- * Ends the request if the scopes of a limited credential do not allow it. The permission of its user does not matter.
- */
+/** Ends the request if the scopes of its credential do not allow it, even if the permission of its user does. */
 function requireWithinScopes(exchange: Exchange): void {
   const { method } = exchange.endpoint;
   if (!scopesLet(exchange, isUnsafe(method) ? method : "GET"))

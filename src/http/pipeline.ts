@@ -75,7 +75,7 @@ function goOn(way: RequestFlow, answer: Promise<Answer>, startedAt: number): Pro
   );
 }
 
-/** The steps, in the order of the contract (section 2). */
+/** The steps of a request, in the order of the contract (section 2). */
 class RequestFlow {
   readonly service: RoutedService;
   readonly call: Call;
@@ -163,7 +163,7 @@ class RequestFlow {
     }
   }
 
-  /** Answers a request that has waited too long. Drops its later result, and lets it write nothing. */
+  /** Answers a request that has waited too long. Its later result is dropped, and it can no longer write. */
   giveUp(): Promise<Answer> {
     const { service, call, exchange } = this;
     if (exchange !== null) exchange.phase = "over";
@@ -186,7 +186,7 @@ class RequestFlow {
     return writeProblem(this.service, this.call, reportedProblem, () => new ServedView(this, reportedProblem), format);
   }
 
-  /** Writes the problem in the default format, because a custom one has failed. */
+  /** Writes the problem in the default format, because a custom format has failed. */
   #tellPlainly(fault: unknown): Eventually<Answer> {
     return this.#tell(this.#told(fault), this.service.formats[0]);
   }
@@ -238,7 +238,7 @@ export function prefersAny(context: Context, types: readonly string[]): boolean 
   return prefers(call.list("accept"), types, service.formats);
 }
 
-/** Hides the record and its tag from a caller who may write but not read. */
+/** Hides the record and its ETag from a caller who may write but not read. */
 function shownTo(exchange: Exchange, reply: Reply): Reply {
   return !isUnsafe(exchange.call.method) || scopesLet(exchange, "GET") ? reply : withoutBody(reply);
 }
@@ -293,7 +293,7 @@ function finish(way: RequestFlow, answer: Answer, startedAt: number): Answer {
   return answer;
 }
 
-/** Shortens parts that are longer than any id. They may be misplaced credentials, and logs store the path. */
+/** Shortens parts of a path that are longer than any id. Such a part may be a credential in the wrong place, and logs store the path. */
 function shortened(path: string): string {
   return path.length > 40 ? path.replace(/[^/]{41,}/g, (part) => `${part.slice(0, 17)}…`) : path;
 }

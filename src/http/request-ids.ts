@@ -2,14 +2,12 @@ import { randomFillSync } from "node:crypto";
 
 /** The number of random octets in an id. */
 const ID_BYTES = 16;
-/**
- * The number of ids for which random octets are drawn together: a separate call into OpenSSL takes two microseconds.
- */
+/** The number of ids for which random octets are made together, because each call into OpenSSL takes two microseconds. */
 const DRAWN_AT_ONCE = 512;
 
 /**
- * Makes ids of 22 random characters. An id with a counter would show how many requests others send. `fill` draws the
- * random octets.
+ * Returns a function that makes ids of 22 random characters. Ids from a counter would show how many requests others send. `fill` fills a
+ * buffer with random octets.
  */
 export function requestIds(fill: (bytes: Uint8Array) => unknown = randomFillSync): () => string {
   const chance = Buffer.alloc(ID_BYTES * DRAWN_AT_ONCE);

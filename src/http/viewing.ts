@@ -21,7 +21,7 @@ import type { FindRoute, Match } from "./routes.ts";
 
 type ViewHeaders = View["headers"];
 
-/** The state of a request, as far as it came. */
+/** The results of the steps of a request so far. */
 export interface RequestState {
   readonly service: ServiceCore & { readonly find: FindRoute };
   readonly call: Call;
@@ -35,7 +35,7 @@ export class ServedView implements View {
   readonly #reply: Pick<Reply, "status" | "headers" | "tag">;
   #found: Map<string, Eventually<Row | null>> | null = null;
 
-  // Created for every response, but used by few.
+  // Created for every response, but few formats use it.
   constructor(seen: RequestState, reply: Pick<Reply, "status" | "headers" | "tag">) {
     this.#seen = seen;
     this.#reply = reply;
@@ -65,7 +65,7 @@ export class ServedView implements View {
     return query === "" || parameters.size === 0 ? query : withoutParameters(query, (name) => parameters.has(name));
   }
 
-  /** Decided by the path: a request may end before its endpoint is known. */
+  /** Decided by the path, because a request may end before its endpoint is known. */
   get #hidesQuery(): boolean {
     const { match } = this.#seen;
     return match !== null && [...match.route.methods.values()].some(({ query }) => query === "secret");
@@ -222,7 +222,7 @@ function withoutConditions(rawHeaders: readonly string[]): readonly string[] {
 
 const OF_ONE_REQUEST = /^(?:if-(?:none-)?match|prefer|idempotency-key|content-.*|transfer-encoding)$/i;
 
-/** Returns null for a problem. Only the caller of a real request sees it. */
+/** Runs a request. Returns null if it ends with a problem. */
 async function runOrNull<T>(ask: () => Eventually<T>): Promise<T | null> {
   try {
     return await ask();

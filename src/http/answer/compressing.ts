@@ -5,7 +5,7 @@ import { isFromAnotherSite } from "../../core/call/cross-site.ts";
 import { preferredCoding, type Coding } from "../../core/headers/accept-encoding.ts";
 import type { Exchange } from "../exchange.ts";
 
-/** The smallest body that is compressed. For smaller ones, the cost is higher than the saving. */
+/** The smallest body that is compressed, in bytes. For a smaller one, compressing costs more than it saves. */
 const LEAST_BYTES = 1024;
 
 const gzipInThreadPool = promisify(gzip);
@@ -19,7 +19,7 @@ export function isCompressible({ service }: Exchange, reply: Reply, bytes: numbe
   return (
     bytes >= LEAST_BYTES &&
     service.compression &&
-    // The compressed size of a secret next to text that an attacker chose reveals the secret (BREACH).
+    // If an attacker can choose text next to a secret, the compressed size reveals the secret (BREACH).
     reply.cache !== "no-store" &&
     TEXTUAL.test(mediaType) &&
     !(reply.headers ?? []).some(([name]) => name.toLowerCase() === "content-encoding")
@@ -31,7 +31,7 @@ export function codingFor(exchange: Exchange): Coding | null {
   const { call, service } = exchange;
   const header = call.list("accept-encoding");
   const coding = header === undefined ? null : preferredCoding(header);
-  // If many responses are waiting, the uncompressed body arrives sooner.
+  // If many responses wait for compression, an uncompressed body arrives sooner.
   if (coding === null || waiting.length >= MOST_WAITING) return null;
   // Another site can make a browser send a request with its user's credential. It could measure the response and learn
   // its content.
@@ -68,7 +68,7 @@ function resolveCache(bytes: Uint8Array): Map<string, Promise<Uint8Array>> {
   return cache;
 }
 
-// Passwords are hashed in the same pool, which has four threads by default.
+// Passwords are hashed in the same thread pool, which has four threads by default.
 const MOST_AT_ONCE = 2;
 const MOST_WAITING = 64;
 const waiting: (() => void)[] = [];
@@ -88,7 +88,7 @@ async function inTurn(work: () => Promise<Uint8Array>): Promise<Uint8Array> {
 
 function compressNow(content: string | Uint8Array, coding: Coding): Promise<Uint8Array> {
   const bytes = typeof content === "string" ? Buffer.from(content) : content;
-  // One buffer is nearly always large enough, so the work goes to the pool only once.
+  // One buffer is nearly always large enough, so the thread pool is used only once.
   const chunkSize = Math.max(LEAST_BYTES, bytes.length >> 1);
   if (coding === "gzip") return gzipInThreadPool(bytes, { chunkSize });
   const params = {

@@ -21,10 +21,9 @@ export function hasPreconditions(call: Call): boolean {
 }
 
 /**
- * Evaluates `If-Match` and `If-None-Match` (RFC 9110 §13.2.2) against the current ETags. The caller may have any of
- * them. Null: there is no current state. Throws `malformed` for a value that is not a list of ETags. `read` returns the
- * part of each tag that is compared. No state here has a date, so If-Modified-Since and If-Unmodified-Since are
- * ignored.
+ * Evaluates `If-Match` and `If-None-Match` (RFC 9110 §13.2.2). `current` are the ETags of the state in all representations, because the
+ * client may have read any of them. It is null if there is no current state. `read` returns the part of an ETag that is compared. Throws
+ * `malformed` for a value that is not a list of ETags. Records have no date, so If-Modified-Since and If-Unmodified-Since are ignored.
  */
 export function checkPreconditions(call: Call, current: readonly string[] | null, read = asItIs): Preconditions {
   const match = readETags(call, "if-match", "If-Match", read);

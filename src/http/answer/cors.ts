@@ -8,8 +8,8 @@ const EXPOSED =
 const PREFLIGHT_SECONDS = 600;
 
 /**
- * Allows a page of an allowed origin to read the response (Fetch standard, CORS protocol). If no origin is allowed, no
- * page of another origin may even load it.
+ * Allows a page of an allowed origin to read the response (Fetch standard, CORS protocol). If no origin is allowed, also forbids pages of
+ * other origins to load it.
  */
 export function addCors(call: Call, answer: Answer, allowedOrigins: readonly string[]): void {
   if (allowedOrigins.length === 0) {

@@ -4,8 +4,8 @@ import type { Exchange } from "../exchange.ts";
 import type { Answer } from "./writing.ts";
 
 /**
- * Announces deprecated parts: since when (RFC 9745), until when (RFC 8594), and where to read more. If there are
- * several, the first day of each counts.
+ * Announces the deprecated parts that the request used: since when (RFC 9745), until when (RFC 8594), and where to read more. For several
+ * parts, the earliest of the dates is sent.
  */
 export function addDeprecations({ deprecations, service }: Exchange, { headers }: Answer): void {
   const since = Math.min(...deprecations.map((each) => each.since));

@@ -33,8 +33,8 @@ function list(preferences: readonly (readonly [name: string, value: string])[]):
 }
 
 /**
- * Applies `Prefer: return=` to a reply. `minimal` leaves out the state of a record, because its address shows it. A
- * body without a tag is not such a state: a token or a key is shown only this once.
+ * Applies `Prefer: return=` to a reply. `minimal` leaves out the record, because the client can read it at its address. A body without an
+ * ETag is never left out: a token or a key is shown only once.
  */
 export function inPreferredLength(exchange: Exchange, reply: Reply): Reply {
   const wanted = exchange.preferences?.get("return");

@@ -2,17 +2,17 @@ import { Chaskey, type Words } from "../../core/crypto/chaskey.ts";
 import { hmac } from "../../core/crypto/secret.ts";
 import type { Collection, Key, Row } from "../../store/store.ts";
 
-/** The part of a mount that its tags depend on. */
+/** The part of a mount that its ETags depend on. */
 export interface Tagged {
   readonly collection: Collection;
 }
 
-/** Returns the tag of the state of a row that is mounted there. */
+/** Returns the ETag of a row of a mount. */
 export type StateTag = (mount: Tagged, row: Row) => string;
 
 /**
- * Makes the tags of rows: a keyed digest of table, id and revision. Revisions count the writes to all tables, so a tag
- * that showed one would reveal how much others write.
+ * Makes the ETags of rows: a keyed digest of table, id and revision. The revision itself counts the writes to all tables, so it would
+ * reveal how much others write.
  */
 export function stateTags(key: Uint8Array): StateTag {
   const macs = new WeakMap<Tagged, Chaskey>();
@@ -36,7 +36,7 @@ function buildTag(mac: Chaskey, id: Key, revision: number): string {
   return formatBase64(words[0]!, words[1]!, words[2]!);
 }
 
-/** Returns the upper half of a whole number. Bitwise operators see only the lower half. */
+/** Returns the upper half of a whole number. Bitwise operators use only the lower half. */
 function upper(number: number): number {
   return Math.floor(number / 2 ** 32);
 }
@@ -44,17 +44,14 @@ function upper(number: number): number {
 /** No exact whole number has this upper half. */
 const NO_NUMBER = 0x7fffffff;
 
-/**
- * Adds a text, eight code units per block, and returns its length. The padding of the last block is not part of the
- * length.
- */
+/** Adds a text, eight code units per block, and returns its length. The last block is padded, and the length does not count the padding. */
 function addText(mac: Chaskey, text: string): number {
   for (let at = 0; at < text.length; at += 8)
     mac.add(pairAt(text, at), pairAt(text, at + 2), pairAt(text, at + 4), pairAt(text, at + 6));
   return text.length;
 }
 
-/** Returns two code units in a word. After the end of the text, each is NaN, which counts as zero here. */
+/** Returns two code units as one number. After the end of the text, each is NaN, which counts as zero. */
 function pairAt(text: string, at: number): number {
   return text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16);
 }

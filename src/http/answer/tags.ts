@@ -20,17 +20,16 @@ export function tagsInCodings(tag: string): readonly string[] {
 const BESIDE_STATE = /~[\w-]{16}|\.[\w-]{6}/;
 
 /**
- * Returns the tag of a state with a `noted` part that changes when the record is used. A cache must see that change,
- * but a client that changes the record does not depend on it. So the part is in the tag, and `stateIn` removes it from
- * the tags that a client sends.
+ * Returns the ETag of a state with a part for the `noted` fields, which change when the record is used. A cache must see such a change. A
+ * client that changes the record need not, so `stateIn` removes this part from the ETags that a client sends.
  */
 export function tagWithNoted(state: string, noted: string): string {
   return `${state}~${noted}`;
 }
 
 /**
- * Returns the tag of a state in one shape (`computeShapeDigest`). A reader must see another shape. A change depends on the
- * state alone.
+ * Returns the ETag of a state in one shape (`computeShapeDigest`). A reader must get a new ETag for another shape. For a change, only the
+ * state counts.
  */
 export function tagWithShape(state: string, shape: string): string {
   return `${state}.${shape}`;

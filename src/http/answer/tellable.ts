@@ -3,7 +3,7 @@ import { otherCopyMistake } from "../../core/copy.ts";
 import { Problem, problem } from "../../core/problem/problem.ts";
 import { MigrationNeeded, StoreFull, StoreSetupError, StoreUnavailable } from "../../store/store.ts";
 
-/** The database is not available to this process. This is not a bug, and it may pass. */
+/** This process cannot use the database. This is not a bug, and it may pass. */
 const withoutStore = [StoreUnavailable, StoreSetupError, MigrationNeeded];
 
 /** Returns the problem that the caller may see. Any error that is not a problem becomes an internal one. */
@@ -18,8 +18,8 @@ export function tellable(error: unknown): Problem {
 }
 
 /**
- * Returns a fault for the observers. If another copy of the package threw it, the message says so, because its problems
- * do not count here.
+ * Returns a fault in the form for observers. If another copy of the package threw a problem, the message says so, because this copy treats
+ * it as a fault.
  */
 export function toldFault(error: unknown): unknown {
   const other = otherCopyMistake(error);

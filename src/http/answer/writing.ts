@@ -31,7 +31,7 @@ export interface Answer {
 
 // A response of the API is data. A browser must not guess its type, run it, frame it, or send a referrer from it.
 const API_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/** For this host alone, because its subdomains may not support TLS. */
+/** Only for this host, because its subdomains may not support TLS. */
 export const HSTS = "max-age=31536000";
 
 /** Returns the parts of a reply that a format may see in addition to its data. */
@@ -145,7 +145,7 @@ function buildHeaders(exchange: Exchange, written: Written): string[] {
   if (content !== null) headers.push("Content-Type", type, "Content-Length", String(bytes));
   else if (reply.status !== 204 && reply.status !== 304) headers.push("Content-Length", "0");
   if (coding !== null) headers.push("Content-Encoding", coding);
-  // `Vary` cannot name a parameter, so a response to a URL with a credential must not be shared.
+  // `Vary` cannot name a query parameter, so the response to a URL with a credential must not be stored in a shared cache.
   const isPublic = reply.cache === "public" && !exchange.identityWasRead && exchange.query === call.query;
   if (isPublic)
     headers.push(
@@ -156,7 +156,7 @@ function buildHeaders(exchange: Exchange, written: Written): string[] {
   const vary = formatVary(exchange, written, isPublic);
   if (vary !== "") headers.push("Vary", vary);
   if (tag !== null) headers.push("ETag", tag);
-  // A response from a shared cache must not reveal anything about the caller that it was made for.
+  // A shared cache may store the response, so it must contain nothing about the present caller.
   const isAnybodys = isPublic || (exchange.endpoint.access === "open" && exchange.endpoint.method === "GET");
   const requestId = isAnybodys ? call.requireOwnRequestId() : call.requestId;
   const policy =
@@ -168,8 +168,8 @@ function buildHeaders(exchange: Exchange, written: Written): string[] {
 }
 
 /**
- * Returns the request header fields that the response depends on: for the format and the coding if they were
- * negotiated, for the credentials if they mattered, and those of the reply.
+ * Returns the request header fields that the response depends on: those of the negotiation, those of the credentials if they were read, and
+ * those of the reply.
  */
 function formatVary({ endpoint, service: { chain } }: Exchange, written: Written, isPublic: boolean): string {
   const { vary: named = "" } = written.reply;

@@ -4,8 +4,8 @@ import { describeType } from "../../core/checking/members.ts";
 import { problem } from "../../core/problem/problem.ts";
 
 /**
- * A body while it arrives. Its octets are copied together, because a client may send them one at a time, and a separate
- * piece for each would take a hundred times the memory.
+ * A body that is arriving. Its pieces are copied into one buffer, because a client may send single octets, and keeping each piece would
+ * take a hundred times the memory.
  */
 export class CollectedBody {
   readonly #maxBytes: number;
@@ -19,8 +19,8 @@ export class CollectedBody {
   #isOwn = false;
 
   /**
-   * `besideBytes` is the memory of the connection for a body that arrives in pieces. Throws the problem
-   * `content_too_large` if more than `maxBytes` are announced.
+   * `besideBytes` is the additional memory of a connection whose body arrives in pieces. Throws the problem `content_too_large` if more
+   * than `maxBytes` are announced.
    */
   constructor(maxBytes: number, announcedBytes: number, weigh: Weigh = () => undefined, besideBytes = 0) {
     this.#maxBytes = maxBytes;
@@ -80,7 +80,7 @@ function tooLarge(maxBytes: number): Error {
   return problem("content_too_large", { detail: `The body is larger than ${most}.` });
 }
 
-/** Returns the fault of code that had the body read as text, or replaced it with another value: the octets are lost. */
+/** Returns the fault of other code that reads the body as text or replaces it: the original octets are lost. */
 function noOctets(chunk: unknown): Error {
   return new TypeError(
     `The body of this request comes as ${describeType(chunk)}, not as octets. Do not call request.setEncoding() before the service, and let the stream of a Request give Uint8Array.`,
@@ -88,8 +88,7 @@ function noOctets(chunk: unknown): Error {
 }
 
 /**
- * Returns the fault of an application in which other code reads the body before the service. The service would wait
- * forever. `cure` is the fix for the log.
+ * Returns the fault of other code that has read the body before the service. The service would wait forever. `cure` is the fix for the log.
  */
 export function readBefore(cure: string): Error {
   return new Error(`The body of this request was read before the service got the request. ${cure}`);

@@ -13,7 +13,7 @@ export interface Hold {
    * over.
    */
   readonly take: (bytes: number) => void;
-  /** Counts the bytes of all records that an attempt of the request has read. A further attempt counts only if it reads more. */
+  /** Counts the octets of all records that an attempt of the request reads. A later attempt counts only what it reads in addition. */
   takeRecords(bytes: number): void;
   /** Returns how many bytes of records the holder could read if this were its only request. */
   room(): number;
@@ -30,8 +30,8 @@ export interface HeldBodiesLimits {
 const MEBIBYTE = 1024 * 1024;
 
 /**
- * Limits the memory of bodies, because a slow body costs nothing else. One limit is for all. Another is for each
- * holder, so that one cannot keep the others out.
+ * Limits the memory of bodies, because a client pays nothing for sending a body slowly. One limit is for all clients. Another is for each
+ * holder, so that one holder cannot keep the others out.
  */
 export function makeHeldBodies(
   { ofAll, ofOne }: HeldBodiesLimits = { ofAll: 64 * MEBIBYTE, ofOne: 8 * MEBIBYTE },
@@ -44,7 +44,7 @@ export function makeHeldBodies(
       let records = 0;
       let isOver = false;
       const take = (bytes: number): void => {
-        // It would never be released.
+        // The request is over, so this memory would never be released.
         if (isOver) throw problem("unavailable", { detail: "The request was answered before its body had arrived." });
         const ofHolder = (heldBy.get(holder) ?? 0) + bytes;
         if (ofHolder > ofOne || heldByAll + bytes > ofAll) throw tooMuch(ofHolder > ofOne);

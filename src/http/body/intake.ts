@@ -50,16 +50,14 @@ function unsupported(
   });
 }
 
-/**
- * Returns true if a browser sent the request. Browsers send one of these header fields, and a page cannot prevent it.
- */
+/** Returns true if a browser sent the request. Browsers send one of these header fields, and a page cannot remove it. */
 function isFromBrowser(call: Call): boolean {
   return call.header("sec-fetch-site") !== undefined || call.header("origin") !== undefined;
 }
 
 /**
- * Ends the request if a browser sends no type. Programs may leave it out, but a page that does so avoids the CORS
- * preflight of its browser.
+ * Ends the request if a browser sends no type. Without a type, a page of another site could send a body without the CORS preflight.
+ * Programs may leave out the type.
  */
 function requireTypeOfBrowsers({ call, endpoint }: Exchange, consumes: readonly string[]): void {
   const type = call.list("content-type");
@@ -67,7 +65,7 @@ function requireTypeOfBrowsers({ call, endpoint }: Exchange, consumes: readonly 
     throw unsupported(endpoint, consumes, "The body has no Content-Type, which browsers have to send");
 }
 
-/** Describes the body in the client's words, shortened for a sentence. */
+/** Describes the media type and coding of the body for a message, shortened. */
 function describe(type: string | undefined, encoding: string | undefined): string {
   const said = [
     type === undefined || type === "" ? "application/json" : type,
@@ -97,7 +95,7 @@ export function readBody(exchange: Exchange, mediaType: string, requireQuery: ()
 
 function readAs(mediaType: string, { call, service }: Exchange, bytes: Uint8Array): Eventually<ReadBody> {
   if (mediaType === formType) return readForm(bytes);
-  // Every type of an endpoint has a format that reads it.
+  // `requireMediaType` has checked that a format reads this type.
   const format = findReader(mediaType, service.formats)!;
   const result = call.awaiting(() => `The format ${format.mediaType}`, format.read!(bytes));
   return after(result, (read) => requireRead(format, read));
@@ -121,12 +119,12 @@ export function readOctets(exchange: Exchange): Eventually<Uint8Array> {
   return (exchange.octets = octets.finally(() => (exchange.phase = "going")));
 }
 
-/** Returns the count of the memory that the request holds until it is over. */
+/** Returns the memory that this request holds until it is over. */
 export function resolveHold(exchange: Exchange): Hold {
   return (exchange.hold ??= exchange.service.heldBodies.hold(identifyHolder(exchange)));
 }
 
-/** Reads the octets. Returns a rejected promise for an error, so that every later call gets the same error. */
+/** Reads the octets. An error becomes a rejected promise, so that each later call gets the same error. */
 function readArrival({ call, endpoint, service }: Exchange, weigh: Weigh): Eventually<Uint8Array> {
   try {
     return call.arrival.readBody(endpoint.maxBodyBytes ?? service.maxBodyBytes, weigh);
@@ -137,7 +135,7 @@ function readArrival({ call, endpoint, service }: Exchange, weigh: Weigh): Event
 
 const NOTHING = new Uint8Array();
 
-/** Returns the holder of a body: a known user, from any address. For an unknown caller, the network of the address. */
+/** Returns the holder of a body: the user if known, from any address. Otherwise the network of the client's address. */
 export function identifyHolder({ observedIdentity: identity, call }: Exchange): string {
   return identity === null ? formatNetwork(call.client.address) : `user ${identity.id}`;
 }

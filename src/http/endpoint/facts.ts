@@ -46,13 +46,13 @@ export interface EndpointFacts {
   /** The callers that may use it. `open`: credentials are not read, so an expired one cannot lock a caller out. */
   readonly access: Permission<string> | "open";
   /**
-   * `told`: neither a rejected credential nor the permission ends the request. The handler finds the reason in
-   * `refusal`. For an endpoint that answers every caller and shows only the caller's own data.
+   * `told`: a rejected credential or the permission does not end the request. The handler finds the reason in `refusal`. For an endpoint
+   * that answers every caller and shows only the caller's own data.
    */
   readonly refusals?: "told";
   /**
-   * The query parameters: `read` by the handler, `secret` (read too, and in no page and no link), or `ignored`. Left out:
-   * none are known.
+   * The query parameters: `read` by the handler, `secret` (read by the handler, and shown in no page, link or log), or `ignored`. Left out:
+   * any parameter is refused.
    */
   readonly query?: "read" | "secret" | "ignored";
   /** The media types of bodies that it reads. Left out: the body is not read. */

@@ -40,8 +40,8 @@ function formatNames({ method, query }: Call): readonly string[] {
 const NONE: readonly string[] = [];
 
 /**
- * Returns the media type of a name. Pages always have a name. Without pages, the result is the same as for an `Accept`
- * that no format satisfies.
+ * Returns the media type of a name. `html` always has one: if the service has no pages, it is treated like an `Accept` that no format
+ * satisfies.
  */
 function findMediaType(name: string, formats: readonly Format[]): string | null {
   if (name === "html") return "text/html";

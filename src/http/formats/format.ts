@@ -18,8 +18,8 @@ export interface Format {
   /** Appended to a tag, so each representation has a different strong ETag (RFC 9110 §8.8.3). Empty for JSON. */
   readonly tagSuffix: string;
   /**
-   * `lists`: it can show only lists, as CSV does. It is offered only for the action `list`, so no change is made that
-   * cannot be answered.
+   * `lists`: the format can show only lists, as CSV does. It is offered only for the action `list`. Otherwise a change could be made whose
+   * response cannot be written.
    */
   readonly shows?: "lists";
   /** The charset in `Content-Type`. JSON and XML need none. */
@@ -29,8 +29,8 @@ export interface Format {
   /** The output depends on more than the data, for example on the caller. The ETag is then made from the output. */
   readonly tagged?: "by content";
   /**
-   * Returns true for challenges that it does not send, because its page asks for the credential itself. Otherwise, a
-   * browser would open a dialog before the page.
+   * Returns true for a challenge that is not sent because the page of this format asks for the credential itself. Otherwise a browser would
+   * open its own dialog first.
    */
   asksInPlaceOf?(challenge: string): boolean;
   /** Returns text, or octets for a binary format. */

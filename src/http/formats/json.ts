@@ -41,8 +41,8 @@ function isOpening(code: number): boolean {
   return code === OBJECT || code === ARRAY;
 }
 
-// JSON.parse takes the last of two equal members, rounds numbers and quotes the body in its messages. A check before or
-// after it would read the same grammar twice, so it is read here once.
+// `JSON.parse` takes the last of two equal members, rounds numbers and quotes the body in its messages. A check before or after it would
+// parse the text twice, so this class parses it once.
 class JSONReader {
   readonly #text: string;
   readonly #names = new Set<string>();

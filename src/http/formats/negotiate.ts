@@ -73,8 +73,8 @@ const XML = "application/xml";
 const HTML = "text/html";
 
 /**
- * True if a browser asks for pages and there are none. Browsers also list XML, but show it as a broken page. They
- * receive the default instead.
+ * True if a browser asks for pages and the service has none. Browsers also accept XML, but they show it as a broken page, so they get the
+ * default format.
  */
 function asksForPages(ranges: readonly MediaRange[], formats: readonly Format[]): boolean {
   const isAsked = ranges.some(({ type, quality }) => type === HTML && quality > 0);

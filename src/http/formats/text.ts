@@ -3,13 +3,10 @@ import { problem, type Problem } from "../../core/problem/problem.ts";
 /** The deepest nesting of objects and arrays, or elements, that every reader allows. */
 export const MAX_LEVELS = 32;
 
-/** The most different member names in a body. Each new one costs as much as ten values, and no resource has so many. */
+/** The maximum number of different member names in a body. A new name costs as much as ten values, and no resource has so many members. */
 export const MAX_NAMES = 10_000;
 
-/**
- * The most arrays in a body. An object, or an XML element, counts as four, because its members may be unique, and it
- * must then be created separately.
- */
+/** The maximum number of arrays in a body. An object or an XML element counts as several, because it costs more memory. */
 export const MAX_ARRAYS = 100_000;
 /** The number of arrays that an object counts as. */
 export const ARRAYS_OF_OBJECT = 4;

@@ -9,8 +9,8 @@ import type { BodyShape } from "../endpoint/body-shape.ts";
 import type { Method } from "../endpoint/facts.ts";
 
 /**
- * The context of a response, for formats that show more than its data: its URL, the caller, and what the caller may do
- * next. It contains nothing that the caller could not find out by other requests.
+ * What a format may show in addition to the data of a response: its URL, the caller, and what the caller may do next. It contains nothing
+ * that the caller could not find out by other requests.
  */
 export interface View {
   /** The request. */

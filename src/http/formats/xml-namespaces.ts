@@ -20,7 +20,7 @@ interface Wrong {
 /** The prefixes that are bound at the current position (Namespaces in XML §6.1). */
 export class XMLScope {
   /**
-   * Each prefix with its namespaces, the innermost last. Entering and leaving an element costs only what it declares.
+   * Each prefix with its namespaces, the innermost last. Entering or leaving an element costs time only for the prefixes that it declares.
    */
   readonly #bound = new Map<string, string[]>([["xml", [XML]]]);
 

@@ -46,8 +46,8 @@ const LINE_FEED = 0x0a;
 const EXCLAMATION = 0x21;
 const SLASH = 0x2f;
 const QUESTION = 0x3f;
-// Reads only the part of XML that a body needs: no DTD, only the predefined entities, and few attributes. A full parser
-// would be more complex.
+// Reads only the part of XML that bodies need: no DTD, only the predefined entities, and few attributes. This is simpler than a full
+// parser.
 class XMLReader {
   readonly #text: string;
   readonly #scope = new XMLScope();
@@ -102,7 +102,7 @@ class XMLReader {
     return { name: local, value: null, at: start };
   }
 
-  /** Counts an element, a comment or an instruction, because each takes the same time. */
+  /** Counts an element, a comment or an instruction. Each of them takes about the same time. */
   #count(): void {
     if (++this.#tags > MAX_TAGS)
       throw this.#wrong(`There are more than ${MAX_TAGS} elements, comments and processing instructions`);

@@ -17,7 +17,7 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
  * `wrong`.
  */
 export function unescapeXML(text: string, wrong: (at: number, what: string) => Problem): string {
-  // Joined at the end, because a string that grows with each reference is slow to collect as garbage.
+  // Joined at the end. A string that grows with each reference is slow for the garbage collector.
   const read: string[] = [];
   let from = 0;
   for (let at = text.indexOf("&"); at !== -1; at = text.indexOf("&", from)) {

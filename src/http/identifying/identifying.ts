@@ -16,7 +16,7 @@ export function identify(exchange: Exchange, witness: Witness | null): Eventuall
   });
 }
 
-/** Ends the request if it needs a caller. Only then do its rejected cookies count as guesses. */
+/** Ends the request if it needs a caller and has none. Rejected cookies count as guesses only in this case. */
 function requireNoCaller(exchange: Exchange, { passedOver }: IdentifiedCaller): Eventually<void> {
   const { service, call } = exchange;
   try {
@@ -28,12 +28,12 @@ function requireNoCaller(exchange: Exchange, { passedOver }: IdentifiedCaller): 
   }
 }
 
-/** The time after which a body is late, in milliseconds. The permission of the caller may have changed by then. */
+/** After this time, a body is late, in milliseconds. The caller may have lost access while it arrived. */
 const LATE_MS = 100;
 
 /**
- * Waits for the body of the request. If it was late, identifies the caller again, so that an ended login cannot do
- * anything.
+ * Waits for the body of the request. If it was late, identifies the caller again, so that a login that has ended in the meantime has no
+ * effect.
  */
 export function waitKnowing(exchange: Exchange, body: () => Eventually<void>): Eventually<void> {
   const since = performance.now();
@@ -55,10 +55,7 @@ async function lookAgain(exchange: Exchange): Promise<void> {
   requirePermission(exchange);
 }
 
-/**
- * Ends a request whose caller may no longer make it. For slow requests that grant access: a caller who has lost access
- * in the meantime must not get it.
- */
+/** Ends a request whose caller has lost access in the meantime. For slow requests that give access to others. */
 export async function requireStillKnown(context: Context): Promise<void> {
   const exchange = getExchange(context);
   if (exchange.wasIdentified) await lookAgain(exchange);

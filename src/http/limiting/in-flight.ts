@@ -10,7 +10,7 @@ interface WaitingRequest {
   giveUp(): void;
 }
 
-/** The progress of a request. While its body arrives, the limits of the binding apply. */
+/** The state of a request. While its body arrives, the time limits of the binding apply. */
 interface Walking {
   readonly exchange: { readonly phase: string; readonly writing: number } | null;
 }
@@ -18,21 +18,18 @@ interface Walking {
 /** The default time limit for custom code in a request, in seconds. */
 export const HANDLER_TIMEOUT_SECONDS = 60;
 
-/**
- * The additional time while a write is running, because its result would come after the response. Stores have shorter
- * limits.
- */
+/** The additional time while the store is writing, because the caller should learn the outcome. Stores have shorter limits. */
 const WRITING_SECONDS = 15;
 
 /**
- * The waiting requests. Ends those that have waited too long. A request with an immediate response is never among them.
- * One timer checks all of them each second, and runs only while there are any.
+ * The waiting requests. Ends those that have waited too long. A request that is answered at once is never among them. One timer checks all
+ * of them each second. It runs only while there are any.
  */
 export class InFlight {
   readonly seconds: number;
   /**
-   * In no order. V8 allocates a Map or a Set again after every few requests, and the old ones point to the new. The
-   * garbage collector then kept answered requests, and took five times as long.
+   * An array in no particular order. V8 allocates a Map or a Set again after a few requests, and the old ones point to the new. Answered
+   * requests then stayed in memory, and garbage collection took five times as long.
    */
   readonly #waiting: WaitingRequest[] = [];
   #timer: NodeJS.Timeout | null = null;

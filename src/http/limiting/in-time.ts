@@ -5,7 +5,7 @@ import { tooLate } from "./in-flight.ts";
 /** The time limit of `awaitSoon`, in milliseconds. */
 const SOON_MS = 500;
 
-/** Ends a request if its caller already got the response that it took too long. */
+/** Ends a request whose caller already got the response that it took too long. */
 export function requireInTime(context: Context): void {
   if (getExchange(context).phase === "over") throw tooLate();
 }

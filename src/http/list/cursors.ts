@@ -64,7 +64,7 @@ function formatPayload(direction: Cursor["direction"], values: readonly Value[])
     : JSON.stringify([forward, ...values]);
 }
 
-/** Returns the text to sign. The length at the start separates the query from the payload. */
+/** Returns the text to sign. It starts with the length of the query, so that the query and the payload cannot be confused. */
 function signed(payload: string, query: string): string {
   return `${query.length}.${query}${payload}`;
 }

@@ -60,10 +60,7 @@ export interface MountOptions<
   readonly requireIfMatch?: boolean;
   /** Lets shared caches store responses that do not depend on an identity. */
   readonly cache?: "public";
-  /**
-   * True for personal data. The stored copies of a record, which repeated requests need, are then erased together with the record
-   * (`forget`).
-   */
+  /** True for personal data. `forget` then also erases the copies of a record that are stored for repeated requests. */
   readonly personal?: boolean;
   /** POST also takes an array of records, and PATCH of the collection takes an array of changes. Either all of them are made or none. */
   readonly arrays?: boolean;
@@ -89,9 +86,8 @@ export interface MountOptions<
   /** Checks a write and adds values to it. Throws a problem to refuse it. It may run again if the record changes in the meantime. */
   beforeWrite?(write: Write<R>): P & Exactly<P, R>;
   /**
-   * Called after the commit of each write, at most once. For work that may be lost, such as updating caches: if the process exits right
-   * after the commit, it is not called. The response does not wait for its promise, and its error is a fault that does not change the
-   * response.
+   * Called after the commit of each write, at most once. For work that may be lost, such as updating caches: not called if the process
+   * exits right after the commit. The response does not wait for its promise, and its error is a fault that does not change the response.
    */
   afterWrite?(written: Written<R>): Eventually<void>;
 }
@@ -294,9 +290,6 @@ export interface MountInPlace extends Omit<Mount, "show" | "collection"> {
   /** The mounts whose records refer to its own. */
   readonly referrers: readonly MountInPlace[];
   readonly show: (record: StoredRecord) => Readonly<Record<string, unknown>>;
-  /**
-   * The shown fields that the service itself updates when a record is used, for example the last login. They cause no conflict with a
-   * caller's change.
-   */
+  /** The shown fields that the service updates when a record is used, for example its last login. They cause no conflict. */
   readonly noted?: readonly string[];
 }

@@ -19,14 +19,11 @@ export async function applyJSONPatch(document: unknown, operations: readonly Ope
   return new Patching(document).apply(operations);
 }
 
-/**
- * The maximum number of values and characters that a patch may add, so that copies of copies cannot fill the memory.
- */
+/** The maximum number of values and characters that a patch may add. Otherwise copies of copies could fill the memory. */
 const MAX_ADDED = 2 ** 20;
 
 /**
- * The units of work before other requests run: a few milliseconds. A moved array item is one unit. A copied or compared
- * value is ten.
+ * The amount of work before other requests run: a few milliseconds. Moving an array item is one unit, copying or comparing a value is ten.
  */
 const WORK_OF_A_TURN = 2 ** 20;
 
@@ -35,10 +32,7 @@ class Patching {
   #room = MAX_ADDED;
   #index = 0;
   #work = 0;
-  /**
-   * The objects and arrays that this patch has created. All others belong to the given document, and are copied before
-   * a change.
-   */
+  /** The objects and arrays that this patch has created. All others belong to the given document and are copied before a change. */
   readonly #own = new WeakSet<object>();
 
   constructor(document: unknown) {

@@ -1,6 +1,6 @@
 /**
- * Work that takes longer than a single record runs after all other requests of the same round of the event loop. A
- * small request then waits for running work, but not for large requests that arrived with it.
+ * Longer work runs after all other requests of the same round of the event loop are answered. So a small request may wait for work that is
+ * already running, but not for large requests that arrived together with it.
  */
 
 /** The number of servers with unanswered requests of this round. */

@@ -4,9 +4,9 @@ import { beginRound, endRound } from "./answered.ts";
 const MOST_WAITING = 32;
 
 /**
- * Answers the requests of one turn of the event loop one after another, then sends the responses one after another.
- * Answering takes a third of the time if no system call separates two requests: each call lets the kernel use the
- * processor's caches, and they must be filled again.
+ * Answers the requests of one turn of the event loop one after another, and then sends the responses one after another. Without a system
+ * call between two requests, answering takes a third of the time: each system call replaces data in the processor's caches that must then
+ * be loaded again.
  */
 export interface Batches {
   /** Answers after all other requests of this turn have arrived. Keeps the async context of the caller. */
@@ -26,7 +26,7 @@ export function makeBatches(): Batches {
     try {
       for (let send = ready.shift(); send !== undefined; send = ready.shift()) send();
     } finally {
-      // An error does not hold back the other responses.
+      // After an error, the other responses are still sent.
       if (ready.length > 0) schedule();
     }
   }

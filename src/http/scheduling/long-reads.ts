@@ -30,7 +30,7 @@ export function makeLongReads(mostRunning = 2, mostWaiting = 8): LongReads {
       const caller = resolveCaller(name);
       if (caller.running < mostRunning) caller.running++;
       else if (caller.waiting.length >= mostWaiting) throw tooMany();
-      // A waiting read takes the place of the one that ends.
+      // A read that ends leaves its place to a waiting one, so the number of running reads stays the same.
       else await new Promise<void>((resolve) => caller.waiting.push(resolve));
       try {
         return await read();

@@ -2,10 +2,9 @@ import type { Eventually } from "../../core/eventually.ts";
 import { isAllAnswered, whenAllAnswered } from "./answered.ts";
 
 /**
- * A caller that reads pages in a loop fills every round of the event loop, and a request for one record waits for all
- * of them. So while there are other requests too, a round reads one page, after all other requests of this round. A new
- * request then waits for that page and no other. While all requests are for pages, they are read at once: with a round
- * for each, they would cost a third more.
+ * A caller that reads pages in a loop can fill every round of the event loop, and a request for one record would wait for all of these
+ * pages. So while there are also other requests, a round reads only one page, after all its other requests. A new request then waits for at
+ * most one page. While all requests are for pages, they are read without this limit, because one round for each page costs a third more.
  */
 
 /** For this many pages, the service remembers that there were other requests. */
@@ -15,7 +14,7 @@ let requests = 0;
 let pages = 0;
 /** The number of requests that were not for a page. */
 let others = 0;
-/** The number of pages for which other requests still get a turn in between. */
+/** The number of the next pages that are read one per round. */
 let shared = 0;
 
 const waiting: (() => void)[] = [];
@@ -26,7 +25,7 @@ export function countRequest(): void {
   requests++;
 }
 
-/** Reads a page when this round of the event loop has room for it. */
+/** Reads a page in a round of the event loop that has not read one yet. */
 export function readInRound<T>(read: () => Eventually<T>): Eventually<T> {
   pages++;
   if (requests - pages > others) shared = REMEMBERED_PAGES;
@@ -40,7 +39,7 @@ export function readInRound<T>(read: () => Eventually<T>): Eventually<T> {
     try {
       return read();
     } finally {
-      // A page from the cache leaves its round to the next.
+      // A page from the cache does not count, so the round may read the next one.
       callNext();
     }
   });

@@ -2,24 +2,25 @@ import type { Eventually } from "../../core/eventually.ts";
 import type { ReceivedBody } from "../endpoint/facts.ts";
 import { whenAllAnswered } from "./answered.ts";
 
-/** The size above which a body needs turns, because reading, checking and writing it each take milliseconds. */
+/**
+ * From this size on, in bytes, a body waits for a turn before each step, because reading, checking and writing it take milliseconds each.
+ */
 export const LARGE_BYTES = 64 * 1024;
 
 const beginning = new Set<() => void>();
 const begun = new Set<() => void>();
 
 /**
- * Waits for a turn to do work that takes some milliseconds. Each round of the event loop gives only one turn, after its
- * small requests. No request therefore waits for more than one piece of such work (contract, section 8). A plain
- * `setImmediate` would run all pieces in one round.
+ * Waits for a turn to do some milliseconds of work. Each round of the event loop gives only one turn, after its small requests. So no
+ * request waits for more than one piece of such work (contract, section 8). With a plain `setImmediate`, all pieces would run in one round.
  */
 export function takeTurn(): Promise<void> {
   return waitAmong(beginning);
 }
 
 /**
- * Waits for the next turn of work that has started. Started work goes before all new work, because half-read bodies
- * take memory and slow down garbage collection.
+ * Waits for the next turn of work that has already started. Such work goes before new work, because half-read bodies take memory and slow
+ * down garbage collection.
  */
 export function takeTurnAgain(): Promise<void> {
   return waitAmong(begun);
@@ -40,19 +41,19 @@ function next(): void {
   first!();
 }
 
-/** Waits for a turn between two steps with a large body. Returns undefined for a small one. */
+/** If the body is large, waits for a turn between two steps. Returns undefined for a small body. */
 export function giveWay(body: Pick<ReceivedBody, "bytes"> | null): Promise<void> | undefined {
   return body !== null && body.bytes.length > LARGE_BYTES ? takeTurnAgain() : undefined;
 }
 
-/** Waits for a turn before the first step with a large body. Returns undefined for a small one. */
+/** If the body is large, waits for a turn before its first step. Returns undefined for a small body. */
 export function giveWayFor(bytes: Uint8Array): Promise<void> | undefined {
   return bytes.length > LARGE_BYTES ? takeTurn() : undefined;
 }
 
 /**
- * Work that pauses regularly and can continue later. A body reader pauses after every `LARGE_BYTES`. It never pauses in
- * a smaller body. Such a body has not waited for a first turn, so a pause would let it overtake bodies that wait.
+ * Work that pauses regularly and can continue later. A body reader pauses after every `LARGE_BYTES`. It never pauses in a smaller body,
+ * because such a body did not wait for a first turn, and the next turn would go to it before bodies that wait.
  */
 export type Pieces<T> = Generator<undefined, T, undefined>;
 

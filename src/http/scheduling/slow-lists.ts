@@ -2,20 +2,19 @@ import { DEFAULT_LIMIT } from "../../resource/page-size.ts";
 import type { Collection, ListQuery, Where } from "../../store/store.ts";
 
 /**
- * With an index, a list is usually fast. But if a hundred thousand rows have the same sort value, and their ids are
- * sorted in the other direction, every page reads all of them. A list that is slow several times is read outside of the
- * event loop from then on.
+ * With an index, a list is usually fast. But if a hundred thousand rows have the same sort value and the ids are sorted in the other
+ * direction, every page reads all of these rows. So a list that was slow several times is read outside of the event loop for a while.
  */
 
 /** A read in the event loop that is longer than this delays all other requests, in milliseconds. */
 const SLOW_MS = 20;
 
-/** How long such lists are read outside of the event loop, in milliseconds. */
+/** How long a slow list is read outside of the event loop, in milliseconds. */
 const WARY_MS = 10 * 60_000;
 
 /**
- * The weight of a slow read. A fast read subtracts one, because a single slow read does not prove a slow list: it may
- * have been the first read, or delayed by other work.
+ * How much a slow read counts. A fast read subtracts one. One slow read proves nothing: it may have been the first read, or other work may
+ * have delayed it.
  */
 const SLOW_COUNTS = 3;
 const TOO_SLOW = 2 * SLOW_COUNTS;
@@ -28,7 +27,7 @@ const MOST_LISTS = 1000;
 
 interface Watched {
   slowness: number;
-  /** In the time of `performance.now()`. 0 while the list is read in the event loop. */
+  /** The end of this time, by `performance.now()`. 0 while the list is read in the event loop. */
   besideUntil: number;
 }
 
@@ -52,8 +51,8 @@ export class SlowLists {
   }
 
   /**
-   * Returns true if the list was slow recently. Its CPU time is then measured (`note`), because other programs may
-   * delay a read.
+   * Returns true if the list was slow recently, so that the CPU time of its reads must be measured (`note`): other programs may delay a
+   * read.
    */
   suspects(query: AskedList): boolean {
     const lists = this.#watched.get(query.collection);
@@ -95,9 +94,7 @@ function noteFast(lists: Map<string, Watched>, query: AskedList): void {
   if (--list.slowness <= 0) lists.delete(name);
 }
 
-/**
- * Returns the name with the size of the page. A slow page of a thousand large records says nothing about pages of ten.
- */
+/** Returns the name of the list with the size of the page. A slow page of a thousand large records says nothing about pages of ten. */
 function formatSizedName(query: AskedList): string {
   const size = query.limit > DEFAULT_LIMIT ? "long" : query.limit > SHORT_PAGE ? "usual" : "short";
   return `${size} ${formatListName(query)}`;

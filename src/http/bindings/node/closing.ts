@@ -3,7 +3,7 @@ import type { Server } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
 import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 
-/** The longest wait for a good moment to close the port, so that many requests cannot keep it open. */
+/** The longest wait for a good moment to close the port, in milliseconds. Otherwise many requests could keep it open. */
 const MOST_PATIENCE_MS = 1000;
 
 /**
@@ -51,9 +51,8 @@ async function after(seconds: number, signal: AbortSignal, act: () => void): Pro
 }
 
 /**
- * Closes the port at a moment when no connection waits in its queue. A connection that the kernel has accepted, but not
- * this process, would be reset. Each turn of the event loop accepts one. A good moment is right after a turn that
- * accepted none, and was so short that hardly any connection can have arrived. The limit for "short" grows with the
+ * Closes the port at a moment when no new connection waits in its queue. The kernel would reset a connection that waits there. Each turn of
+ * the event loop accepts one connection. A good moment is right after a short turn that accepted none. The limit for "short" grows with the
  * wait. Idle connections stay open, although `close()` of `node:http` would close them.
  */
 async function closePort(server: Server): Promise<void> {

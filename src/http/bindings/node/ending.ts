@@ -7,12 +7,12 @@ import { HSTS, pushCommon, type Answer } from "../../answer/writing.ts";
 import { json } from "../../formats/json.ts";
 
 /**
- * How long a closing connection stays open for a client that may still be sending and has not read the response, in
- * milliseconds.
+ * How long a connection stays open after the response, in milliseconds, because the client may still be sending and may not have read the
+ * response.
  */
 const LINGER_MS = 1000;
 
-/** How much late input is read, in bytes. Enough for a client that started to send before the response. */
+/** The maximum number of bytes that are read after the response. Enough for a client that started to send before it. */
 const MOST_PASSED_BYTES = 64 * 1024;
 
 interface EndOptions extends ProblemOptions<{}> {
@@ -57,15 +57,14 @@ export function endWithAnswer(socket: Duplex, { status, headers, content }: Answ
 }
 
 /**
- * Closes a connection after a response, even if the client is still sending. Closing a socket with unread input resets
- * it, and the reset can destroy the response. So our half is closed first, a little input is still read and dropped,
- * and the socket waits a moment for the client to close. `forAnswerMs` is the time for the response itself to leave.
- * Without it, the response has left when it is written.
+ * Closes a connection after a response, also if the client is still sending. A socket that is closed with unread input sends a reset, and a
+ * reset can destroy the response. So this end is closed for writing first. A little input is read and dropped, and the client gets a moment
+ * to close. `forAnswerMs` is the time for sending the response. Left out: it has been sent.
  */
 export function endGently(socket: Duplex, forAnswerMs = 0): void {
   pass(socket, MOST_PASSED_BYTES);
   const giveUp = (): void => void socket.destroy();
-  // Over TLS, the close of a client that has already disconnected may never be reported.
+  // Over TLS, a client that has already disconnected may never be reported as closed.
   let timer = setTimeout(giveUp, LINGER_MS + forAnswerMs).unref();
   socket.once("close", () => clearTimeout(timer));
   socket.end(() => {
@@ -85,10 +84,7 @@ function pass(socket: Duplex, bytes: number): void {
   socket.resume();
 }
 
-/**
- * Stops reading. A socket that is only paused reads once more and keeps the data: for a thousand sockets, this is 64
- * MiB of useless data.
- */
+/** Stops reading. A socket that is only paused reads once more and keeps the data: 64 MiB for a thousand sockets. */
 function stopReading(socket: Duplex & { readonly _handle?: { readStop?(): void } | null }): void {
   socket.pause();
   socket._handle?.readStop?.();

@@ -127,11 +127,11 @@ export async function listen(service: Responder, options: ListenOptions): Promis
           refuseTLS,
         );
   server.maxHeadersCount = 0; // the pipeline counts them and answers
-  // A client that closes its half of the connection still waits for its response. Node would close at once, and the
-  // client would get no response to a write. TLS always closes both halves.
+  // A client that closes its end for writing still waits for its response. Without this option, Node closes the connection, and the client
+  // gets no response to a write. TLS always closes both ends.
   if (tls === undefined) Object.assign(server, { httpAllowHalfOpen: true });
   server.on("clientError", (error, socket) => refuseUnreadable(error, socket, service));
-  // By default, Node answers these itself: it sends 100 before any check, or refuses, or does not answer at all.
+  // Without a listener, Node answers these requests itself: it sends 100 before any check, or refuses the request, or does not answer.
   server.on("checkContinue", answer);
   server.on("checkExpectation", answer);
   server.on("connect", (request, socket) => {
@@ -186,8 +186,8 @@ function refuseTLS(error: unknown): never {
 }
 
 /**
- * Closes connections whose client does not read, because the response waits in memory. A connection whose response is
- * still being made stays open.
+ * Closes connections whose client does not read the response, because the response waits in memory. A connection whose response is not
+ * ready yet stays open.
  */
 function endStalled(server: Server, idleSeconds: number): void {
   server.timeout = idleSeconds * 1000;

@@ -1,10 +1,10 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** How many requests of one connection are answered before others run: about half a millisecond. */
+/** The number of requests of one connection that are answered in one turn of the event loop: about half a millisecond. */
 const MOST_OF_A_TURN = 32;
 
-/** How many requests may wait on one connection while it is still read. */
+/** The number of requests that may wait on one connection. With more, the connection is no longer read. */
 const MOST_WAITING = 64;
 
 interface PipelineCounts {
@@ -15,9 +15,9 @@ interface PipelineCounts {
 const lines = new WeakMap<Socket, PipelineCounts>();
 
 /**
- * Answers a request when the earlier ones on its connection are answered. One packet can contain 2,000 requests: all
- * answers at once would wait in memory for a client that may never read, and one after another in one round of the
- * event loop would delay other clients.
+ * Answers a request after the earlier ones of its connection. One packet can contain 2,000 requests. If all were answered at the same time,
+ * the responses would wait in memory for a client that may never read. If all were answered in one turn of the event loop, other clients
+ * would wait.
  */
 export function inLine(socket: Socket, response: ServerResponse, answer: () => void): void {
   const line = lines.get(socket) ?? { waiting: 0, answered: 0 };

@@ -97,7 +97,8 @@ export function makeListener<Request extends AnyRequest>(
       if (answer instanceof Promise) void answer.then(reply);
       else reply(answer);
     };
-    // If a TLS connection is reset in the turn of its request, and the response is written later, Node never closes it.
+    // Over TLS, the response must be written in the same turn as the request. Otherwise Node never closes a connection that is reset in
+    // that turn.
     if (arrival.encrypted) respond();
     else batches.answer(respond);
   };
@@ -107,7 +108,7 @@ export function makeListener<Request extends AnyRequest>(
     if (next !== undefined && service.serves?.(target) === false) return next();
     if (isStream(request) && !admitStream(request))
       return refused("streams", readPeerAddress(request.socket), "Too many streams of one connection are open.");
-    // Created before the request waits in line, so that the framework sees errors of the function that it gave.
+    // Created before the request waits for earlier ones, so that the framework sees an error of its own function.
     const arrival = new NodeArrival(request, target, response, client && toldBy(client(incoming)));
     if (response.socket === null && request.httpVersionMajor === 1)
       inLine(request.socket, response, () => take(request, response, arrival));
@@ -121,8 +122,8 @@ function asOne(request: AnyRequest, response: AnyResponse): [IncomingMessage, Se
 }
 
 /**
- * The client if a function returns nothing useful. The address of the connection is not used instead, because it may be
- * that of a proxy.
+ * The client if the function of the framework returns nothing useful. The address of the connection is not used, because it may be that of
+ * a proxy.
  */
 const NOBODY: ToldClient = { address: undefined, encrypted: false };
 

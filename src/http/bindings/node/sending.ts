@@ -5,7 +5,7 @@ import type { Peer } from "./peer.ts";
 import { isStream, type OnStream } from "./streams.ts";
 import { makeUnread, type WatchedSocket } from "./unread.ts";
 
-/** How long a response may take to leave while its request is still arriving, in milliseconds. */
+/** The time limit for sending a response while its request is still arriving, in milliseconds. */
 const LEAVING_MS = 30_000;
 
 /** One for the whole process, because the memory is shared. */
@@ -25,7 +25,7 @@ export function send(
   tell: TellUnread,
 ): void {
   if (!isStillComing(request)) return sendWhole(response, answer, closing, tell);
-  // The data that came with the head may be the whole body. Then the connection can be used again.
+  // The data that arrived with the header fields may be the whole body. Then the connection can be used again.
   setImmediate(() => {
     const isCut = isStillComing(request);
     if (isCut && !isStream(request)) return sendAhead(request, response, answer);
@@ -53,7 +53,7 @@ function sendWhole(
 }
 
 /**
- * Returns the part of an HTTP/2 stream that is counted: a response waits for the reader of its stream, and is dropped
+ * Returns a stream of HTTP/2 as a socket whose unread octets are counted. Its response waits for the reader of the stream and is dropped
  * with it.
  */
 function ofStream(stream: OnStream["stream"], socket: Peer, octets: number): WatchedSocket {
@@ -70,23 +70,20 @@ function ofStream(stream: OnStream["stream"], socket: Peer, octets: number): Wat
   } as WatchedSocket;
 }
 
-/**
- * Returns true if other code in front of the service has answered in the meantime, for example a middleware with its
- * own timeout.
- */
+/** Returns true if other code has already answered the request, for example a middleware with its own timeout. */
 function isAnswered({ headersSent }: ServerResponse): boolean {
   return headersSent;
 }
 
 /**
- * Returns the encoding for a text. ASCII is the same in both, and Node copies it: with UTF-8 it reserves three times
- * the memory and waits for the next turn.
+ * Returns the encoding for a text. For ASCII, both give the same octets, and `latin1` is faster: for UTF-8, Node reserves three times the
+ * memory and sends in the next turn.
  */
 function chooseEncoding(content: string | Uint8Array, octets: number): "latin1" | "utf8" {
   return typeof content === "string" && octets === content.length ? "latin1" : "utf8";
 }
 
-/** Sends a response before the body has arrived, and does not wait for it: a refused client could send forever. */
+/** Sends a response before the whole body has arrived. It does not wait for the rest, because a refused client could send forever. */
 function sendAhead(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
   if (isAnswered(response)) return;
   const { socket } = response;

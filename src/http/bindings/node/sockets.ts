@@ -17,19 +17,15 @@ export interface ConnectionLimits {
 /** Receives the refusals before a request exists: the reason, the address and a detail. */
 export type TellRefused = (reason: RefusalReason, address: string, detail: string) => void;
 
-/**
- * The maximum number of connections that get a response at the same time when there is no room. Others are closed
- * without one.
- */
+/** The maximum number of connections that get a response at the same time if there are too many. The others are closed without one. */
 const MOST_TOLD = 500;
 
 /**
- * Returns the sockets of a server, from their arrival until they are closed, with and without TLS. A socket beyond the
- * limits gets a response and never becomes a request.
+ * Returns the sockets of a server, from their arrival until they are closed, with and without TLS. A socket beyond the limits gets a
+ * response and never becomes a request.
  *
- * A client may reset its connection at any moment. `node:http` listens for that only while it reads requests: not after
- * a `CONNECT`, and not on a socket that TLS has refused. An error without a listener ends the process, so each socket
- * has a separate listener for its whole life.
+ * A client may reset its connection at any time, and an error event without a listener ends the process. `node:http` listens only while it
+ * reads requests: not after a `CONNECT`, and not on a socket that TLS has refused. So each socket gets a listener of its own.
  */
 export function admitSockets(
   server: Server,
@@ -106,7 +102,7 @@ function insertListener(server: Server, event: string, listener: (socket: Socket
   );
 }
 
-/** Closes idle connections, so that they do not keep active ones out. */
+/** Closes idle connections, so that there is room for active ones. */
 function makeRoom(server: Server, sockets: ReadonlySet<Socket>): boolean {
   server.closeIdleConnections();
   for (const { destroyed } of sockets) if (destroyed) return true;

@@ -19,7 +19,7 @@ export type WatchedSocket = Peer &
   };
 
 const MEBIBYTE = 1024 * 1024;
-/** Connections with fewer octets are not counted: 10,000 of them together are the limit for all. */
+/** Connections with fewer octets are not counted: even 10,000 of them together stay within the total limit. */
 const LEAST_BYTES = 64 * 1024;
 /**
  * Node keeps 10 KiB (measured) for an open stream, plus its response. A limit of connections does not limit streams, so
@@ -41,9 +41,9 @@ interface OfAddress {
 }
 
 /**
- * Limits the memory of waiting responses, because a caller who requests long responses without reading them pays
- * nothing. Beyond the limit, it closes the connection or stream that has waited longest, of the address with the most
- * waiting octets. A caller who reads is never affected by one who does not.
+ * Limits the memory of responses that wait for slow clients. Without the limit, a client could request long responses and never read them.
+ * Above the limit, it takes the address with the most waiting octets, and closes its connection or stream that has waited longest. So a
+ * client that reads is not affected by one that does not.
  */
 export function makeUnread(mostBytes = 64 * MEBIBYTE): Unread {
   const waiting = new Map<WatchedSocket, UnreadEntry>();

@@ -30,8 +30,8 @@ interface ParseError extends Error {
 }
 
 /**
- * Answers an unreadable request as HTTP allows, and closes the connection. A method that Node's parser does not know is
- * handled like any other: the service decides whether the path exists and which methods it has.
+ * Answers a request that Node's parser refuses, and closes the connection. A method that the parser does not know is answered like any
+ * other: the service decides whether the path exists and which methods it has.
  */
 export function refuseUnreadable(error: ParseError, socket: Duplex, service: Responder): void {
   // Later input is unreadable too, and closing the socket now would destroy the response.
@@ -48,10 +48,10 @@ export interface HoldsMessage {
   readonly _httpMessage?: ServerResponse | null;
 }
 
-/** Waits until the earlier requests are answered, because responses are matched by their order (RFC 9112 §9.3.2). */
+/** Waits until the earlier requests of the connection are answered, because a client assigns responses by their order (RFC 9112 §9.3.2). */
 export function inTurn(socket: Duplex & HoldsMessage, act: () => void): void {
   const before = socket._httpMessage;
-  // An incomplete request is the unreadable one. It may already have its response.
+  // The current message may be the unreadable request itself.
   if (before === undefined || before === null) act();
   else if (before.req.complete) before.once("close", () => inTurn(socket, act));
   else if (before.headersSent) socket.destroy();
@@ -120,15 +120,14 @@ function fieldsIn(text: string): string[] {
 }
 
 function chooseCode({ code, reason, rawPacket }: ParseError): ProblemCode {
-  // With two lengths the end of the message is ambiguous. An unsupported transfer coding is only a limit of this
-  // server.
+  // Two different lengths make the end of the message ambiguous. An unknown transfer coding is only not supported here.
   if (code === "HPE_INVALID_TRANSFER_ENCODING" && reason?.includes("Content-Length") !== true) return "not_implemented";
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return "request_timeout";
   if (code !== "HPE_HEADER_OVERFLOW") return "malformed";
   const packet = Buffer.from(rawPacket ?? []).toString("latin1");
   const lineEnd = packet.indexOf("\r\n");
   const line = lineEnd === -1 ? packet : packet.slice(0, lineEnd);
-  // The packet may be the last of several. A text with white space is then a header field, not a target.
+  // The packet may be a later one of the request. A text with white space is then a part of a header field and not a target.
   const isTarget = /^([A-Z-]+ )?\S*( HTTP\/1\.\d)?$/.test(line);
   return isTarget && (lineEnd === -1 || lineEnd > MAX_REQUEST_LINE_BYTES) ? "uri_too_long" : "headers_too_large";
 }
