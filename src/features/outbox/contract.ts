@@ -6,7 +6,7 @@ import type { Cause, Change, JSONValue, Store } from "../../store/store.ts";
 
 /** An event of a record: enough to look up the record, without its content. */
 export interface RecordEvent {
-  /** The same for each try of one delivery, so that a subscriber can detect a repeated event. */
+  /** Each try of one delivery has the same id, so that a subscriber can detect a repeated event. */
   readonly id: number;
   /** The plural of the resource: `orders`. */
   readonly resource: string;
@@ -16,11 +16,11 @@ export interface RecordEvent {
   /** The name of the action. Null for every other kind. */
   readonly action: string | null;
   /**
-   * The record whose deletion deleted all records of `resource` that belonged to it, as items go with their order. `record` is null then. There
-   * may have been none. Null for every other event.
+   * The deleted parent, if its deletion also deleted all records of `resource` that belonged to it, for example the order of items. There
+   * may have been no such records. `record` is then null. Null for every other event.
    */
   readonly deletedWith: { readonly resource: string; readonly record: number | string } | null;
-  /** The time when it was written: RFC 3339. */
+  /** The time when the event was written: RFC 3339. */
   readonly at: string;
   readonly cause: Cause;
   /** 1 for the first try. */
@@ -29,10 +29,14 @@ export interface RecordEvent {
 
 /** A receiver of the events of some resources: a mailer, a search index, a webhook. */
 export interface Subscriber {
-  /** Lower-case words joined by hyphens. The name is stored in the database: another name is another subscriber. */
+  /**
+   * Lower-case words joined by hyphens. The database stores the name. A subscriber with a new name does not get the events of the old name.
+   */
   readonly name: string;
   readonly to: readonly Resource[];
-  /** Delivers an event. It is done when the promise resolves. After any error it is tried again, later each time. */
+  /**
+   * Delivers an event. The delivery is done when the promise resolves. After an error it is tried again, after a longer pause each time.
+   */
   deliver(event: RecordEvent, delivery: Delivery): Eventually<void>;
 }
 
@@ -40,17 +44,17 @@ export interface Subscriber {
 export interface Delivery {
   /** The store of the service that delivers. An event has only ids. */
   readonly store: Store;
-  /** Aborted when its time is over, or when the service stops. */
+  /** Aborted when the time of the try is over (`timeoutSeconds`), or when the service stops. */
   readonly signal: AbortSignal;
 }
 
-/** Queued work: its arguments and its tries. */
+/** Queued work, with its arguments and the number of the try. */
 export interface Job<A extends JSONValue = JSONValue> {
-  /** The same for each try of one job, so that a worker can detect a repeated job. */
+  /** Each try of one job has the same id, so that a worker can detect a repeated job. */
   readonly id: number;
   /** The arguments, as they were queued. */
   readonly about: A;
-  /** The time when it was queued: RFC 3339. */
+  /** The time when the job was queued: RFC 3339. */
   readonly at: string;
   /** 1 for the first try. */
   readonly attempt: number;
@@ -59,17 +63,18 @@ export interface Job<A extends JSONValue = JSONValue> {
 /** A kind of queued work of a feature, registered with `Outbox.worker`. */
 export interface Worker<A extends JSONValue = JSONValue> {
   /**
-   * Lower-case words joined by hyphens, unique among workers and subscribers. The name is stored in the database: another name is another
-   * worker.
+   * Lower-case words joined by hyphens, unique among workers and subscribers. The database stores the name. A worker with a new name does
+   * not get the jobs of the old name.
    */
   readonly name: string;
-  /** Does a job. It is done when the promise resolves. After any error it is tried again, later each time. */
+  /** Does a job. The job is done when the promise resolves. After an error it is tried again, after a longer pause each time. */
   run(job: Job<A>, delivery: Delivery): Eventually<void>;
 }
 
 /**
- * Returns the changes that queue one job, for any transaction. `about` is stored and shown to administrators at `/outbox`: it must not
- * contain a secret. `now` and `dueAt` in milliseconds since the epoch. `dueAt` may be any time ahead. Default: `now`.
+ * Returns the changes that queue one job, for any transaction. `about` must not contain a secret, because it is stored and shown to
+ * administrators at `/outbox`. `now` and `dueAt` are in milliseconds since the epoch. `dueAt` may be any time in the future. Default:
+ * `now`.
  */
 export type Queue<A extends JSONValue> = (
   about: A,

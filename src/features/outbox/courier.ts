@@ -6,15 +6,16 @@ import { deliver, outcomes, TOGETHER, type Delivered, type DeliveryOptions } fro
 import { awaitedSubscribers, dueEvents } from "./due.ts";
 import { createLease } from "./lease.ts";
 
-/** The delay after a write before its event is looked for. By then the write is usually on the disk. */
+/** The delay after a write before the courier looks for its event. By then the write is usually committed. */
 const SOON_MS = 20;
 
-/** Runs the delivery loop, in one process at a time, while that process holds the lease. */
+/** Delivers events in rounds. A round starts due deliveries until none is left. Only the process with the lease delivers. */
 export interface Courier {
   /** Delivers due events. Resolves when nothing more is due now. */
   run(): Promise<void>;
-  /** Asks for a look at due events from a caller that may be waiting for slow deliveries. */
+  /** Starts a round. If a round is already running, makes it look for due events again without waiting for slow deliveries. */
   look(): void;
+  /** Calls `look` in a moment, after a write. */
   soon(): void;
   stop(): Promise<void>;
   measure(): readonly MetricFamily[];
@@ -39,7 +40,7 @@ export function createCourier(options: DeliveryOptions): Courier {
   const telling = toldOnce((error) => observe({ kind: "notice", level: "error", message, error }));
 
   async function goRound(): Promise<void> {
-    // The lease is longer than any try, so that no other process starts while a try is running.
+    // The lease is longer than the longest try, so that no other process delivers while a try is running.
     while (!stopped.signal.aborted && (await lease.hold(now(), timeoutSeconds * 2))) {
       woken = Promise.withResolvers();
       const isMoreDue = await deliveries.beginDue();
@@ -53,7 +54,7 @@ export function createCourier(options: DeliveryOptions): Courier {
     }
   }
 
-  // Runs rounds one after the other. A running round may have looked before the new event was written.
+  // Always adds a round, because the running round may have read the due events before the new one was written.
   const run = (): Promise<void> => {
     rounds++;
     round = round
@@ -127,7 +128,7 @@ function trackDeliveries(
         if (outcome !== null) counted[outcome]++;
       })
       .finally(() => underWay.delete(id));
-    // The round that waits for it gets the error. If that round is over, the event is delivered again.
+    // The round that waits for the delivery gets the error. If that round has ended, the event is delivered again later.
     done.catch(() => undefined);
     underWay.set(id, { to: row.record["subscriber"] as string, done });
   }
@@ -136,7 +137,7 @@ function trackDeliveries(
     async beginDue() {
       let isMoreDue = false;
       for (const to of await awaitedSubscribers(store)) {
-        // A subscriber with the largest number of running deliveries gets no more for now, so that one that hangs does not delay others.
+        // Each subscriber has its own limit of running deliveries, so that a subscriber that hangs does not delay others.
         const but = underWayTo(to);
         const most = TOGETHER - but.length;
         const due = most === 0 ? [] : await dueEvents(store, { to, but, most, now: now() });

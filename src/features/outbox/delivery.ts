@@ -31,7 +31,7 @@ export type Delivered = (typeof outcomes)[number];
 
 /**
  * Delivers one event, or does one job, and stores the outcome. Returns null if the process stops first. Throws if the outcome cannot be
- * stored. The event is then delivered again.
+ * stored. In both cases the event is delivered again.
  */
 export async function deliver(row: Row, options: DeliveryOptions, stopped: AbortSignal): Promise<Delivered | null> {
   const { store, timeoutSeconds } = options;
@@ -40,7 +40,7 @@ export async function deliver(row: Row, options: DeliveryOptions, stopped: Abort
     const receive = requireReceiver(row, options);
     await inTime(async () => receive({ store, signal }), signal);
   } catch (error) {
-    // The shutdown of the process interrupted it, which is not a failure of the subscriber.
+    // If the shutdown of the process interrupted the delivery, the subscriber did not fail.
     return stopped.aborted ? null : postpone(row, error, options);
   }
   await store.write({
@@ -50,8 +50,8 @@ export async function deliver(row: Row, options: DeliveryOptions, stopped: Abort
 }
 
 /**
- * Finds the subscriber of an event or the worker of a job. Throws if it no longer exists. The row is then deleted when a program that knows
- * the name delivers it, or by an administrator.
+ * Returns the function that receives the event or the job of a row. Throws if its subscriber or worker no longer exists. The row then stays
+ * until a program with this subscriber or worker delivers it, or until an administrator deletes it.
  */
 function requireReceiver(
   row: Row,
@@ -68,7 +68,7 @@ function requireReceiver(
   return (delivery) => subscriber.deliver(readEvent(row), delivery);
 }
 
-/** Stops waiting for a subscriber that ignores its signal. */
+/** Runs a task. Throws when the signal is aborted, even if the task ignores the signal. */
 async function inTime(task: () => Promise<void>, signal: AbortSignal): Promise<void> {
   let forget = (): void => undefined;
   const over = new Promise<never>((_, reject) => {
@@ -94,7 +94,7 @@ async function postpone({ record, revision }: Row, error: unknown, options: Deli
     due_at: new Date(now() + pauseMs(attempt, random())).toISOString(),
     error: describeError(error),
   };
-  // If an administrator has deleted or retried the event in the meantime, that change wins.
+  // The revision makes this write fail if an administrator has deleted or retried the event in the meantime.
   await store.write({ changes: [{ kind: "update", collection, key: id, values, revision }] });
   const what = record["kind"] === "job" ? "A job failed in the worker" : "An event was not delivered to the subscriber";
   const message = `${what} ${String(record["subscriber"])} and is`;
@@ -112,7 +112,7 @@ async function postpone({ record, revision }: Row, error: unknown, options: Deli
   return failed ? "failed" : "postponed";
 }
 
-/** Doubles the pause each time, up to an hour. Half of it is random. */
+/** Returns the pause after a try: twice the last one, up to an hour. Half of it is random. `chance` is from 0 up to 1. */
 function pauseMs(attempt: number, chance: number): number {
   const most = Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), LAST_RETRY_MS);
   return most / 2 + (most / 2) * chance;

@@ -10,8 +10,8 @@ const now = Date.parse("2026-01-31T09:30:00Z");
 const minute = 60_000;
 
 /**
- * Makes a store with events: for each one the subscriber, how long ago it became due in milliseconds, whether it has finally failed, and
- * whether it is a job for a chosen time.
+ * Makes a store with events. `dueAgo` is the time since the event became due, in milliseconds. `failed` is true after its last try,
+ * `planned` for a job at a chosen time.
  */
 async function storeWith(
   ...events: readonly (readonly [to: string, dueAgo: number, failed?: boolean, planned?: boolean])[]
@@ -52,13 +52,13 @@ test("returns the due events of a subscriber, the longest due first", async () =
   assert.deepEqual(await awaitedSubscribers(store), ["mail", "web"]);
 });
 
-test("treats an event that was written while the clock was hours ahead as due, but not one that is postponed for an hour", async () => {
+test("returns an event that was written while the clock was hours ahead, but not one that is postponed for an hour", async () => {
   const store = await storeWith(["mail", -300 * minute], ["mail", -60 * minute], ["mail", 1]);
 
   assert.deepEqual(await loadIds(store, "mail"), [3, 1]);
 });
 
-test("returns jobs for a chosen time when it has come, in order with other events, however far away it is", async () => {
+test("returns a job only after its chosen time, in the order of due times with other events", async () => {
   const store = await storeWith(
     ["mail", 2],
     ["mail", 3, false, true],
@@ -71,7 +71,7 @@ test("returns jobs for a chosen time when it has come, in order with other event
   assert.deepEqual(await loadIds(store, "mail", { most: 1 }), [2]);
 });
 
-test("reads no events of other subscribers, however many there are", async () => {
+test("finds the due events of a subscriber by the index, without reading those of others", async () => {
   const store = await storeWith(["mail", 1], ["web", 1], ["web", 1]);
   const queries: ListQuery[] = [];
   const watched: Store = { ...store, list: (query) => (queries.push(query), store.list(query)) };

@@ -7,12 +7,14 @@ const { collection } = mountedEvents;
 export const LAST_RETRY_MS = 3_600_000;
 
 /**
- * The longest plausible time until an event is due, in milliseconds. An event beyond it was written while the clock was ahead. It does not
- * apply to jobs for a chosen time (`planned`).
+ * The longest plausible time until an event is due, in milliseconds. An event with a later due time was written while the clock was wrong,
+ * and is due at once. A job for a chosen time (`planned`) has no such limit.
  */
 const FARTHEST_MS = LAST_RETRY_MS + 60_000;
 
-/** Returns the subscribers that still have events, also those that no longer exist. Uses one index lookup for each. */
+/**
+ * Returns the names of the subscribers and workers with events or jobs, also of those that no longer exist. Uses one index lookup for each.
+ */
 export async function awaitedSubscribers(store: Store): Promise<readonly string[]> {
   const names: string[] = [];
   for (;;) {
@@ -24,7 +26,7 @@ export async function awaitedSubscribers(store: Store): Promise<readonly string[
   }
 }
 
-/** The subscriber to look for, its running events to leave out, and the largest number of events. */
+/** The subscriber (`to`), the ids of its running events, which are left out (`but`), and the largest number of events (`most`). */
 export interface DueOptions {
   readonly to: string;
   readonly but: readonly number[];
@@ -34,8 +36,8 @@ export interface DueOptions {
 }
 
 /**
- * Returns the due events of one subscriber, the longest due first. Reads no events of other subscribers: one that hangs may have any number
- * of them.
+ * Returns the due events of one subscriber, the longest due first. Reads no events of other subscribers, because a subscriber that hangs
+ * may have any number of events.
  */
 export async function dueEvents(store: Store, { to, but, most, now }: DueOptions): Promise<readonly Row[]> {
   const find = async (planned: boolean, operator: "lte" | "gt", ms: number, limit: number): Promise<readonly Row[]> =>

@@ -7,9 +7,7 @@ import type { Collection } from "../../store/store.ts";
 
 const readOnly = { readOnly: true } as const;
 
-/**
- * The events that are still to be delivered, with a row for each subscriber. Administrators can read them. They are deleted after delivery.
- */
+/** The events that are not delivered yet, with a row for each subscriber, and the queued jobs. Administrators can read them. */
 export const events = defineResource({
   name: "event",
   plural: "outbox",
@@ -41,7 +39,7 @@ export const events = defineResource({
   },
   filters: { failed: ["eq"], subscriber: ["eq"] },
   sorts: ["due_at"],
-  // Few events wait, and only administrators read them.
+  // Lists may scan the table, because few events wait and only administrators read them.
   scans: true,
 });
 
@@ -50,8 +48,7 @@ const mounted: Mount = mount(events, {
 });
 
 /**
- * The index for the due events of one subscriber. It finds them regardless of the number of failed events, of jobs for a later time and of
- * events for others.
+ * The index for the due events of one subscriber. It skips failed events, jobs for a later time and the events of other subscribers.
  */
 const due = ["subscriber", "failed", "planned", "due_at", "id"];
 
@@ -60,7 +57,7 @@ export const mountedEvents: Mount = Object.freeze({
   collection: Object.freeze({ ...mounted.collection, indexes: [...(mounted.collection.indexes ?? []), due] }),
 });
 
-/** The process that delivers: one row, held until a time. */
+/** The lease: one row with the process that delivers, and the time when the lease expires. */
 export const leases: Collection = {
   name: "outbox_leases",
   key: "text",

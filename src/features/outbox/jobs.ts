@@ -6,7 +6,7 @@ import type { JSONValue, Row } from "../../store/store.ts";
 import type { Job, Queue, Worker } from "./contract.ts";
 import { mountedEvents } from "./events.ts";
 
-// Jobs: work of a feature that is queued in a transaction and done afterwards, now or at a chosen time.
+// Jobs: work that a feature queues in a transaction. A worker does it afterwards, as soon as possible or at a chosen time.
 
 const { collection } = mountedEvents;
 

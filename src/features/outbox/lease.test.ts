@@ -13,7 +13,7 @@ async function opened(): Promise<Store> {
   return store;
 }
 
-test("gives the lease to one process for its time, and then to the next one", async () => {
+test("gives the lease to one process until it expires, and then to another one", async () => {
   const store = await opened();
   const [one, other] = [createLease(store, "one"), createLease(store, "other")];
 
@@ -40,7 +40,7 @@ test("renews a lease that its holder took while the clock was hours ahead, and k
   assert.equal(await other.hold(60_000, 60), true);
 });
 
-test("leaves a lease of the longest possible time to its process", async () => {
+test("does not take over a lease of the longest possible time", async () => {
   const store = await opened();
   await createLease(store, "one").hold(0, 600);
 

@@ -4,16 +4,16 @@ import { leases } from "./events.ts";
 const KEY = "outbox";
 
 /**
- * The longest plausible lease from now, in milliseconds. A longer one was taken while the clock was ahead: no lease is longer than twice
- * the longest try.
+ * The longest plausible lease from now, in milliseconds. No lease is longer than twice the longest try. A lease that expires later was
+ * taken while the clock was wrong.
  */
 const FARTHEST_MS = 660_000;
 
 /** Ensures that one process at a time delivers. If that process dies, the others wait until its lease expires. */
 export interface Lease {
   /**
-   * Returns true if this process holds the lease from now on, for half of `seconds` or more. It renews the lease when half of the time is
-   * over, not at each call.
+   * Takes or renews the lease for `seconds`. Returns true if this process holds it for at least half of that time. A call in the first half
+   * of the lease does not renew it. `now` is in milliseconds since the epoch.
    */
   hold(now: number, seconds: number): Promise<boolean>;
   /** Releases the lease for the next process, if this process holds it. */
@@ -35,7 +35,7 @@ export function createLease(store: Store, holder: string): Lease {
     const held = row.record as unknown as Row;
     if (!isFree(held)) return false;
     if (held.holder === holder && held.until >= enough && held.until <= until) return true;
-    // If two processes take it at the same time, one of them finds it changed.
+    // If two processes take the lease at the same time, the revision refuses the second write.
     const taken = await store.write({
       changes: [{ kind: "update", collection: leases, key: KEY, values: { holder, until }, revision: row.revision }],
     });

@@ -28,11 +28,11 @@ export interface OutboxOptions {
   /** The subscribers of the application. Features add more with `subscribe`. */
   readonly subscribers?: readonly Subscriber[];
   /**
-   * The maximum number of tries. After the last one, the event has failed. Default: 12. The last of 12 tries is a quarter to half an hour
-   * after the first.
+   * The maximum number of tries. After the last one, the event has failed. Default: 12. The last of 12 tries is between a quarter of an
+   * hour and half an hour after the first.
    */
   readonly attempts?: number;
-  /** The longest time of one try. Default: 30. At most 300. */
+  /** The longest time of one try, in seconds. Default: 30. At most 300. */
   readonly timeoutSeconds?: number;
   /** Returns a number from 0 up to 1. It varies the pauses between tries. Default: `Math.random`. */
   readonly random?: () => number;
