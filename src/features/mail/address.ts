@@ -2,7 +2,7 @@ import { isMailbox } from "../../resource/kinds/mailbox.ts";
 
 /** A sender: an address, and perhaps the name that mail programs show. */
 export interface Sender {
-  /** Empty if there is none. */
+  /** Empty if the sender has no name. */
   readonly name: string;
   readonly address: string;
 }
@@ -10,7 +10,7 @@ export interface Sender {
 const NAMED = /^([^<>"\\]*)<([^<>]*)>$/;
 
 /**
- * Parses a sender: `no-reply@example.com` or `Example <no-reply@example.com>`. Returns null if it is anything else: another form could add
+ * Parses a sender: `no-reply@example.com` or `Example <no-reply@example.com>`. Returns null for any other text, because it could add
  * recipients or headers.
  */
 export function readSender(text: string): Sender | null {
@@ -25,7 +25,7 @@ export function isHeaderText(text: string): boolean {
   return text.length <= 200 && text.isWellFormed() && !/[\p{Cc}\u2028\u2029]/u.test(text);
 }
 
-/** Returns true for an address that no mailbox can have (RFC 2606 §2). The first administrator has one until it is changed. */
+/** Returns true for an address that no mailbox can have (RFC 2606 §2). The first administrator has such an address until it is changed. */
 export function isReserved(address: string): boolean {
   return address.toLowerCase().endsWith(".invalid");
 }

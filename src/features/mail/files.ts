@@ -7,8 +7,9 @@ import type { Mail, SendMail } from "./contract.ts";
 import { formatMessage } from "./message.ts";
 
 /**
- * Sends no mail but writes each message as one `.eml` file, for development and tests. The folder is made if it is missing. A file appears
- * whole, and only its owner can read it (mode 0600), because links in it open accounts. Its name begins with the time.
+ * Writes each mail to an `.eml` file instead of sending it, for development and tests. Makes the folder if it is missing. A file is
+ * complete when it appears. Only its owner can read it (mode 0600), because a link in it may open an account. Its name begins with the
+ * time.
  *
  * @example
  * ```ts
@@ -42,6 +43,6 @@ export function mailFiles(folder: string): SendMail {
 
 function makeFileName({ at, id }: Mail): string {
   const time = new Date(at).toISOString().replaceAll(":", "-");
-  // Several services may use one folder.
+  // The random part is there because several services may use one folder.
   return `${time}-${id.replaceAll(/[^\w.-]/g, "_")}-${randomUUID().slice(0, 8)}.eml`;
 }

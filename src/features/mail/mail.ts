@@ -12,15 +12,15 @@ import { templateMistakes, createTemplates, type TemplatesByLanguage } from "./t
 
 /** Options of `mail()`: the sender, and the texts. */
 export interface MailOptions {
-  /** Sends a mail: `mailFiles(…)`, `smtpSender(…)`, or a function of your own for a provider's API. */
+  /** Sends a mail: `mailFiles(…)`, `smtpSender(…)`, or a custom function for a provider's API. */
   readonly send: SendMail;
   /** The sender of all mails: `no-reply@example.com` or `Example <no-reply@example.com>`. */
   readonly from: string;
-  /** The public address of the service, for links. A function if it is known only when the service listens. */
+  /** The public address of the service, for links. Give a function if the address is known only after the service listens. */
   readonly publicURL: string | (() => string);
   /** The name of the service in mails. Default: the name of the service. */
   readonly title?: string;
-  /** The language of mails that name none. Default: `en`. Built in: `en` and `de`. */
+  /** The language of a mail without `language`. Default: `en`. There are built-in templates for `en` and `de`. */
   readonly language?: string;
   /** Templates that replace built-in ones or add others, by language and name. */
   readonly templates?: TemplatesByLanguage;
@@ -29,9 +29,9 @@ export interface MailOptions {
 const outcomes = ["sent", "dropped", "failed"] as const;
 
 /**
- * Sends mails of other features through the outbox, never within a request. A mail is queued in the transaction of its event, so each
- * committed event has its mail, and a mail server that hangs delays no response. The outbox contains ids only: a mail is composed when it is
- * sent.
+ * Sends mails of other features through the outbox, never within a request. The transaction of an event also queues its mail, so each
+ * committed event has its mail, and a mail server that hangs delays no response. The outbox contains only ids, because a mail is composed
+ * when it is sent.
  *
  * @example
  * ```ts
@@ -109,7 +109,9 @@ function withoutEnd(url: string, basePath: string): string {
   return basePath !== "" && trimmed.endsWith(basePath) ? trimmed.slice(0, -basePath.length) : trimmed;
 }
 
-/** A mail server may repeat a part of the mail in its refusal. The outbox stores the error, so it must not contain the link or the code. */
+/**
+ * Removes the link and the code from an error. A mail server may repeat a part of the mail in its refusal, and the outbox stores the error.
+ */
 function withoutSecrets(error: unknown, { values }: Composed): Error {
   const secrets = ["link", "code"].flatMap((name) => values[name] ?? []);
   const tokens = secrets.flatMap((secret) => [secret, ...(URL.parse(secret)?.searchParams.values() ?? [])]);

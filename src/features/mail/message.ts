@@ -3,8 +3,8 @@ import { readSender } from "./address.ts";
 import type { Mail } from "./contract.ts";
 
 /**
- * Writes a mail as a message (RFC 5322, MIME). Throws if an address or the subject could add a header. The text is first and readable as it
- * is if it is ASCII.
+ * Formats a mail as a message (RFC 5322, MIME). Throws if an address or the subject could add a header. The plain text is the first part.
+ * It is not encoded if it is ASCII.
  */
 export function formatMessage(mail: Mail): string {
   const sender = readSender(mail.from);
@@ -17,7 +17,7 @@ export function formatMessage(mail: Mail): string {
     `Subject: ${encodedText(mail.subject)}`,
     `Date: ${new Date(mail.at).toUTCString().replace("GMT", "+0000")}`,
     `Message-ID: ${messageId(mail, sender.address)}`,
-    // RFC 3834: no vacation notice answers it.
+    // RFC 3834: prevents automatic answers, for example vacation notices.
     "Auto-Submitted: auto-generated",
     "MIME-Version: 1.0",
     `Content-Type: multipart/alternative; boundary="${boundary}"`,
@@ -29,7 +29,7 @@ export function formatMessage(mail: Mail): string {
   ].join("\r\n");
 }
 
-/** Each try of a mail has the same id, so that mail programs can show it once. */
+/** Returns the message id. It is the same for each try of a mail, so that mail programs can show the mail once. */
 function messageId(mail: Mail, from: string): string {
   const digest = createHash("sha256").update(`${mail.id} ${mail.to} ${mail.subject}`).digest("hex").slice(0, 24);
   const host = from.slice(from.lastIndexOf("@") + 1);
@@ -60,10 +60,10 @@ function base64Lines(content: string): readonly string[] {
   return text.match(/.{1,76}/g) ?? [];
 }
 
-/** Writes a text in a header: as encoded words (RFC 2047) unless it is ASCII. Throws if it has control characters. */
+/** Formats a text for a header. A text that is not ASCII becomes encoded words (RFC 2047). Throws if the text has control characters. */
 function encodedText(text: string): string {
   if (/[\p{Cc}\u2028\u2029]/u.test(text)) throw new Error("A header of a mail has more than one line.");
-  // A text that looks like an encoded word would be decoded.
+  // Also encodes an ASCII text that looks like an encoded word, because mail programs would decode it.
   if (isASCII(text) && !text.includes("=?")) return text;
   const words: string[] = [];
   let word = "";
@@ -78,7 +78,7 @@ function encodedText(text: string): string {
   return words.map((each) => `=?UTF-8?B?${Buffer.from(each).toString("base64")}?=`).join("\r\n ");
 }
 
-/** Writes the name of a sender. It has no quotation marks and no backslashes. */
+/** Formats the name of a sender. `readSender` allows no quotation marks and no backslashes in it. */
 function phrase(name: string): string {
   const encoded = encodedText(name);
   return encoded === name ? `"${name}"` : encoded;

@@ -1,6 +1,6 @@
 import { Secret } from "../../core/crypto/secret.ts";
 
-/** A mail server and the login for it. */
+/** A mail server, and the user and password for it. */
 export interface SMTPServer {
   readonly host: string;
   readonly port: number;
@@ -14,8 +14,8 @@ export interface SMTPServer {
 const CURE = "Write smtp://USER:PASSWORD@HOST:587 or smtps://USER:PASSWORD@HOST";
 
 /**
- * Reads `smtp://USER:PASSWORD@HOST:PORT` (port 587 if it is left out) and `smtps://…` (465). `password` replaces the one in the URL. Returns
- * the mistakes as sentences without the URL, which may contain a password.
+ * Reads `smtp://USER:PASSWORD@HOST:PORT` (default port: 587) and `smtps://…` (465). `password` is the password if the URL contains none;
+ * two passwords are a mistake. The mistakes do not contain the URL, because a password may be in it.
  */
 export function readSMTPURL(
   url: Secret,

@@ -14,18 +14,18 @@ import { readSMTPURL, type SMTPServer } from "./smtp-url.ts";
 export interface SMTPOptions {
   /** `smtp://USER:PASSWORD@HOST:PORT` (default port: 587) or `smtps://…` (465). */
   readonly url: string | Secret;
-  /** The password, if the URL has none. */
+  /** The password, if the URL contains none. */
   readonly password?: Secret;
 }
 
 type Nodemailer = typeof API;
 
-/** The longest time without any progress, in milliseconds. The outbox ends each try after its `timeoutSeconds`. */
+/** The longest time without progress, in milliseconds. The outbox also ends each try after its `timeoutSeconds`. */
 const TIMEOUT_MS = 20_000;
 
 /**
- * Makes a sender for an SMTP server. It needs the package `nodemailer`, which is installed separately. `smtp://` requires STARTTLS, except to
- * a loopback address; `smtps://` starts with TLS. Throws `DeclarationError` if an option is wrong or the package is missing.
+ * Makes a sender for an SMTP server. It needs the package `nodemailer`, which is installed separately. `smtp://` requires STARTTLS, except
+ * to a loopback address. `smtps://` starts with TLS. Throws `DeclarationError` if an option is wrong or the package is missing.
  *
  * @example
  * ```ts part
@@ -60,7 +60,7 @@ async function sendThrough(nodemailer: Nodemailer, server: SMTPServer, mail: Mai
   const raw = formatMessage(mail);
   const connection = await connected(host, port, signal);
   try {
-    // The address of the open connection decides, so that a name cannot resolve to another address afterwards.
+    // Uses the address of the open connection, because the host name could resolve to another address later.
     const isLocal = isLoopback(connection.remoteAddress ?? "");
     const transport = nodemailer.createTransport({
       host,

@@ -8,7 +8,7 @@ import { german } from "./german.ts";
 
 const builtIn: Readonly<Record<string, MailTemplates>> = { en: english, de: german };
 
-/** Templates by language: `en`, `de`. */
+/** Templates by language, for example `en` and `de`. */
 export type TemplatesByLanguage = Readonly<Record<string, MailTemplates>>;
 
 const PLACEHOLDER = /\{(\w+)\}/g;
@@ -25,11 +25,11 @@ export interface FilledTemplate {
 
 /** Fills in templates. */
 export interface Templates {
-  /** Throws if there is no such template, or if a value does not fit. */
+  /** Returns the content of a mail. Throws if the template does not exist, or if a value does not fit. */
   fill(composed: Composed, service: string): FilledTemplate;
 }
 
-/** Makes the templates of a service: the given ones, and the built-in ones for the others. */
+/** Makes the templates of a service: its own, and the built-in templates that it does not replace. `language` is the default. */
 export function createTemplates(ownTemplates: TemplatesByLanguage, language: string): Templates {
   const find = (name: string, wanted: string): readonly [MailTemplate, string] => {
     for (const each of [wanted, wanted.split("-")[0]!, language, language.split("-")[0]!, "en"]) {
@@ -57,11 +57,11 @@ export function createTemplates(ownTemplates: TemplatesByLanguage, language: str
   };
 }
 
-/** Throws if a value is not what its name says: a template could otherwise carry a text that a caller chose. */
+/** Throws if a link, a code or another value has the wrong format. Otherwise a mail could contain a text that a caller chose. */
 function requireValues(values: Composed["values"]): void {
   for (const [name, value] of Object.entries(values)) {
     const fits = name === "link" ? FULL_URL.test(value) : name === "code" ? CODE.test(value) : true;
-    // Links with long tokens are the longest values. A line of a mail has at most 998 octets.
+    // A line of a mail has at most 998 octets, and the longest value is a link with a long token.
     if (!fits || value.length > 900 || /[\p{Cc}\u2028\u2029]/u.test(value))
       throw new Error(
         `The value ${name} of a mail does not fit: a link is a URL, a code has eight digits, others are one line.`,
@@ -69,7 +69,7 @@ function requireValues(values: Composed["values"]): void {
   }
 }
 
-/** Replaces the placeholders of a text. A value is never searched for placeholders. */
+/** Replaces the placeholders of a text. Does not replace placeholders within the values. */
 function fillIn(text: string, values: Composed["values"]): string {
   return text.replaceAll(PLACEHOLDER, (_, name: string) => values[name] ?? "");
 }
@@ -78,7 +78,7 @@ function fillInHTML(text: string, values: Composed["values"]): string {
   return text.replaceAll(PLACEHOLDER, (_, name: string) => String(html`${values[name] ?? ""}`));
 }
 
-/** Returns the paragraphs whose values are all there. */
+/** Returns the filled-in paragraphs. Leaves out each paragraph with a missing value. */
 function fillParagraphs(text: string, values: Composed["values"]): readonly string[] {
   return text
     .trim()
@@ -143,7 +143,9 @@ function collectMistakes(name: string, template: unknown): readonly string[] {
   ];
 }
 
-/** A template that replaces a built-in one has its values, and its link and its code. */
+/**
+ * Returns the mistakes of a template that replaces a built-in one: it may use only the same values, and must have the link and the code.
+ */
 function replacedMistakes(name: string, template: MailTemplate): readonly string[] {
   const replaced = english[name];
   if (replaced === undefined) return [];

@@ -1,13 +1,13 @@
 import { seriesOf } from "../../core/measurement.ts";
 import type { Observation } from "../../core/observation.ts";
 
-/** The most callers that are counted separately. Later ones are counted as `others`. */
+/** The maximum number of callers that are counted separately. Later callers are counted together, as `others`. */
 const MAX_CALLERS = 100;
 
 /** Counts the uses of deprecated parts. */
 export interface DeprecatedUses {
   take(request: Extract<Observation, { kind: "request" }>): void;
-  /** The number of uses by series. */
+  /** The number of uses of each series. */
   readonly uses: ReadonlyMap<string, number>;
 }
 

@@ -6,7 +6,7 @@ import { Histogram } from "./histogram.ts";
 /** The interval between checks of the event loop. Each check costs an idle process 0.15 ms. */
 const intervalMs = 100;
 
-/** Measures how long due work waits for the event loop, and how busy the event loop is. */
+/** Measures how long work that is due waits for the event loop, and how busy the event loop is. */
 export interface EventLoopWatch {
   /** Starts the checks. Returns a function that stops them. */
   start(): () => void;
@@ -14,8 +14,8 @@ export interface EventLoopWatch {
 }
 
 /**
- * Checks with a timer. It is late by the time that the loop was busy, which is the wait of a request that arrives at any moment.
- * `monitorEventLoopDelay` wakes the process five times as often, and its quantiles cannot be added across processes.
+ * Measures the event loop with a timer. The delay of the timer is the time that the loop was busy, and a request that arrives then waits as
+ * long. `monitorEventLoopDelay` of Node would wake the process five times as often, and its quantiles cannot be added across processes.
  */
 export function watchEventLoop(): EventLoopWatch {
   requireArguments("watchEventLoop", arguments, {});

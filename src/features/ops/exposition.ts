@@ -14,7 +14,7 @@ export function formatFamilies(families: readonly MetricFamily[]): string {
     .join("");
 }
 
-/** Combines the metrics of several processes. */
+/** Combines the metrics of several processes: adds the values of each series, or takes the largest one. */
 export function mergeFamilies(familyLists: readonly (readonly MetricFamily[])[]): readonly MetricFamily[] {
   const merged = new Map<string, { readonly family: MetricFamily; readonly samples: Map<string, number> }>();
   for (const family of familyLists.flat()) {
@@ -31,7 +31,8 @@ export function mergeFamilies(familyLists: readonly (readonly MetricFamily[])[])
 }
 
 /**
- * Returns the counters that must be kept after their process has stopped. Prometheus would take a decrease for a restart of the counter.
+ * Returns the metrics that must be kept after their process has stopped: all except gauges. Without them, the sums over all processes would
+ * decrease, and Prometheus takes a decrease for a restart.
  */
 export function countersOf(families: readonly MetricFamily[]): readonly MetricFamily[] {
   return families.filter(({ type }) => type !== "gauge");

@@ -10,12 +10,13 @@ import type { EndpointDocumentation } from "../../http/endpoint/endpoint.ts";
 
 /** The parts that the health feature offers. */
 export interface Health {
-  /** Makes `/readyz` answer 503 from now on, so a load balancer uses other processes. */
+  /** Makes `/readyz` answer 503 from now on, so that a load balancer uses other processes. */
   stopping(): void;
 }
 
 /**
- * `GET /livez`: 200 while the process runs. `GET /readyz`: 200 while the store answers, otherwise 503. They need no authentication.
+ * `GET /livez` answers 200 while the process runs. `GET /readyz` answers 200 while the store answers, otherwise 503. Both need no
+ * authentication.
  *
  * @example
  * ```ts
@@ -33,7 +34,7 @@ export function health(...options: []): Feature<Health> {
       const message = "The process is not ready";
       const telling = toldOnce((error) => observe({ kind: "notice", level: "error", message, error }));
 
-      /** Callers learn only that the store fails. The reason is logged once, for the operator. */
+      /** Throws if the store does not answer. The caller learns only that the store fails. The log gets the reason once. */
       async function requireStore(): Promise<void> {
         try {
           await store.check();

@@ -27,20 +27,20 @@ function seriesFor(routes: Map<string | null, Map<string, Series>>, route: strin
   if (ofRoute === undefined) routes.set(route, (ofRoute = new Map<string, Series>()));
   let series = ofRoute.get(method);
   if (series === undefined) {
-    // The caller chooses an unknown path, so it must not become a label.
+    // The path of a request without a route must not become a label, because the caller can choose any path.
     series = { route: route ?? "none", method, statuses: new Map(), latency: new Histogram() };
     ofRoute.set(method, series);
   }
   return series;
 }
 
-/** Counts observations. It uses no library, because it runs on every request and needs only a few additions. */
+/** Counts observations. Uses no library, because this runs on every request and needs only a few additions. */
 export function makeMetrics(): Metrics {
   requireArguments("makeMetrics", arguments, {});
   const routes = new Map<string | null, Map<string, Series>>();
   const problems = new Map<string, number>();
   const refusals = new Map<string, number>();
-  // Starts at zero, so a first refusal is visible as an increase.
+  // Each reason starts at zero, so that Prometheus sees the first refusal as an increase.
   const unserved = new Map<RefusalReason, number>(refusalReasons.map((reason) => [reason, 0]));
   const deprecated = countDeprecated();
   const counts = { ...none };

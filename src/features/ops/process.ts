@@ -26,5 +26,5 @@ export function processFamilies(): readonly MetricFamily[] {
   ];
 }
 
-// Computed once. A new value each time would differ by rounding, and look like a restart.
+// Computed once. Rounding would make a new value differ, and a different start time looks like a restart.
 const startedAt = Math.round(performance.timeOrigin) / 1000;

@@ -18,13 +18,13 @@ export interface MetricsOffer {
   read(): readonly MetricFamily[];
 }
 
-/** Options of `metrics()`: the metrics in addition to those that the service measures itself. */
+/** Options of `metrics()`: the permission to read the metrics, and additional metrics. */
 export interface MetricsOptions {
-  /** The permission to read them. Default: administrators. */
+  /** The permission to read the metrics. Default: administrators. */
   readonly permission?: Permission;
   /** Returns more metrics, for example the version of the program or the state of other programs. */
   readonly families?: () => readonly MetricFamily[];
-  /** Returns the text if several processes are one service. Default: the metrics of this process only. */
+  /** Returns the metrics as text, for a service with several processes. Default: the metrics of this process only. */
   readonly gather?: () => Promise<string>;
 }
 
@@ -100,7 +100,8 @@ export function metrics(options: MetricsOptions = {}): Feature<MetricsOffer> {
 }
 
 /**
- * Returns the function that names families. The service's own families start with the name of the service. Other families keep their names.
+ * Returns the function that renames metric families. A name with the prefix `latchkey_` gets the name of the service as its prefix. Other
+ * names stay the same.
  */
 function familyNamer(service: string): (family: MetricFamily) => MetricFamily {
   const prefix = `${service.replaceAll("-", "_")}_`;
@@ -113,10 +114,10 @@ function familyNamer(service: string): (family: MetricFamily) => MetricFamily {
   });
 }
 
-/** The prefix of the service's own families when they are counted. */
+/** The prefix of the service's own metric families before they are renamed. */
 const OWN = "latchkey_";
 
-/** Returns the metrics of the log of a SQLite file. Returns none if there is no log. */
+/** Returns the size of the write-ahead log of a SQLite file, as a metric. Returns an empty list if there is no log. */
 export function walFamilies(bytes: number | undefined): readonly MetricFamily[] {
   if (bytes === undefined) return [];
   const name = "latchkey_sqlite_wal_bytes";

@@ -2,11 +2,11 @@
 const MOST_A_SECOND = 10;
 
 /**
- * Lets through a few lines of a kind per second, and then reports how many it dropped. So a caller who causes log lines cannot fill the
- * disk.
+ * Limits the lines of each kind per second, and then reports how many lines it dropped. A caller who causes log lines can therefore not
+ * fill the disk.
  */
 export interface Thinning {
-  /** Returns true if this line is let through. */
+  /** Counts a line of this kind. Returns true if the line may be written. */
   takes(kind: string): boolean;
 }
 

@@ -11,7 +11,7 @@ type OpenTelemetry = typeof API;
 
 /**
  * Makes spans for OpenTelemetry: one for each request, and others in it for its permission, its store calls and its password hashes.
- * Returns null if `@opentelemetry/api` is not installed, or if no SDK was set up with it before. In that case nothing is traced, at no
+ * Returns null if `@opentelemetry/api` is not installed, or if no SDK was set up with it before. The service then traces nothing, at no
  * cost.
  */
 export async function openTelemetry(): Promise<Tracer | null> {
@@ -37,7 +37,7 @@ function createTracer(api: OpenTelemetry, spans: Spans): Tracer {
   const within = <T>(span: Span, around: Context, work: () => T): T =>
     api.context.with(api.trace.setSpan(around, span), work);
   const fail = (span: Span, error: unknown): void => {
-    // A refusal or a missing record is a normal response, not a failure.
+    // A problem with a status below 500, for example 404, is a normal response and not a failure.
     const isAnswer = error instanceof Problem && error.status < 500;
     if (!isAnswer) span.setStatus({ code: api.SpanStatusCode.ERROR });
     if (error instanceof Error) span.setAttribute("error.type", error instanceof Problem ? error.code : error.name);
@@ -74,7 +74,10 @@ function createTracer(api: OpenTelemetry, spans: Spans): Tracer {
   });
 }
 
-/** Returns the caller's span, unless code in this process, such as an instrumentation of `node:http`, has started a span under it. */
+/**
+ * Returns the parent of a request's span. This is the span of the client, or the active span of this process if there is one. An
+ * instrumentation of `node:http`, for example, has already started a span under that of the client.
+ */
 function chooseParent(api: OpenTelemetry, trace: TraceContext | null): Context {
   const active = api.context.active();
   if (trace === null || api.trace.getSpan(active) !== undefined) return active;

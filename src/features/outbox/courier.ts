@@ -128,7 +128,7 @@ function trackDeliveries(
         if (outcome !== null) counted[outcome]++;
       })
       .finally(() => underWay.delete(id));
-    // The round that waits for the delivery gets the error. If that round has ended, the event is delivered again later.
+    // The round that waits for the delivery gets the error. If no round waits any more, the event is delivered again later.
     done.catch(() => undefined);
     underWay.set(id, { to: row.record["subscriber"] as string, done });
   }

@@ -14,7 +14,7 @@ async function opened(): Promise<Store> {
   return store;
 }
 
-/** Returns how many of these requests are let through. */
+/** Counts `times` requests, and returns how many of them are allowed. */
 async function letThrough(counter: RequestCounter, times: number, now: number, subject = "a"): Promise<number> {
   let allowed = 0;
   for (let at = 0; at < times; at++) if ((await counter.take(subject, now)).isAllowed) allowed++;
@@ -26,11 +26,11 @@ function createTeller(store: Store, counter: RequestCounter, kinds: string[] = [
   return createExchange({ store, counters: [counter], observe, now: () => start });
 }
 
-test("lets through at most the limit in any window", async () => {
+test("allows at most the limit in any window", async () => {
   const counter = requestCounter(await opened(), perMinute);
 
   assert.equal(await letThrough(counter, 12, start), 10);
-  // Half a window later, half of the ten still count.
+  // At the middle of the next window, half of the ten requests still count.
   assert.equal(await letThrough(counter, 12, start + 90_000), 5);
   assert.equal(await letThrough(counter, 12, start + 300_000), 10);
   assert.equal(await letThrough(counter, 3, start + 300_000, "b"), 3);
@@ -62,7 +62,7 @@ test("includes the counts of other processes after they were exchanged", async (
   await createTeller(store, here).tell();
   await createTeller(store, there).tell();
 
-  // One process knows the counts from its exchange. The other must read a row before it starts.
+  // `there` got the total from its exchange. A new process reads the rows before it counts. `here` has not exchanged again.
   assert.equal(await letThrough(there, 9, start), 2);
   assert.equal(await letThrough(requestCounter(store, perMinute), 9, start), 2);
   assert.equal(await letThrough(here, 9, start), 6);
@@ -70,7 +70,7 @@ test("includes the counts of other processes after they were exchanged", async (
   assert.equal(await letThrough(here, 9, start), 0);
 });
 
-test("writes a row for a subject after a twentieth of the limit", async () => {
+test("writes a row only for a subject with a twentieth of the limit", async () => {
   const store = await opened();
   const counter = requestCounter(store, { ...perMinute, limit: 100 });
   const teller = createTeller(store, counter);
@@ -116,7 +116,7 @@ test("counts in each process alone while the store does not answer, and logs it 
   assert.equal(await letThrough(requestCounter(store, perMinute), 12, start), 0);
 });
 
-test("allows no extra requests and no long refusal after the clock was turned back", async () => {
+test("allows no extra requests after the clock was turned back, and refuses no longer than two windows", async () => {
   const counter = requestCounter(await opened(), perMinute);
   await letThrough(counter, 10, start);
 

@@ -1,13 +1,13 @@
 import { after, type Eventually } from "../../core/eventually.ts";
 import type { Change, Collection, Row, Store } from "../../store/store.ts";
 
-/** The requests that all processes have let through, with a row for each window of each frequent subject. */
+/** The allowed requests of all processes, with a row for each window of each frequent subject. */
 export const requestCountsCollection: Collection = {
   name: "request_counts",
   key: "text",
   columns: [
     { name: "count", type: "integer" },
-    /** In milliseconds since the epoch. After this time no window needs the row. */
+    /** The time after which no window needs the row, in milliseconds since the epoch. */
     { name: "ends_at", type: "integer" },
   ],
   indexes: [["ends_at"]],
@@ -33,13 +33,13 @@ export interface CountResult {
 
 /** Counts the requests of each subject, in memory and for all processes of a store. */
 export interface RequestCounter {
-  /** Counts one request, or `by`, if the limit allows all of them. A refused request does not count. `now` in milliseconds. */
+  /** Counts `by` requests (default: 1) if the limit allows all of them. Refused requests do not count. `now` is in milliseconds. */
   take(subject: string, now: number, by?: number): Eventually<CountResult>;
-  /** Returns the counts that other processes need, at most `most` of them. */
+  /** Returns counts that are to be written for other processes, at most `most` of them. */
   due(most: number): readonly Due[];
 }
 
-/** The requests of one subject in this process that other processes do not know yet. */
+/** The requests of one subject in this process that are not in the store yet. */
 export interface Due {
   readonly key: string;
   readonly change: Change;
@@ -52,30 +52,32 @@ export interface Due {
 interface Entry {
   readonly subject: string;
   window: number;
-  /** The requests that all processes let through in the previous window. */
+  /** The number of allowed requests of all processes in the previous window. */
   before: number;
-  /** The requests that all processes let through in this window, as far as the store has reported. */
+  /** The number of allowed requests of all processes in this window, at the last exchange with the store. */
   reported: number;
-  /** The requests in this process since then. */
+  /** The number of allowed requests in this process since then. */
   own: number;
   /** The part of `own` that is being written to the store. */
   telling: number;
   loading: Promise<void> | null;
 }
 
-/** About 4 MB for each limit. A subject without a request is forgotten after half as many others had one. */
+/** This takes about 4 MB for each limit. A subject is forgotten after half as many other subjects had a request since its last one. */
 const MAX_SUBJECTS = 20_000;
-/** The part of a limit that a process may leave unwritten, as a divisor. */
+/** A process may leave one part in this number of a limit unwritten. */
 const SHARE = 20;
 
 /**
- * Counts in a sliding window of two counts: the requests of this window, and the share of the previous one that still overlaps the last
- * `windowSeconds`. A subject is written for other processes after a twentieth of the limit, so that rare subjects cost no row.
+ * Approximates a sliding window by two counts: the requests of this window, and a share of the requests of the previous one. The share is
+ * the part of the previous window that is within the last `windowSeconds`. A subject is written for other processes after a twentieth of
+ * the limit, so that rare subjects cost no row.
  */
 export function requestCounter(store: Store, { name, limit, windowSeconds }: CountedLimit): RequestCounter {
   const windowMs = windowSeconds * 1000;
   const worthTelling = Math.max(1, Math.floor(limit / SHARE));
-  // The current half and the previous one. A single map that deletes its first member repeatedly would have to search for it.
+  // Two maps, each with half of the subjects. When the current one is full, the older one is dropped as a whole. In a single map, finding
+  // the oldest member for each deletion would be slow.
   let entries = new Map<string, Entry>();
   let older = new Map<string, Entry>();
   const waiting = new Set<Entry>();
@@ -104,7 +106,7 @@ export function requestCounter(store: Store, { name, limit, windowSeconds }: Cou
 
   function roll(entry: Entry, now: number): void {
     const window = windowAt(now);
-    // After the clock was turned back, the entry stays in its window.
+    // If the clock was turned back, the entry stays in its window.
     if (window <= entry.window) return;
     entry.before = window === entry.window + 1 ? entry.reported + entry.own : 0;
     entry.window = window;
@@ -118,7 +120,7 @@ export function requestCounter(store: Store, { name, limit, windowSeconds }: Cou
     const sliding = used + entry.before * (leftMs / windowMs);
     const isAllowed = sliding + by <= limit;
     if (isAllowed) entry.own += by;
-    // Only allowed requests count as unwritten. The other processes would also refuse the rest.
+    // Refused requests are not written, because the other processes would refuse them too.
     if (entry.own - entry.telling >= worthTelling && waiting.size < MAX_SUBJECTS) waiting.add(entry);
     const remaining = isAllowed ? Math.floor(limit - sliding - by) : 0;
     const retrySeconds = isAllowed
@@ -166,7 +168,10 @@ function load(store: Store, name: string, entry: Entry): Eventually<void> {
   }
 }
 
-/** Returns the time until the next request is allowed: when enough of the previous window has passed, or else of this one. */
+/**
+ * Returns the time until the next request is allowed, in milliseconds. If this window still has room, the share of the previous one must
+ * become smaller. Otherwise this window must end, and then its own share must become smaller.
+ */
 function waitMs(
   { room, windowMs }: { readonly room: number; readonly windowMs: number },
   { before }: Entry,

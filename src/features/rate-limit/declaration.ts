@@ -24,19 +24,20 @@ export interface RateLimit {
   readonly name: string;
   /**
    * The subject whose requests count together. `address` (IPv6 by /64) is counted before credentials are checked. `user` counts a user, and
-   * `credential` one credential of a user. `caller` is the user, or else the address. A function returns its text synchronously. If it
-   * returns null, the request does not count. Any other result is an error (500). An anonymous caller has no user and no credential.
+   * `credential` one credential of a user. `caller` counts the user, or the address if the caller is anonymous. A function returns the text
+   * of the subject synchronously, or null to count nothing. Any other result is an error (500). The requests of an anonymous caller do not
+   * count for `user` and `credential`.
    */
   readonly by: "address" | "user" | "credential" | "caller" | ((request: LimitedRequest) => string | null);
-  /** The largest number of requests in any window. */
+  /** The largest number of requests in any period of `windowSeconds`. */
   readonly limit: number;
   readonly windowSeconds: number;
   /**
-   * Resources with everything under them, and endpoints as `"POST /api/token/"` or `"/reports"`. Together they are one scope. Default:
-   * every endpoint that checks credentials, including logins, but not health or the documentation.
+   * Resources with all of their endpoints, and single endpoints as `"POST /api/token/"` or `"/reports"`. Their requests count together.
+   * Default: every endpoint that checks credentials, including logins, but not health or the documentation.
    */
   readonly at?: readonly (Resource | string)[];
-  /** Counts only requests that permissions see as these actions. Default: all actions. */
+  /** Counts only requests with these actions, as permissions get them. Default: all actions. */
   readonly actions?: readonly Action[];
 }
 

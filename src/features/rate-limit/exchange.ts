@@ -4,12 +4,12 @@ import type { RequestCounter } from "./counter.ts";
 
 /** The largest number of subjects in one write, so that other writes do not wait long. */
 const TOGETHER = 500;
-/** The shortest time between two log messages about a failed exchange. */
+/** The shortest time between two log messages about a failed exchange, in milliseconds. */
 const SILENCE_MS = 60_000;
 
-/** Writes the counts of this process for the others, and reads their counts from the same rows. */
+/** Writes the counts of this process for the other processes, and reads the totals of all processes from the same rows. */
 export interface Exchange {
-  /** Writes one portion, if there is any. Resolves when it is written. Never rejects. */
+  /** Writes one portion of the waiting counts. Resolves when the write has succeeded or failed. Never rejects. */
   tell(): Promise<void>;
   /** Writes all remaining counts. */
   tellAll(): Promise<void>;
@@ -22,13 +22,13 @@ interface ExchangeOptions {
   readonly now: () => number;
 }
 
-/** Exchanges one portion at a time. Counts that arrive in the meantime are in the next one. */
+/** Creates the exchange. It writes one portion at a time. Counts that arrive in the meantime are in the next portion. */
 export function createExchange({ store, counters, observe, now }: ExchangeOptions): Exchange {
   let running: Promise<boolean> | null = null;
   let toldAt = -Infinity;
 
   async function portion(): Promise<boolean> {
-    // Sorts by key, so that two processes that write the same rows never deadlock.
+    // Sorted by key: two processes write the same rows in the same order, so they never deadlock.
     const due = counters
       .flatMap((counter) => counter.due(Math.ceil(TOGETHER / counters.length)))
       .toSorted((one, other) => (one.key < other.key ? -1 : 1));

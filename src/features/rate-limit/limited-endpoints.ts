@@ -5,7 +5,7 @@ import type { LimitedEndpoint } from "../../http/limiting/limiting.ts";
 import { servedBy } from "../../http/mount/endpoints.ts";
 import type { RateLimit } from "./declaration.ts";
 
-/** Caches which endpoints a limit applies to. This never changes, and every request needs it. */
+/** Caches the result of `appliesTo`, which never changes and which every request needs. */
 const cache = new WeakMap<RateLimit, WeakMap<LimitedEndpoint, boolean>>();
 
 /** Returns true if a limit counts the requests of an endpoint. */

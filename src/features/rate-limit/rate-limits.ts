@@ -35,8 +35,9 @@ const NONE: LimitFields = [];
 const PRUNE_SECONDS = 60;
 
 /**
- * Limits the number of requests, in all processes of a store together: 429 with `Retry-After`. Each process counts in memory, exchanges
- * counts in portions, and leaves at most a twentieth of a limit unwritten. If the store does not answer, each process counts alone.
+ * Limits the number of requests, for all processes of a store together. A request beyond a limit gets 429 with `Retry-After`. Each
+ * process counts in memory and exchanges its counts with the others. It leaves at most a twentieth of a limit unwritten. If the store does
+ * not answer, each process counts alone.
  *
  * @example
  * ```ts
@@ -130,7 +131,7 @@ function formatCredential({ id, scheme, keyId, sessionId, family }: Identity): s
   return `user ${id} ${scheme} ${keyId ?? sessionId ?? family ?? ""}`;
 }
 
-/** Returns the subject of a custom function. A caller may control the text, so a long text is replaced by its digest. */
+/** Checks the result of a custom function. Replaces a long text by its digest, because a caller may control the text. */
 function ownSubject(limit: string, value: unknown): string | null {
   const who = `by of the limit ${limit}`;
   const subject = atOnce(value, who);
@@ -156,7 +157,7 @@ function refusal({ name, limit, windowSeconds }: RateLimit, { retrySeconds }: Co
   });
 }
 
-/** An array that never has room. */
+/** The problem for an array with more records than the limit, which can never succeed. */
 function tooLong({ name, limit, windowSeconds }: RateLimit, records: number): Error {
   return problem(tooManyRequests, {
     detail: `The limit ${name} is ${limit} records in ${windowSeconds} seconds, and the array has ${records}. Send fewer records at once.`,

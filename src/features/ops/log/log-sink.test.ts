@@ -7,7 +7,7 @@ function readValues(sink: LogSink): Record<string, number> {
   return Object.fromEntries(sink.read().flatMap(({ samples }) => samples));
 }
 
-test("limits what waits for a stopped reader, and reports the loss when it reads again", async () => {
+test("limits the text that waits for a stopped reader, and reports the lost lines when it reads again", async () => {
   const pipe = new PassThrough({ highWaterMark: 1024 });
   const sink = logSink(pipe);
   const line = `${"x".repeat(1023)}\n`;
@@ -28,7 +28,7 @@ test("limits what waits for a stopped reader, and reports the loss when it reads
   assert.equal(after, "after");
 });
 
-test("survives a reader that has closed", async () => {
+test("counts the lost lines of a reader that has closed, and does not throw", async () => {
   const gone = new Writable({
     write: (_chunk, _encoding, done) => done(Object.assign(new Error("EPIPE"), { code: "EPIPE" })),
   });
@@ -41,7 +41,7 @@ test("survives a reader that has closed", async () => {
   assert.deepEqual(readValues(sink), { latchkey_log_lines_dropped_total: 3, latchkey_log_write_errors_total: 1 });
 });
 
-test("tries a full disk again, and keeps a line that was cut off separate", () => {
+test("writes again when a full disk has room, and starts a new line after a line that was cut off", () => {
   let room = 6;
   let file = "";
   const sink = fileSink((bytes) => {

@@ -4,7 +4,7 @@ import { objectWith } from "../../../core/checking/members.ts";
 import { requireArguments } from "../../../core/checking/options.ts";
 import { counter, type MetricFamily } from "../../../core/measurement.ts";
 
-/** The destination of log lines. No failure of it stops the process, blocks it, or fills its memory. */
+/** The destination of log lines. If it fails, the process does not stop or wait, and its memory does not fill. */
 export interface LogSink {
   /** Writes whole lines. Never throws and never waits. */
   write(text: string): void;
@@ -12,10 +12,10 @@ export interface LogSink {
   read(): readonly MetricFamily[];
 }
 
-/** The most bytes that may wait for a reader that has stopped reading. */
+/** The maximum number of bytes that wait for a reader that has stopped reading. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
-/** Returns the number of written bytes. Throws like `writeSync` of `node:fs`. */
+/** Writes bytes to a file, and returns how many were written. Throws like `writeSync` of `node:fs`. */
 type WriteFile = (bytes: Uint8Array) => number;
 
 /**
@@ -29,7 +29,7 @@ export function logSink(stream: Writable & { readonly fd?: number }): LogSink {
   return isFile ? createSink(fileWay((bytes) => writeSync(fd, bytes))) : createSink(streamWay(stream));
 }
 
-/** The way to write text. Calls `lost` if it fails, immediately or later. */
+/** Writes text to a file or a stream. `send` calls `lost` if the write fails, immediately or later. */
 interface LogOutput {
   send(text: string, lost: () => void): void;
   errors(): number;
@@ -62,7 +62,7 @@ function createSink(way: LogOutput): LogSink {
 
 function streamWay(stream: Writable): LogOutput {
   let errors = 0;
-  // Without a listener, the process would stop together with the reader of the log.
+  // If the reader of the log stops, the stream emits an error. Without a listener, that error would stop the process.
   stream.on("error", () => errors++);
   return {
     send(text, lost) {
@@ -75,13 +75,13 @@ function streamWay(stream: Writable): LogOutput {
   };
 }
 
-/** Writes synchronously. A file does not block, and the text is kept if the process is killed. */
+/** Returns the output for a file. It writes synchronously: a file does not block, and the text is kept if the process is killed. */
 function fileWay(write: WriteFile): LogOutput {
   let errors = 0;
   let isBroken = false;
   return {
     send(text, lost) {
-      // A line that was cut off by a full disk must not join the next line.
+      // A full disk may have cut off the last line, so the next line starts after a line break.
       let rest: Uint8Array = Buffer.from(isBroken ? `\n${text}` : text);
       try {
         while (rest.length > 0) rest = rest.subarray(write(rest));

@@ -6,7 +6,10 @@ import type { Observation, Observer } from "../../../core/observation.ts";
 import { visible } from "../../../core/visible.ts";
 import { makeThinning } from "../thinning.ts";
 
-/** The log level: `silent` nothing, `error` only errors, `info` also a line per request, `debug` also each refused credential. */
+/**
+ * The log level: `silent` (no lines), `error` (only errors), `info` (also requests and other events) or `debug` (also each refused
+ * credential).
+ */
 export type LogLevel = "silent" | "error" | "info" | "debug";
 
 /** A log of JSON lines. */
@@ -18,7 +21,7 @@ export interface Log {
 
 const FLUSH_AT_CHARACTERS = 16 * 1024;
 
-/** Half of the promised time, because a busy event loop is late. */
+/** Half of the 50 ms that `makeLog` promises, because a busy event loop runs the timer late. */
 const FLUSH_AFTER_MS = 25;
 
 const checks: ChecksOf<{ readonly level: LogLevel; readonly write: (text: string) => void }> = {
@@ -27,8 +30,8 @@ const checks: ChecksOf<{ readonly level: LogLevel; readonly write: (text: string
 };
 
 /**
- * Returns a log that writes observations as JSON lines. Errors are written immediately, so they survive a crash. The others are written
- * several at a time, within 50 ms. Returns null if nothing is logged. No observation contains a credential.
+ * Returns a log that writes observations as JSON lines. Errors are written immediately, so that a crash does not lose them. Other lines are
+ * written several at a time, within 50 ms. Returns null for the level `silent`. No observation contains a credential.
  */
 export function makeLog(level: LogLevel, write: (text: string) => void): Log | null {
   requireOptions({ level, write }, checks, { of: "makeLog" });
@@ -68,7 +71,7 @@ function buildLine(observation: Observation, level: LogLevel): Record<string, un
   return { time: new Date().toISOString(), level: own, event: observation.kind, ...buildMembers(observation) };
 }
 
-/** A level also includes the lines of the levels before it. */
+/** The order of the levels. A log writes the lines of its level and of the lower ones. */
 const loudness = { silent: -1, error: 0, info: 1, debug: 2 } as const;
 
 function chooseLevel(observation: Observation): Exclude<LogLevel, "silent"> {
@@ -137,7 +140,7 @@ function requestMembers(request: Observed<"request">): Record<string, unknown> {
     user_id: request.userId,
     actor_id: request.actorId,
     scheme: request.scheme,
-    // Left out if there is none.
+    // JSON leaves out an undefined member.
     trace_id: request.traceId ?? undefined,
     parent_id: request.parentId ?? undefined,
     deprecated: request.deprecated.length === 0 ? undefined : request.deprecated,
@@ -151,7 +154,7 @@ function endMembers(ended: Observed<"refresh_reuse" | "logins_ended">): Record<s
     : { ...about, which: ended.which, by: ended.by };
 }
 
-/** Returns the advice for the operator if both are the same person. */
+/** Returns the command with which the operator can bind the identity to the account, if both are the same person. */
 function describeCure({ issuer, subject, userId }: Observed<"identity_not_bound">): string {
   const words = [
     "latchkey user bind",

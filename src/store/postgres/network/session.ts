@@ -66,7 +66,7 @@ export function buildQuery({ name, text, values }: PostgresStatement, keeps: boo
   return name === undefined || !keeps ? query : { ...query, name };
 }
 
-/** Returns the same as `buildQuery`, but for rows as cells, which cost half as much as named columns. */
+/** Returns the same as `buildQuery`, with rows as cells. They cost half as much as rows with named columns. */
 export function buildCellsQuery(statement: PostgresStatement, keeps: boolean): QueryArrayConfig {
   return { ...buildQuery(statement, keeps), rowMode: "array" };
 }

@@ -43,7 +43,7 @@ export function leftOutIn(reason: string): number | null {
 
 type Of<Kind extends Change["kind"]> = Extract<Change, { readonly kind: Kind }>;
 
-/** What a change needs to know about the other changes of its transaction. */
+/** The data about the other changes of the transaction with which a change is compiled. */
 export interface Among {
   /** The keys of the changes before it. */
   readonly keys: readonly MadeKey[];
