@@ -1,20 +1,20 @@
 import type { Resource } from "../resource/resource.ts";
 import type { Cause, Change, Key, KeyOf } from "../store/store.ts";
 
-/** A write of a resource, before it is saved. It has only ids. */
+/** One write to a resource, before it is saved. It contains ids, but no field values. */
 export interface RecordWrite {
   readonly resource: Resource;
   readonly kind: "create" | "replace" | "update" | "delete" | "action";
   /** The name of the action. Null for every other kind of write. */
   readonly action: string | null;
   /**
-   * The id. For a new record, `keyOf` its change in the same transaction. Null for an action on the collection, and for records that are
-   * deleted together with another one.
+   * The id of the record. A new record has no id yet, so `keyOf` refers to the change that inserts it in the same transaction. Null for an
+   * action on the collection, and for records that are deleted together with another one.
    */
   readonly id: Key | KeyOf | null;
   /**
-   * Set if the database deletes all records of `resource` that refer to this deleted record. Then `id` is null and `kind` is `delete`, and
-   * there may be no such records. Null for every other write.
+   * The record whose deletion causes this write: the database deletes all records of `resource` that refer to it. There may be none. `id`
+   * is then null, and `kind` is `delete`. Null for every other write.
    */
   readonly deletedWith: { readonly resource: Resource; readonly id: Key } | null;
   readonly cause: Cause;

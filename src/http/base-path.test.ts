@@ -25,7 +25,7 @@ for (const [text, expected] of [
   ["https://a.example/b", null],
   [`/${"x".repeat(200)}`, null],
 ] as const) {
-  test(`parses the base path ${JSON.stringify(text)}`, () => {
+  test(`${expected === null ? "refuses" : "accepts"} the base path ${JSON.stringify(text)}`, () => {
     assert.equal(parseBasePath(text), expected);
   });
 }
@@ -41,5 +41,6 @@ for (const [path, expected] of [
   ["/", null],
   ["*", "*"],
 ] as const) {
-  test(`finds the rest of ${path} below /api/v1`, () => assert.equal(belowBasePath(path, "/api/v1"), expected));
+  test(`returns ${expected} as the rest of ${path} after /api/v1`, () =>
+    assert.equal(belowBasePath(path, "/api/v1"), expected));
 }

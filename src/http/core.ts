@@ -16,12 +16,12 @@ import type { LongReads } from "./scheduling/long-reads.ts";
 import type { SlowLists } from "./scheduling/slow-lists.ts";
 
 /**
- * Returns whether a credential with these scopes may be used with a method (`GET` also for HEAD and QUERY). It must
- * return true or false synchronously. Any other result is a fault (500), and the request is refused.
+ * Returns true if a credential with these scopes may be used with a method. HEAD and QUERY count as `GET`. The function must return true or
+ * false synchronously. Any other result is a fault (500), and the request is refused.
  */
 export type ScopesAllow = (scopes: readonly string[], method: string) => boolean;
 
-/** The part of a feature that shows what it offers. */
+/** The members of a feature that `use` needs: its name, and its set-up, which returns what it offers to other code. */
 export interface Offering<Offer> {
   readonly name: string;
   setUp(host: never): { readonly offer: Offer };
@@ -34,11 +34,11 @@ export interface ServiceCore {
   /** The reading methods of the store, for handlers and hooks. */
   readonly reader: StoreReader;
   readonly cursors: Cursors;
-  /** Makes the tags of records. */
+  /** Makes the ETags of records. */
   readonly stateTag: StateTag;
   /**
-   * The key for fingerprints of repeatable requests. A body may contain a password, and a plain digest of it could be
-   * guessed.
+   * The key for fingerprints of requests with an `Idempotency-Key`. A body may contain a password, which an attacker could guess from a
+   * digest without a key.
    */
   readonly fingerprintKey: Uint8Array;
   /** The path prefix of all endpoints, without a final slash. Empty for the root. */
@@ -47,15 +47,15 @@ export interface ServiceCore {
    * The header field, in lower case, with which administrators request an explanation of the schemes, and receive it.
    */
   readonly explainHeader: string;
-  /** The largest body of an endpoint without a limit, in bytes. */
+  /** The maximum size of a body, in bytes, if the endpoint declares none. */
   readonly maxBodyBytes: number;
   /** True if long bodies are compressed for callers that accept it. */
   readonly compression: boolean;
-  /** The memory that bodies use. */
+  /** Counts and limits the memory of bodies. */
   readonly heldBodies: HeldBodies;
-  /** The queue for lists that may take long. */
+  /** Limits the long reads of each caller. A long read may look at all rows. */
   readonly longReads: LongReads;
-  /** The lists that recently delayed all others. */
+  /** The lists whose reads were slow recently. They are read outside of the event loop. */
   readonly slowLists: SlowLists;
   /** The queues for changes of the same record. */
   readonly lines: Lines;

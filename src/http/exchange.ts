@@ -33,7 +33,7 @@ export class Exchange implements PermissionRequest {
   identityWasRead = false;
   /** True if the format has added data that must not be stored. The response is then not cached either. */
   showsUnkept = false;
-  /** The reason why the caller counts as unknown, if the endpoint shows it. */
+  /** The reason why a credential was rejected, on an endpoint with `refusals: "told"`. Otherwise null. */
   refusal: Refusal | null = null;
   /** The only rows that the permission allows. Null: all. */
   only: AllowedRows | null = null;
@@ -78,7 +78,7 @@ export class Exchange implements PermissionRequest {
     this.#identified = identified;
   }
 
-  /** Takes over the caller of another exchange, which then counts as having read the identity. */
+  /** Copies the caller of another exchange. The response of that exchange is then for this caller only. */
   inherit(other: Exchange): void {
     this.#identified = other.#identified;
     other.identityWasRead = true;
@@ -122,7 +122,7 @@ export class Exchange implements PermissionRequest {
     return this.service.store.write({ cause: this.cause, ...transaction }).finally(() => this.writing--);
   }
 
-  /** The query as it was sent, without its credentials. */
+  /** The query string as the client sent it, without credentials. */
   get query(): string {
     const [{ query }, { parameters }] = [this.call, this.service.chain];
     const hasCredentials = query !== "" && parameters.size > 0 && this.endpoint.access !== "open";
@@ -157,7 +157,7 @@ export class Exchange implements PermissionRequest {
     return this.service.basePath + path;
   }
 
-  /** Returns a parameter of the path that is an id. */
+  /** Returns a numeric id from the path. Throws a `TypeError` if the path has no such id. */
   id(name = "id"): number {
     const id = this.params[name];
     if (typeof id === "number") return id;
@@ -176,8 +176,8 @@ export class Exchange implements PermissionRequest {
 let lookBehind: (context: Context) => Exchange;
 
 /**
- * One request, for handlers, hooks and permissions: the call, the caller and the store. Valid until the request is answered. Call its
- * methods on the object itself: without it, they do not compile.
+ * One request, for handlers, hooks and permissions: the call, the caller and the store. Valid until the request is answered. Call the
+ * methods on the object: `context.id()` compiles, but a destructured `id()` does not.
  */
 export class Context<P extends Params = Params, B extends AnyBody = AnyBody> implements PermissionRequest {
   readonly #exchange: Exchange;
@@ -205,9 +205,9 @@ export class Context<P extends Params = Params, B extends AnyBody = AnyBody> imp
     return this.#exchange.action;
   }
 
-  /** The parameters of the path: `{name}` is a number, `{name:text}` a text. */
+  /** The parameters of the path: `{name}` is a number, `{name:text}` and `{name:uuid}` are texts. */
   get params(): P {
-    // The route has read them as the path declares.
+    // The router has parsed them with the types that the path declares.
     return this.#exchange.params as P;
   }
 
@@ -236,12 +236,15 @@ export class Context<P extends Params = Params, B extends AnyBody = AnyBody> imp
     return this.#exchange.requireIdentity();
   }
 
-  /** Why a credential was rejected, with `refusals: "told"`; otherwise null. Another cookie may name the caller. */
+  /**
+   * The reason why a credential was rejected, on an endpoint with `refusals: "told"`. Otherwise null. The caller may still be known, from
+   * another cookie.
+   */
   get refusal(): Refusal | null {
     return this.#exchange.refusal;
   }
 
-  /** Ends a request from a page of another site with 403 `cross_site`. For endpoints with a cookie. */
+  /** Ends a request from a page of another site with 403 `cross_site`. For endpoints that read a cookie themselves. */
   requireSameSite(this: Context): void {
     requireSameSite(this.#exchange.call, this.#exchange.service.sameSiteOrigins);
   }

@@ -9,7 +9,7 @@ import { Exchange } from "./exchange.ts";
 import { MAX_BODY_BYTES } from "./limits.ts";
 import { findEndpoint, type FindRoute } from "./routes.ts";
 
-/** Explains how the schemes judge a request. Reports nothing and has no other effect. */
+/** Explains the result of each scheme for a request. Emits no observation and changes no state. */
 function explainArrival(
   service: ServiceCore & { readonly find: FindRoute },
   arrival: Arrival,
@@ -31,8 +31,8 @@ export interface PermissionExplanation {
 }
 
 /**
- * The result of the schemes for a request, and of its endpoint's permission. The permission is null if the endpoint has
- * none, or it was not asked.
+ * The result of the schemes for a request, and of its endpoint's permission. The permission is null if the endpoint is open, or if a
+ * rejected credential ends the request before the permission decides.
  */
 export interface WholeExplanation extends Explanation {
   /** The declared path: `/orders/{id}`. */
@@ -40,7 +40,7 @@ export interface WholeExplanation extends Explanation {
   readonly permission: PermissionExplanation | null;
 }
 
-/** Explains a request as a whole. Reports nothing and has no other effect. */
+/** Explains the result of the schemes and of the permission for a request. Emits no observation and changes no state. */
 export async function explainWhole(
   service: ServiceCore & { readonly find: FindRoute },
   arrival: Arrival,
@@ -61,7 +61,10 @@ export async function explainWhole(
   return { ...whole, permission: { name, action: exchange.action, said, by: said === "some rows" ? columns : [] } };
 }
 
-/** Returns a witness for a caller that requests an explanation. Whether the caller may see it is known only later. */
+/**
+ * Returns a witness, which records the result of each scheme, if the caller requests an explanation. Otherwise returns null. Only
+ * administrators receive the explanation, and the caller is not identified yet.
+ */
 export function findWitness(call: Call, header: string): Witness | null {
   return call.header(header) === "1" ? new Witness() : null;
 }

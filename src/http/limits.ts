@@ -10,9 +10,9 @@ export const MAX_HEADER_BYTES = 16 * 1024;
 /** The maximum number of header fields. */
 const MAX_HEADER_FIELDS = 100;
 
-// `GET HTTP/1.1` without the target and the method.
+// The bytes of a request line in addition to the method and the target: the two spaces, the version and the line end.
 const AROUND_TARGET_BYTES = " HTTP/1.1\r\n".length + 1;
-// ": " and the line end.
+// The bytes of a header field in addition to its name and value: ": " and the line end.
 const AROUND_FIELD_BYTES = 4;
 
 /** Ends a request whose request line or header block is too large (contract, section 8). */

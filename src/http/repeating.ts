@@ -14,8 +14,8 @@ export function repeatKey({ call }: Exchange): string | null {
 }
 
 /**
- * Ends a request with an idempotency key before its body is read, if the endpoint cannot store the outcome. The client relies on its key,
- * so the key must not be ignored.
+ * Ends the request if its idempotency key is invalid, or if the endpoint cannot store the outcome. The client relies on its key, so the key
+ * must not be ignored.
  */
 export function requireRepeatable(exchange: Exchange): void {
   const {

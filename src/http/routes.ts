@@ -26,7 +26,7 @@ export type FindRoute = (path: string) => Match | null;
 
 const NO_PARAMS: Readonly<Record<string, never>> = Object.freeze({});
 
-/** `OPTIONS *` asks about the server as a whole (RFC 9110 §9.3.7). */
+/** The route of `OPTIONS *`, which asks about the server as a whole (RFC 9110 §9.3.7). */
 const SERVER: Match = {
   route: { path: "*", methods: new Map(), allow: "OPTIONS", parameters: [] },
   params: NO_PARAMS,
@@ -77,12 +77,14 @@ export function makeRoutes(
   };
 }
 
-/** Returns the endpoint for a method. `HEAD` uses that of `GET`. */
+/** Returns the endpoint for a method. `HEAD` uses the endpoint of `GET`. Returns undefined if there is none. */
 export function findEndpoint(route: Route | undefined, method: string): ServedEndpoint | undefined {
   return route?.methods.get(method === "HEAD" ? "GET" : method);
 }
 
-/** Returns the endpoint for a method. Returns null for `OPTIONS`, which every route answers. */
+/**
+ * Returns the endpoint for a method. Returns null for `OPTIONS`, which every route answers. Ends the request with 405 for any other method.
+ */
 export function requireEndpoint(route: Route, method: string): ServedEndpoint | null {
   const endpoint = findEndpoint(route, method);
   if (endpoint !== undefined) return endpoint;

@@ -65,7 +65,9 @@ export class ServedView implements View {
     return query === "" || parameters.size === 0 ? query : withoutParameters(query, (name) => parameters.has(name));
   }
 
-  /** Decided by the path, because a request may end before its endpoint is known. */
+  /**
+   * True if any endpoint of the path has a secret query. The method is not checked, because a request may end before its endpoint is known.
+   */
   get #hidesQuery(): boolean {
     const { match } = this.#seen;
     return match !== null && [...match.route.methods.values()].some(({ query }) => query === "secret");
@@ -128,7 +130,7 @@ export class ServedView implements View {
     return offers.filter((each) => each !== null);
   }
 
-  /** Reads a record once for all offers. */
+  /** Returns a record. Reads it once for all offers. */
   #find(mount: MountInPlace, exchange: Exchange): Eventually<Row | null> {
     this.#found ??= new Map();
     const at = `${mount.collection.name} ${exchange.key()}`;
@@ -137,7 +139,7 @@ export class ServedView implements View {
     return found;
   }
 
-  /** Runs the steps of a request up to the handler. */
+  /** Returns the offer of one endpoint. Runs the steps of a request up to the handler, and returns null if they end with a problem. */
   async #offer(endpoint: ServedEndpoint, path: string): Promise<Offer | null> {
     const { service } = this.#seen;
     const { method, action = "call", mounted, own } = endpoint;
@@ -215,14 +217,14 @@ export class ServedView implements View {
   }
 }
 
-/** Removes the preconditions and the fields of a write, because a repeated request has none. */
+/** Removes the header fields that only the original request may use: the preconditions, and the fields of a body and of a write. */
 function withoutConditions(rawHeaders: readonly string[]): readonly string[] {
   return rawHeaders.filter((_, at) => !OF_ONE_REQUEST.test(rawHeaders[at - (at % 2)]!));
 }
 
 const OF_ONE_REQUEST = /^(?:if-(?:none-)?match|prefer|idempotency-key|content-.*|transfer-encoding)$/i;
 
-/** Runs a request. Returns null if it ends with a problem. */
+/** Returns the result of `ask`. Returns null if `ask` throws a problem. */
 async function runOrNull<T>(ask: () => Eventually<T>): Promise<T | null> {
   try {
     return await ask();

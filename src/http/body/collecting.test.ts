@@ -14,7 +14,7 @@ function weighed(pieces: number, announced: number, beside = 0): number {
   return sum;
 }
 
-test("counts the memory in use: twice as much each time, but never more than announced", () => {
+test("doubles the counted memory as a body grows, up to the announced length", () => {
   assert.equal(weighed(1, 1000), 10);
   assert.equal(weighed(3, 1000), 40);
   assert.equal(weighed(3, 30), 30);

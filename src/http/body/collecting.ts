@@ -31,8 +31,8 @@ export class CollectedBody {
   }
 
   /**
-   * Adds a piece. Throws the problem `content_too_large`, or the one of `weigh`, and then drops the earlier pieces.
-   * Throws a `TypeError` if the piece is not octets.
+   * Adds a piece. Throws the problem `content_too_large` if the body is too large, or the problem of `weigh` if there is too little memory.
+   * Both drop the earlier pieces. Throws a `TypeError` if the piece is not octets.
    */
   add(chunk: Uint8Array): void {
     if (!isUint8Array(chunk)) throw noOctets(chunk);
@@ -80,7 +80,7 @@ function tooLarge(maxBytes: number): Error {
   return problem("content_too_large", { detail: `The body is larger than ${most}.` });
 }
 
-/** Returns the fault of other code that reads the body as text or replaces it: the original octets are lost. */
+/** Returns the error for a body that other code reads as text or replaces. The original octets are then lost. */
 function noOctets(chunk: unknown): Error {
   return new TypeError(
     `The body of this request comes as ${describeType(chunk)}, not as octets. Do not call request.setEncoding() before the service, and let the stream of a Request give Uint8Array.`,
@@ -88,7 +88,8 @@ function noOctets(chunk: unknown): Error {
 }
 
 /**
- * Returns the fault of other code that has read the body before the service. The service would wait forever. `cure` is the fix for the log.
+ * Returns the error for a body that other code has read before the service. Without this error, the service would wait forever. `cure` is
+ * the fix for the log.
  */
 export function readBefore(cure: string): Error {
   return new Error(`The body of this request was read before the service got the request. ${cure}`);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeHeldBodies } from "./held-bodies.ts";
 
-test("limits one holder and all together, and gives released memory back", () => {
+test("limits each holder and all holders together, and frees released memory", () => {
   const bodies = makeHeldBodies({ ofAll: 10, ofOne: 4 });
   const ann = bodies.hold("ann");
   const alsoAnn = bodies.hold("ann");
@@ -24,7 +24,7 @@ test("limits one holder and all together, and gives released memory back", () =>
   assert.throws(() => cleo.take(1));
 });
 
-test("counts records of the largest attempt beside the body, and gives the room that is left", () => {
+test("counts the records of the largest attempt in addition to the body, and returns the remaining room", () => {
   const bodies = makeHeldBodies({ ofAll: 100, ofOne: 10 });
   const [ann, also] = [bodies.hold("ann"), bodies.hold("ann")];
 

@@ -2,7 +2,7 @@ import { problem } from "../../core/problem/problem.ts";
 
 /** Counts the octets of arrived bodies, and of the records that were read for them, for all requests of a process. */
 export interface HeldBodies {
-  /** Counts for one holder: a user, or the address of an unknown caller. */
+  /** Creates the counter of one request. The holder is a user, or the network address of an unknown caller. */
   hold(holder: string): Hold;
 }
 
@@ -30,8 +30,8 @@ export interface HeldBodiesLimits {
 const MEBIBYTE = 1024 * 1024;
 
 /**
- * Limits the memory of bodies, because a client pays nothing for sending a body slowly. One limit is for all clients. Another is for each
- * holder, so that one holder cannot keep the others out.
+ * Limits the memory of bodies, because a client can keep many unfinished bodies in memory by sending them slowly. One limit is for all
+ * clients together. Another limit is for each holder, so that one holder cannot use all of the memory.
  */
 export function makeHeldBodies(
   { ofAll, ofOne }: HeldBodiesLimits = { ofAll: 64 * MEBIBYTE, ofOne: 8 * MEBIBYTE },

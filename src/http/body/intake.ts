@@ -16,13 +16,13 @@ import { findReader } from "./readable.ts";
 
 /** Returns the media type of the body. Default: JSON. Ends the request if the endpoint does not read it. */
 export function requireMediaType({ call, endpoint }: Exchange, listed: readonly string[]): string {
-  // Some clients send a type without a body: axios on Node sends that of forms.
+  // Some clients send a type without a body: axios on Node sends the type of forms.
   if (endpoint.bodyOptional === true && call.header("content-length") === "0") return "application/json";
   const consumes =
     endpoint.refusesBrowserForms === true && isFromBrowser(call) ? listed.filter((type) => type !== formType) : listed;
   const encoding = call.list("content-encoding");
   const header = call.list("content-type");
-  // Only the type says what the octets mean (RFC 10008 §2).
+  // The meaning of a query depends on its type, so QUERY has no default (RFC 10008 §2).
   if (header === undefined && endpoint.method === "QUERY")
     throw unsupported(endpoint, consumes, "The body has no Content-Type, which QUERY has to have");
   const parsed =
@@ -119,7 +119,7 @@ export function readOctets(exchange: Exchange): Eventually<Uint8Array> {
   return (exchange.octets = octets.finally(() => (exchange.phase = "going")));
 }
 
-/** Returns the memory that this request holds until it is over. */
+/** Returns the counter for the memory of this request. The first call creates it. */
 export function resolveHold(exchange: Exchange): Hold {
   return (exchange.hold ??= exchange.service.heldBodies.hold(identifyHolder(exchange)));
 }
@@ -135,7 +135,10 @@ function readArrival({ call, endpoint, service }: Exchange, weigh: Weigh): Event
 
 const NOTHING = new Uint8Array();
 
-/** Returns the holder of a body: the user if known, from any address. Otherwise the network of the client's address. */
+/**
+ * Returns the name under which the memory of a body is counted: the user, from any address. For an unknown user, the network of the
+ * client's address.
+ */
 export function identifyHolder({ observedIdentity: identity, call }: Exchange): string {
   return identity === null ? formatNetwork(call.client.address) : `user ${identity.id}`;
 }

@@ -3,8 +3,8 @@ import { formType } from "../formats/form.ts";
 import type { Format } from "../formats/format.ts";
 
 /**
- * Returns the format that reads bodies of a type. The suffix counts: `application/merge-patch+json` is read like JSON
- * (RFC 6839).
+ * Returns the format that reads bodies of a type. Returns undefined if there is none. A suffix selects a format too:
+ * `application/merge-patch+json` is read as JSON (RFC 6839).
  */
 export function findReader(type: string, formats: readonly Format[]): Format | undefined {
   return (
@@ -21,8 +21,8 @@ export function isReadBy(formats: readonly Format[]): (type: string) => boolean 
 }
 
 /**
- * Returns a function that sets the readable types of an endpoint. It removes types without a format (XML, if a service
- * does not support it), and adds those of custom formats to records.
+ * Returns a function that sets the readable types of an endpoint. It removes types without a format (XML, if the service does not support
+ * it). It adds the types of custom formats to endpoints that read records.
  */
 export function readableBy(formats: readonly Format[]): (endpoint: ServedEndpoint) => ServedEndpoint {
   const isRead = isReadBy(formats);

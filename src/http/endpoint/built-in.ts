@@ -17,7 +17,7 @@ export function builtInEndpoint<
   return declared;
 }
 
-/** True if this very object was declared here. */
+/** Returns true if `builtInEndpoint` returned this object. */
 export function isBuiltIn(endpoint: Endpoint): boolean {
   return builtIn.has(endpoint);
 }

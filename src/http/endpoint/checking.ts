@@ -23,7 +23,7 @@ export const actions: Readonly<Record<Exclude<Action, "call">, true>> = {
   delete: true,
 };
 
-/** Returns the mistakes in permissions, of which there is one for each action. */
+/** Returns the mistakes in the permissions of a mount, by action. */
 export function permissionsMistakes(permissions: Members): readonly string[] {
   return Object.entries(permissions).flatMap(([action, permission]) => {
     if (!Object.hasOwn(actions, action))
@@ -72,7 +72,7 @@ export const aProblemList: ValueCheck = (value) => {
   );
 };
 
-/** Checks a list of features, by value. Only the service knows which features it has. */
+/** Checks that a list contains features. Whether the service has these features is checked at its start. */
 export const aFeatureList: ValueCheck = (value) => {
   if (!Array.isArray(value)) return "it has to be a list of features; defineFeature fills it in";
   const at = Array.from(value).findIndex((each) => !isFeature(each));

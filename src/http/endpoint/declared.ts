@@ -46,7 +46,7 @@ export interface Declared {
   readonly collections?: readonly Collection[];
 }
 
-/** Returns all mistakes in the declared parts: the place, the reason and the fix. */
+/** Returns all mistakes in the declared parts, each with its place, its reason and its fix. */
 export function declarationMistakes(declared: Declared): readonly string[] {
   requireArguments("declarationMistakes", arguments, { declared: anObject });
   const { mounts, endpoints, schemes, formats, collections } = declared;

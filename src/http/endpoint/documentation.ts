@@ -6,10 +6,10 @@ import type { JSONSchema } from "../../resource/json-schema/types.ts";
 
 export type { JSONSchema } from "../../resource/json-schema/types.ts";
 
-/** A text. */
+/** The JSON Schema of a text. */
 export const textSchema = { type: "string" } as const satisfies JSONSchema;
 
-/** A date-time (RFC 3339). */
+/** The JSON Schema of a date-time (RFC 3339). */
 export const timeSchema = { type: "string", format: "date-time" } as const satisfies JSONSchema;
 
 /** Returns the schema of a value that may be null. */
@@ -21,7 +21,7 @@ export function nullable(schema: JSONSchema): JSONSchema {
   return { ...schema, type: [schema["type"], "null"] };
 }
 
-/** Returns the schema of an object. All members are required except the named ones. `element` is its name in XML. */
+/** Returns the schema of an object. All members are required, except those in `optional`. `element` is the name of the object in XML. */
 export function objectSchema<
   const P extends Readonly<Record<string, JSONSchema>>,
   const O extends keyof P & string = never,
@@ -45,10 +45,10 @@ export function objectSchema(
   return { type: "object", xml: { name: element }, properties, ...(required.length === 0 ? {} : { required }) };
 }
 
-/** The parameter in which a caller may send the ETag that it has. */
+/** A reference to the documentation of `If-None-Match`, in which a caller may send the ETag that it has. */
 export const ifNoneMatch: JSONSchema = { $ref: "#/components/parameters/IfNoneMatch" };
 
-/** The response to a caller that already has the current state. */
+/** The documentation of a 304 response, for a caller that already has the current state. */
 export const notModified = {
   description: "The caller has the current state.",
   headers: { ETag: "The tag of the current state." },

@@ -38,7 +38,7 @@ export interface ServedEndpoint extends MountedFacts {
   handle(context: Context): Eventually<Reply>;
 }
 
-/** One method at one path. Resources are mounted as endpoints. Everything else is written as one. */
+/** One method at one path that you declare yourself. A mounted resource creates its endpoints itself. */
 export interface Endpoint extends Omit<
   ServedEndpoint,
   "access" | "rows" | "mounted" | "own" | "deprecations" | "reading"
@@ -79,7 +79,7 @@ export interface ResponseDocumentation {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An endpoint in the form that its author writes. Its functions know the parameters of its path. */
+/** An endpoint in the form that its author writes. Its functions get the parameters of the path with their types. */
 export interface EndpointDeclaration<
   Path extends string,
   Schema extends BodySchema | undefined = BodySchema | undefined,
@@ -119,14 +119,14 @@ export type ParamsOf<Path extends string> = {
   ]: Name extends `${string}:${"text" | "uuid"}` ? string : number;
 };
 
-/** The content of the braces. Any text if the path is not known. */
+/** The text in each pair of braces. `string` if the path is not a literal type. */
 type Written<Path extends string> = string extends Path
   ? string
   : Path extends `${string}{${infer Name}}${infer Rest}`
     ? Name | Written<Rest>
     : never;
 
-/** A path whose parameters all have a known type. */
+/** Accepts a path whose parameters all have a known type. Otherwise, it is a type error with the wrong parameter. */
 type KnownParameters<Path extends string> = [UnknownIn<Path>] extends [never]
   ? unknown
   : Mistake<ThereIsNo<UnknownIn<Path>>>;

@@ -46,8 +46,8 @@ export interface EndpointFacts {
   /** The callers that may use it. `open`: credentials are not read, so an expired one cannot lock a caller out. */
   readonly access: Permission<string> | "open";
   /**
-   * `told`: a rejected credential or the permission does not end the request. The handler finds the reason in `refusal`. For an endpoint
-   * that answers every caller and shows only the caller's own data.
+   * `told`: a rejected credential does not end the request, and the permission is not checked. The handler finds the reason in
+   * `context.refusal`. For an endpoint that answers every caller and shows only the caller's own data.
    */
   readonly refusals?: "told";
   /**
@@ -57,34 +57,27 @@ export interface EndpointFacts {
   readonly query?: "read" | "secret" | "ignored";
   /** The media types of bodies that it reads. Left out: the body is not read. */
   readonly consumes?: readonly string[];
-  /**
-   * True if it refuses forms that a browser sends, although `consumes` includes forms. Any site can make a browser send
-   * a form.
-   */
+  /** True if it refuses forms from browsers, although `consumes` includes forms. A page of any site can make a browser send a form. */
   readonly refusesBrowserForms?: boolean;
   /**
-   * The media types, in addition to those of the formats, for which a caller gets a redirect. The form of a page is
-   * answered with one.
+   * The media types, in addition to those of the formats, for which a caller gets a redirect. A form of an HTML page is answered with a
+   * redirect.
    */
   readonly redirectsFor?: readonly string[];
   /**
-   * True if it takes a password or issues a credential. From another host, it then requires TLS, unless the service
-   * allows cleartext.
+   * True if it takes a password or issues a credential. A request from another host then requires TLS, or a service that allows cleartext
+   * logins.
    */
   readonly logsIn?: boolean;
-  /**
-   * True if its handler stores the outcome under an `Idempotency-Key`. Left out: the header is refused on POST and
-   * PATCH, and never ignored.
-   */
+  /** True if its handler stores the outcome under an `Idempotency-Key`. Left out: POST and PATCH with this header are refused. */
   readonly repeatable?: boolean;
-  /** A body may be left out. */
+  /** True if a request may have no body. */
   readonly bodyOptional?: boolean;
   /** The largest body, in bytes, if it is less than the default of 1 MiB. */
   readonly maxBodyBytes?: number;
   /**
-   * The handler checks `If-Match` and `If-None-Match` of a call that may change something. Left out: they are checked
-   * before the handler is called, against a state without a tag. `If-Match: *` is true, `If-None-Match: *` is false,
-   * and no tag matches.
+   * `handler`: the handler checks `If-Match` and `If-None-Match` of a call that may change something. Left out: they are checked before the
+   * handler is called, against a state without a tag. `If-Match: *` is true, `If-None-Match: *` is false, and no tag matches.
    */
   readonly preconditions?: "handler";
   /** The media type of a response that is not negotiated. */
@@ -95,7 +88,7 @@ export interface EndpointFacts {
 export interface MountedFacts extends EndpointFacts {
   /** The reader of its body, if it declares a schema. */
   readonly reading?: BodyReading;
-  /** The rows that its handler narrows by the permission. */
+  /** The collection whose rows the permission may narrow. */
   readonly rows?: Collection;
   /** Its deprecations. */
   readonly deprecations?: readonly Deprecated[];

@@ -25,8 +25,8 @@ import { isBuiltIn } from "./built-in.ts";
 import type { Endpoint, ServedEndpoint } from "./endpoint.ts";
 
 /**
- * Returns the endpoint in its served form. Its replies are checked: a reply that cannot be sent is a fault of its
- * author, and the error names the endpoint.
+ * Returns the endpoint in the form that the pipeline serves. Checks the replies of custom handlers: a reply that cannot be sent is a fault,
+ * and the error names the endpoint.
  */
 export function served(endpoint: Endpoint): ServedEndpoint {
   const handler = `The handler of ${endpoint.method} ${endpoint.path}`;
@@ -58,7 +58,7 @@ function requireReply({ method, path }: ServedEndpoint, reply: Reply): Reply {
   throw new TypeError(`The handler of ${method} ${path} gave an invalid reply: ${sentence(mistakes)}`);
 }
 
-/** Returns a mistake if a status without content has a body (RFC 9110 §15.3.5 and the following). */
+/** Returns a mistake if a status without content has a body (RFC 9110 §15.3.5, §15.3.6, §15.4.5). */
 function bodyless({ status, body }: Members): readonly string[] {
   const hasNone = status === 204 || status === 205 || status === 304;
   return hasNone && body !== undefined ? [`body is ${describeType(body)}; ${status} has none`] : [];

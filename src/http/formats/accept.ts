@@ -4,8 +4,8 @@ import { invalid } from "../exchange.ts";
 import { FORMAT_PARAMETER, type Format } from "./format.ts";
 
 /**
- * Returns the media types that the caller accepts: the type of `?format=` on a read, otherwise `Accept`. Ends the
- * request if the name is unknown.
+ * Returns the media types that the caller accepts: the type of `?format=` on a read, otherwise `Accept`. Ends the request if the name is
+ * unknown or given twice.
  */
 export function requireAccept(call: Call, formats: readonly Format[]): string | undefined {
   const names = formatNames(call);
@@ -20,8 +20,8 @@ export function requireAccept(call: Call, formats: readonly Format[]): string | 
 }
 
 /**
- * Returns the same for the response to a failed request. Ignores mistakes in the query, so the caller receives the
- * problem.
+ * Returns the media types that the caller accepts, like `requireAccept`. Ignores `?format=` if it is wrong, so that a response to a failed
+ * request can always be written.
  */
 export function readAccept(call: Call, formats: readonly Format[]): string | undefined {
   try {

@@ -5,12 +5,12 @@ import { malformedAt, quoted, requireText } from "./text.ts";
 /** The media type of HTML forms (URL standard §5.1). Endpoints that name it can read it. No response uses it. */
 export const formType = "application/x-www-form-urlencoded";
 
-/** The most fields of a form. No real form has more. */
+/** The maximum number of fields in a form. No real form has more. */
 const MAX_FIELDS = 100;
 
 /**
- * Reads a form that has only one meaning: every name once, complete escapes, strict UTF-8. Throws the problem
- * `malformed`, whose detail names the place.
+ * Reads a form strictly, so that it has only one meaning: each name occurs once, escapes are complete, and the text is UTF-8. Throws the
+ * problem `malformed`, whose detail names the place.
  */
 export function readForm(bytes: Uint8Array): ReadBody {
   const text = requireText(bytes);

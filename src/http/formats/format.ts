@@ -6,7 +6,7 @@ import type { View } from "./view.ts";
 /** The query parameter that replaces `Accept` on reads, because a link of a page cannot send a header. */
 export const FORMAT_PARAMETER = "format";
 
-/** Part of every record's tag. Increase it if a built-in format writes the same record in a different way. */
+/** A part of every record's ETag. Increase it if a built-in format changes how it writes a record. */
 export const FORMATS_VERSION = 1;
 
 /** One representation: it writes data and reads bodies. To add your own, make such an object. */
@@ -26,7 +26,7 @@ export interface Format {
   readonly charset?: "utf-8";
   /** The Content-Security-Policy of its output. Left out: a browser may run and load nothing. */
   readonly contentSecurityPolicy?: string;
-  /** The output depends on more than the data, for example on the caller. The ETag is then made from the output. */
+  /** `by content`: the output depends on more than the data, for example on the caller. The ETag is then made from the output. */
   readonly tagged?: "by content";
   /**
    * Returns true for a challenge that is not sent because the page of this format asks for the credential itself. Otherwise a browser would
@@ -35,12 +35,12 @@ export interface Format {
   asksInPlaceOf?(challenge: string): boolean;
   /** Returns text, or octets for a binary format. */
   write(body: DataBody, view: View): Eventually<string | Uint8Array>;
-  /** Shows JSON text directly. Left out: it is parsed and written. */
+  /** Writes a body that is already JSON text. Left out: the text is parsed and passed to `write`. */
   writeJSON?(json: string): string;
   writeProblem(document: ProblemDocument, view: View): Eventually<string | Uint8Array>;
   /**
-   * Reads a body: records, patches and the input of actions. Throws the problem `malformed`, whose detail names the
-   * place. Returning no body is a fault. Left out: the format only writes.
+   * Reads a body: records, patches and the input of actions. Throws the problem `malformed`, whose detail names the place. Any other result
+   * is a fault (500). Left out: the format only writes.
    */
   read?(bytes: Uint8Array): Eventually<ReadBody>;
 }
@@ -48,13 +48,13 @@ export interface Format {
 /** The data to show. */
 export interface DataBody {
   readonly value: unknown;
-  /** The name of the whole: `user`, `users`. */
+  /** The name of the root element: `user` for a record, `users` for a list. */
   readonly element: string;
   /** The name of each item, for a list. */
   readonly items?: string;
   /** The members of a record that hold any JSON value. A format without JSON's types writes them as JSON text. */
   readonly jsonMembers?: readonly string[];
-  /** The other records inside a record, by the name of their member. They are of a different kind. */
+  /** The names for the records inside a record (`expand`), by the name of the member that contains them. */
   readonly related?: Readonly<Record<string, Related>>;
 }
 

@@ -34,7 +34,7 @@ test("reads the same as JSON.parse", () => {
   );
 });
 
-test("refuses what JSON.parse refuses, with a 4xx and no other error", () => {
+test("refuses all texts that JSON.parse refuses, with a 4xx problem", () => {
   const piece = fc.constantFrom(
     '"',
     "\\",
@@ -79,7 +79,7 @@ test("refuses what JSON.parse refuses, with a 4xx and no other error", () => {
   );
 });
 
-test("turns any bytes into a value or a problem", () => {
+test("returns a value or throws a problem for any bytes", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 40 }), (body) => {
       try {

@@ -4,8 +4,8 @@ import { json } from "./json.ts";
 import { xml } from "./xml.ts";
 
 /**
- * Returns the formats: JSON, the default; XML, unless it is disabled; and the custom formats. A custom one for
- * `application/xml` replaces XML.
+ * Returns the formats of a service, JSON first, because it is the default. XML is the second, unless it is disabled. The custom formats
+ * follow. A custom format for `application/xml` replaces XML.
  */
 export function withBuiltIn(own: readonly Format[], speaksXML = true): readonly Format[] {
   const hasOwn = own.some(({ mediaType }) => mediaType === xml.mediaType);
@@ -13,17 +13,14 @@ export function withBuiltIn(own: readonly Format[], speaksXML = true): readonly 
 }
 
 /**
- * Returns the format that the caller prefers (RFC 9110 §12.5.1), or null if none is acceptable. The first is the
- * default. Parameters except `q` are ignored, because no format has variants.
+ * Returns the format that the caller prefers (RFC 9110 §12.5.1), or null if none is acceptable. The first format is the default. Parameters
+ * except `q` are ignored, because no format has variants.
  */
 export function negotiate(accept: string | undefined, formats: readonly Format[]): Format | null {
   return fastest(accept, formats) ?? best(accept!, formats, (format) => [format.mediaType]);
 }
 
-/**
- * Returns the format for a problem. It is the first if none is acceptable, because the caller must learn what went
- * wrong.
- */
+/** Returns the format for a problem. Returns the first format if none is acceptable, because the caller must still get the problem. */
 export function negotiateProblem(accept: string | undefined, formats: readonly Format[]): Format {
   return (
     fastest(accept, formats) ??

@@ -14,7 +14,7 @@ export const ARRAYS_OF_OBJECT = 4;
 // The byte order mark is kept, because the format decides whether it is allowed.
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Returns the text of a body in strict UTF-8. Throws the problem `malformed`. */
+/** Decodes a body. Throws the problem `malformed` if it is empty or not valid UTF-8. */
 export function requireText(bytes: Uint8Array): string {
   if (bytes.length === 0) throw problem("malformed", { detail: "The body is empty." });
   try {
@@ -27,7 +27,8 @@ export function requireText(bytes: Uint8Array): string {
 const LINE_FEED = 0x0a;
 
 /**
- * Creates the problem with the mistake and its place. It never shows the text there, because this may be a password.
+ * Creates the problem `malformed` with the mistake, its line and its column. The message does not contain the text at that place, which may
+ * be a password.
  */
 export function malformedAt(text: string, at: number, what: string): Problem {
   let line = 1;

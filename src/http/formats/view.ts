@@ -43,8 +43,8 @@ export interface View {
   /** Returns what the caller may do at a path of the service, without its base path. Default: the requested path. */
   offers(path?: string): Eventually<readonly Offer[]>;
   /**
-   * Returns the reply to a GET of another path by the same caller, with its query and without the base path. Returns
-   * null if that is a problem.
+   * Returns the reply to a GET by the same caller. `target` is a path with its query, without the base path. Returns null if the reply is a
+   * problem.
    */
   ask(target: string): Eventually<Reply | null>;
   /**
@@ -82,7 +82,7 @@ export interface Offer {
   readonly resource: Resource | null;
   /** The name of the resource's own action: `cancel` for `POST /orders/7/cancel`. Null for the standard actions. */
   readonly name: string | null;
-  /** The fields that an action of the resource takes. Null otherwise. */
+  /** The fields of the body, for an action of the resource. Null otherwise. */
   readonly body: Resource | null;
   /** The documented body of a custom endpoint. Null otherwise. */
   readonly request: BodyShape | null;

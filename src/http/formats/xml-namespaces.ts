@@ -28,7 +28,7 @@ export class XMLScope {
     return this.#namespace(prefix) !== undefined;
   }
 
-  /** Enters an element with these attributes. Returns true if they mark it as null. */
+  /** Enters an element with these attributes. Returns true if they mark it as null. Returns the mistake if an attribute is wrong. */
   enter(attributes: readonly Attribute[]): boolean | Wrong {
     for (const { name, value, at } of attributes) {
       if (!name.startsWith(DECLARES)) continue;
@@ -62,7 +62,7 @@ export class XMLScope {
     return nil;
   }
 
-  /** Returns the namespace and the name. An attribute without a prefix has no namespace. */
+  /** Returns the namespace and the name. An attribute without a prefix has no namespace. Returns null if the prefix is not bound. */
   #fullName(name: string): string | null {
     const colon = name.indexOf(":");
     if (colon === -1) return name;

@@ -4,7 +4,7 @@ import { isExactNumber } from "../../core/exact-numbers.ts";
 export interface ElementNames {
   /** The name of each item of a list. Default: `i` (RFC 9457 appendix B). */
   readonly items?: string;
-  /** The names within the members of records, by the names of these members. */
+  /** The names of the elements inside a member of a record, by the name of the member. */
   readonly related?: Readonly<Record<string, ElementNames>>;
 }
 

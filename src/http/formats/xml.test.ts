@@ -213,7 +213,7 @@ test("refuses bytes that are not UTF-8", () => {
   assert.equal(expectRefusal(Buffer.from("\ufeff<a/>", "utf16le")), "The body is not valid UTF-8.");
 });
 
-test("returns a value or a problem for any text", () => {
+test("returns a value or throws a problem for any text", () => {
   const piece = fc.constantFrom(
     "<",
     ">",
@@ -297,7 +297,7 @@ test("answers hostile bodies quickly", () => {
   assert.ok(performance.now() - started < 5000);
 });
 
-test("writes a long list in pieces, with each record as on its own", async () => {
+test("writes a long list in pieces, and each record in the same way as a single record", async () => {
   const records = Array.from({ length: 3000 }, (_, id) => ({ id, meta: { a: ["<ü>".repeat(10)] }, none: null }));
   const body = { element: "users", items: "user", jsonMembers: ["meta"] };
   const one = (value: unknown): string => String(xml.write({ ...body, element: "user", value })).slice(HEAD.length);

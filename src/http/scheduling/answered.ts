@@ -1,6 +1,6 @@
 /**
- * Longer work runs after all other requests of the same round of the event loop are answered. So a small request may wait for work that is
- * already running, but not for large requests that arrived together with it.
+ * A round is one pass of the event loop. Longer work runs after all other requests of its round are answered. So a small request may wait
+ * for work that is already running, but not for large requests that arrived together with it.
  */
 
 /** The number of servers with unanswered requests of this round. */
@@ -18,12 +18,12 @@ export function endRound(): void {
   for (const go of behind.splice(0)) go();
 }
 
-/** Returns true if all requests so far are answered. */
+/** Returns true if all requests of this round are answered. */
 export function isAllAnswered(): boolean {
   return answering === 0;
 }
 
-/** Calls a function when all requests of this round are answered, or at once if they are. */
+/** Calls a function when all requests of this round are answered. Calls it immediately if they already are. */
 export function whenAllAnswered(go: () => void): void {
   if (isAllAnswered()) go();
   else behind.push(go);

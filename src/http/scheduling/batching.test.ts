@@ -35,7 +35,7 @@ test("sends the first of many responses before it answers the last request", asy
   assert.equal(sent, 100);
 });
 
-test("sends late responses without another turn, together with others that are ready", async () => {
+test("sends late responses in the same turn, together with others that are ready", async () => {
   const batches = makeBatches();
   const done: string[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -52,7 +52,7 @@ test("sends late responses without another turn, together with others that are r
   assert.deepEqual(done, ["ready a", "ready b", "send a", "send b"]);
 });
 
-test("continues with the others if one throws, in answering or in sending", async () => {
+test("continues with the other requests if answering or sending one throws", async () => {
   const batches = makeBatches();
   const sent: string[] = [];
   const thrown: unknown[] = [];

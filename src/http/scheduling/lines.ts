@@ -1,7 +1,7 @@
 /** How long one task may delay the next ones in its queue, in milliseconds. */
 const PATIENCE_MS = 2000;
 
-/** Runs the tasks for each record in turn, within this process. */
+/** Runs the tasks for the same record one after another, within this process. Tasks for different records run at the same time. */
 export class Lines {
   /** The promise of the last task of each queue. */
   readonly #ends = new Map<string, Promise<void>>();

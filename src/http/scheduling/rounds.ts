@@ -2,19 +2,20 @@ import type { Eventually } from "../../core/eventually.ts";
 import { isAllAnswered, whenAllAnswered } from "./answered.ts";
 
 /**
- * A caller that reads pages in a loop can fill every round of the event loop, and a request for one record would wait for all of these
- * pages. So while there are also other requests, a round reads only one page, after all its other requests. A new request then waits for at
- * most one page. While all requests are for pages, they are read without this limit, because one round for each page costs a third more.
+ * A round is one pass of the event loop. Callers that read pages of lists in a loop can fill every round, and a request for one record
+ * would wait for all of these pages. So while there are also other requests, a round reads only one page, after all its other requests. A
+ * new request then waits for at most one page. While all requests are for pages, they are read without this limit, because one round for
+ * each page costs a third more.
  */
 
-/** For this many pages, the service remembers that there were other requests. */
+/** The number of pages that are read one per round, after a request that was not for a page. */
 const REMEMBERED_PAGES = 1000;
 
 let requests = 0;
 let pages = 0;
 /** The number of requests that were not for a page. */
 let others = 0;
-/** The number of the next pages that are read one per round. */
+/** The remaining number of pages that are read one per round. */
 let shared = 0;
 
 const waiting: (() => void)[] = [];
@@ -25,7 +26,7 @@ export function countRequest(): void {
   requests++;
 }
 
-/** Reads a page in a round of the event loop that has not read one yet. */
+/** Reads a page. While there are other requests too, waits for a round that has not read a page yet. */
 export function readInRound<T>(read: () => Eventually<T>): Eventually<T> {
   pages++;
   if (requests - pages > others) shared = REMEMBERED_PAGES;

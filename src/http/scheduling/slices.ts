@@ -2,17 +2,16 @@ import type { Eventually } from "../../core/eventually.ts";
 import type { ReceivedBody } from "../endpoint/facts.ts";
 import { whenAllAnswered } from "./answered.ts";
 
-/**
- * From this size on, in bytes, a body waits for a turn before each step, because reading, checking and writing it take milliseconds each.
- */
+/** A body with more than this many bytes waits for a turn before each step, because each step (read, check, write) takes milliseconds. */
 export const LARGE_BYTES = 64 * 1024;
 
 const beginning = new Set<() => void>();
 const begun = new Set<() => void>();
 
 /**
- * Waits for a turn to do some milliseconds of work. Each round of the event loop gives only one turn, after its small requests. So no
- * request waits for more than one piece of such work (contract, section 8). With a plain `setImmediate`, all pieces would run in one round.
+ * Waits for a turn, which is the permission to do some milliseconds of work. Each pass of the event loop gives only one turn, after it has
+ * answered its small requests. So no request waits for more than one piece of such work (contract, section 8). With a plain `setImmediate`,
+ * all waiting pieces would run in one pass.
  */
 export function takeTurn(): Promise<void> {
   return waitAmong(beginning);
@@ -52,8 +51,8 @@ export function giveWayFor(bytes: Uint8Array): Promise<void> | undefined {
 }
 
 /**
- * Work that pauses regularly and can continue later. A body reader pauses after every `LARGE_BYTES`. It never pauses in a smaller body,
- * because such a body did not wait for a first turn, and the next turn would go to it before bodies that wait.
+ * Work that pauses regularly and can continue later. A body reader pauses after every `LARGE_BYTES`, so it never pauses in a smaller body.
+ * A smaller body starts without waiting for a turn. If it paused, it would get the next turn before large bodies that wait for their first.
  */
 export type Pieces<T> = Generator<undefined, T, undefined>;
 

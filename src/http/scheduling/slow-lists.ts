@@ -9,7 +9,7 @@ import type { Collection, ListQuery, Where } from "../../store/store.ts";
 /** A read in the event loop that is longer than this delays all other requests, in milliseconds. */
 const SLOW_MS = 20;
 
-/** How long a slow list is read outside of the event loop, in milliseconds. */
+/** How long a slow list is read outside of the event loop, in milliseconds. Then its reads are measured again. */
 const WARY_MS = 10 * 60_000;
 
 /**
@@ -22,7 +22,7 @@ const TOO_SLOW = 2 * SLOW_COUNTS;
 /** The maximum number of records of a short page. The usual page has ten times as many. */
 const SHORT_PAGE = 10;
 
-/** The maximum number of remembered lists. A declaration permits only a limited number of lists. */
+/** The maximum number of lists for which the slowness is stored, per collection. */
 const MOST_LISTS = 1000;
 
 interface Watched {
@@ -51,8 +51,8 @@ export class SlowLists {
   }
 
   /**
-   * Returns true if the list was slow recently, so that the CPU time of its reads must be measured (`note`): other programs may delay a
-   * read.
+   * Returns true if a read of the list was slow recently. Its next reads must then be measured in CPU time (`note`), because other programs
+   * may have delayed the slow read.
    */
   suspects(query: AskedList): boolean {
     const lists = this.#watched.get(query.collection);

@@ -15,7 +15,7 @@ export class NodeArrival implements Arrival {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse | null;
 
-  /** A request without a response has no body: `CONNECT`. */
+  /** `response` is null for `CONNECT`, which has no body. */
   constructor(request: IncomingMessage, target: string, response: ServerResponse | null, client?: ToldClient) {
     this.#request = request;
     this.#response = response;

@@ -34,7 +34,7 @@ function read(request: IncomingMessage): Eventually<Uint8Array> {
   return readBody(request, MOST, undefined, () => undefined);
 }
 
-test("reads a body that arrived with its head at once, only one time", async () => {
+test("reads a body that arrived with its head synchronously, and only once", async () => {
   await arriving([`${head(5)}hello`], async (request) => {
     const octets = read(request);
 
@@ -45,7 +45,7 @@ test("reads a body that arrived with its head at once, only one time", async () 
   });
 });
 
-test("reads an empty body at once", async () => {
+test("reads an empty body synchronously", async () => {
   const octets = await arriving([head(0)], async (request) => read(request));
 
   assert.equal(octets.length, 0);
@@ -77,13 +77,13 @@ test("does not wait for a body that other code reads by hand", async () => {
   });
 });
 
-test("refuses a body as text, whether it has arrived or not", async () => {
+test("throws for a body as text, before and after it has arrived", async () => {
   const asText = async (request: IncomingMessage): Promise<Uint8Array> => read(request.setEncoding("utf8"));
   for (const pieces of [[`${head(5)}hello`], [head(5), "hello"], [head(10), "hello", "world"]])
     await assert.rejects(arriving(pieces, asText), /comes as a text, not as octets/);
 });
 
-test("stops waiting if the client disconnects before the end of the body", async () => {
+test("ends with request_timeout if the client disconnects before the end of the body", async () => {
   await arriving([head(10), "hello"], async (request) => {
     const octets = read(request);
     request.once("data", () => request.destroy());

@@ -15,8 +15,8 @@ function besideBytes({ socket }: IncomingMessage): number {
 }
 
 /**
- * Reads a body: at once if all of it has arrived, otherwise while it arrives. Calls `begin` before it waits, if no
- * known fact speaks against the body. Does not read beyond the limits: the code that answers handles the rest.
+ * Reads a body: synchronously if all of it has arrived, otherwise while it arrives. Calls `begin` before it waits, after all checks that
+ * need no octets. Stops reading at the limits. The code that sends the response handles the unread rest.
  */
 export function readBody(
   request: IncomingMessage & { readonly rawBody?: unknown },
@@ -45,12 +45,12 @@ export function readBody(
   return arriving(request, collected);
 }
 
-/** Returns true if other code has read the body, or waits to. A body that is read by hand cannot be read twice. */
+/** Returns true if other code has read the body, or waits for `readable` to read it. A body can be read only once. */
 function isOthers(request: IncomingMessage): boolean {
   return request.readableDidRead || request.listenerCount("readable") > 0;
 }
 
-/** Returns true if the whole body has arrived. A stream of HTTP/2 also says so when the client has disconnected. */
+/** Returns true if the whole body has arrived. Returns false for HTTP/2, where `complete` is also true if the client has disconnected. */
 function isThere(request: IncomingMessage): boolean {
   return request.complete && !("stream" in request);
 }

@@ -34,7 +34,7 @@ async function measureSeconds(closing: Promise<void>): Promise<number> {
   return (performance.now() - startedAt) / 1000;
 }
 
-test("answers a request on an open connection after the port is closed, as the last one", async () => {
+test("answers one last request on an open connection after the port is closed", async () => {
   const listener = await listen(service, { port: 0 });
   const connection = await open(listener);
   assert.match(await ask(connection), /\r\nConnection: keep-alive\r\n/);
@@ -54,7 +54,7 @@ test("answers a request on an open connection after the port is closed, as the l
   assert.ok((await measureSeconds(closing)) < 2);
 });
 
-test("closes idle connections after their time, including those without any request", async () => {
+test("closes idle connections after idleSeconds, including those without any request", async () => {
   const listener = await listen(service, { port: 0 });
   const connection = await open(listener);
   await ask(connection);
@@ -67,7 +67,7 @@ test("closes idle connections after their time, including those without any requ
   await ended;
 });
 
-test("cuts off an unfinished request or TLS handshake when its time is over", async () => {
+test("closes the connection of an unfinished request or TLS handshake after graceSeconds", async () => {
   for (const [started, tls] of [
     [request.slice(0, -1), {}],
     ["\x16\x03\x01", { tls: selfSigned }],

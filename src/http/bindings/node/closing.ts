@@ -3,7 +3,7 @@ import type { Server } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
 import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 
-/** The longest wait for a good moment to close the port, in milliseconds. Otherwise many requests could keep it open. */
+/** The longest wait for a moment without new connections, in milliseconds. Without this limit, a busy server would never close its port. */
 const MOST_PATIENCE_MS = 1000;
 
 /**
@@ -39,7 +39,7 @@ export async function closeServer(
   server.close(); // stops the check for slow connections that node:http still runs every second
 }
 
-/** Calls `act` after a time. Data that has arrived by then is read first. */
+/** Calls `act` after a time, unless `signal` aborts first. Data that has arrived by then is read before the call. */
 async function after(seconds: number, signal: AbortSignal, act: () => void): Promise<void> {
   try {
     await wait(seconds * 1000, undefined, { signal });

@@ -16,9 +16,9 @@ import { inTurn, refuseUnreadable, type HoldsMessage, type Responder } from "./u
 
 /** The options of a listener. */
 export interface ListenOptions {
-  /** Default: `127.0.0.1`. */
+  /** The address to listen on. Default: `127.0.0.1`. */
   readonly host?: string;
-  /** 0 picks a free port. */
+  /** The port. 0 picks a free port. */
   readonly port: number;
   /**
    * The maximum number of open connections of one address, which is a /64 for IPv6. 0 means no limit. Default: 1000.
@@ -36,8 +36,8 @@ export interface ListenOptions {
   /** The time limit for a whole request, in seconds. Default: 30. */
   readonly requestSeconds?: number;
   /**
-   * How long a connection stays open without a request or a read, in seconds. Should be longer than a reverse proxy
-   * keeps it. Default: 65.
+   * How long a connection stays open without a request, and without the client reading its response, in seconds. Should be longer than a
+   * reverse proxy keeps an idle connection. Default: 65.
    */
   readonly idleSeconds?: number;
   /** Serves HTTPS with this certificate chain and key, in PEM. */
@@ -103,7 +103,7 @@ const limits: ServerOptions = {
 };
 
 /**
- * Serves over HTTP/1.1. Rejects if the address is not available, with `DeclarationError` for a wrong option.
+ * Serves over HTTP/1.1. Rejects if the address is not available. Rejects with `DeclarationError` if an option is wrong.
  *
  * @example
  * ```ts
@@ -160,7 +160,7 @@ export async function listen(service: Responder, options: ListenOptions): Promis
   const { observe = null } = service;
   if (observe !== null) server.once("close", watchDescriptors(observe));
   server.on("error", (error) =>
-    service.observe?.({ kind: "notice", level: "error", message: "A connection could not be taken in.", error }),
+    service.observe?.({ kind: "notice", level: "error", message: "The server could not accept a connection.", error }),
   );
   const address = server.address() as AddressInfo;
   const name = address.family === "IPv6" ? `[${address.address}]` : address.address;

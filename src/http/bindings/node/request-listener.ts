@@ -23,7 +23,7 @@ export interface RequestListenerOptions<Request extends AnyRequest> {
   readonly client?: (request: Request) => ToldClient;
 }
 
-/** Answers a request. With `next`, as in frameworks, other requests go to the next handler. */
+/** Answers a request. With `next`, as in frameworks, a request for a target outside of the service goes to the next handler. */
 export type Listen<Request extends AnyRequest> = (
   request: Request,
   response: AnyResponse,
@@ -81,7 +81,10 @@ interface Standing<Request extends AnyRequest> extends RequestListenerOptions<Re
 
 const OPEN = { closing: false };
 
-/** Does the same, for our own server. */
+/**
+ * Creates the listener without checking the options. Our own server passes `state`, so that responses end their connections while it
+ * closes.
+ */
 export function makeListener<Request extends AnyRequest>(
   service: Responder,
   { state = OPEN, client }: Standing<Request>,
@@ -121,10 +124,7 @@ function asOne(request: AnyRequest, response: AnyResponse): [IncomingMessage, Se
   return [request, response] as unknown as [IncomingMessage, ServerResponse];
 }
 
-/**
- * The client if the function of the framework returns nothing useful. The address of the connection is not used, because it may be that of
- * a proxy.
- */
+/** The client if the `client` option returns no object. The address of the connection is not used, because it may be that of a proxy. */
 const NOBODY: ToldClient = { address: undefined, encrypted: false };
 
 function toldBy(client: unknown): ToldClient {

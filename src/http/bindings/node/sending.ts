@@ -11,7 +11,7 @@ const LEAVING_MS = 30_000;
 /** One for the whole process, because the memory is shared. */
 const unread = makeUnread();
 
-/** Receives the network of a connection that was closed because too many responses waited for their readers. */
+/** Receives the network address of a connection that was closed because too many responses waited for their readers. */
 export type TellUnread = (address: string) => void;
 
 /**
@@ -53,8 +53,8 @@ function sendWhole(
 }
 
 /**
- * Returns a stream of HTTP/2 as a socket whose unread octets are counted. Its response waits for the reader of the stream and is dropped
- * with it.
+ * Returns a stream of HTTP/2 in the form of a socket, to count its unread octets. The response waits in memory until the client reads the
+ * stream, and is dropped if the stream is closed.
  */
 function ofStream(stream: OnStream["stream"], socket: Peer, octets: number): WatchedSocket {
   const { remoteAddress, localAddress, destroyed } = socket;
@@ -89,7 +89,7 @@ function sendAhead(request: IncomingMessage, response: ServerResponse, answer: A
   const { socket } = response;
   // The responses to earlier requests on this connection go first.
   if (socket === null) return void response.once("socket", () => sendAhead(request, response, answer));
-  // The next request could not be read, and its response was already sent.
+  // A later request of this connection was unreadable, and its refusal has already closed the socket for writing.
   if (socket.writableEnded) return;
   const { status, headers, content } = answer;
   response.shouldKeepAlive = false;

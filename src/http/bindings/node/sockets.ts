@@ -38,7 +38,7 @@ export function admitSockets(
   const ofAddress = new Map<string, number>();
   const trusted = requireTrustedProxies(limits.trustedProxies);
 
-  /** Counts the socket if there is room. */
+  /** Returns true if there is room for the socket, and counts the socket. */
   function admits(socket: Socket): boolean {
     const address = formatNetwork(readAddress(socket));
     const isCounted = limits.ofOneAddress > 0 && !isTrusted(trusted, readAddress(socket));
@@ -82,7 +82,7 @@ export function admitSockets(
     if ([...refused].some((below) => isSamePeer(below, socket))) refuse(socket);
     else accept();
   });
-  // node:https passes the error to a listener that can answer over HTTP, which is not possible here.
+  // The default listener of node:https answers this error over HTTP, which is not possible before the handshake.
   server.removeAllListeners("tlsClientError");
   server.on("tlsClientError", (error: Error & { readonly code?: string }, socket: Socket) => {
     tell("tls_handshake", readAddress(socket), error.code ?? error.message);
@@ -102,7 +102,7 @@ function insertListener(server: Server, event: string, listener: (socket: Socket
   );
 }
 
-/** Closes idle connections, so that there is room for active ones. */
+/** Closes idle connections, so that there is room for active ones. Returns true if a connection was closed. */
 function makeRoom(server: Server, sockets: ReadonlySet<Socket>): boolean {
   server.closeIdleConnections();
   for (const { destroyed } of sockets) if (destroyed) return true;

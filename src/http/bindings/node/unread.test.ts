@@ -49,7 +49,7 @@ test("closes the connection that has waited longest, of the address with the mos
   assert.deepEqual(notices, ["192.0.2.2", "192.0.2.2"]);
 });
 
-test("does not count data that was read, closed or small", () => {
+test("does not count a connection that was read or closed, or that has few waiting octets", () => {
   const { write, closed } = bench(200 * KIBIBYTE);
 
   for (let turn = 0; turn < 20; turn++) {

@@ -106,8 +106,8 @@ function findUnknownMethod({
 }
 
 /**
- * Returns the header fields at the start of a text, names and values in turn. Returns none if one is malformed or some
- * are missing.
+ * Returns the header fields at the start of a text, as alternating names and values. Returns an empty list if a field is malformed, or if
+ * the end of the header section is missing.
  */
 function fieldsIn(text: string): string[] {
   const end = text.indexOf("\r\n\r\n");

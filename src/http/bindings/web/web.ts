@@ -58,7 +58,7 @@ async function readBody(request: Request, maxBytes: number, weigh?: Weigh): Prom
  */
 async function collect(body: ReadableStream<Uint8Array>, collected: CollectedBody): Promise<void> {
   const reader = body.getReader();
-  // The sender may take a while to notice.
+  // Not awaited, because the sender may take a while to react.
   const cancel = (): void => void reader.cancel().catch(() => undefined);
   const gone = (): never => {
     throw problem("request_timeout");
