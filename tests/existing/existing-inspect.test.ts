@@ -70,14 +70,14 @@ onBoth("writes declarations with `db inspect` that compile and serve the tables"
   assert.deepEqual(giveNone, before.engine === "sqlite" ? [] : ["n2OddNames", "shopUsers"]);
 
   const { default: config } = (await import(pathToFileURL(file).href)) as { readonly default: ConfigFile };
-  // The compiler takes some seconds, and this database has more kinds.
+  // Compiles for PostgreSQL only, because the compiler takes some seconds, and PostgreSQL has more kinds.
   const said =
     before.engine === "sqlite"
       ? { stdout: "" }
       : await promisify(execFile)(path.join(root, "node_modules/.bin/tsc"), ["-p", folder]).catch(
           (error: { readonly stdout: string }) => error,
         );
-  // As an authorized reader: the declarations allow only administrators.
+  // Sends the requests as an administrator, because the declarations allow only administrators.
   const service = await before.serve(...config.mounts!);
   const get = (at: string) => service.get(at, { as: "root" });
 

@@ -24,7 +24,7 @@ import type { Database } from "../../src/service/settings/values.ts";
 import { nextTurn } from "./next-turn.ts";
 import { askPostgres, startPostgres, type TestServer } from "./postgres.ts";
 
-/** A database of one engine, with operations on the whole. */
+/** A database of one engine, with operations on the whole database. */
 export interface TestDatabase<Place extends Database = Database> {
   readonly engine: Place["kind"];
   /** The database in the form of the settings. */
@@ -32,7 +32,7 @@ export interface TestDatabase<Place extends Database = Database> {
   open(options?: { readonly observe?: Observer }): Store;
   plan(collections: readonly Collection[], dropped?: readonly string[]): Promise<Plan>;
   migrate: Migrate;
-  /** Does the same on a copy. */
+  /** Makes a dry run of the migration, on a copy. */
   tryOut: Migrate;
   /** Runs SQL from another program. */
   run(sql: string): Promise<unknown>;

@@ -1,11 +1,11 @@
-/** Work, and the longest piece of it. */
+/** The result of some work, and the time of its longest piece. */
 export interface Measured<T> {
   readonly result: T;
   /** The most CPU time of this thread between two ticks of the event loop, in milliseconds. A busy machine does not add to it. */
   readonly busiestMs: number;
 }
 
-/** Measures how long work keeps the event loop from all else. */
+/** Measures the longest time for which work blocks the event loop. */
 export async function measurePieces<T>(work: () => Promise<T>): Promise<Measured<T>> {
   let last = cpuMs();
   let busiestMs = 0;

@@ -17,7 +17,7 @@ export interface Place extends Disposable {
   readonly folder: string;
   /** Runs `latchkey` with these arguments; `input` is its standard input. */
   run(args: readonly string[], input?: string): Promise<Ended>;
-  /** Does the same with `--json`. Returns the parsed standard output. */
+  /** Runs `latchkey` with `--json`. Returns the parsed standard output. */
   json(args: readonly string[], input?: string): Promise<unknown>;
 }
 

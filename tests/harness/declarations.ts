@@ -18,7 +18,7 @@ const doors: Readonly<Record<string, string>> = {
   "latchkey/testing": "testing/testing.ts",
 };
 
-/** A file of a monorepo: it exports what others import, and its types are inferred. */
+/** A file of a monorepo: it exports declarations that other files import, and their types are inferred. */
 const product = `
 import {
   accounts, administrator, anyOf, anyone, apiTokens, authenticated, caller, createService, dateTime, decimal, defineEndpoint,
@@ -62,7 +62,7 @@ export const clock = defineFeature({ name: "clock", setUp: ({ now }) => ({ offer
 export const start = (store: Parameters<typeof createService>[0]["store"]) => createService({ store, features: [people, clock] });
 `;
 
-/** The same with names of other doors. */
+/** Another file of this kind, with names of other doors. */
 const more = `
 import { anyone, defineResource, mount, text } from "latchkey";
 import { defineUsers, sameAs } from "latchkey/auth";
@@ -113,8 +113,8 @@ async function everything(name: string, file: string): Promise<string> {
 }
 
 /**
- * Emits the declarations of such files with a TypeScript compiler, in a folder whose `node_modules` has the package. Returns the output of the
- * compiler: empty if every type can be named.
+ * Emits the declarations of such files with a TypeScript compiler, in a folder whose `node_modules` has the package. Returns the output of
+ * the compiler: empty if every type can be named.
  */
 export async function emitDeclarations(compiler: string, folder: string): Promise<string> {
   const place = path.join(folder, "declarations");

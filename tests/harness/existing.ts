@@ -11,7 +11,7 @@ import { nextTurn } from "./next-turn.ts";
 import { ownService, type Own } from "./own-service.ts";
 import { startPostgres, type TestServer } from "./postgres.ts";
 
-/** A database with existing tables, whose owners write next to the service with their own SQL. */
+/** A database with existing tables. Another program also writes to them with SQL while the service runs. */
 export interface Before {
   readonly engine: "sqlite" | "postgres";
   /** The URL in the form of `LATCHKEY_DATABASE`. */

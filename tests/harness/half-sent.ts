@@ -3,13 +3,13 @@ import { connect } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { basicHeader } from "./serve.ts";
 
-/** A creation that a service has started to read. */
+/** A request to create a user. The service has read its head and waits for the body. */
 export interface HalfSent {
-  /** Sends the rest. Returns the response. */
+  /** Sends the body. Returns the response. */
   finish(): Promise<string>;
 }
 
-/** Sends the head of a creation by the administrator, until the service asks for the body. */
+/** Sends the head of the administrator's request to create a user. Resolves when the service asks for the body. */
 export async function sendHalf(address: string, password: string): Promise<HalfSent> {
   const { hostname, port } = new URL(address);
   const body = JSON.stringify({ name: "Late", email: "late@example.com" });

@@ -82,9 +82,10 @@ const sampleLength = 4096;
 const sampleMilliseconds = mostMilliseconds / 20;
 
 /**
- * Returns true if 64 KiB take more than 5 ms in the best of several tries, because other programs use the machine too. Tries a sixteenth
- * first. If that takes at most a twentieth of the limit, the whole is slow only if it grows much faster than its text. If it takes the
- * whole limit, more text needs no try.
+ * Returns true if work on 64 KiB takes more than 5 ms. Counts the best of several tries, because other programs use the machine too. Tries
+ * a sixteenth of the text first. If that takes at most a twentieth of the limit, the result is false: the whole text could be slow only if
+ * the time grew much faster than the text. If it takes more than the whole limit, only the last check follows, which has more tries and a
+ * limit that allows for a slow machine.
  */
 export function isSlow(work: (length: number) => void): boolean {
   const sample = (): void => work(sampleLength);
@@ -101,9 +102,9 @@ function isWithin(work: () => void, milliseconds: number, tries = 3): boolean {
     const used = process.threadCpuUsage();
     work();
     const { user, system } = process.threadCpuUsage(used);
-    // Other programs take time by the clock. The kernel of some machines counts the CPU time of a thread in steps of 4 ms.
+    // The clock also counts the time of other programs. Some kernels count the CPU time of a thread only in steps of 4 ms.
     least = Math.min(least, performance.now() - before, (user + system) / 1000 || Infinity);
-    // Far beyond the limit, another try would not help.
+    // Another try would not help if the time is far beyond the limit.
     if (least > (attempt === 0 ? 100 : 20) * milliseconds) return false;
   }
   return least <= milliseconds;

@@ -1,4 +1,4 @@
-/** A busy machine adds to a measurement and takes nothing from it. */
+/** The number of measurements. The least one counts, because a busy machine can only add to the time. */
 const MEASUREMENTS = 4;
 
 /**

@@ -11,23 +11,23 @@ export const clientSecret = "the secret of the client at the issuer";
 /** A user of the issuer. */
 export type IssuerUser = Readonly<Record<string, unknown>> & { readonly sub: string };
 
-/** The differences from a good issuer. */
+/** The differences from a correct issuer. */
 export interface IssuerTwist {
   /** Changes the metadata. */
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Changes the claims of the ID token. */
   readonly claims?: (claims: JWTPayload) => JWTPayload;
-  /** Makes the ID token in another way. Null: none. */
+  /** Makes the ID token in another way. Returns null to send none. */
   readonly sign?: (claims: JWTPayload, key: CryptoKey) => Promise<string | null>;
   /** Answers the token request in another way. */
   readonly token?: (response: ServerResponse) => void;
   /** The answer of the userinfo endpoint. */
   readonly userinfo?: Readonly<Record<string, unknown>>;
-  /** Accepts every code again and again, without PKCE. */
+  /** True to accept every code any number of times, and without PKCE. */
   readonly isLax?: boolean;
 }
 
-/** An OpenID Connect issuer over HTTP on loopback, good unless it is twisted. */
+/** An OpenID Connect issuer over HTTP on loopback. It behaves correctly, except for the changes of `IssuerTwist`. */
 export interface Issuer {
   readonly issuer: string;
   readonly keyId: string;

@@ -80,7 +80,7 @@ export async function initialise(server: EmbeddedPostgres, data: string): Promis
   const copy = `${kept}-${process.pid}`;
   await copyFolder(data, copy);
   try {
-    // In one step, so that no other process takes half of it.
+    // Renamed in one step, so that no other process finds an incomplete copy.
     renameSync(copy, kept);
   } catch {
     // Another process was faster.
@@ -104,7 +104,7 @@ function quickFolder(): string {
   }
 }
 
-/** Uses an existing server. Removes at the end what was made on it. */
+/** Uses an existing server. Removes the databases of the tests at the end. */
 function givenServer(url: string): TestServer {
   const made: string[] = [];
   const { makeDatabase, dropDatabase } = manageDatabases(url);

@@ -1,14 +1,14 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 
-/** The beginning of a script (`--input-type=module`) of processes that go on at the same time. They need the channel `ipc`. */
+/** The beginning of a script (`--input-type=module`) of processes that continue at the same time. They need the channel `ipc`. */
 export const waitForOthers = `
   process.send("ready");
   const at = await new Promise((resolve) => process.once("message", resolve));
   process.disconnect();
   while (Date.now() < at);`;
 
-/** Lets processes that begin with `waitForOthers` go on at the same time, when all of them are ready. */
+/** Lets processes that begin with `waitForOthers` continue at the same time, when all of them are ready. */
 export async function startTogether(processes: readonly ChildProcess[]): Promise<void> {
   await Promise.all(
     processes.map(async (each) => {

@@ -43,7 +43,7 @@ test("writes a list as CSV on request, with a header line and the same pages", a
   assert.equal((await api.get("/users?sort=-id&limit=2&fields=id,name", conditionalHeaders)).status, 304);
 });
 
-test("has no CSV for other responses, and reports errors in JSON", async (t) => {
+test("offers CSV only for lists, and reports errors in JSON", async (t) => {
   const api = await serve(t);
   const ask = (path: string) => api.get(path, { ...api.admin, accept: "text/csv" });
 

@@ -38,7 +38,7 @@ async function pageAt(own: Own, target: string): Promise<Page> {
   return { ids: records.map(({ id }) => id), octets, links: readLinks(answer) };
 }
 
-/** Returns the pages from one on, in this direction. */
+/** Returns the pages from `target` on, in this direction. */
 async function walk(own: Own, target: string, rel: Direction): Promise<readonly Page[]> {
   const pages = [await pageAt(own, target)];
   for (let at = pages[0]!.links[rel]; at !== undefined; at = pages.at(-1)!.links[rel])

@@ -35,7 +35,7 @@ const callers = ["root", "ada", "ben", undefined] as const;
 type Caller = (typeof callers)[number];
 const getCallerId = (caller: Caller): number => (caller === undefined ? 0 : people[caller]!.id);
 
-/** mulberry32 */
+/** Returns random numbers that depend only on the seed (the generator mulberry32). */
 function randomFrom(state: number): Random {
   return (below) => {
     state = (state + 0x6d2b79f5) | 0;
@@ -53,7 +53,7 @@ function some<T>(random: Random, of: readonly T[], most: number): T[] {
   return [...new Set(Array.from({ length: of.length === 0 ? 0 : random(most + 1) }, () => one(random, of)))];
 }
 
-/** All data, as the administrator reads it. Parts are within each thing. */
+/** All data, as the administrator reads it. `parts` has the parts of each thing, by its id. */
 interface World {
   readonly api: Own;
   readonly places: readonly Place[];

@@ -88,7 +88,7 @@ test("sends the responses of a round before it reads its page", async (t) => {
   assert.deepEqual(answered, ["sent", "page 1: 200"]);
 });
 
-test("lets pages wait for two servers in one process, in any order", async (t) => {
+test("reads a page after the requests to another server in the same process", async (t) => {
   const { ask, answered } = await setUp(t);
   const [one, other] = [makeBatches(), makeBatches()];
 
@@ -99,7 +99,7 @@ test("lets pages wait for two servers in one process, in any order", async (t) =
   assert.deepEqual(answered, ["record 1: 200", "page 1: 200"]);
 });
 
-test("lets pages wait for nothing if there were only pages recently", async (t) => {
+test("answers all pages of a round at once if there were only pages recently", async (t) => {
   const { ask, answered } = await setUp(t);
 
   for (let page = 0; page < 1100; page++) {

@@ -66,7 +66,7 @@ test("reads a list outside of the event loop after it was slow repeatedly, and r
   );
 });
 
-test("keeps shorter pages of a list in the event loop if its long pages are slow", async (t) => {
+test("reads shorter pages of a list in the event loop if only its long pages are slow", async (t) => {
   const store = sqliteStore({ path: ":memory:" });
   const recordedReads: string[] = [];
   const listJSON: Store["listJSON"] = (query, beside) => {
@@ -82,7 +82,7 @@ test("keeps shorter pages of a list in the event loop if its long pages are slow
   assert.deepEqual(recordedReads, ["1000 at once", "999 at once", "998 beside", "100 at once", "10 at once"]);
 });
 
-test("keeps a list in the event loop that is slow now and then", async (t) => {
+test("reads a list in the event loop if it is slow only now and then", async (t) => {
   const store = sqliteStore({ path: ":memory:" });
   const longFlags: boolean[] = [];
   let reads = 0;
@@ -103,7 +103,7 @@ test("keeps a list in the event loop that is slow now and then", async (t) => {
   assert.deepEqual(new Set(longFlags), new Set([false]));
 });
 
-test("keeps a list in the event loop that is slow in another service with the same declarations", async (t) => {
+test("reads a list in the event loop if it is slow only in another service with the same declarations", async (t) => {
   const longFlags: boolean[] = [];
   const mounts = [mount(things, { permission: anyone })];
   const serviceWith = (ms: number) => {

@@ -101,7 +101,7 @@ test("ends older access tokens immediately when a field changes, and uses the ne
   // Back to the old value: a refused token stays refused.
   await api.patch(`/users/${bob.id}`, { tenant_id: 2 }, api.admin);
   assert.equal((await api.get("/mine", pair.headers)).status, 401);
-  // Fields outside of the identity, and unchanged ones, end nothing.
+  // A change of a field outside of the identity, and a field with its old value, revoke nothing.
   const { headers } = await requestTokens(api, bob);
   await api.patch(`/users/${bob.id}`, { name: "Robert", tenant_id: 2 }, api.admin);
   assert.equal((await api.get("/mine", headers)).status, 200);

@@ -137,7 +137,7 @@ test("does not convert a text in JSON with a NUL to a decimal or a date", async 
   }
 });
 
-test("asks nothing about a removed decimal", async (t) => {
+test("asks no question about a removed decimal", async (t) => {
   for (const database of await databases(t)) {
     const price = decimal({ scale: 2, maximum: "100" });
     await create(database, books({ title: text(), price }), { title: "One", price: "1.00" });
@@ -232,7 +232,7 @@ test("lets records be deleted that only an undeclared field refers to", async (t
   }
 });
 
-test("keeps a link table while only its resource is named, and releases it when the field is another one", async (t) => {
+test("keeps a link table that is declared without its field, and no longer protects records when the field has another kind", async (t) => {
   for (const database of await databases(t)) {
     await planted(database);
     const first_id = reference(tags, { optional: true });

@@ -128,7 +128,7 @@ async function tryKilled(address: string): Promise<void> {
   const child = spawn(process.execPath, [file, address, "try"], { stdio: "ignore" });
   const [, signal] = (await once(child, "close")) as [number | null, string | null];
   assert.equal(signal, "SIGKILL");
-  // A server notices a lost client only when its statement ends. Until then, the client keeps its turn.
+  // A server notices a lost client only when its statement ends. Until then, the client keeps its lock.
   const turns =
     "SELECT FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
   while (!address.startsWith("sqlite:") && (await askPostgres(address, turns)).length > 0) await sleep(20);
@@ -161,7 +161,7 @@ function longest(times: readonly number[]): number {
   return times.reduce((most, time) => Math.max(most, time), 0);
 }
 
-test(`migrates ${rows} rows beside ${writers} who write, killed ${kills} times, without losing or inventing data`, async (t) => {
+test(`migrates ${rows} rows while ${writers} clients write, is killed ${kills} times, and loses or invents no data`, async (t) => {
   for (const place of (await places(t)).filter(
     ({ engine }) => (process.env["MIGRATION_ENGINE"] ?? engine) === engine,
   )) {

@@ -21,7 +21,7 @@ const kinds: Readonly<Record<string, Omit<Column, "name">>> = {
   json: { type: "json" },
 };
 
-/** Values of one kind, each with its value as another. The last one has no value there. A missing pair has no defined conversion. */
+/** Values of one kind, each with its value in another kind. `misfit` has no value there. A missing pair has no defined conversion. */
 const instant = "2026-01-31T00:00:00.000Z";
 const pairs: readonly (readonly [
   from: string,

@@ -142,7 +142,7 @@ test("removes remains in portions with reports, and survives a kill in between",
 
   await assert.rejects(migrateSQLite(file, now, { program, tellRemoved: breakOff }), /broken off/);
 
-  // Index entries are in random places. Indexes stay that a delete of a referenced row needs.
+  // The indexes are dropped first, because their entries are in random places. Only those that deletes of referenced rows need stay.
   const indexes =
     "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = '_books_gone' AND sql IS NOT NULL ORDER BY 1";
   assert.deepEqual(queryFile(file, indexes), ["books(next_id)", "books(shelf_id)"]);
@@ -186,7 +186,7 @@ test("removes remains before a start changes tables, so that no name or referenc
   ]);
 });
 
-test("allows deletes of rows that a new reference would refer to, while it is made", async (t) => {
+test("allows clients to delete rows that a new reference will refer to, while it is made", async (t) => {
   const old = books({});
   const file = await createFile(t, old, 300);
   let isOver = false;
@@ -207,7 +207,7 @@ test("allows deletes of rows that a new reference would refer to, while it is ma
   assert.deepEqual([left(file), (await checkSQLite(file)).problems], [[], []]);
 });
 
-test("keeps the table unchanged and deletes the copy if a row refers to no other in the end", async (t) => {
+test("keeps the table unchanged and deletes the copy if a row refers to a missing row at the end", async (t) => {
   const old = books({});
   const file = await createFile(t, old, 300);
 

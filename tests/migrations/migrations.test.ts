@@ -267,7 +267,7 @@ test("keeps a removed column unused, and refuses it as the origin of another fie
   );
 });
 
-test("hides a removed column until its month, and deletes it only if it is named", async (t) => {
+test("hides a removed column, and keeps it after its month until a migration names it", async (t) => {
   for (const database of await databases(t)) {
     const old = books({ ...titled, note: text({ maxLength: 10 }) });
     await planted(database, old, { title: "One", pages: 1, note: "mine" });

@@ -186,14 +186,14 @@ test("accepts writes of a process that started before a column was added", async
   }
 });
 
-test("ends the writes of processes with a weaker rule when a stricter one starts, and of no others", async (t) => {
+test("refuses further writes of processes with a weaker rule when a stricter one starts, and of no others", async (t) => {
   for (const { open, engine } of await databases(t)) {
     const [before, today, again, tomorrow] = [open(), open(), open(), open()];
     await before.open([wide]);
     await before.write({ changes: [insert(wide)] });
     await today.open([narrowed]);
     await assert.rejects(before.write({ changes: [insert(wide)] }), StoreUnavailable, engine);
-    // An old version that restarts works as before, and a new one ends it again.
+    // An old version that restarts may write again, until a new one starts.
     await again.open([wide]);
     assert.equal((await again.write({ changes: [insert(wide)] })).kind, "written", engine);
     await tomorrow.open([narrowed]);
@@ -203,7 +203,7 @@ test("ends the writes of processes with a weaker rule when a stricter one starts
   }
 });
 
-test("ends the writes of processes without folded values when they are needed", async (t) => {
+test("refuses further writes of processes without folded values when these values are needed", async (t) => {
   const folded: Collection = { ...old, columns: [{ name: "title", type: "text", folded: true }, old.columns[1]!] };
   for (const { open, engine } of await databases(t)) {
     const [before, today] = [open(), open()];

@@ -11,7 +11,7 @@ import { basicHeader, serve, type API } from "../harness/serve.ts";
 type Headers = Readonly<Record<string, string>>;
 type Caller = "admin" | "ada";
 
-/** The data that the clients of the database hold. */
+/** The data that the clients of the database have. */
 interface Known {
   readonly secret: string;
   readonly passwords: Readonly<Record<Caller, string>>;
