@@ -52,7 +52,7 @@ export type Observation =
     }
   /** A refresh token was used after its window. Its family was ended. */
   | { readonly kind: "refresh_reuse"; readonly requestId: string; readonly userId: number; readonly family: string }
-  /** The signature counter of a passkey decreased, so it may be a copy. The response was refused. */
+  /** The signature counter of a passkey has decreased, so the passkey may be a copy. The login was refused. */
   | {
       readonly kind: "passkey_counter_went_back";
       readonly requestId: string;

@@ -128,10 +128,14 @@ async function tryKilled(address: string): Promise<void> {
   const child = spawn(process.execPath, [file, address, "try"], { stdio: "ignore" });
   const [, signal] = (await once(child, "close")) as [number | null, string | null];
   assert.equal(signal, "SIGKILL");
-  // A server notices a lost client only when its statement ends. Until then, the client keeps its lock.
-  const turns =
+  await waitForLock(address);
+}
+
+/** Waits until a killed process has lost its lock. PostgreSQL notices a lost client only when its statement ends. */
+async function waitForLock(address: string): Promise<void> {
+  const locks =
     "SELECT FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
-  while (!address.startsWith("sqlite:") && (await askPostgres(address, turns)).length > 0) await sleep(20);
+  while (!address.startsWith("sqlite:") && (await askPostgres(address, locks)).length > 0) await sleep(20);
 }
 
 /** Runs the migration in a separate process. Returns null if it was killed after this many milliseconds. */
@@ -148,7 +152,10 @@ async function migrate(address: string, killedAfter: number | null): Promise<str
     child.kill("SIGKILL");
   }
   const [code] = (await ended) as [number | null];
-  if (code === null) return null;
+  if (code === null) {
+    await waitForLock(address);
+    return null;
+  }
   assert.equal(code, 0, said);
   return said;
 }

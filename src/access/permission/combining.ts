@@ -1,7 +1,10 @@
 import type { AllowedRows, Confirmation, Decision, Permission, PermissionRequest } from "./contract.ts";
 import { requireDecision } from "./decision.ts";
 
-/** Combines decisions. One that says `enough` decides for all. Otherwise returns the rows that any, or all, of the others allow. */
+/**
+ * Combines decisions. If one of them is `enough`, it decides. Otherwise returns the rows that one of the others allows (`anyOf`), or that
+ * all of them allow (`allOf`).
+ */
 export function decideTogether(
   permissions: readonly Permission<string>[],
   request: PermissionRequest,
@@ -16,7 +19,7 @@ export function decideTogether(
     if ("confirm" in decision) confirmations.push(decision.confirm);
     else only.push(decision.only);
   }
-  // With `allOf`, the confirmation comes first. With `anyOf`, a decision without a confirmation comes first.
+  // With `allOf`, the caller must confirm first. With `anyOf`, a decision that needs no confirmation is used first.
   if (confirmations.length > 0 && (enough === "deny" || only.length === 0)) return { confirm: together(confirmations) };
   if (only.length === 0) return enough === "allow" ? "deny" : "allow";
   return { only: only.length === 1 ? only[0]! : enough === "allow" ? { any: only } : { all: only } };

@@ -68,7 +68,7 @@ export interface Permission<C extends string = never, U extends string = string 
   readonly identity?: readonly string[];
   /** The roles that it requires. The service does not start if `accounts()` declares only others. */
   readonly roles?: readonly string[];
-  /** Codes of further problems that it ends a request in, for the API's documentation. */
+  /** Codes of problems that `decide` may throw, for the API's documentation. */
   readonly problems?: readonly ProblemCode[];
   /** Returns the decision, synchronously. Any other value, also a promise, is a fault (500), and the action does not run. */
   decide(request: PermissionRequest): Decision<C>;

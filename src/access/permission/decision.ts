@@ -62,7 +62,9 @@ function readConfirmation(answer: unknown): Confirmation | null {
   return isRight ? { within: within as number, level } : null;
 }
 
-/** Asks a permission for content beside the main response. A permission that requires a confirmation hides that content. */
+/**
+ * Asks a permission about content in addition to the main response. If the permission requires a confirmation, this content is left out.
+ */
 export function decideOn(
   permission: Permission<string>,
   request: PermissionRequest,
@@ -72,7 +74,7 @@ export function decideOn(
   return typeof decision === "object" && "confirm" in decision ? "deny" : decision;
 }
 
-/** Asks a permission for `rows`, which is null if nothing can be narrowed. Narrowing by unknown columns is a fault. */
+/** Asks a permission. `rows` is the table that it may narrow, or null if there is none. Narrowing by unknown columns is a fault. */
 export function askPermission(
   permission: Permission<string>,
   request: PermissionRequest,
@@ -127,12 +129,12 @@ function isOrderOperator(operator: Operator): operator is OrderOperator {
   return operators[operator] === "ordered";
 }
 
-/** Excludes booleans: SQL orders them but `matches` does not, so a list could show a record that a read refuses. */
+/** Booleans are not ordered here: SQL orders them and `matches` does not, so a list could show a record that a read refuses. */
 function isOrdered(value: unknown): value is string | number {
   return typeof value === "string" || Number.isFinite(value);
 }
 
-/** Excludes undefined, null and NaN: nothing equals them, and everything differs from them. */
+/** Undefined, null and NaN are not accepted, because a comparison with them is never true. */
 function isValueFor(operator: Operator, value: unknown): value is Value {
   switch (operators[operator]) {
     case "one":

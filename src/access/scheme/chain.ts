@@ -17,8 +17,8 @@ export interface IdentifiedCaller {
   /** True if a browser may have sent one of the accepted credentials automatically. */
   readonly ambient: boolean;
   /**
-   * The rejected cookies. A browser sends cookies automatically. So a rejected cookie fails a request only if the
-   * request needs a caller and has no other credential.
+   * The rejected cookies. Browsers send cookies automatically, so a rejected cookie ends a request only if the request needs a caller and
+   * has no accepted credential.
    */
   readonly passedOver: readonly Refused[];
 }
@@ -36,7 +36,7 @@ export interface Chain {
    * the request has no credential.
    */
   challenge(call: Call, passedOver?: readonly Refused[]): Problem;
-  /** Counts the guesses among the cookies that failed a request. Ends it with 429 if there were too many before. */
+  /** Counts the rejected cookies of a request as guesses. Ends the request with 429 if there were too many before. */
   countGuesses(call: Call, passedOver: readonly Refused[]): Eventually<unknown>;
   /** The value of `Vary`: the header fields that are read. */
   readonly vary: string;
@@ -183,7 +183,9 @@ function failAll(throttle: Throttle, call: Call, guesses: number): Eventually<un
   return late.length === 0 ? undefined : Promise.all(late);
 }
 
-/** Returns all challenges of the set, each as a separate header field, because joined ones are misread (RFC 9110 §11.6.1). */
+/**
+ * Returns the challenges of all schemes, each as its own header field: clients misread several challenges in one field (RFC 9110 §11.6.1).
+ */
 function challenges(schemes: readonly Scheme[], call: Call, refused: readonly Refused[]): [string, string][] {
   const headers: [string, string][] = [];
   for (const scheme of schemes) {

@@ -6,7 +6,7 @@ import type { Rejection, Scheme, Verdict } from "./scheme.ts";
 export interface SchemeExplanation {
   readonly scheme: string;
   readonly saw: Verdict["kind"];
-  /** The place of the credential: `Authorization: basic`, `the cookie session`. Null if there was none. */
+  /** The place of the credential: `Authorization: basic`, `the cookie session`. Null if the scheme has no credential in the request. */
   readonly in: string | null;
   /** The user of an accepted credential. */
   readonly user?: number;

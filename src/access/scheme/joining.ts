@@ -50,7 +50,7 @@ function judge(scheme: Scheme, standing: Standing): Scheme {
 function join(parts: readonly Scheme[], standing: Standing | null): Scheme {
   const rest = parts.filter(({ recognizes }) => recognizes === undefined);
   const knowing = parts.filter(({ recognizes }) => recognizes !== undefined);
-  // The part that accepts all other credentials defines the properties of the whole.
+  // The part without `recognizes` takes all credentials that no other part recognizes. Its properties are those of the whole.
   const [main, ...others] = [...rest, ...knowing];
   const { name, rejectedAs = "invalid_token" } = main!;
   const codes = [main!, ...others].flatMap((each) => [
@@ -60,8 +60,8 @@ function join(parts: readonly Scheme[], standing: Standing | null): Scheme {
   const missingDetail = parts.find((each) => each.missingDetail !== undefined)?.missingDetail;
 
   /**
-   * Asks one part after another until one knows the credential. Returns `refused` if none does: only a cookie may then pass for no credential,
-   * since it may be another program's.
+   * Asks one part after another until one knows the credential. Returns `refused` if none does. A cookie that no part knows may belong to
+   * another program, so only a cookie may then count as no credential.
    */
   function ask(
     [part, ...more]: readonly Scheme[],
@@ -86,7 +86,7 @@ function join(parts: readonly Scheme[], standing: Standing | null): Scheme {
   }
 
   const carriers = collectCarriers(parts);
-  // The parts that read each place: those that recognize their own credentials, and the rest.
+  // The parts that read each place: first those that recognize their own credentials, then the others.
   const readers = new Map(
     carriers.map((carrier) => [carrier, [collectReaders(knowing, carrier), collectReaders(rest, carrier)] as const]),
   );
@@ -135,7 +135,7 @@ function collectReaders(parts: readonly Scheme[], carrier: Carrier): readonly Sc
   return parts.filter(({ carriers }) => carriers.some((each) => formatCarrier(each) === formatCarrier(carrier)));
 }
 
-/** A promise would count as true, and no other part would be asked. */
+/** Returns true only for the value true. A promise is an object and would count as true, and no other part would be asked. */
 function isRecognized({ name, recognizes }: Scheme, credential: string): boolean {
   return atOnce(recognizes!(credential), `recognizes of the scheme ${name}`);
 }

@@ -15,7 +15,7 @@ export interface Place {
 /** A credential in the request. */
 export interface Presented extends Place {
   readonly credential: string;
-  /** A mistake in the credential before its scheme has checked it. Null if there is none. */
+  /** The rejection of a malformed credential, which its scheme does not get to see. Null for any other credential. */
   readonly rejection: Rejection | null;
 }
 
@@ -151,7 +151,8 @@ function soleValue(call: Call, name: string): string | undefined {
 
 /**
  * Returns the value of a header field that only a trusted proxy may set. Some software reads `X_Remote_User` as `X-Remote-User`, and
- * proxies let it through. Therefore the underscore spelling is never accepted. Next to the right spelling, it is a second credential.
+ * proxies let a client send it. So the spelling with underscores is never accepted, and counts as a second credential next to the right
+ * one.
  */
 function proxyValue(call: Call, name: string, onDropped: (header: string) => void): string | undefined {
   const raw = call.arrival.rawHeaders;
@@ -202,7 +203,10 @@ function headerPlaces(place: Place): HeaderPlace[] {
 
 const rank = { authorization: 0, header: 1, query: 2, proxy: 3, cookie: 4 } as const;
 
-/** Returns the sort key of a place. A header field is meant for this request, but a cookie is sent automatically, so it comes later. */
+/**
+ * Returns the sort key of a place. A header field is meant for this request, so it comes before a cookie, which browsers send
+ * automatically.
+ */
 function sortKey({ scheme, carrier }: Place): string {
   return `${rank[carrier.in]} ${scheme.name} ${formatCarrier(carrier)}`;
 }

@@ -115,11 +115,12 @@ export interface Scheme {
   /** True if it reads the body with `call.octets()`. The body is then read before the sender is known. Default: false. */
   readonly readsBody?: boolean;
   /**
-   * True if other schemes with the same name may read the same places: parts of one scheme. API tokens and named keys are both
-   * `Authorization: Token`. If one part returns `unknown`, the next one is asked. A credential that no part knows is rejected.
+   * True if other schemes with the same name read the same places, so that together they are one scheme. For example, API tokens and named
+   * keys are both `Authorization: Token`. If one of them returns `unknown`, the next one is asked. A credential that none of them knows is
+   * rejected.
    */
   readonly shared?: boolean;
-  /** For a scheme in parts: returns true if the form of the credential shows that it belongs to this part. Then only this part is asked. */
+  /** For a scheme that shares its name: returns true if the credential has the form of this scheme. Then no other one is asked. */
   recognizes?(credential: string): boolean;
   /** Returns the challenge for `WWW-Authenticate`. Returns null if there is none. `rejection` is this scheme's own, if it rejected. */
   challenge?(call: Call, rejection: Rejection | null): string | null;

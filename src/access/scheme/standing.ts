@@ -7,7 +7,7 @@ export function judgeStanding(scheme: Scheme, verdict: Verdict, call: Call, stan
   if (verdict.kind !== "accepted") return verdict;
   return after(standing(scheme, verdict.identity, call), (judged): Verdict => {
     if ("kind" in judged) return judged;
-    // A frozen verdict that a scheme has cached was checked before.
+    // A frozen verdict from a cache was already checked.
     return judged === verdict.identity ? verdict : { kind: "accepted", identity: judged };
   });
 }

@@ -1,8 +1,8 @@
 import type { Change, Collection, Key, Row, Where, WrittenValues } from "../../store/store.ts";
 
 /**
- * Consecutive failures of one account, and the time when they were forgiven. The key is the subject, which is derived from the name. An
- * unknown name therefore leaves the same row as a known one.
+ * Consecutive failures of one account, and the time up to which failures are forgiven. The key is derived from the name, so an unknown name
+ * leaves the same kind of row as a known one.
  */
 export const guessStreaksCollection: Collection = {
   name: "guess_streaks",
@@ -74,7 +74,10 @@ export function addLogin(key: string, account: string, now: number): readonly Ch
   return counted(knownAddressesCollection, key, { account, at: now }, now);
 }
 
-/** Returns the changes for a counter. `add` creates a missing row, but does not change the other columns of an existing one. */
+/**
+ * Returns the changes for a counter. `add` creates a missing row, but does not set the other columns of an existing one, so another change
+ * does.
+ */
 function counted(collection: Collection, key: Key, values: WrittenValues, now: number): readonly Change[] {
   return [
     { kind: "add", collection, key, column: "count", by: 1, values },
@@ -87,8 +90,8 @@ function isRow(key: Key): Where {
 }
 
 /**
- * Returns the changes that delete old rows. A short streak is cheap to create (a try under any name), so it is deleted after a quiet day.
- * An attacker who waits for this deletion gets fewer than `ceiling` tries per day.
+ * Returns the changes that delete old rows. Anyone can create a short streak by a try under any name, so it is deleted after a day without
+ * tries. An attacker who waits for this gets fewer than `ceiling` tries per day.
  */
 export function pruneRecords(now: number, ceiling: number, knownMs: number): readonly Change[] {
   const isQuiet = (forMs: number): Where => ({ column: "at", operator: "lte", value: now - forMs });

@@ -13,13 +13,13 @@ const NETWORKS_OF_A_SITE = 10;
 /** The events that are counted for an address: wrong credentials and probes. */
 export type CountedKind = "address" | "probe";
 
-/** A subject that failures count against, with its maximum number of failures per window. */
+/** What failures are counted for, with the maximum number of failures per window. */
 interface Place {
   readonly subject: string;
   readonly limit: number;
 }
 
-/** The subjects of an account together with an address. */
+/** The counters of an account and an address together. */
 export interface ThrottleSubject {
   /** The account, from every address. */
   readonly general: string;
@@ -27,7 +27,7 @@ export interface ThrottleSubject {
   readonly own: string;
   /** The time of its last login from this address. Null if that is too long ago. */
   readonly knownAt: number | null;
-  /** The subject that counts: `own` if `knownAt` is not null, otherwise `general`. */
+  /** The counter for this try: `own` if `knownAt` is not null, otherwise `general`. */
   readonly counted: string;
 }
 
@@ -56,7 +56,7 @@ export function createRooms(store: Store, window: GuessWindow, limit: number, ce
     return after(store.find(guessStreaksCollection, subject), readStreak);
   }
 
-  /** Takes `since` from the general row, because `unlock` forgives the failures of an account at all addresses. */
+  /** `since` is read from the row of the whole account, because `unlock` forgives its failures at all addresses. */
   function ofAccount({ general, counted }: ThrottleSubject, now: number): Eventually<Room> {
     return after(streakFor(general), (streak) =>
       after(counted === general ? streak : streakFor(counted), ({ count }) =>
@@ -104,7 +104,7 @@ export interface Subjects {
 
 /** Creates `Subjects`. `key` keeps the names out of the store. After a login, the address is known for `knownMs`. */
 export function createSubjects(store: Store, key: Uint8Array, knownMs: number): Subjects {
-  /** Returns the subject of a try: the account, or the account at this address. */
+  /** Returns the counter for a try: that of the account, or that of the account at this address. */
   function loadSubject(call: Call, name: string): Eventually<ThrottleSubject> {
     const general = accountSubject(name);
     const own = knownKey(call, general);
@@ -116,14 +116,14 @@ export function createSubjects(store: Store, key: Uint8Array, knownMs: number): 
   }
 
   /**
-   * Returns a keyed digest, because people type their password into the wrong field. Folds the name like the store. Otherwise two spellings
-   * of a name would reveal whether it has an account.
+   * Returns a keyed digest of the name, because users sometimes type their password into the wrong field. The name is folded as in the
+   * store. Otherwise the responses to two spellings of a name would show whether it has an account.
    */
   function accountSubject(username: string): string {
     return `account ${hmac(key, fold(username)).toString("base64url")}`;
   }
 
-  /** Begins with the account, so that all its rows can be found. */
+  /** Returns the key of a known address. It begins with the account, so that all addresses of the account can be found. */
   function knownKey(call: Call, account: string): string {
     const network = formatNetwork(call.client.address);
     return `${account} ${hmac(key, `${account} at ${network}`).toString("base64url")}`;

@@ -2,8 +2,8 @@ import type { Eventually } from "../../core/eventually.ts";
 import type { Room } from "./window.ts";
 
 /**
- * Runs a task when fewer others of each subject are running than may still fail. `rooms` returns the remaining failures, and throws if
- * there are none.
+ * Runs a task when there is room: for each subject, the number of running tasks must be smaller than the number of failures that are still
+ * allowed. `rooms` returns these numbers, and throws if one of them is 0.
  */
 export type SideBySide = <T>(rooms: () => Eventually<readonly Room[]>, task: () => Promise<T>) => Promise<T>;
 
@@ -18,7 +18,7 @@ interface Waiter {
   readonly go: () => void;
 }
 
-/** Counts the running tasks. Otherwise many concurrent tasks would pass the limit before their first failure is known. */
+/** Creates the function. Without it, many concurrent tasks could all start before the first failure is counted. */
 export function makeSideBySide(): SideBySide {
   const underway = new Map<string, number>();
   const waiters = new Set<Waiter>();
@@ -35,7 +35,7 @@ export function makeSideBySide(): SideBySide {
     }
   }
 
-  /** One at a time: each reads the store again, and may leave no room for the next. */
+  /** Wakes one waiting task at a time, because each of them reads the store again and may take the last room. */
   function wake(): void {
     for (const waiter of waiters) {
       if (isFull(waiter.seen)) continue;
@@ -48,7 +48,7 @@ export function makeSideBySide(): SideBySide {
     try {
       for (;;) {
         const loadedRooms = await rooms();
-        // All at the same moment: failures of the first may have been counted while the last one was read.
+        // All numbers are read at the same moment, because a failure may have been counted for the first one while the last one was loaded.
         const seen = loadedRooms.map(({ subject, left }) => ({ subject, left: left() }));
         if (!isFull(seen)) {
           count(seen, 1);

@@ -41,13 +41,13 @@ export interface Throttle {
 /** A throttle for password checks. `account` is the login name, even if it belongs to no account. */
 export interface LoginThrottle extends Throttle {
   /**
-   * Returns every allowance that a failure would count against: of the address, its /48 (IPv6) and the account. Ends the request (429) if
-   * one is used up.
+   * Returns the remaining failures of each subject that a failure would be counted for: the address, its /48 (IPv6) and the account. Ends
+   * the request (429) if one has none left.
    */
   look(call: Call, account: string): Eventually<readonly Room[]>;
   /** Returns true if the account recently logged in from this address. */
   isKnown(call: Call, account: string): Eventually<boolean>;
-  /** Returns the changes after a right password: the series of failures ends, and the address becomes known. */
+  /** Returns the changes after a right password: the streak of failures ends, and the address becomes known. */
   pass(call: Call, account: string): Eventually<readonly Change[]>;
   /** Returns how many more times `probe` may count. Ends the request (429) if there are none left. */
   checkProbes(call: Call): Eventually<number>;
@@ -56,7 +56,10 @@ export interface LoginThrottle extends Throttle {
    * this address has done it too often. Does not block logins.
    */
   probe<T>(call: Call, task: () => Promise<Probed<T>>): Promise<T>;
-  /** Forgives all failures of an account, and the last minute of every address, because it is unknown which address is the user's. */
+  /**
+   * Forgives all failures of an account. Also forgives the last minute of every address, because it is unknown which address belongs to the
+   * user.
+   */
   unlock(account: string, now: number): Promise<void>;
 }
 
@@ -83,7 +86,7 @@ export interface LoginThrottleOptions {
   readonly knownSeconds?: number;
 }
 
-/** The most known addresses of one account, more than a person has. The least recent ones are deleted. */
+/** The maximum number of known addresses of one account, which is more than a person has. The least recently used ones are deleted. */
 const maxKnownAddresses = 32;
 /** A login is recorded once a day for each address. */
 const noteEveryMs = 24 * 3600 * 1000;
@@ -185,7 +188,7 @@ function least(rooms: readonly Room[]): number {
   return Math.min(...rooms.map(({ left }) => left()));
 }
 
-/** Returns the changes that make room for one more address of the account. */
+/** Returns the changes that delete the least recently used address of the account if there is no room for another one. */
 function dropLeastRecent(store: Store, account: string): Eventually<readonly Change[]> {
   const collection = knownAddressesCollection;
   const ofAccount = { column: "account", operator: "eq", value: account } as const;

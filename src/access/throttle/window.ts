@@ -7,7 +7,7 @@ export const guessesCollection: Collection = {
   name: "guesses",
   key: "integer",
   columns: [
-    /** The subject that the try counts against: an account, a network, both together, or a network that probes. */
+    /** What the try is counted for: an account, a network, an account at a network, or a network that probes. */
     { name: "subject", type: "text" },
     /** In milliseconds since the epoch. */
     { name: "at", type: "integer" },
@@ -15,7 +15,7 @@ export const guessesCollection: Collection = {
   indexes: [["subject", "at"], ["at"]],
 };
 
-/** The rest of an allowance, for one subject. */
+/** The remaining failures of one subject. */
 export interface Room {
   readonly subject: string;
   /**
@@ -34,7 +34,7 @@ export interface Allowance {
 
 /** A true sliding window: it counts the tries of the last `windowSeconds` at every moment. */
 export interface GuessWindow {
-  /** Reads the rest of a subject's allowance. Ends the request (429) if it is used up. */
+  /** Reads the remaining failures of a subject. Ends the request (429) if there are none. */
   room(subject: string, now: number, allowance: Allowance): Eventually<Room>;
   /** Counts a try in memory, which keeps as many as `limit` allows. Returns the change for the store. */
   count(subject: string, now: number, limit: number): Change;
@@ -51,25 +51,25 @@ export function makeGuessWindow(store: Store, windowSeconds: number): GuessWindo
   const recent = new Map<string, number[]>();
 
   function room(subject: string, now: number, { limit, since = null }: Allowance): Eventually<Room> {
-    // Ignores tries in the future. Otherwise, a clock that was set back would block callers until the old time is reached.
+    // Tries with a time in the future are ignored. Otherwise a clock that was set back would block callers until the old time is reached.
     const until = now + windowMs;
     const from = Math.max(now - windowMs, since === null || since > until ? -Infinity : since);
     const where = whereWithin(subject, from, until);
     requireRoom(recent.get(subject) ?? []);
     return after(store.list({ collection: guessesCollection, where, sort: latestFirst, limit }), (rows) => {
       const stored = rows.map(readTime).reverse();
-      // Reads the memory again each time, because the store's response lacks newer tries.
+      // The memory is read again at each call, because the rows that the store returned do not include newer tries.
       const left = (): number => Math.min(requireRoom(recent.get(subject) ?? []), requireRoom(stored));
       left();
       return { subject, left };
     });
 
-    /** `times` are the latest ones, with the oldest first. */
+    /** `times` are those of the latest tries, the oldest first. */
     function requireRoom(times: readonly number[]): number {
       const within = times.filter((time) => time > from && time <= until);
       const oldest = within.at(-limit);
       if (oldest === undefined) return limit - within.length;
-      // When the oldest of them leaves the window, one more try is allowed.
+      // When the oldest of these tries leaves the window, one more is allowed.
       const seconds = Math.min(windowSeconds, Math.max(1, Math.ceil((oldest + windowMs - now) / 1000)));
       throw problem("too_many_attempts", { headers: [["Retry-After", String(seconds)]] });
     }
@@ -77,7 +77,7 @@ export function makeGuessWindow(store: Store, windowSeconds: number): GuessWindo
 
   function count(subject: string, now: number, limit: number): Change {
     const times = [...(recent.get(subject) ?? []), now].slice(-limit);
-    // Deleted and inserted again, so the first in the map is the least recently tried.
+    // The entry is inserted again, so that the first entry of the map is the one without tries for the longest time.
     recent.delete(subject);
     recent.set(subject, times);
     if (recent.size > maxSubjects) recent.delete(recent.keys().next().value!);

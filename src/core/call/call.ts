@@ -4,7 +4,7 @@ import { withoutBlanks } from "../headers/blanks.ts";
 import { withoutParameters } from "../headers/query.ts";
 import { parseTraceContext, type TraceContext } from "../headers/traceparent.ts";
 
-/** Counts the octets that are kept for a body while it arrives. Throws the problem that ends the request if there are too many. */
+/** Counts the octets of a body that are held in memory while it arrives. Throws the problem that ends the request if there are too many. */
 export type Weigh = (bytes: number) => void;
 
 /** The caller, as reported by a framework in front of the service. */
@@ -39,7 +39,7 @@ export interface Arrival {
 
 /** Makes another request of the same caller, over the same connection and without a body. */
 export function alike(arrival: Arrival, changes: Partial<Pick<Arrival, "method" | "target" | "rawHeaders">>): Arrival {
-  // Lists the members, because the object of a binding may have them as accessors of its class, which a spread does not copy.
+  // The members are listed, because a binding may pass an object of a class, and a spread does not copy the accessors of a class.
   const { method, target, rawHeaders, peer, encrypted, client } = arrival;
   return { method, target, rawHeaders, peer, encrypted, client, ...changes, readBody: async () => new Uint8Array() };
 }
@@ -58,7 +58,7 @@ export interface Client {
   readonly origin: string | null;
 }
 
-/** The knowledge of the service that a single request does not have: how to read the client, the time and the request's id. */
+/** What a call needs from its service: how to read the client, the time, and how to make an id. */
 export interface CallContext {
   readonly now: () => number;
   readonly makeRequestId: () => string;
@@ -146,9 +146,9 @@ export class Call {
   }
 
   /**
-   * Returns the octets of the body as they arrived, for a scheme with `readsBody`. Returns none if the endpoint reads no body. A caller who
-   * only knows the name of a key can make the service read them, so check everything else first. Ends the request (413, 503) beyond the
-   * limits of any body.
+   * Returns the octets of the body as they arrived, for a scheme with `readsBody`. Returns none if the endpoint reads no body. Check
+   * everything else first, because a caller who knows only the name of a key could otherwise make the service read large bodies. Ends the
+   * request (413, 503) beyond the limits of any body.
    */
   async octets(): Promise<Uint8Array> {
     if (this.#readBody !== null) return this.#readBody();
@@ -160,7 +160,7 @@ export class Call {
     this.#readBody = readBody;
   }
 
-  /** Records which code gave the promise, until the promise is settled. */
+  /** Records whose promise the request waits for, until the promise is settled. */
   awaiting<T>(whose: string | (() => string), result: Eventually<T>): Eventually<T> {
     if (!(result instanceof Promise)) return result;
     this.#awaits = whose;

@@ -72,14 +72,14 @@ class KnownClient implements Client {
   }
 }
 
-/** Walks from the nearest hop back to the first one that no trusted proxy vouches for. */
+/** Follows the hops from the nearest one back to the first one that no trusted proxy reports. */
 function walkBack(call: Call, trusted: TrustedProxies): { address: string; loopback: boolean } {
   const hops = call.headers("x-forwarded-for").join(",").split(",");
   let address = plainAddress(call.arrival.peer);
-  // A proxy on another machine that reports 127.0.0.1 means itself, so every hop must be on this machine.
+  // A proxy on another machine that reports 127.0.0.1 means its own machine, so every hop must be on this machine.
   let loopback = isLoopback(address);
   if (hops.length === 1 && hops[0]!.trim() === "") {
-    // A proxy that reports the transport but no caller still shows that a caller exists behind it.
+    // A proxy that reports the transport but no client address still shows that the client is not this machine.
     return { address, loopback: loopback && call.header("x-forwarded-proto") === undefined };
   }
   for (let at = hops.length - 1; at >= 0 && isTrusted(trusted, address); at--) {

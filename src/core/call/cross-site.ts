@@ -18,7 +18,7 @@ export function requireSameSite(call: Call, allowedOrigins: readonly string[]): 
 
 /** Returns true if a page of another site made a browser send the request. */
 export function isFromAnotherSite(call: Call, allowedOrigins: readonly string[]): boolean {
-  // Two values are joined, so they match no value. Browsers send only one.
+  // Two fields are joined to one text that equals no valid value. A browser sends one field.
   const site = call.list("sec-fetch-site");
   if (site === "same-origin" || site === "none") return false;
   const origin = call.list("origin");

@@ -17,7 +17,7 @@ export type ThereIsNo<Name, Known = never> = Name extends string
     : `there is no ${Name}; did you mean ${Meant<Name, Known>}?`
   : never;
 
-/** Finds names with the same three first letters, or else the same first one. Counting the differences would slow down the compiler. */
+/** Finds known names with the same first three letters, or the same first one. Comparing more would slow down the compiler. */
 type Meant<Name extends string, Known> =
   Lowercase<Name> extends `${infer A}${infer B}${infer C}${string}`
     ? Beginning<Known, `${A}${B}${C}`> extends infer Like extends string
@@ -32,7 +32,10 @@ type Beginning<Known, Letters extends string> = Known extends string
     : never
   : never;
 
-/** The same if a value may be a text or a number. The compiler's message would otherwise be misleading. No value has this type. */
+/**
+ * The compiler's message for an unknown name, used where a value may be a text or a number. The plain message would be misleading there. No
+ * value has this type.
+ */
 export interface Mistake<Said> {
   readonly [nothing]: Said;
 }
@@ -49,7 +52,7 @@ export type Only<O, Allowed> = Allowed &
     "deprecated"
   >;
 
-/** The same for the members of one of them. */
+/** Does the same for the members of one option. */
 type Within<O, Allowed, Name extends string> = [O, Allowed] extends [
   { readonly [K in Name]: infer Given },
   { readonly [K in Name]?: infer Known },
@@ -101,7 +104,7 @@ export function shownWithoutText(value: unknown): string {
   return isText(value) ? describeType(value) : shown(value);
 }
 
-/** Does the same without a list, because it runs for every reply of a handler. */
+/** Does the same without a list of mistakes, because it runs for every reply of a handler. */
 function isRight(value: Members, checks: Checks): boolean {
   for (const name in value) if (!Object.hasOwn(checks, name)) return false;
   for (const name in checks) if (checks[name]!(value[name]) !== null) return false;
@@ -159,7 +162,7 @@ export function together(mistakes: readonly string[]): string | null {
   return mistakes.length === 0 ? null : mistakes.join("; ");
 }
 
-/** Returns the same as the end of a message. */
+/** Returns the mistakes as the end of a message. */
 export function sentence(mistakes: readonly string[]): string {
   const all = mistakes.join("; ");
   return all.endsWith("?") ? all : `${all}.`;
@@ -267,7 +270,7 @@ function findClassName(value: object): string | null {
   return types.isPromise(value) ? "a promise" : null;
 }
 
-/** Returns true for an object of a class with none of the members: a Date, a Map, a `fetch` response. It would look empty. */
+/** Returns true for an object of a class without the known members: a Date, a Map, a `fetch` response. It would look like an empty object. */
 export function isStrange(value: Members, knownNames: readonly string[]): boolean {
   return isOfClass(value) && !knownNames.some((name) => name in value);
 }

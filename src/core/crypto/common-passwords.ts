@@ -2,11 +2,11 @@ import { composed } from "./composed.ts";
 import { closeSync, openSync, readSync } from "node:fs";
 import { digest } from "./secret.ts";
 
-/** The number of shelves of the set, chosen by the first bits of a digest. Each is read separately. */
+/** The number of parts of the set. The first bits of a digest select one part, and a check reads only that part. */
 const shelves = 2 ** 10;
-/** The range of numbers in a shelf. About 600 of a hundred million good passwords count as common. */
+/** The range of the numbers in a part. It decides how many other passwords count as common by mistake: about 600 of a hundred million. */
 const range = 2 ** 24;
-/** The lower bits of a gap, written unchanged. The higher part is written as a number of ones and a zero. */
+/** The number of lower bits of a gap that are written unchanged. The rest is written as that number of ones and a zero. */
 const gapBits = 17;
 
 const file = new URL("./common-passwords.bin", import.meta.url);
@@ -14,7 +14,7 @@ const file = new URL("./common-passwords.bin", import.meta.url);
 /**
  * Returns true if a password is among the most common ones, ignoring case: the 100,000 most common ones of eight or more characters, and
  * some more. They are stored as a Golomb-coded set (Golomb, "Run-length encodings", 1966): the gaps between sorted digests, in 19 bits
- * each. Every call reads one shelf from the file, because passwords are set rarely.
+ * each. Each check reads one part of the file, because passwords are rarely set.
  */
 export function isCommonPassword(password: string): boolean {
   const { shelf, number } = locatePassword(password);
@@ -44,7 +44,7 @@ export function packCommonPasswords(passwords: Iterable<string>): Buffer {
   return Buffer.concat([starts, ...packed]);
 }
 
-/** Writes the gaps. The rest of the last byte is ones, which never end a gap. */
+/** Writes the gaps. The last byte is filled with ones, which never end a gap. */
 function packGaps(numbers: readonly number[]): Buffer {
   let bits = "";
   for (const [at, number] of numbers.entries()) {

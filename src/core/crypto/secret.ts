@@ -105,8 +105,9 @@ export function hmac(key: Uint8Array, data: string | Uint8Array): Buffer {
 }
 
 /**
- * Returns a function for HMAC-SHA-256 with one key, for signatures in every request. The result is a text with a character for each byte.
- * Uses two digests (RFC 2104), because `createHmac` creates an object that costs more than the digests, and even more when it is collected.
+ * Returns a function that computes HMAC-SHA-256 with one key, for signatures in every request. The result is a text with one character for
+ * each byte. It uses two digests (RFC 2104), because the object of `createHmac` costs more than both digests, and more again at garbage
+ * collection.
  */
 export function signing(key: Uint8Array): (data: string) => string {
   const outer = padded(key, 0x5c, DIGEST_BYTES);

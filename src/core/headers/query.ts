@@ -12,7 +12,7 @@ export function parseQuery(query: string): readonly QueryParameter[] {
   const parameters: QueryParameter[] = [];
   // Most queries contain no encoding, and one check shows it for all parameters.
   const read = ENCODED.test(query) ? decode : asItIs;
-  // Splitting would double the cost, because V8 looks up each part in its table of all texts.
+  // Splitting the text would double the cost, because V8 stores each part in its table of strings.
   for (let start = 0, end = 0, equals = -1; start <= query.length; start = end + 1) {
     end = locateCharacter("&", query, start);
     if (end === start) continue;
@@ -44,7 +44,7 @@ export function collectValues(query: string, name: string): readonly string[] {
   return query.split("&").flatMap((part) => (decodeName(part) === name ? [decodeValue(part)] : []));
 }
 
-/** Returns the query without the parameters that are `taken`. The rest is unchanged. */
+/** Returns the query without the parameters for which `taken` returns true. The rest is unchanged. */
 export function withoutParameters(query: string, taken: (name: string) => boolean): string {
   return query
     .split("&")

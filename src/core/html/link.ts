@@ -1,13 +1,13 @@
 /**
- * Returns a path of this service as a link. The sender of the request chose the path, and for a browser, `//host` and `/\host` are other
- * sites (URL standard §4.4). With a dot before it, it is always a path.
+ * Returns a path of this service as a link. A path may come from the request, and browsers read `//host` and `/\host` as other sites (URL
+ * standard §4.4). A dot before it makes it a path in any case.
  */
 export function linkTo(path: string): string {
   const plain = path.replaceAll("\\", "%5C");
   return plain.startsWith("//") ? `/.${plain}` : plain;
 }
 
-// A host that does not exist. It distinguishes a path without a host from a full address.
+// A host that does not exist. It distinguishes a path from a full address.
 const nowhere = "http://here.invalid";
 
 /**
@@ -17,7 +17,7 @@ const nowhere = "http://here.invalid";
 export function pathHere(text: string | null | undefined, origin: string | null = null): string | null {
   const url = typeof text === "string" ? URL.parse(text, nowhere) : null;
   if (url === null || (url.origin !== nowhere && url.origin !== origin)) return null;
-  // `/.//evil.example` is a path, but parsed again without its dot, it would be another host. The path of `blob:http://…` is a whole
-  // address.
+  // `/.//evil.example` is a path, but without the dot it would be another host when it is parsed again. The path of `blob:http://…` is a
+  // whole address.
   return /^\/(?!\/)/.test(url.pathname) ? url.pathname + url.search : null;
 }

@@ -1,6 +1,6 @@
 import { composed } from "../crypto/composed.ts";
 
-/** The most characters (code points) of a word that count. Databases keep no longer keys. */
+/** The maximum number of characters (code points) of a word. The rest is ignored, because databases limit the length of keys. */
 const MAX_WORD_LENGTH = 500;
 
 /** Increase it if `splitWords` returns other words for a text. Stores then index their words again. */
@@ -33,9 +33,9 @@ export function hasWordWithPrefix(text: string, beginning: string): boolean {
 }
 
 function foldWords(text: string): string {
-  // Removes accents first. Normalization would take seconds to sort thousands of them on one letter.
+  // Accents are removed first. Otherwise normalization would take seconds to sort thousands of them on one letter.
   const bare = withoutAccents(composed(withoutAccents(text.replace(selectors, ""))).normalize("NFD"));
-  // The capital ẞ has no other capital, so it is converted to lower case first.
+  // The capital ẞ becomes SS only after it was converted to lower case.
   return composed(bare.toLowerCase().toUpperCase().toLowerCase().replaceAll("ς", "σ"));
 }
 

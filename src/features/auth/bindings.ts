@@ -65,7 +65,10 @@ export interface BindingsOptions {
   readonly observe: Observer;
 }
 
-/** Two processes may see the same new identity. One of them then retries and finds the result of the other. */
+/**
+ * The number of attempts. Two processes may see the same new identity at the same time. One of them tries again and finds the binding of
+ * the other.
+ */
 const ATTEMPTS = 5;
 
 const checks: ChecksOf<BindingsOptions> = { store: anObject, accounts: anObject, observe: aFunction };
@@ -103,14 +106,14 @@ export function storeBindings(options: BindingsOptions): Bindings {
     if (username !== identity.username || !isClaimable(row)) throw notBound(observe, identity, id);
     const outcome = await store.write({
       changes: [
-        // Requires the revision whose name was compared. The name of an account that is bound by name counts as given.
+        // The revision is that of the row whose name was compared. A name by which an account was bound counts as given.
         { kind: "update", collection: accountsCollection, key: id, values: givenOrigin, revision: row.revision },
         { kind: "require", collection: bindingsCollection, where: ofUser(id), atMost: 0, name: "bound" },
         insertBinding(key, id, now),
       ],
     });
     if (outcome.kind === "refused") {
-      // The identity was bound by another request, or the account has another identity.
+      // Another request has bound the identity, or the account has another identity.
       if ((await store.find(bindingsCollection, key)) !== null) return OVERTAKEN;
       throw notBound(observe, identity, id);
     }

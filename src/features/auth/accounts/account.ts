@@ -21,7 +21,7 @@ import { accountOf, accountsCollection } from "./stored-accounts.ts";
 import { requireFree, requireMayProbe } from "./taken.ts";
 import { requireMayName, resolveUsernameOrigin } from "./usernames.ts";
 
-/** The field that only services with mail show. */
+/** The field `email_verified_at`, which only services with mail show. */
 const verified = {
   email_verified_at: dateTime({
     readOnly: true,
@@ -112,7 +112,7 @@ const buildDocumentation = (account: Account) =>
     },
   }) satisfies Record<string, EndpointDocumentation>;
 
-/** Mounts accounts as a resource. The code that checks credentials stores them. Their secrets are not shown. */
+/** Mounts accounts as a resource of the same table. Its secrets are hidden. */
 function placeAccounts(parts: AccountsParts, account: Account): MountInPlace {
   const mounted = mount(account, { permission: { read: ownOrAny, update: ownOrAnyUnlimited }, personal: true });
   const beforeWrite = (write: Write<Account>): Eventually<Prepared> =>
@@ -128,7 +128,7 @@ function placeAccounts(parts: AccountsParts, account: Account): MountInPlace {
   return { ...mounted, ...place, collection: accountsCollection, beforeWrite, show, noted };
 }
 
-/** Prepares columns of the accounts' own table. The resource shows some of them. */
+/** Returns the columns that a change of an account sets in addition to the sent fields. */
 async function prepareChange(
   parts: AccountsParts,
   { context, current, draft }: Write<Account, "update">,

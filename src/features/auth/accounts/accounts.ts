@@ -64,8 +64,8 @@ export interface AccountsOptions<F extends Fields = Fields> extends OwnUserField
    */
   readonly breachedPasswordsURL?: string;
   /**
-   * The accounts that must have a second factor: `optional`, `admins` or `everyone`. Default: `optional`. At the next
-   * start, live logins of these accounts that are level 1 end.
+   * The accounts that must have a second factor: `optional`, `admins` or `everyone`. Default: `optional`. At the next start, the logins of
+   * these accounts that are only level 1 are refused.
    */
   readonly secondFactor?: SecondFactorRule;
   /**
@@ -83,7 +83,7 @@ const costMembers: ChecksOf<PasswordCost> = { memoryKiB: wholeFrom(1), passes: w
 const checks: ChecksOf<AccountsOptions> = {
   registration: optional(buildChoiceCheck("closed", "open", "verified")),
   invitations: optional(aBoolean),
-  // The users' resource reports mistakes in these.
+  // The resource of the users reports the mistakes in its fields.
   fields: anything,
   filters: anything,
   sorts: anything,

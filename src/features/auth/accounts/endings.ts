@@ -12,10 +12,7 @@ export interface Endings {
   readonly ends: Pick<RevocationsOptions, "endWithGeneration" | "endWithAccount">;
   /** Adds a table. Throws `DeclarationError` if it is not suitable, or if the service has already started. */
   add(when: When, collection: Collection): void;
-  /**
-   * Returns the reasons why rows of these tables cannot be deleted. With them, each change of a password would be a
-   * fault.
-   */
+  /** Returns the reasons why rows of these tables could not be deleted. Otherwise each change of a password would fail. */
   mistakes(all: Assembled): readonly string[];
 }
 

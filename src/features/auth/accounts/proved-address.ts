@@ -5,8 +5,8 @@ import type { AccountsParts } from "./parts.ts";
 import { accountsCollection, type Account } from "./stored-accounts.ts";
 
 /**
- * True if another person may have prepared this account: its user chose the address, and no user has proved it yet. Accounts that an
- * administrator, an import or the command made are never prepared.
+ * True if another person may have prepared this account for the owner of the mailbox: a user chose the address, and nobody has proved it
+ * yet. Accounts that an administrator, an import or the command made are never prepared.
  */
 export function isPrepared({ emailVerifiedAt = null, emailOrigin = "given" }: Account): boolean {
   return emailVerifiedAt === null && emailOrigin === "chosen";
@@ -32,7 +32,7 @@ export function endPreparedWays(
   const where = ofUser(account.id);
   return [
     { kind: "deleteAll", collection: factorsCollection, where },
-    // Also the rows that do not count now: those of a provider that is not configured any more.
+    // Also rows that do not count at present, for example of a provider that is no longer configured.
     ...outsideLogins.map(({ collection }): Change => ({ kind: "deleteAll", collection, where })),
     ...verifyEmail(account, now, { factors: 0, password_hash: null, password_until: null, password_once: null }),
   ];

@@ -145,8 +145,8 @@ export function storeAccounts(store: Store, own: OwnFields = { names: [], collec
   const complete = (row: Row | null): Eventually<Account | null> => {
     const account = row === null ? null : accountOf(row);
     if (account === null || names.length === 0) return account;
-    // The user is read after the account. A token made from both then has a count that is no newer than its fields, so
-    // a change of these invalidates it.
+    // The user is read after the account. So the `roleChanges` in a token are never newer than its fields, and a later change of these
+    // fields makes the token invalid.
     return after(store.find(own.collection(), account.id), (user) =>
       user === null ? null : { ...account, fields: readFields(user, names) },
     );

@@ -101,8 +101,8 @@ async function createAccount(
   const { call } = context;
   return {
     async complete() {
-      // For an administrator without a password, the store reports a taken name: no hash is computed, and nothing must
-      // be hidden.
+      // If an administrator sends no password, no hash must be computed, and the response may show that a name is taken. So the store
+      // itself reports this.
       if (password !== undefined || !isAdministrator(context))
         await requireFree(parts, mounted, context, { id, email, username, isSignUp: true });
       const account: WrittenValues = {
@@ -204,7 +204,10 @@ async function changeAccount(
   };
 }
 
-/** A changed address is not proved. If its user chose it, the account may be prepared for the owner of the mailbox. */
+/**
+ * Returns the columns of an account whose address was changed: it is not proved. If the user chose it, the account may be prepared for the
+ * owner of the mailbox.
+ */
 function unprovedAddress(context: Context): WrittenValues {
   return { email_verified_at: null, ...(isAdministrator(context) ? {} : { email_origin: "chosen" }) };
 }
@@ -241,7 +244,7 @@ async function deleteAccount(
   return {
     changes: [
       { kind: "delete", collection: accountsCollection, key: id },
-      // Idempotency records keep nothing of a deleted user.
+      // The idempotency records of a deleted user are erased.
       { kind: "forget", collection: mounted.collection, key: id, caller: String(id) },
       { kind: "forget", collection: accountsCollection, key: id, caller: "" },
       ...parts.revocations.endDeletedAccount(account, context.call.now),

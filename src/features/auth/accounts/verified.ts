@@ -41,7 +41,7 @@ export async function createVerified(
   return writeDirectly(placeUsers(parts), context, { before: null, values, changes: [insert, ...also] });
 }
 
-/** Reads the fields of a sign-up again: the declaration may be newer than the mail, and defaults are those of now. */
+/** Reads the fields of a sign-up again: the declaration may be newer than the mail, and defaults are computed now. */
 function requireFields({ users }: AccountsParts, context: Context, { name, email, fields }: Newcomer): WrittenValues {
   const draft = readDraft(
     users.resource,
@@ -54,7 +54,7 @@ function requireFields({ users }: AccountsParts, context: Context, { name, email
     },
   );
   if ("values" in draft) return draft.values as WrittenValues;
-  // Without a current record, no field is hidden.
+  // There is no current record, so no field can be hidden.
   throw invalid("hiddenField" in draft ? [] : draft);
 }
 
@@ -97,7 +97,7 @@ export function addressMoved(
   return [...(verifier.current?.endLinks(account, from) ?? []), ...notify("email_changed", account, now, from)];
 }
 
-/** Returns the users in a separate place, for writes of other endpoints. */
+/** Returns the users as a mount, for writes by other endpoints. */
 function placeUsers({ users }: AccountsParts): MountInPlace {
   return { ...users, parent: null, newer: null, relations: [], listedBy: [], referrers: [] };
 }

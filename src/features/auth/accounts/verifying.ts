@@ -22,8 +22,7 @@ export interface Newcomer {
 /** Sends the mails of sign-ups and invitations. A feature registers it in `setUp` (`people.verifyAddresses`). */
 export interface AddressVerifier {
   /**
-   * Queues the mail of a sign-up. For a known address, the mail says that there is an account already. The rows and the time must not depend
-   * on whether it is known.
+   * Queues the mail of a sign-up. If the address has an account, the mail says so. The written rows and the time must not depend on this.
    */
   signUp(context: Context, newcomer: Newcomer): Promise<void>;
   /** Returns the changes that invite a user who is created in the same transaction. `user` is a placeholder for the id. */

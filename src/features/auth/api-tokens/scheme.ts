@@ -26,14 +26,14 @@ export function token(options: TokenOptions): Scheme {
   const { tokens, accounts, prefix } = options;
   return made({
     name: "token",
-    // Lookup ids have 80 random bits. An id that is not an API token's may be a key's.
+    // A lookup id that is not one of an API token may be one of a key.
     shared: true,
     carriers: [{ in: "authorization", scheme: "token" }],
     proves: "program",
     challenge: (call) => `Token realm="${call.realm}"`,
     authenticate(credential, { now }) {
       const parsed = parseOpaqueToken(credential, prefix);
-      // A wrong checksum is a typing mistake. It costs neither a store lookup nor a guess.
+      // A wrong checksum is a typing mistake. It needs no lookup and does not count as a guess.
       if (parsed === null) return malformed;
       return after(tokens.check(parsed, now), (checked): Verdict | Promise<Verdict> => {
         if (checked.kind !== "genuine") return refusals[checked.kind];

@@ -103,13 +103,13 @@ export function storeAPITokens(options: TokensOptions): APITokens {
   const touch = makeTouch({ store, collection: apiTokensCollection, column: "last_used_at", everyMs: 60_000, observe });
 
   /**
-   * Returns the secret of a row, which is always the same, so a repeated request returns the same token. Half of it
-   * proves that the token exists, and half that it was issued here. Returns null if its server secret was removed.
+   * Returns the secret of a row. It is always the same, so a repeated request returns the same token. One half proves that the token is
+   * valid, the other that this service issued it. Returns null if its server secret was removed.
    */
   function deriveSecret({ record }: Row): string | null {
     const lookup = record["id"] as string;
     const nonce = String(record["nonce"]);
-    // Rows from before there could be several secrets name none. The oldest secret is the one of that time.
+    // Rows from the time of a single secret name no secret. It is the oldest one.
     const keyring = nonce.includes(".") ? keyrings.find(({ name }) => nonce.startsWith(`${name}.`)) : keyrings.at(-1);
     if (keyring === undefined) return null;
     const living = hmac(keyring.key, `${lookup}|${String(record["user_id"])}|${nonce}`);
@@ -127,7 +127,7 @@ export function storeAPITokens(options: TokensOptions): APITokens {
     async issue(admission, now, expiresAt = null) {
       const account = Admission.spend(admission);
       const { id: userId } = account;
-      // Tries again if another request made or revoked the token between the two steps. The third try has met both.
+      // Tries again if another request makes or revokes the token between the two steps. Three tries are enough to see both.
       for (let attempt = 0; attempt < 3; attempt += 1) {
         const existing = await findRow(userId);
         const text = existing === null || isExpired(existing, now) ? null : formatToken(existing);
@@ -137,7 +137,7 @@ export function storeAPITokens(options: TokensOptions): APITokens {
           return { token: text, created: false };
         }
         const values = newRow(userId, keyrings[0]!, now, expiresAt);
-        // It has expired, or its server secret was removed, so no caller can have it.
+        // The token has expired, or its server secret was removed, so it cannot be used any more.
         const ended = existing === null ? [] : [buildDeletion(existing)];
         const inserted: Change = { kind: "insert", collection: apiTokensCollection, key: makeLookup(), values };
         const changes = [...ended, inserted, requireActive(account), ...admission.notices];
@@ -165,7 +165,7 @@ export function storeAPITokens(options: TokensOptions): APITokens {
         const expected = deriveSecret(row);
         if (expected === null) return { kind: "revoked" };
         if (!sameBytes(Buffer.from(expected), Buffer.from(token.secret))) return { kind: "forged" };
-        // Reported only to a caller who knows the token.
+        // Only a caller who knows the token learns that it has expired.
         if (isExpired(row, now)) return { kind: "expired" };
         touch(token.lookup, row.record["last_used_at"] as string | null, now);
         return { kind: "genuine", userId: row.record["user_id"] as number, expiresAt: readExpiry(row) };
@@ -200,9 +200,7 @@ function readExpiry({ record }: Row): number | null {
   return expiresAt === null ? null : Date.parse(expiresAt);
 }
 
-/**
- * True if the token lives longer than an external login allows. The caller must not receive more than they could make.
- */
+/** True if the token lives longer than an external login allows. The caller could not make such a token, so must not receive it. */
 function outlives(row: Row, latest: number | null): boolean {
   return latest !== null && (readExpiry(row) ?? Infinity) > latest;
 }

@@ -202,7 +202,7 @@ async function confirm(parts: GateEndpointsParts, context: Context, proved: Prov
   return reply;
 }
 
-/** Returns the error for a request that lost a race: another request has completed this login or used the same code. */
+/** Returns the error for a request that was too late: another request has completed this login or used the same code. */
 async function lost(parts: GateEndpointsParts, { call }: Context, { key }: PendingLogin): Promise<Error> {
   return (await parts.pending.isWaiting(key)) ? wrong(parts, call) : expired(parts, call);
 }

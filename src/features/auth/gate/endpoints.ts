@@ -108,8 +108,8 @@ export function gateEndpoints(parts: GateEndpointsParts): readonly Endpoint[] {
 }
 
 /**
- * Any site can make a browser send a form. A client that sends JSON must name the login in the body, or send its cookie
- * and pass the check.
+ * Ends the request if a form comes from another site, because any site can make a browser send a form. JSON from another site is refused
+ * too, unless the body names the waiting login.
  */
 function fromOwnPage(context: Context): void {
   context.requireSameSite();
@@ -134,13 +134,13 @@ async function completeLogin(parts: GateEndpointsParts, context: Context): Promi
     password,
   });
   const isForm = context.body?.mediaType === formType;
-  // A page goes on with the form that asked to confirm.
+  // A form of a page continues on the page that asked for the confirmation.
   if (!isForm || again !== null || showsCodes(reply) || !prefersAny(context, ["text/html"])) return reply;
   const { body: _, ...rest } = reply;
   return { ...rest, status: 303, headers: [...(reply.headers ?? []), ["Location", wayBack(context, next)]] };
 }
 
-/** Recovery codes are shown once. A form gets a page with the codes before it continues. */
+/** True if the response shows recovery codes. They are shown only once, so a form gets a page with them before it continues. */
 function showsCodes({ body }: Reply): boolean {
   return (
     body?.kind === "data" && typeof body.value === "object" && body.value !== null && "recovery_codes" in body.value

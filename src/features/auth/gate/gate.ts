@@ -105,7 +105,7 @@ export function makeGate(parts: GateParts): Gate {
 
   const standing: Standing = (scheme, identity) => {
     if (scheme.proves === "program") return withoutProofs(identity);
-    // The administrator who acts has proved enough for the account when the token was made.
+    // The account needs no more proofs here: the administrator who acts proved enough when the token was made.
     if (scheme.proves === "each" && identity.actor !== undefined) return { ...withoutProofs(identity), level: 1 };
     const proved = withProofs(scheme, identity);
     if (identity.needs !== undefined) return judge(proved, identity.needs);
@@ -231,13 +231,13 @@ async function admitLogin(
     last_login_at: timeText(call.now),
     ...(storedHash === account.passwordHash ? {} : { password_hash: account.passwordHash }),
     ...(isOnce ? { password_once: "used" } : {}),
-    // The user has received the generated password.
+    // The user has logged in with the generated password, so it no longer expires.
     ...(withPassword && account.passwordUntil !== null && (account.passwordOnce ?? null) === null
       ? { password_until: null }
       : {}),
   };
   const collection = accountsCollection;
-  // Requires the password that was checked. A password change in the meantime wins.
+  // The login is refused if the password was changed after it was checked.
   const isSame = withPassword
     ? [equals("id", account.id), equals("password_hash", storedHash)]
     : [equals("id", account.id)];
@@ -252,8 +252,7 @@ async function admitLogin(
     const { kind } = await parts.store.write({ changes });
     return kind === "written" ? admit(account, proofs) : null;
   } catch (error) {
-    // A full disk does not refuse a login with enough proofs, unless something must be used up. The store has logged
-    // the error.
+    // With a full disk, a login with enough proofs is still accepted, unless something must be used up. The store has logged the error.
     if (!(error instanceof StoreUnavailable) || isOnce || more.length > 0) throw error;
     return admit(account, proofs);
   }

@@ -92,7 +92,7 @@ export const PENDING_ENDED = "pending_ended";
 export function makePendingLogins(store: Store): PendingLogins {
   const collection = pendingLoginsCollection;
 
-  /** Ends the oldest waiting logins of an account with too many, but never `keptId`. Another process may have a slower clock. */
+  /** Ends the oldest waiting logins of an account with too many. Not `keptId`, which looks old if the clock of this process is slow. */
   async function endOldest(userId: number, keptId: string, now: number): Promise<void> {
     const where = { all: [ofUser(userId), later("expires_at", now)] };
     const sort = [
@@ -151,7 +151,7 @@ export function makePendingLogins(store: Store): PendingLogins {
     },
     isWaiting: async (key) => (await store.find(collection, key)) !== null,
     async count({ key }) {
-      // Each round that another request wins uses one of the few tries.
+      // In each round that this request loses, another request has used one of the few tries.
       for (let round = 0; round <= MOST_TRIES; round++) {
         const row = await store.find(collection, key);
         const tries = (row?.record["tries"] ?? MOST_TRIES) as number;

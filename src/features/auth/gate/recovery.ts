@@ -44,7 +44,7 @@ export function makeRecoveryCodes(secret: Secret): RecoveryCodes {
 function drawCode(): string {
   let letters = "";
   while (letters.length < LETTERS) {
-    // Skips a byte beyond the last whole alphabet, because it would make some letters more frequent.
+    // Bytes beyond the last whole alphabet are skipped, because they would make some letters more frequent.
     for (const byte of randomBytes(LETTERS))
       if (byte < 248 && letters.length < LETTERS) letters += ALPHABET[byte % ALPHABET.length];
   }

@@ -43,7 +43,7 @@ export interface FactorTries {
 /** Returns the counters of a store. Processes that share the store share the counters. */
 export function makeFactorTries(store: Store): FactorTries {
   const collection = factorTriesCollection;
-  // The clock of another process may be ahead. Its tries count too.
+  // Tries in the future count too, because the clock of another process may be ahead.
   const read = (row: Row | null, now: number): number[] =>
     (row === null ? [] : (row.record["times"] as number[])).filter((time) => Math.abs(now - time) < DAY_MS);
 

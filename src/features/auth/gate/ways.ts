@@ -32,7 +32,7 @@ export async function keepOtherLogin(
   account: Account,
   leaving: LeavingWay,
 ): Promise<readonly Change[]> {
-  // Two requests that each remove one of two ways wait for each other at the account.
+  // Both requests change the row of the account, so one of two requests that remove different ways at the same time is refused.
   const where = { all: [equals("id", account.id), equals("generation", account.generation)] };
   const same: Change = { kind: "require", collection: accountsCollection, where, atLeast: 1, name: "account" };
   if (account.passwordHash !== null) return [same];

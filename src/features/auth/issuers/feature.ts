@@ -42,7 +42,7 @@ export function issuerLogin(people: AccountsFeature, options: IssuerLoginOptions
   });
 }
 
-/** Reports the mistakes in the issuers together with all others that prevent the startup. */
+/** Turns an `IssuersError` into a declaration error, so that the start reports it together with all other mistakes. */
 function declared<T>(make: () => T): T {
   try {
     return make();

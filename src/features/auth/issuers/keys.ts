@@ -44,9 +44,12 @@ export interface IssuerKeys {
 
 /** The time for which keys are used without a new fetch. A key that the issuer withdraws stops working after that. */
 const freshMs = 10 * 60_000;
-/** The time for which keys are used while the issuer does not answer, counted from its last response. */
+/** How long keys are used while the issuer does not answer, in milliseconds since its last response. */
 const usableMs = 24 * 3600_000;
-/** The shortest time between two fetches, successful or not. Tokens with invented key names cannot cause more fetches. */
+/**
+ * The shortest time between two fetches, in milliseconds, also after a failure. So tokens with invented key names cannot cause many
+ * fetches.
+ */
 const floorMs = 30_000;
 /** RFC 7518 §3.3 and §3.5. */
 const minRSABits = 2048;
@@ -119,7 +122,7 @@ export function issuerKeys({ issuer: { issuer, jwksURL, algorithms }, fetch, obs
   };
 }
 
-/** Returns false also if the clock was turned back by more than the span. */
+/** Returns true if the time is within a span after `since`. Returns false if the clock was set back by more than the span. */
 function isWithin(spanMs: number, since: number, now: number): boolean {
   return Math.abs(now - since) < spanMs;
 }

@@ -117,7 +117,7 @@ export function externalIssuers(options: ExternalIssuersOptions): ExternalIssuer
   function judge(token: string, genuine: Genuine, now: number): Eventually<Verdict> {
     const { trusted, subject, username, startsAt, expiresAt, authTime, vouches } = genuine;
     const { issuer } = trusted;
-    // The token may have been verified before the clock was set back.
+    // The token was verified before, but the clock may have been set back since.
     if (now + leewayMs < startsAt) return refuse(trusted, "expired", "it is not valid yet.");
     if (now >= expiresAt + leewayMs) {
       memory.delete(token);
@@ -142,7 +142,7 @@ export function externalIssuers(options: ExternalIssuersOptions): ExternalIssuer
       if (entry === undefined) return verifyNew(token, now);
       return after(entry.trusted.keys.current(now), (set) => {
         if (set === entry.set) return judge(token, entry, now);
-        // The issuer has changed its keys, and may have withdrawn the one that signed this token.
+        // The issuer has changed its keys and may have withdrawn the one that signed this token, so it is verified again.
         memory.delete(token);
         return verifyNew(token, now)!;
       });
@@ -176,7 +176,7 @@ async function requireGenuine(
   let set = await trusted.keys.current(now);
   let chosen = set.find(kid, alg);
   let signed = await verifyWith(trusted, token, alg, chosen);
-  // A key that the token does not name may be an old one, from before a key change.
+  // If the token names no key, the chosen one may be an old one. The keys are fetched again.
   if (signed === null && chosen.kind !== "named") {
     set = await trusted.keys.lookAgain(now);
     chosen = set.find(kid, alg);

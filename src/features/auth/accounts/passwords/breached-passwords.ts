@@ -66,7 +66,7 @@ export function breachedPasswords(options: BreachedPasswordsOptions): IsBreached
       const range = askRange(`${base}${digest.slice(0, 5)}`, fetch, stop.signal);
       return isListed(await Promise.race([range, late]), digest.slice(5));
     } catch (error) {
-      // Without the request: its digits would narrow down the user's password.
+      // The message leaves out the request, because its digits would narrow down the user's password.
       const reason = messageOfThrown(error);
       observe({
         kind: "notice",

@@ -6,7 +6,7 @@ export interface Asker {
   readonly site: string;
   /** The network of the caller (`formatNetwork`). */
   readonly address: string;
-  /** Any text that is the same for one account. */
+  /** A text that is the same for every request about one account. */
   readonly account: string;
   /** True if the account has logged in from this address before. */
   readonly isKnown: boolean;
@@ -14,22 +14,20 @@ export interface Asker {
 
 /** A place in the queue. */
 export interface Place {
-  /** Waits for its turn and runs the task. Throws 503 if another caller got the place in the meantime. */
+  /** Waits for a turn and runs the task. Throws 503 if the place was given to another caller in the meantime. */
   run<T>(task: () => Promise<T>): Promise<T>;
 }
 
-/**
- * Gives turns for password hashes. Some run at the same time, and some more wait. More requests bring no more turns.
- */
+/** The queue of password hashes. A few run at the same time and some more wait. A caller with more requests gets no more turns. */
 export interface HashQueue {
   /**
-   * Throws 503 if `hold` would do so immediately. Called before the account is read and the throttle is checked, so a
-   * flood costs little.
+   * Throws 503 if `hold` would throw it now. Called before the account is read and the throttle is checked, so that a flood of requests
+   * costs little.
    */
   requirePlace(asker: Asker): void;
   /**
-   * Holds a place while `use` runs. Throws 503 if all places are taken and this one is the newest of the caller with
-   * the most places.
+   * Holds a place while `use` runs. If all places are taken, the caller with the most places loses its newest one. Throws 503 if this is
+   * that one.
    */
   hold<T>(asker: Asker, use: (place: Place) => Promise<T>): Promise<T>;
   load(): { readonly running: number; readonly waiting: number };
@@ -47,11 +45,11 @@ export interface HashQueueOptions {
 
 interface Waiter {
   readonly asker: Asker;
-  /** The arrival, as a count of all arrivals and starts. */
+  /** The order of arrival: a counter of all arrivals and starts. */
   readonly came: number;
   /** Starts the task. Null while the place's holder is busy with something else. */
   start: (() => void) | null;
-  /** Ends the wait with 503. */
+  /** Takes the place away: the request ends with 503. */
   lose: (reason: Error) => void;
   isLost: boolean;
 }
@@ -59,10 +57,10 @@ interface Waiter {
 type AskerEntry = Pick<Waiter, "asker">;
 
 /**
- * Makes the queue. Turns rotate between the sites, within a site between its addresses, and within an address between
- * its accounts. So a caller with many requests delays only itself. A request is refused only if all places are taken:
- * the newest of the caller with the most places. While known callers hold no more than the reserved places, one of the
- * others gives way. Addresses cost an attacker nothing, but a login from one of them does.
+ * Makes the queue. Turns rotate between the sites, within a site between its addresses, and within an address between its accounts. So a
+ * caller with many requests delays mainly itself. A request is refused only if all places are taken: the newest one of the caller with the
+ * most places. Some places are reserved for known callers. A known caller never loses a place of this reserve. An attacker gets new
+ * addresses for free, but makes an address known only by a login.
  */
 export function makeHashQueue({ running, waiting, reserved }: HashQueueOptions): HashQueue {
   /** All waiting requests, oldest first. */
@@ -146,7 +144,7 @@ export function makeHashQueue({ running, waiting, reserved }: HashQueueOptions):
 
 type FindName = (asker: Asker) => string;
 
-/** The names for the turns, from the widest. Each begins with the previous one. */
+/** The names by which turns rotate, the widest first. Each name begins with the one before it. */
 const levels: readonly FindName[] = [
   ({ site }) => `site ${site}`,
   ({ site, address }) => `site ${site} address ${address}`,
@@ -157,7 +155,7 @@ function listKeys(asker: Asker): readonly string[] {
   return levels.map((level) => level(asker));
 }
 
-/** Returns the waiter whose name had its turn, or came, before the others. */
+/** Returns the waiting request whose name has waited longest for a turn. */
 function leastLately(
   served: ReadonlyMap<string, number>,
   waiters: readonly Waiter[],
@@ -172,21 +170,18 @@ function leastLately(
   return best;
 }
 
-/**
- * Returns the newest request of the caller with the most places. It is never a known caller while those hold no more
- * than their reserve.
- */
+/** Returns the newest request of the caller with the most places. A known caller does not lose a place of the reserve. */
 function findLoser<W extends AskerEntry>(all: readonly W[], reserved: number): W {
   const strangers = all.filter(({ asker }) => !asker.isKnown);
   const isWithinReserve = all.length - strangers.length <= reserved;
   let rest = isWithinReserve && strangers.length > 0 ? strangers : all;
-  // The same account may be known at many addresses. It then also counts as one caller.
+  // An account can be known at many addresses, so all of these count as one caller too.
   rest = largest(rest, ({ site, account, isKnown }) => (isKnown ? [site, `account ${account}`] : [site]));
   rest = largest(rest, ({ address }) => [address]);
   return largest(rest, ({ account }) => [account]).at(-1)!;
 }
 
-/** Returns the waiters with the most common name. If there are several such names, prefers one of the newest waiter. */
+/** Returns the requests with the most frequent name. If several names are equally frequent, returns those of the newest request. */
 function largest<W extends AskerEntry>(
   all: readonly W[],
   listNames: (asker: Asker) => readonly string[],

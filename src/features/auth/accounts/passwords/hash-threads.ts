@@ -3,9 +3,8 @@ const USUAL_THREADS = 4;
 const MOST_THREADS = 1024;
 
 /**
- * Returns how many passwords are hashed at the same time: at most the number of cores, and one fewer than libuv has
- * threads, if it has more than one. Responses are compressed, and tokens are signed and verified, in the same threads.
- * They would wait for the hashes of others. `setting` is UV_THREADPOOL_SIZE.
+ * Returns how many passwords are hashed at the same time: at most one per core, and one fewer than libuv has threads. The last thread stays
+ * free for compressing responses and for signing and verifying tokens. `setting` is UV_THREADPOOL_SIZE.
  */
 export function hashesAtOnce(cores: number, setting: string | undefined): number {
   const requestedThreads = setting === undefined ? USUAL_THREADS : Number.parseInt(setting, 10);

@@ -47,7 +47,7 @@ export interface Passwords {
    * known. Null: the service itself is the caller. Throws 503 if too many wait.
    */
   hash(call: Call | null, password: string, account?: string): Promise<string>;
-  /** Returns how many hashes are computed and how many wait for their turn. */
+  /** Returns the number of hashes that are computed and the number that wait. */
   load(): { readonly running: number; readonly waiting: number };
 }
 
@@ -77,7 +77,7 @@ export interface PasswordsOptions {
 
 /** The number of hashes that may wait for their turn. */
 const MAX_WAITING = 64;
-/** The number of these places that are kept for logins from addresses that their account has used. */
+/** The number of waiting places that are reserved for logins from addresses from which the account has logged in before. */
 const RESERVED_FOR_KNOWN = 16;
 
 const checks: ChecksOf<PasswordsOptions> = {
@@ -104,11 +104,11 @@ export function makePasswords(options: PasswordsOptions): Passwords {
     const asker = buildAsker(call, { account: fold(username), isKnown });
     queue.requirePlace(asker);
     const account = isPossibleName(username) ? await accounts.findByUsername(username) : null;
-    // Counted under the stored spelling: names that are equal for the store are one account.
+    // Failures count for the stored spelling, because names that are equal in the store are one account.
     const name = account?.username ?? username;
     const rooms = () => throttle.look(call, name);
     await rooms();
-    // Checked again, because of attempts while this one waited. So a burst gets no further than the limit.
+    // Checked again, because other attempts may have failed while this one waited. So concurrent attempts cannot exceed the limit.
     const checked = await hold(asker, (place) =>
       sideBySide(rooms, async () => {
         const good = await place.run(() => checkAccount(account, password, { cost, now: call.now, purpose }));
@@ -132,12 +132,12 @@ export function makePasswords(options: PasswordsOptions): Passwords {
   async function keep(call: Call, { before, after }: Checked): Promise<void> {
     const values: WrittenValues = {
       ...(after.passwordHash === before.passwordHash ? {} : { password_hash: after.passwordHash }),
-      // Its user has used it.
+      // The user has logged in with the generated password, so it no longer expires.
       ...(before.passwordUntil === null || (before.passwordOnce ?? null) !== null ? {} : { password_until: null }),
     };
     const passed = await throttle.pass(call, before.username);
     if (Object.keys(values).length === 0 && passed.length === 0) return;
-    // Only if the password is still the one that was checked. A change in between is kept.
+    // Only if the stored hash is still the one that was checked. Otherwise the password was changed in between.
     const where = { all: [equals("id", before.id), equals("password_hash", before.passwordHash)] };
     try {
       const learned: Change = { kind: "updateAll", collection: accountsCollection, where, values };
@@ -172,10 +172,7 @@ export function makePasswords(options: PasswordsOptions): Passwords {
   };
 }
 
-/**
- * Checks again after the wait for a turn: a password that was changed in the meantime is wrong, and a deactivated user
- * is rejected.
- */
+/** Reads the account again after the wait. A password that was changed in the meantime is wrong, and a deactivated user is rejected. */
 async function isAsItWas(accounts: Accounts, { id, generation }: Account): Promise<boolean> {
   const now = await accounts.find(id);
   return now !== null && now.active && now.generation === generation;

@@ -106,8 +106,8 @@ function needsLevel2({ rule }: UsersParts, identity: Identity, account: Account 
 }
 
 /**
- * Returns the level that the caller has recently confirmed. A login in the future is not fresh, because the clock was
- * set back.
+ * Returns the level that the caller has recently confirmed. A proof with a time in the future does not count, because the clock was set
+ * back.
  */
 function confirmedAt(identity: Identity, now: number): number {
   if (identity.proofs === undefined || isAhead(identity, now)) return 0;
