@@ -43,7 +43,7 @@ function postgres(url: string): Database {
   return { kind: "postgres", url: new Secret(url) };
 }
 
-/** Closes every connection to a database, before anything else happens in this process. */
+/** Closes every connection to a database synchronously, so that no other code of this process runs in between. */
 function endConnections(url: string): void {
   const script = `
     const { default: pg } = await import(${JSON.stringify(import.meta.resolve("pg"))});

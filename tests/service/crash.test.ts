@@ -13,7 +13,10 @@ const rounds = Number(process.env["CRASH_ROUNDS"] ?? 3);
 const onPostgres = process.env["CRASH_STORE"] === "postgres";
 const password = "outlives every kill";
 
-/** The pause of a lane after each request, in milliseconds. A caller may make 10,000 repeatable writes a day, and PostgreSQL takes longer to restart. */
+/**
+ * The pause of each client after a request, in milliseconds. PostgreSQL takes longer to restart, and a caller may make 10,000 repeatable
+ * writes a day.
+ */
 const pauseMs = onPostgres ? 10 : 0;
 
 test(`survives ${rounds} kills under load: loses, tears, repeats and restores nothing that was acknowledged`, async (t) => {
@@ -57,7 +60,7 @@ test(`survives ${rounds} kills under load: loses, tears, repeats and restores no
   );
 });
 
-/** Kills the server under a running service. Returns how long after the server's return the service was ready, in milliseconds. */
+/** Kills and restarts the server of a running service. Returns the time from the restart until the service was ready, in milliseconds. */
 async function restart(server: PostgresServer, service: ServiceProcess): Promise<number> {
   await server.kill();
   await wait(200);

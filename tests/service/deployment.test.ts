@@ -8,7 +8,7 @@ import { exits } from "../../src/cli/exit.ts";
 import { readSettings } from "../../src/service/settings/settings.ts";
 import { settingsTable } from "../../src/service/settings/table.ts";
 
-// These files are not run here, because there is no container engine. The tests compare them with the code.
+// No container engine runs the files of the deployment in these tests. The tests compare the files with the code.
 
 const root = path.join(import.meta.dirname, "../..");
 const read = (file: string): string => readFileSync(path.join(root, file), "utf8");

@@ -205,7 +205,7 @@ for (const [what, overwrite] of Object.entries(overwritingTheLog))
     assert.deepEqual([integrity, Number(rows) >= 21], ["ok", true]);
   });
 
-/** Changes that are only in the log: some rows, or the first page, which every read needs. */
+/** Changes that are only in the log: of some rows, or of the first page, which every read needs. */
 const inTheLog = { rows: "UPDATE users SET name = 'Ada'", "tables too": "CREATE TABLE made_by_others (id INTEGER)" };
 
 for (const [what, sql] of Object.entries(inTheLog))
@@ -255,7 +255,7 @@ const overwriting: Readonly<Record<string, (file: string, copy: string) => void>
 };
 
 for (const [what, overwrite] of Object.entries(overwriting))
-  test(`notices within a second that the file is overwritten with ${what}, and uses nothing of it`, async (t) => {
+  test(`reports within a second that the file is overwritten with ${what}, and serves nothing of it`, async (t) => {
     await using beside = await serviceToOverwrite(t, what.startsWith("its own") ? "2" : "1");
     const { service, file, copy, write } = beside;
 
@@ -272,7 +272,7 @@ for (const [what, overwrite] of Object.entries(overwriting))
     assert.match(service.said(), /latchkey\.db was overwritten while it was in use.*latchkey db restore/);
   });
 
-test("mixes no backup that was copied over the file with the log, at shutdown or startup, and can be restored", async (t) => {
+test("keeps a backup that was copied over the file free of the log, at shutdown and startup, and can be restored", async (t) => {
   await using beside = await serviceToOverwrite(t, "1");
   const { service, file, copy, settings, write } = beside;
   copyFileSync(copy, file);

@@ -238,7 +238,7 @@ interface Ended {
   readonly stdout: string;
 }
 
-/** Returns how a start ends that cannot succeed. */
+/** Runs a start that must fail. Returns its exit status and output. */
 function runUntilEnd(config: string, settings: Readonly<Record<string, string>>, standardError?: string): Ended {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-first-"));
   const [file = "", ...args] = configured(config, standardError);

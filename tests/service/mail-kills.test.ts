@@ -34,7 +34,7 @@ for (const kind of ["SQLite", "PostgreSQL"] as const)
 
     for (let kill = 0; kill < KILLS; kill++) {
       for (const email of await runAndKill(address, mails)) acknowledged.add(email);
-      // The lease of the killed process must expire. Without it, the next one delivers immediately.
+      // Deletes the lease of the killed process, so that the next process delivers immediately and does not wait for its expiry.
       await ask("DELETE FROM outbox_leases");
     }
     // The content of the database while mails wait.

@@ -38,8 +38,7 @@ test(`gives every write its effect, and every effect its write, over ${KILLS} ki
     child.kill("SIGKILL");
     await ended;
     for (const id of said.split("\n").slice(0, -1)) acknowledged.add(Number(id));
-    // The lease of the killed process must expire, and it uses that process's clock. Without it, the next one delivers immediately, in
-    // addition to its writes.
+    // Deletes the lease of the killed process, so that the next process delivers immediately. The lease would expire only by the clock of the killed process.
     await ask("DELETE FROM outbox_leases");
   }
   const drained = spawnSync(process.execPath, [writer, address, effects, "drain"], { encoding: "utf8" });

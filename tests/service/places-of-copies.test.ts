@@ -88,7 +88,7 @@ test("refuses with a fix to copy to an impossible path, or to one that SQLite re
   assert.ok(lstatSync(at("socket")).isSocket());
 });
 
-test("mixes no log of a deleted database with a copy that replaces it", async (t) => {
+test("keeps a copy free of the log of a deleted database that it replaces", async (t) => {
   const { file, at } = await place(t);
   leaveLog(file, at("copy.db"));
   rmSync(at("copy.db"));
@@ -130,7 +130,7 @@ test("moves the log of a deleted database away at a restore, so that the file co
   assert.ok(!hasLeftOver(at("gone.db")));
 });
 
-test("replaces no open database with a backup, and replaces the target of a link instead of the link", async (t) => {
+test("does not replace an open database with a backup, and replaces the target of a link instead of the link", async (t) => {
   const { file, at } = await place(t);
   await backupDatabase(file, at("used.db"), false, () => {});
   const store = sqliteStore({ path: at("used.db") });

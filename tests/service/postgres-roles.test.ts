@@ -106,7 +106,7 @@ test("gives a serving role everything that the service does", async (t) => {
   assert.equal(heard, 401);
 });
 
-test("lets a serving role neither make nor change nor empty a table, nor become another role", async () => {
+test("does not let a serving role make, change or empty a table, or become another role", async () => {
   for (const sql of [
     "CREATE TABLE mine ()",
     "CREATE TEMPORARY TABLE mine ()",
@@ -159,7 +159,7 @@ test("refuses to start a serving role on outdated tables, which the owner migrat
   assert.equal((await api.get("/readyz")).status, 200);
 });
 
-test("hands over a database from before there were two roles, with its content", async () => {
+test("gives the two roles access to a database of an earlier version with one role, with its content", async () => {
   const old = await server.makeDatabase();
   await (await startService({ ...secret, LATCHKEY_DATABASE: old }))[Symbol.asyncDispose]();
   const { service, owner } = await makeRoles(old);
@@ -173,7 +173,7 @@ test("hands over a database from before there were two roles, with its content",
   assert.deepEqual(await askPostgres(old, others), []);
 });
 
-test("makes a SQLite file by `db migrate` too, before which `db plan` has nothing to compare with", async () => {
+test("makes a SQLite file by `db migrate` too, and refuses `db plan` before that", async () => {
   using place = placeFor({ LATCHKEY_DATABASE: "sqlite:new.db" });
 
   const planned = await place.run(["db", "plan", "--check"]);

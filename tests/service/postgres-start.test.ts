@@ -72,7 +72,7 @@ test("changes nothing in a migration that is killed half-way, and makes it at th
   const url = await server.makeDatabase();
   const inTheWay = new pg.Client({ connectionString: url });
   await inTheWay.connect();
-  // A transaction that makes a table of this name waits, in the middle of the migration.
+  // The migration waits in the middle for this transaction, which has created a table of the same name.
   await inTheWay.query("BEGIN; CREATE TABLE revocations ()");
   const child = start(url);
   const ended = once(child, "exit");

@@ -178,7 +178,7 @@ test("replaces a dead worker, replaces all on SIGHUP without a failed request, a
   assert.deepEqual(last.filter(isRunning), []);
 });
 
-test("ends workers by themselves after the primary is killed", async () => {
+test("lets workers end by themselves after the first process is killed", async () => {
   await using service = await startService({ LATCHKEY_WORKERS: "2", LATCHKEY_PORT: String(await freePort()) });
   await until(() => listWorkers(service).length === 2);
   const workers = listWorkers(service);

@@ -65,7 +65,7 @@ test("sends login codes if LATCHKEY_LOGIN_CODES is on", async (t) => {
   const [message] = await sent();
   const code = /^\d{8}$/m.exec(message!.text)![0];
   assert.equal((await post("/api/token/", { email, code })).status, 200);
-  // An administrator made the account, so the password stays.
+  // The password stays, because an administrator made the account.
   assert.equal((await post("/api/token/", { username: email, password: ben.password })).status, 200);
 });
 

@@ -177,7 +177,7 @@ test("ends the start with 78 for a file that is not a database, and leaves it un
   assert.match(ended.stderr, /LATCHKEY_DATABASE: \S+latchkey\.db is not a SQLite database\. Name another file/);
 });
 
-test("reports a start that finds a secret and no database, but not a first start", async (t) => {
+test("reports a missing database if the start finds its secret, but not at a first start", async (t) => {
   const { folder, file } = place(t);
   const first = await errorsOfStart(folder);
   for (const suffix of ["", "-wal", "-shm"]) rmSync(file + suffix, { force: true });

@@ -33,7 +33,7 @@ test("answers or resets every connection of a worker that is stopped and then ki
   const [victim] = serving(service);
 
   process.kill(victim!, "SIGSTOP");
-  // Until then, it may accept one.
+  // Until it is stopped, the worker may accept a connection.
   await until(() => /^\d+ \(.*\) T /.test(readFileSync(`/proc/${victim!}/stat`, "utf8")));
   const answers = Array.from({ length: 20 }, () => ask(service));
   await wait(100);
@@ -54,7 +54,7 @@ test(`leaves no client waiting and no descriptor open after ${kills} killed work
   const begun: number[] = [];
   const served: number[] = [];
   for (let killed = 0; killed < kills; killed++) {
-    // A worker that serves, and every other time its replacement, while that is starting.
+    // Kills a worker that serves. Every other time, also kills its replacement while that is starting.
     const serve = serving(service);
     const victim = killed % 2 === 0 ? serve[0]! : listWorkers(service).find((pid) => !serve.includes(pid))!;
     process.kill(victim, "SIGKILL");

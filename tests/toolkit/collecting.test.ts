@@ -41,6 +41,6 @@ test("releases answered requests, even if all of them wait for something", async
   const before = oldBytes();
   await serve(20_000);
 
-  // A request needs some kilobytes.
+  // A request that is kept takes some kilobytes.
   assert.ok((oldBytes() - before) / 20_000 < 500, `${(oldBytes() - before) / 20_000} bytes of each request are kept`);
 });

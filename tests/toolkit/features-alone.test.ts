@@ -184,7 +184,7 @@ function filled(path: string): string {
 
 /** Visits all pages that are reachable from the start pages. Returns their number. */
 async function followLinks(service: Service, faults: string[]): Promise<number> {
-  /** Each with the page that links to it. */
+  /** The pages that were found, each with the page that links to it. */
   const found = new Map(["/", "/docs", "/notes", "/problems", "/console"].map((path) => [path, ""]));
   const begun = found.size;
   let at = 0;

@@ -72,7 +72,7 @@ test("passes other requests to the next handler, and answers 404 without one", a
   assert.equal(await fetchStatus("/api/shelves"), 404);
 });
 
-test("uses only the framework's statement about the caller, and treats no caller as trusted or local", async (t) => {
+test("takes the caller's address only from the framework, and believes no forwarding headers", async (t) => {
   const { service } = await ownService(t, { ...parts, trustedProxies: ["10.0.0.1"] });
   let client: ToldClient = { address: "203.0.113.7", encrypted: true };
   let isNear = true;

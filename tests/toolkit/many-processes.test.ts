@@ -21,7 +21,7 @@ for (const { engine, database, worstMs } of engines) {
     before(async () => void (processes = await startProcesses(await database())));
     after(() => processes[Symbol.asyncDispose]());
 
-    test("gives one successor, byte for byte, for a hundred concurrent refreshes of one token, and logs no user out", async () => {
+    test("gives the same new token for a hundred concurrent refreshes of one token, and logs no user out", async () => {
       const { refresh } = await processes.user();
 
       const answers = await Promise.all(

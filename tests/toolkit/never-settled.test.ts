@@ -180,7 +180,7 @@ test("does not make writers of a record wait for one that never finishes", { tim
   let changed = 0;
   const notes = mount(named("note"), {
     permission,
-    // The second one that conflicts waits forever, with the third behind it.
+    // The second conflicting write waits forever, and the third one waits for the second.
     beforeWrite: async ({ kind, context }) => {
       if (kind !== "update") return {};
       const who = context.call.header("x-who");

@@ -51,7 +51,7 @@ test("reports earlier refusals first: a wrong path, method, credential and a bus
   assert.deepEqual([(await api.get("/nowhere")).status, (await api.delete("/users")).status], [404, 405]);
   const wrong = { authorization: `Basic ${btoa("admin:wrong")}` };
   assert.deepEqual(await statuses(5, () => api.get("/users", wrong)), [401, 401, 401, 401, 401]);
-  // Before the sixth hash.
+  // Refused before a sixth hash is computed.
   assert.equal((await api.get("/users", wrong)).json.code, "too_many_requests");
   assert.equal((await api.post("/api/token/", { username: "admin", password: "x" })).json.code, "too_many_requests");
   assert.equal((await api.get("/livez")).status, 200);

@@ -63,7 +63,7 @@ const codes: Collection = {
   ],
 };
 
-/** A custom login whose rows end with the password. */
+/** A custom login whose rows are deleted when the password changes. */
 function ownLogin(table: Collection, collections: readonly Collection[], step: "setUp" | "start" = "setUp") {
   const people = accounts();
   const codeLogin = defineFeature({
@@ -78,7 +78,7 @@ function ownLogin(table: Collection, collections: readonly Collection[], step: "
   return { features: [codeLogin, people] };
 }
 
-test("refuses a table whose rows cannot end with a password", async () => {
+test("refuses a table whose rows cannot be deleted when a password changes", async () => {
   const [userId, generation] = codes.columns;
   const rows: readonly (readonly [table: Collection, wanted: RegExp])[] = [
     [{ ...codes, columns: [generation!] }, /endsWith\("password", codes\): the column user_id is missing; declare \{/],
@@ -105,7 +105,7 @@ test("refuses a table whose rows cannot end with a password", async () => {
   assert.deepEqual(await collectMistakes(ownLogin(codes, [codes])), []);
 });
 
-test("compares no text with an integer key", () => {
+test("does not compare a text with an integer key", () => {
   const table: Collection = { ...codes, key: "integer" };
   const revocations = makeRevocations({
     store: sqliteStore({ path: ":memory:" }),
@@ -199,7 +199,7 @@ test("refuses a permission that narrows by an incomparable column", async () => 
   );
 });
 
-test("accepts only conditions on columns from a permission, and neither words nor links", () => {
+test("accepts only conditions on columns from a permission, and no conditions on words or links", () => {
   const only =
     (where: Where): ((request: PermissionRequest) => unknown) =>
     () => ({ only: where });

@@ -48,7 +48,7 @@ test("stops the start for a narrowing permission without rows", async () => {
   ];
 
   for (const access of narrowing) {
-    // As a developer would write it without a type checker.
+    // Written as by a developer without a type checker.
     const [mistake, ...more] = await collectMistakes({
       endpoints: [destroy(access as Permission<string> as Permission)],
     });

@@ -29,7 +29,7 @@ function reachable(start: unknown): ReadonlySet<unknown> {
         try {
           open.push(described.get === undefined ? described.value : Reflect.apply(described.get, value, []));
         } catch {
-          // Only its own class can read it.
+          // Only the class itself can read a private member.
         }
       }
     }

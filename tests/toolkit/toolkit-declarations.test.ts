@@ -45,7 +45,7 @@ const refuse = (): never => {
   throw new TypeError("It is no phone.");
 };
 
-/** As a developer would write it without a type checker. */
+/** Returns a declaration as a developer without a type checker would write it. */
 function loosely(declaration: object): ResourceDeclaration<Fields> {
   return declaration as ResourceDeclaration<Fields>;
 }

@@ -139,7 +139,7 @@ test("prints a fault to standard error with its stack by default, and nothing wi
   );
 });
 
-test("answers failing custom code with 500 and a request id, prints it, and writes nothing partially", async (t) => {
+test("answers failing custom code with 500 and a request id, prints the error, and writes nothing partially", async (t) => {
   const fault = (): never => {
     throw new Error("somebody's own mistake");
   };
@@ -396,7 +396,7 @@ test("reports failed upkeep once and tries again, and explains a failed start or
   await assert.rejects(store.check());
 });
 
-test("reports a hook that changes the draft as a fault, and stores nothing unchecked", async (t) => {
+test("reports a fault if a hook changes the draft, and stores nothing unchecked", async (t) => {
   const books = defineResource({ name: "book", fields: { title: text({ maxLength: 5 }) } });
   const beforeWrite = ({ draft }: { readonly draft: object | null }): object => {
     Object.assign((draft as { readonly values: object }).values, { title: "longer than five" });

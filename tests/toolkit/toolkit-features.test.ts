@@ -50,7 +50,7 @@ const visitsCollection: Collection = {
   indexes: [["at"]],
 };
 
-/** Counts visitors. It offers a way for others to count. */
+/** A feature that counts visitors. It offers a function with which other features count. */
 const visits = defineFeature({
   name: "visits",
   setUp: ({ store, now }) => ({

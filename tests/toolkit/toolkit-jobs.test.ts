@@ -88,7 +88,7 @@ test("does a job once that was queued in a transaction, and none of a transactio
   }
 });
 
-test("does a job for a chosen time weeks ahead when the time has come", async (t) => {
+test("does a job at its chosen time, weeks later", async (t) => {
   holdTimers(t);
   const done: number[] = [];
   const running = await run(t, ({ about }) => void done.push(about.user));
@@ -158,7 +158,7 @@ test("keeps the jobs of a worker that no longer exists", async (t) => {
   assert.equal(failedJob?.["error"], "Error: There is no worker with this name.");
 });
 
-test("wakes the delivery soon after a job was queued", async (t) => {
+test("delivers a job soon after it was queued, without the interval", async (t) => {
   // The interval never passes. The test ends only if the write itself wakes the delivery.
   t.mock.timers.enable({ apis: ["setInterval"] });
   const done = Promise.withResolvers<void>();
@@ -169,7 +169,7 @@ test("wakes the delivery soon after a job was queued", async (t) => {
   await done.promise;
 });
 
-test("adds the columns of jobs to an existing outbox, beside a process of the older version", async (t) => {
+test("adds the columns of jobs to an existing outbox while a process of the older version runs", async (t) => {
   const { collection } = mountedEvents;
   const older: Collection = {
     ...collection,

@@ -270,7 +270,7 @@ test("stops the start for a custom scheme that uses a shared name alone", async 
   );
 });
 
-test("ends sessions and tokens with a changed password, and keys on request", async (t) => {
+test("revokes sessions and tokens when the password changes, and keys on request", async (t) => {
   const people = accounts(open);
   const made = names.map((name) => [name, ways[name].make(people)] as const);
   const api = await serve(
@@ -363,8 +363,7 @@ test("follows revocations, so an access token ends immediately, and deletes expi
   assert.equal((await api.get("/notes", byToken)).status, 401);
   await ways.session.logIn(api);
   assert.deepEqual(await rows(), [1, 1]);
-  // More than the longest lifetime of an access token in both processes, that of one that acts for a user, plus the minute by which clocks
-  // may differ.
+  // More than the longest lifetime of an access token (that of a token that acts for a user) and the minute by which clocks may differ.
   api.clock.now += 1_861_000;
   t.mock.timers.tick(1000);
   while ((await rows()).some((count) => count > 0)) await turn();

@@ -121,7 +121,7 @@ test("leaves out the paragraph of a code that has expired", async (t) => {
   assert.doesNotMatch(sent[0]!.text, /code|\{/);
 });
 
-test("writes an equal row for a mail that is dropped, and counts it", async (t) => {
+test("queues a mail that will be dropped with the same row as a sent one, and counts it", async (t) => {
   const rows: unknown[] = [];
   for (const composed of [reset, null]) {
     const { service, queue, waiting, sent, send, counts } = await run(t, () => composed);
@@ -165,7 +165,7 @@ test("sends a mail in the language of its reader, and otherwise in the language 
   }
 });
 
-test("takes templates of the application, and never searches a value for placeholders", async (t) => {
+test("uses the templates of the application, and replaces no placeholders within values", async (t) => {
   const { sent, send } = await run(
     t,
     () => ({ to: "ann@example.com", template: "welcome", values: { shop: "{link} <b>" } }),
@@ -198,7 +198,7 @@ test("refuses recipients, links and values that could add a header or a line", a
   }
 });
 
-test("has the public address without the base path and the last slash", async (t) => {
+test("offers the public address without the base path and the last slash", async (t) => {
   for (const [publicURL, basePath] of [
     ["https://api.example/v1/", "/v1"],
     ["https://api.example", "/v1"],

@@ -168,7 +168,7 @@ test("retries a failed delivery with growing delays, then keeps it until a perso
       },
     ],
   });
-  /** Returns the values of `/metrics` about them. */
+  /** Returns the values of `/metrics` about deliveries. */
   const counted = async (): Promise<readonly string[]> => {
     const text = await (await ask("GET", "/metrics")).text();
     return Array.from(
@@ -241,7 +241,7 @@ test("delays no other subscriber behind one that hangs, for any number of waitin
   assert.equal(hanging.size, 41);
 });
 
-test("delivers in one process at a time, and in another after it has stopped", async (t) => {
+test("delivers in one process at a time, and in another process after the first one has stopped", async (t) => {
   const deliveries: string[] = [];
   const subscribers = (who: string): OutboxOptions => ({
     subscribers: [{ name: "mail", to: [notes], deliver: () => void deliveries.push(who) }],
@@ -250,7 +250,7 @@ test("delivers in one process at a time, and in another after it has stopped", a
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "a.db");
   const one = await run(t, subscribers("one"), sqliteStore({ path: file }));
-  // Before the other process exists, because its own check may come first on a busy machine.
+  // Takes the lease before the other process exists. On a busy machine, that process could otherwise take it first.
   await one.deliver();
   const other = await run(t, subscribers("other"), sqliteStore({ path: file }));
 

@@ -110,7 +110,7 @@ function buildPublicKey(x: string): { key: { kty: string; crv: string; x: string
   return { key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" };
 }
 
-test("logs in with custom passkeys and a session, and ends with the account's credentials", async (t) => {
+test("logs in with custom passkeys and a session, and deletes the passkeys with the account's credentials", async (t) => {
   const people = accounts(open);
   const session = sessionLogin(people);
   const api = await serve(t, people, [basicLogin(people), session, passkeyLogin(people, session)]);

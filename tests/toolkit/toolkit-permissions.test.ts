@@ -163,7 +163,7 @@ test("uses a separate permission for each action, and does not offer actions wit
   }
 });
 
-test("uses the caller as the default that owner understands, and denies an unknown one", async (t) => {
+test("gives a field the caller as its default, which `owner` checks, and denies an unknown caller", async (t) => {
   const notes = defineResource({ name: "note", fields: { user_id: integer({ default: caller }), title: text() } });
   const open = defineResource({ name: "leaf", plural: "leaves", fields: { user_id: integer({ default: caller }) } });
   const { ask } = await ownService(t, {

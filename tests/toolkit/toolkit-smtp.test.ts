@@ -66,7 +66,7 @@ function send(sender: SendMail, signal = new AbortController().signal): Promise<
   return sender(mail, { signal });
 }
 
-/** Trusts the certificate of these tests for one of them. */
+/** Trusts the certificate of these tests during one test. */
 function trustCertificate(t: TestContext): void {
   const before = getCACertificates("default");
   setDefaultCACertificates([...before, renewed.cert]);
@@ -195,7 +195,7 @@ test("stops at once when its time is over, and leaves no connection open", async
   const closed = Promise.withResolvers<void>();
   const opened = Promise.withResolvers<void>();
   const server = createServer((socket) => {
-    // It accepts and never greets.
+    // The server accepts the connection and never sends a greeting.
     socket.resume().on("close", () => closed.resolve());
     opened.resolve();
   });

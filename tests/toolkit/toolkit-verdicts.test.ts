@@ -141,7 +141,7 @@ test("shows nothing on a write to a caller who may write but not read", async (t
   assert.equal((await api.get("/orders/1", write)).status, 403);
 });
 
-test("reveals nothing by guessing to a caller who may write but not read", async (t) => {
+test("does not let a caller who may write but not read guess the content of a record", async (t) => {
   const api = await serve(t);
   const { json } = await api.post("/users/1/keys", { name: "program", scopes: ["write"] }, api.admin);
   const write = { authorization: `Token ${json.key}` };

@@ -161,7 +161,7 @@ for (const [what, options] of Object.entries(declarations))
     assert.match(mistakes[0]!, /This one is \d+\.\d+\.\d+ in .+\. Use one of them: npm ls latchkey/);
   });
 
-test("accepts declarations of the same copy, next to another one in the process", async () => {
+test("accepts declarations of its own copy while another copy is in the process", async () => {
   const theirs = await other.createService({
     store: others.stores.sqliteStore({ path: ":memory:" }),
     mounts: [other.mount(theirBook, { permission: other.anyone })],
@@ -179,7 +179,7 @@ test("accepts declarations of the same copy, next to another one in the process"
   await theirs.close();
 });
 
-test("stores nothing that a flaw of another copy refuses", async (t) => {
+test("reports a fault and stores nothing if a kind returns a `Flaw` of another copy", async (t) => {
   const parse = (value: unknown): string | resources.Flaw =>
     value === "good" ? value : new others.resources.Flaw("invalid", "It is not good.");
   const kind: resources.Kind<string> = {
