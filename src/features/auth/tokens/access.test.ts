@@ -169,7 +169,7 @@ test("applies a revocation to a remembered token immediately", async () => {
   assert.equal(((await access.verify(token, now)) as { reason?: string }).reason, "revoked");
 });
 
-test("limits its memory: verifies the oldest token again", async () => {
+test("drops the oldest verified token when its memory is full, and verifies it again", async () => {
   const access = make();
   const first = await access.issue(ada, "family", now);
   await access.verify(first, now);

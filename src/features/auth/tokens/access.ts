@@ -28,13 +28,13 @@ const accessType = "at+jwt";
 /** Options of `accessTokens()`: keys, issuer, lifetime in seconds, and the revocations. */
 export interface AccessTokensOptions {
   readonly keys: SigningKeys;
-  /** `iss` and `aud`: the server that writes a token also reads it. */
+  /** The value of `iss` and of `aud`, because the server that makes a token also verifies it. */
   readonly issuer: string;
   readonly lifetimeSeconds: number;
   readonly revocations: Pick<Revocations, "isRevoked">;
   /**
-   * Read once for each token, when it is first seen. A verified token is rejected if its account does not exist or no longer fits it.
-   * Revocations report later changes.
+   * Finds the account of a token when this process verifies the token for the first time. The token is rejected if its account does not
+   * exist, or if the account has changed since. Revocations report later changes. Default: accounts are not read.
    */
   readonly accounts?: Pick<Accounts, "find">;
   /** The names of the user fields that every token and its identity contain. Default: none. */
@@ -66,7 +66,9 @@ interface Remembered {
   readonly expiresAt: number;
 }
 
-/** About 15 MB at most. If there are more, the oldest is forgotten and is verified again later. */
+/**
+ * The maximum number of verified tokens in memory, about 15 MB. Above it, the oldest one is dropped and is verified again at its next use.
+ */
 const maxRemembered = 10_000;
 
 const checks: ChecksOf<AccessTokensOptions> = {
@@ -138,7 +140,7 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
   return {
     lifetimeSeconds,
     issue: (account, family, now, proofs = []) =>
-      // Read only once: the signing key may change between two reads.
+      // Reads the signing key only once, because it may change between two reads.
       sign(keys.signing, { issuer, lifetimeSeconds, account, family, now, more: proofClaims(proofs) }),
     issueActing(account, actor, now) {
       const acting = { lifetimeSeconds: ACTING_SECONDS, family: randomUUID(), more: actingClaims(actor) };
@@ -170,7 +172,7 @@ function identityOfToken(
     scopes: null,
     expiresAt,
     ...(actor === undefined ? { family: fam } : { actor }),
-    // The level is never too low, because adding the first factor later invalidates this token.
+    // `needs` cannot become too low later, because adding the first factor invalidates this token.
     ...(account === null ? {} : { needs: (account.factors ?? 0) > 0 ? (2 as const) : (1 as const) }),
     ...more,
   };
@@ -254,7 +256,7 @@ interface OwnClaims {
   readonly gen: number;
   /** The number of role changes. 0 for older tokens, which lack the claim `rch`. */
   readonly roleChanges: number;
-  /** The refresh family. */
+  /** The token family. */
   readonly fam: string;
   /** The proofs, and the fields of the user. */
   readonly more: Pick<Identity, "authTime" | "proofs" | "level" | "fields">;

@@ -21,7 +21,7 @@ export interface ActingParts {
   readonly access: Pick<AccessTokens, "issueActing">;
 }
 
-/** `POST /users/{id}/act`: a short token with which an administrator acts for a user. */
+/** `POST /users/{id}/act`: returns a token of 15 minutes with which an administrator acts for a user. */
 export function actingEndpoint(parts: ActingParts): Endpoint {
   return builtInEndpoint({
     method: "POST",

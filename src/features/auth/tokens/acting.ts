@@ -13,7 +13,10 @@ export interface ActingAccount {
   readonly family: string | null;
 }
 
-/** Returns the claims that name the administrator (RFC 8693 §4.1), with the state of the account to which later revocations are compared. */
+/**
+ * Returns the claims that name the administrator (RFC 8693 §4.1). They also contain the state of the administrator's account, so that later
+ * revocations of that account end the token.
+ */
 export function actingClaims({ account, family }: ActingAccount): Readonly<Record<string, unknown>> {
   const { id, generation, roleChanges } = account;
   return { act: { sub: String(id) }, act_gen: generation, act_rch: roleChanges, act_fam: family ?? "" };
@@ -33,7 +36,10 @@ export function readActing({
   return { sub: Number(sub), gen: gen as number, role: "admin", roleChanges: roleChanges as number, fam };
 }
 
-/** Returns the administrator of these claims. Returns null if the account has changed since, or is not an administrator any more. */
+/**
+ * Returns the administrator of these claims. Returns null if the account is no longer an active administrator, or if its logins or its role
+ * have changed since the token was made.
+ */
 export async function findActor(
   { sub, gen, roleChanges, fam }: RevocableClaims,
   accounts: Pick<Accounts, "find"> | undefined,

@@ -15,8 +15,8 @@ export interface CookieNames {
 }
 
 /**
- * Returns the cookies of tokens. The access token is sent everywhere, the refresh token only to the endpoints that use it. Without a new
- * refresh token, the old cookie stays.
+ * Returns the cookies of a token pair. Browsers send the access token to all paths, and the refresh token only to the endpoints that use
+ * it. Without a new refresh token, the browser keeps the cookie that it has.
  */
 export function tokenCookies(context: Context, names: CookieNames, pair: TokenPair | FreshAccess): readonly Header[] {
   const access = tokenCookie(context, accessCookie(names), pair.access, pair.accessSeconds);
@@ -29,13 +29,14 @@ export function clearedTokenCookies(context: Context, names: CookieNames): reado
   return [accessCookie(names), refreshCookie(names)].map((kind) => tokenCookie(context, kind, "", 0));
 }
 
-/** Returns the refresh token of the cookie, or null if there is none. */
+/** Returns the refresh token of the cookie, or null if there is none. Ends the request if the cookie is sent twice. */
 export function requireRefreshCookie(call: Call, names: CookieNames): string | null {
   return requireOneCookie(call, formatCookieName(refreshCookie(names), call));
 }
 
 /**
- * Returns the refresh token that a browser sends with a login, or null if there is no valid one. The login must succeed with any cookie.
+ * Returns the refresh token that a browser sends with a login, or null if there is none. Never ends the request, because a login must
+ * succeed with any cookie.
  */
 export function findRefreshCookie(call: Call, names: CookieNames): string | null {
   return call.cookie(formatCookieName(refreshCookie(names), call)) ?? null;
@@ -55,7 +56,7 @@ const accessCookie = ({ access: name }: CookieNames): TokenCookie => ({
   path: "/",
   sameSite: "lax",
 });
-// `__Host-` would send it to all paths.
+// Not `__Host-`, because browsers send such a cookie to all paths.
 const refreshCookie = ({ refresh: name }: CookieNames): TokenCookie => ({
   name,
   prefix: "__Secure-",
@@ -80,7 +81,7 @@ function tokenCookie(context: Context, kind: TokenCookie, value: string, maxAgeS
 /** The size of name and value, in octets, above which a browser silently drops a cookie (RFC 6265bis §5.7). */
 const MOST_BYTES = 4096;
 
-/** Ends the request if a browser would drop the cookie, because the next request would get 401. */
+/** Ends the request if a browser would drop the cookie. Otherwise, the login would succeed and the next request would get 401. */
 function requireKept(name: string, value: string): void {
   const bytes = Buffer.byteLength(name) + Buffer.byteLength(value);
   if (bytes <= MOST_BYTES) return;

@@ -49,9 +49,9 @@ export interface TokensParts {
   /** The names of the cookies. */
   readonly cookies: CookieNames;
   readonly scheme: Scheme;
-  /** Returns the other parts of the scheme, which accept tokens of other issuers. */
+  /** Returns the other schemes named `bearer`, which accept tokens of other issuers. */
   others(): readonly Scheme[];
-  /** The kind of login that starts here. */
+  /** The registered kind of login. It starts a token pair. */
   readonly begin: Beginning<TokenOptions>;
 }
 
@@ -64,7 +64,7 @@ export type TokenOptions = {
 /** The parts that a new token pair needs. */
 export type StartingParts = Omit<TokensParts, "begin">;
 
-/** Returns the endpoints for token logins (SimpleJWT's paths and names). They ignore all other credentials of the request. */
+/** Returns the endpoints for token logins (SimpleJWT's paths and names). These endpoints ignore all other credentials of a request. */
 export function tokenEndpoints(parts: TokensParts): readonly Endpoint[] {
   const open = { access: "open", consumes: JSON_ONLY, maxBodyBytes: MAX_LOGIN_BODY_BYTES } as const;
   return [
@@ -105,7 +105,9 @@ export function tokenEndpoints(parts: TokensParts): readonly Endpoint[] {
   ];
 }
 
-/** Returns the endpoint with the public keys. It also exists without token logins, because other services still verify earlier tokens. */
+/**
+ * Returns the endpoint with the public keys. It also exists if token login is off, because other services may still verify earlier tokens.
+ */
 export function keysEndpoint({ keys }: Pick<TokensParts, "keys">): Endpoint {
   return builtInEndpoint({
     method: "GET",
@@ -212,7 +214,7 @@ export async function startTokens(
   if (cookie) refuseLoginCSRF(context);
   const { call } = context;
   const reply = deliver(parts, context, await parts.pairs.issue(admission, call.now), cookie);
-  // The browser overwrites its old pair, which could then no longer be ended.
+  // The browser replaces the cookies of its previous login. No later request could log that login out, so it ends now.
   const before = cookie ? findRefreshCookie(call, parts.cookies) : null;
   if (before !== null) await parts.pairs.end(before, call.now);
   return reply;
@@ -259,7 +261,10 @@ async function logOut(parts: TokensParts, context: Context): Promise<Reply> {
   return { status: 204, cache: "no-store", headers: byCookie ? clearedTokenCookies(context, parts.cookies) : [] };
 }
 
-/** Returns the refresh token of the body, otherwise of the cookie. A browser may send the cookie automatically. */
+/**
+ * Returns the refresh token of the body. Without one, returns the token of the cookie. Browsers send cookies automatically, so a request
+ * with the cookie must come from a page of the same site.
+ */
 function requireToken(
   { cookies }: TokensParts,
   context: Context,
@@ -284,7 +289,7 @@ async function verify(parts: TokensParts, context: Context): Promise<Reply> {
   throw verdict.kind === "rejected" ? await refused(parts, context, { code, ...verdict }) : problem(code);
 }
 
-/** Returns the problem for a refused token. A forged token counts as a guess, and is not checked after too many guesses. */
+/** Returns the problem for a refused token. A forged or unknown token counts as a guess. Ends the request (429) after too many guesses. */
 async function refused({ people: { throttle } }: TokensParts, { call }: Context, rejection: Rejection): Promise<Error> {
   const { reason, detail, code = "token_not_valid" } = rejection;
   if (reason === "forged" || reason === "unknown") {

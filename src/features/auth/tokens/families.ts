@@ -4,7 +4,7 @@ import { equals, later, ofUser, timeText, until } from "../conditions.ts";
 import { listedLogin, loginPage, seenFrom, type ListedLogin, type LoginPage } from "../logins.ts";
 import type { RefreshToken } from "./refresh-token.ts";
 
-/** Refresh families that have been used. The key is the family. A login itself writes nothing here. */
+/** Token families with at least one refresh. The key is the id of the family. A login writes no row, and the first refresh does. */
 export const familiesCollection: Collection = {
   name: "families",
   key: "text",
@@ -30,12 +30,12 @@ export interface TokenFamiliesOptions {
 
 /** The changes that record a use. */
 export interface FamilyUse {
-  /** Returns the row with the number of uses. */
+  /** Counts the use. Its outcome has the row with the new number of uses. */
   readonly counted: Change;
   readonly seen: Change;
 }
 
-/** The known token logins. Times in milliseconds. */
+/** The token logins that were refreshed at least once. Times in milliseconds. */
 export interface TokenFamilies {
   /** Returns the changes that record the use of a refresh token of the family. */
   use(token: RefreshToken, call: Call, newestExpiresAt: number): FamilyUse;

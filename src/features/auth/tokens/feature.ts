@@ -127,7 +127,7 @@ export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions =
       const others = () => host.service().schemes.filter((each) => each.name === scheme.name && each !== scheme);
       const parts = { people: offered, pairs, keys, cookies, scheme, others };
       const beginning = tokenBeginning(enabled, () => parts);
-      // A login that waits since before it was turned off expires.
+      // If token login is off, it is not registered. Logins that still wait for a second factor then expire.
       const begin = enabled ? offered.begins(beginning) : beginning;
       offered.rememberRevocations(Math.max(accessSeconds, ACTING_SECONDS));
       offered.endsWith("password", familiesCollection);
@@ -144,7 +144,7 @@ export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions =
         ],
         collections: [refreshUsesCollection, deadFamiliesCollection, familiesCollection],
         upkeep: [
-          // The nonces are deleted as soon as their windows close.
+          // Erases each nonce soon after the grace window (`graceSeconds`) of its token has closed.
           { everySeconds: 1, due: (now) => pairs.sweep(now) },
           { everySeconds: PRUNE_SECONDS, due: (now) => pairs.prune(now) },
         ],
@@ -159,7 +159,10 @@ function cookieMistakes({ access, refresh }: CookieNames): readonly string[] {
   return access === refresh ? [`accessCookie and refreshCookie are both called ${access}; rename one`] : [];
 }
 
-/** Over cleartext, there are no prefixes, and a browser would send two cookies with one name. */
+/**
+ * Returns a mistake for each scheme that reads a cookie with the name of the refresh cookie. Cookie names have no prefix over cleartext, so
+ * the browser would send two cookies with one name.
+ */
 function otherReaders(refreshCookie: string, { schemes }: Assembled): readonly string[] {
   return schemes
     .filter(({ carriers }) =>

@@ -50,7 +50,7 @@ export interface VerifiedJWT {
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-/** A longer token is not read. */
+/** In characters. A longer token is not read. */
 const maxLength = 8192;
 const leewaySeconds = 60;
 const compactForm = /^[\w-]+\.[\w-]+\.[\w-]+$/;

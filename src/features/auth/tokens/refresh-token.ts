@@ -27,7 +27,7 @@ export interface RefreshToken {
   readonly familyExp: number;
   /** The time of the login. Null in tokens from before it was stored. */
   readonly authTime: number | null;
-  /** The proofs of the login. Tokens from before proofs were stored come from a password. */
+  /** The proofs of the login. A token from before proofs were stored counts as proved by a password. */
   readonly proofs: readonly Proof[];
   /** The position of the secret that signed it: 0 is the current one. */
   readonly signedWith: number;
@@ -54,7 +54,7 @@ export interface RefreshTokens {
   succeed(parent: RefreshToken, nonce: string, usedAt: number): RefreshToken;
   /** Returns the text of a token. The same claims give the same text. */
   sign(token: RefreshToken): Promise<string>;
-  /** Reads a text, if this server made it. The caller checks the expiry. `now` in milliseconds. */
+  /** Reads a refresh token. Rejects it if this server did not sign it. The caller checks the expiry. `now` in milliseconds. */
   read(text: string, now: number): Promise<RefreshToken | Rejection>;
 }
 
@@ -95,7 +95,8 @@ export function refreshTokens({ secret, issuer, refreshSeconds, familySeconds }:
     },
     succeed(parent, nonce, usedAt) {
       const iat = Math.floor(usedAt / 1000);
-      // Uses the parent's secret. Processes that do not sign with the same secret yet still return the same successor.
+      // Uses the secret that signed the parent. During a change of secrets, processes sign with different secrets. They must still derive
+      // the same successor.
       const jti = hmac(successorKeys[parent.signedWith]!, `${parent.jti}|${nonce}`).toString("base64url");
       return { ...parent, jti, iat, exp: Math.min(iat + refreshSeconds, parent.familyExp), signedWith: 0 };
     },

@@ -17,7 +17,7 @@ export const refreshUsesCollection: Collection = {
   columns: [
     { name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } },
     { name: "family", type: "text" },
-    /** The value that the successor is derived from. Null after the window has closed. */
+    /** The value that the successor is derived from. Null after the grace window (`graceSeconds` after the first use) has closed. */
     { name: "nonce", type: "text", nullable: true },
     { name: "used_at", type: "date-time" },
     { name: "expires_at", type: "date-time" },
@@ -35,9 +35,9 @@ export const deadFamiliesCollection: Collection = {
 
 /** The result of using a token. */
 export type Use =
-  /** The values that its only successor is derived from, on first use or again within the window. `usedAt` in milliseconds. */
+  /** The first use, or a repeated one within the grace window. The only successor is derived from both values. `usedAt` in milliseconds. */
   | { readonly kind: "used"; readonly nonce: string; readonly usedAt: number }
-  /** The token was used again after its window: two parties have it, and one of them is a thief. */
+  /** The token was used again after its grace window. Two parties have it, and one of them may be a thief. */
   | { readonly kind: "reused" }
   /** Its family or its account was ended. */
   | { readonly kind: "ended" };
@@ -54,6 +54,7 @@ type Family = Pick<RefreshToken, "userId" | "family" | "familyExp">;
 
 /** The stored state of refresh tokens: the used ones, and the dead families. Times in milliseconds. */
 export interface RefreshUses {
+  /** Uses the token up. Returns the earlier use if there was one. */
   useUp(token: RefreshToken, call: Call): Promise<Use>;
   /** Records a use of the token and returns its state so far. Does not consume it. The caller checks its account. */
   look(token: RefreshToken, call: Call): Promise<Use | { readonly kind: "unused" }>;
@@ -63,16 +64,16 @@ export interface RefreshUses {
   isLive(family: string): Promise<boolean>;
   /** Ends the family and its access tokens. Returns false if it was already ended. */
   endFamily(token: Family, now: number): Promise<boolean>;
-  /** Returns the changes that erase the nonces of windows that closed two seconds ago. */
+  /** Returns the changes that erase the nonces whose grace windows closed at least two seconds ago. */
   sweep(now: number): Change[];
   /** Returns the changes that delete rows about expired tokens only. */
   prune(now: number): Change[];
 }
 
-/** Rows are kept longer than the tokens live. A machine with a late clock must not treat a used token as unused. */
+/** Rows are kept this long after their tokens expire. Otherwise, a machine whose clock is behind could treat a used token as unused. */
 const slackMs = 3_600_000;
 
-/** A slow request that arrived within the window, or on a machine with a late clock, must still find the nonce. */
+/** Nonces are kept this long after their grace window. A slow request, or a machine whose clock is behind, must still find the nonce. */
 const sweepSlackMs = 2000;
 
 /** Returns the uses in a store. */
@@ -110,7 +111,7 @@ export function refreshUses({
       changes: [...markFamilyDead(ending), ...families.forget(family), ...revocations.endFamily(family, now)],
     });
     if (outcome.kind === "written") return true;
-    if (outcome.kind === "taken" || outcome.kind === "refused") return false; // already dead, or deleted with its account
+    if (outcome.kind === "taken" || outcome.kind === "refused") return false; // already ended, or deleted with its account
     throw unexpected(outcome);
   }
 
@@ -155,8 +156,8 @@ export function refreshUses({
 }
 
 /**
- * Returns the changes that end a family and erase its nonces. They also lock its account, like every use of the family, so the two wait for
- * each other.
+ * Returns the changes that end a family and erase its nonces. They also lock its account, as every use of the family does. So the end of a
+ * family and a use of it wait for each other.
  */
 function markFamilyDead({ userId, family, familyExp }: Family): readonly Change[] {
   const values = { expires_at: timeText(familyExp * 1000 + slackMs) };
@@ -185,7 +186,7 @@ function deleteExpired(now: number): readonly Change[] {
   }));
 }
 
-/** Returns the changes of the first use. It succeeds only once, in any process, and only for a live family of a live account. */
+/** Returns the changes of the first use. Among all processes they succeed only once, and only for a live family of an active account. */
 function firstUse(token: RefreshToken, nonce: string, now: number): Change[] {
   const { userId, family, exp } = token;
   const values = { user_id: userId, family, nonce, used_at: timeText(now), expires_at: timeText(exp * 1000 + slackMs) };
@@ -195,7 +196,10 @@ function firstUse(token: RefreshToken, nonce: string, now: number): Change[] {
   ];
 }
 
-/** The account comes first. The end of the family also locks it, so it happens completely before or completely after this use. */
+/**
+ * Requires an active account and a live family. Locks the account first. The end of a family also locks the account, so it is complete
+ * before this use, or it starts after this use.
+ */
 function requireLiving({ userId, family, generation }: RefreshToken): readonly Change[] {
   const ofAccount: Where = { any: [equals("generation", generation), equals("kept_family", family)] };
   const where = equals("id", family);
@@ -213,7 +217,7 @@ function hashTokenId({ jti }: RefreshToken): string {
   return digest(jti).toString("base64url");
 }
 
-/** Not `null: false`, because SQLite uses no index for that. */
+/** Matches rows that have a nonce. Not written as `null: false`, because SQLite uses no index for that condition. */
 const hasNonce: Where = { column: "nonce", operator: "gt", value: "" };
 
 function unexpected(outcome: Outcome): Error {

@@ -85,7 +85,7 @@ test("also ends the API token on a deactivation", async () => {
   assert.equal(await store.find(tokens, "one"), null);
 });
 
-test("makes the second of two concurrent ends of an account read it again", async () => {
+test("refuses the second of two concurrent ends of an account, so that it reads the account again", async () => {
   const { revocations, write } = await scene();
   await write([ada]);
   const changes = revocations.endAccount(account, now);

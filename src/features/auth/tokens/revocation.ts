@@ -32,11 +32,11 @@ export const revocationsCollection: Collection = {
     { name: "generation", type: "integer", nullable: true },
     { name: "role", type: "text", nullable: true },
     { name: "family", type: "text", nullable: true },
-    /** The number of the account's role changes. Access tokens from before them are invalid. */
+    /** The number of the account's role changes. Access tokens with a lower number are invalid. */
     { name: "role_changes", type: "integer", nullable: true },
-    /** The one family that stays valid although its generation is invalid. */
+    /** The one token family that stays valid although its generation is invalid. */
     { name: "kept_family", type: "text", nullable: true },
-    /** From then on, all access tokens that it could concern have expired. */
+    /** After this time, every access token that the row could revoke has expired. */
     { name: "expires_at", type: "date-time" },
   ],
   indexes: [["expires_at"]],
@@ -52,14 +52,17 @@ export interface RevocationsOptions {
   readonly endWithAccount: readonly Collection[];
 }
 
-/** The view of revocations, and the changes that revoke. These belong into the transaction of their cause. */
+/**
+ * The revocations that this process knows, and the changes that add new ones. Write these changes in the transaction of their cause, for
+ * example a changed password.
+ */
 export interface Revocations {
-  /** Starts following. The store must have the collection open. */
+  /** Starts to follow the collection in the store. The store must have opened the collection. */
   open(): Promise<void>;
   close(): void;
-  /** Returns the age of the view, in milliseconds. Null if nothing is followed. */
+  /** Returns the largest possible delay of the known revocations, in milliseconds. Returns null before `open` and after `close`. */
   ageMs(): number | null;
-  /** Returns true if an access token is revoked. Throws 503 if the view is too old to decide. `now` in milliseconds. */
+  /** Returns true if an access token is revoked. Ends the request with 503 if the delay is too long. `now` in milliseconds. */
   isRevoked(claims: RevocableClaims, now: number): boolean;
   /**
    * Returns the changes for a changed password, or with `deactivated` for a deactivation. They end sessions, refresh families and access
@@ -85,7 +88,7 @@ export interface Revocations {
   prune(now: number): Change[];
 }
 
-/** If the view is older, it cannot be decided whether a token is still valid. */
+/** With a longer delay, a revocation may be missing, so no access token can be accepted. */
 const maxAgeMs = 5000;
 
 /** The largest difference between the clocks of several machines: the leeway on `iat`. */
@@ -105,7 +108,10 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
   const view = makeView();
   let feed: Feed | null = null;
   const lifeMs = (): number => (typeof accessSeconds === "function" ? accessSeconds() : accessSeconds) * 1000;
-  /** Rows that expired by then concern no live token here. The lifetime of tokens may be shorter in the process that wrote a row. */
+  /**
+   * Returns the time by which a row must have expired so that it can be deleted. The process that wrote the row may use shorter token
+   * lifetimes than this process, so the row's own expiry is not enough.
+   */
   const pointless = (now: number): number => now - lifeMs();
 
   function revoke(
@@ -158,8 +164,8 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
       ];
     },
     endDeletedAccount({ id, generation }, now) {
-      // Generations start at the time of creation. This one is above all earlier ones, and not above those of a later account with the same
-      // id.
+      // The first generation of an account is the time of its creation. So this generation is above all generations of the deleted account,
+      // and not above those of a later account with the same id.
       return [revoke({ user_id: id, generation: Math.max(generation + 1, now) }, now)];
     },
     endAccess({ id, generation, roleChanges }, now, role) {
@@ -177,14 +183,14 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
   };
 }
 
-/** Ends the rows of a user except the kept ones, which move to the new generation. */
+/** Returns the changes that delete the rows of a user except the kept ones. The kept rows get the new generation. */
 function endOthers(
   collection: Collection,
   userId: number,
   keptIds: readonly (string | null)[],
   generation: number,
 ): readonly Change[] {
-  // Only logins have text keys.
+  // The ids of kept logins are texts, so no row with an integer key is kept.
   if (collection.key === "integer") return [{ kind: "deleteAll", collection, where: ofUser(userId) }];
   const [others, keptRows] = (["ne", "eq"] as const).map((operator): Where => {
     const ids = keptIds.map((id): Where => ({ column: "id", operator, value: id ?? "" }));
@@ -200,7 +206,10 @@ function nextGeneration({ id, generation }: Pick<Account, "id" | "generation">, 
   return countUp(id, "generation", generation, { generation: generation + 1, kept_family });
 }
 
-/** Two of these from the same read would leave tokens valid that were issued between them. */
+/**
+ * Returns the changes that count a column of the account up, if the column still has the value that was read. If two requests counted up
+ * from the same value, tokens that were issued between their writes would stay valid.
+ */
 function countUp(id: number, column: string, value: number, values: WrittenValues): Change[] {
   const where = { all: [equals("id", id), equals(column, value)] };
   return [

@@ -58,10 +58,10 @@ export function makeView(): View {
   function takeUser(userId: number, ended: EndedUser): void {
     const existing = users.get(userId);
     users.delete(userId);
-    // Processes with other token lifetimes write other expiry times. The entry of the user lives as long as the longest.
+    // Processes with different token lifetimes write different expiry times. The entry keeps the latest one.
     const expiresAt = Math.max(existing?.expiresAt ?? 0, ended.expiresAt);
     if (existing === undefined || ended.generation > existing.generation) {
-      // Tokens of a new generation were issued after the older roles changed. Only a kept family can have an older role.
+      // Tokens of the new generation already have the new role. Only a kept family can have tokens with an older role.
       const before = ended.keptFamily === null ? undefined : existing;
       const roleChanges = Math.max(ended.roleChanges, before?.roleChanges ?? 0);
       users.set(userId, { ...ended, role: ended.role ?? before?.role ?? null, roleChanges, expiresAt });
@@ -101,7 +101,7 @@ export function makeView(): View {
 
 function isEnded(ended: EndedUser, { gen, role, roleChanges, fam }: RevocableClaims): boolean {
   if (gen < ended.generation && fam !== ended.keptFamily) return true;
-  // A later account with the same id has its own role.
+  // The token belongs to a later account with the same id, and the role of the entry does not apply to it.
   if (gen > ended.generation) return false;
   return roleChanges < ended.roleChanges || (ended.role !== null && ended.role !== role);
 }

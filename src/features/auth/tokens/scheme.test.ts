@@ -15,7 +15,7 @@ test("names an error in the challenge only if a token was presented", () => {
   );
 });
 
-test("lets no detail break out of the challenge", () => {
+test("replaces characters of a detail that could end the quoted string of the challenge", () => {
   const challenge = scheme.challenge?.(callOf(), rejected("forged", 'a"b\\c\r\nSet-Cookie: x\u00e4'));
 
   assert.equal(challenge, 'Bearer realm="api", error="invalid_token", error_description="a?b?c??Set-Cookie: x?"');

@@ -27,7 +27,7 @@ export function bearer(options: BearerOptions): Scheme {
     // The same code as SimpleJWT. Clients of SimpleJWT refresh the token when they receive this code.
     rejectedAs: "token_not_valid",
     proves: "each",
-    // Ignores a cookie of that name without a token of this service, because another program on this host has set it.
+    // If the cookie contains no token of this service, another program on this host has set it. It is ignored.
     authenticate: (token, { now }, { in: place }) =>
       place === "cookie" && access.recognizes?.(token) === false ? absent : access.verify(token, now),
   });

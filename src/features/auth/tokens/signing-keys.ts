@@ -21,7 +21,7 @@ export interface PublicJWK {
 
 /** A key that verifies access tokens. */
 export interface VerifyingKey {
-  /** The name in its file. Otherwise its RFC 7638 thumbprint, so a key has the same name in every process. */
+  /** The `kid` in the key file. Without one, the RFC 7638 thumbprint. So a key has the same name in every process. */
   readonly kid: string;
   readonly alg: SigningAlgorithm;
   readonly publicKey: KeyObject;
@@ -42,7 +42,7 @@ export interface SigningKeys {
   readonly signing: SigningKey;
   /** Returns the key with that name or thumbprint, or null if there is none. */
   find(kid: string): VerifyingKey | null;
-  /** Changes with the keys. Tokens that were verified with earlier keys must be verified again. */
+  /** A number that changes when the keys change. Tokens that were verified with earlier keys must then be verified again. */
   readonly version: number;
   /** Returns the JWK Set of `/.well-known/jwks.json`: only the public parts. */
   jwks(): { readonly keys: readonly PublicJWK[] };
@@ -70,8 +70,8 @@ const MAX_KID_CHARACTERS = 200;
 const ed25519Prefix = Buffer.from("302e020100300506032b657004220420", "hex");
 
 /**
- * Returns the keys of a server without a key file: an Ed25519 key derived from its secret, the same in every process, and one from each
- * older secret.
+ * Returns the keys of a server without a key file. One Ed25519 key is derived from the current secret, and one from each older secret. They
+ * are the same in every process.
  */
 export function derivedSigningKeys(secret: Secret): SigningKeys {
   requireArguments("derivedSigningKeys", arguments, { secret: aSecret });
@@ -132,7 +132,7 @@ function createSigningKeys(keys: readonly ReadKey[]): SigningKeys {
   const byKid = new Map<string, VerifyingKey>(keys.map((key) => [key.kid, key]));
   const byThumbprint = new Map<string, VerifyingKey>(keys.map((key) => [key.thumbprint, key]));
   const published = { keys: [...byKid.values()].map((key) => key.jwk) };
-  // Also by its thumbprint: tokens from before the key had a kid stay valid.
+  // Also finds a key by its thumbprint, so that tokens from before the key had a `kid` stay valid.
   const find = (kid: string) => byKid.get(kid) ?? byThumbprint.get(kid) ?? null;
   return { signing, version: 0, find, jwks: () => published };
 }
@@ -151,7 +151,7 @@ export function parseKeySet(text: string): readonly unknown[] | null {
 function readKey(entry: unknown): ReadKey | string {
   if (!isObject(entry)) return "is not a JSON object. Remove it or replace it by a JWK.";
   const alg = findAlgorithm(entry);
-  // A symmetric key could also sign in every verifier, and RSA adds nothing. Neither is needed.
+  // Every service that verifies with a symmetric key could also sign with it. RSA has no advantage here.
   if (alg === null)
     return `is of kty ${shown(entry["kty"])}, crv ${shown(entry["crv"])}: only OKP/Ed25519 (EdDSA) and EC/P-256 (ES256) sign here. Make one of those.`;
   if (entry["alg"] !== undefined && entry["alg"] !== alg)

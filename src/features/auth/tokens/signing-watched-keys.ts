@@ -4,7 +4,7 @@ import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts
 import type { Observer } from "../../../core/observation.ts";
 import { readSigningKeys, SigningKeysError, type SigningKeys } from "./signing-keys.ts";
 
-/** Options of `watchSigningKeys()`: the observer, which learns of an unreadable file, and the clock. */
+/** Options of `watchSigningKeys()`: the observer, which gets a notice of an unreadable file, and the clock. */
 export interface WatchedKeysOptions {
   readonly observe: Observer;
   /** Returns milliseconds since the epoch. */
@@ -17,9 +17,9 @@ const checks: ChecksOf<WatchedKeysOptions> = { observe: aFunction, now: optional
 const lookEveryMs = 1000;
 
 /**
- * Returns the keys of a JWK Set file, and reads it again after changes: immediately for an unknown key, otherwise
- * within a second. If a changed file is unreadable, reports it and keeps the keys. Throws `SigningKeysError` if the
- * first reading fails.
+ * Returns the keys of a JWK Set file. Reads the file again after a change: immediately if a key is unknown, otherwise when the keys are
+ * used and the last check is a second old. If the changed file is unreadable, reports it and keeps the previous keys. Throws
+ * `SigningKeysError` if the first reading fails.
  */
 export function watchSigningKeys(file: string, options: WatchedKeysOptions): SigningKeys {
   requireOptions(options, checks, { of: "watchSigningKeys" });

@@ -154,7 +154,7 @@ test("returns the same successor within the window, and later ends the family an
   assert.deepEqual(observed, [{ kind: "refresh_reuse", requestId: "request-1", userId: 7, family: fam }]);
 });
 
-test("answers no replay of a dead family, even within the window", async () => {
+test("refuses a repeated use of an ended family, even within the grace window", async () => {
   const { login, refresh, pairs } = await serverWithAda();
   const first = await login();
   await issued(refresh(first.refresh, 0));
@@ -164,7 +164,7 @@ test("answers no replay of a dead family, even within the window", async () => {
   assert.equal(await reason(refresh(first.refresh, 2000)), "revoked");
 });
 
-test("ends the family of live descendants if an ancestor comes back, and reports it once", async () => {
+test("ends the family if an older token is used again after its window, and reports it once", async () => {
   const { login, refresh, refusal, observed } = await serverWithAda();
   const tokens = [(await login()).refresh];
   for (let n = 0; n < 4; n += 1) tokens.push((await issued(refresh(tokens.at(-1)!, n * 60_000))).refresh);
@@ -206,7 +206,7 @@ test("erases a nonce after its window has closed, and not before", async () => {
   await write(pairs.sweep(now + 12_000));
 
   assert.equal(await store.count(refreshUsesCollection, hasNonce), 0);
-  // A machine with a late clock finds no nonce and does not create one.
+  // A machine whose clock is behind finds no nonce and does not create one.
   assert.equal(await reason(refresh(token, 5000)), "revoked");
 });
 
@@ -392,7 +392,7 @@ const step: fc.Arbitrary<TokenUseStep> = fc.record({
   waitMs: fc.oneof(fc.constantFrom(0, 9999, 10_000, 10_001), fc.nat(30_000)),
 });
 
-test("leaves no family with two live leaves after its windows, for all actions of victim and thief", async () => {
+test("leaves at most one party with a live token after the grace windows, for all actions of victim and thief", async () => {
   const { login, refresh, refusal } = await serverWithAda();
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
@@ -427,7 +427,7 @@ test("leaves no family with two live leaves after its windows, for all actions o
   );
 });
 
-test("never logs out a victim alone, with any number of tabs and lost responses", async () => {
+test("never logs out a user whose token was not stolen, with any number of tabs and lost responses", async () => {
   const { login, refresh, observed } = await serverWithAda();
   const visit = fc.record({ waitMs: fc.nat(600_000), tabs: fc.integer({ min: 1, max: 5 }), retryMs: fc.nat(9999) });
   await fc.assert(

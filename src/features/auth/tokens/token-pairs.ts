@@ -67,15 +67,15 @@ export interface TokenPairs {
    * not our tokens.
    */
   end(token: string, now: number): Promise<void>;
-  /** Returns the active families of a user that have been used. */
+  /** Returns the active families of a user that were refreshed at least once. */
   list: TokenFamilies["list"];
-  /** Ends one of them. Returns false if the user has no such family. */
+  /** Ends one family of a user. Returns false if the user has no such family. */
   endOne(userId: number, family: string, now: number): Promise<boolean>;
   /** Returns whether an access or refresh token is valid now. Does not use it up. */
   verify(token: string, call: Call): Promise<Verdict>;
-  /** Returns the changes that delete the data of closed windows. For a timer, about every second, and at the start. */
+  /** Returns the changes that erase the nonces of closed grace windows. Call it at the start, and then about every second. */
   sweep(now: number): Change[];
-  /** Returns the changes that delete the data of expired tokens. For a timer, now and then. */
+  /** Returns the changes that delete the data of expired tokens. Call it at intervals. */
   prune(now: number): Change[];
 }
 
@@ -139,7 +139,7 @@ export function tokenPairs(options: TokenPairsOptions): TokenPairs {
         case "unused":
           return accessAlone(account, token, call.now);
         case "used":
-          // Used while tokens were rotated. It has a successor, which its holder may not have received.
+          // Without rotation, this token was used while rotation was still on. The client may not have received its successor.
           return pair(account, tokens.succeed(token, use.nonce, use.usedAt), call.now);
         case "ended":
           return rejected("revoked");
@@ -195,11 +195,11 @@ async function read(
   const account = await accounts.find(token.userId);
   if (account === null || !isOfAccount(token, account)) return rejected("revoked");
   if (!account.active) return rejected("inactive");
-  // A newer rule requires more proofs than the login had.
+  // A rule that was added after the login may require more proofs than the login had.
   return isEnough(account, token.proofs) ? { kind: "standing", token, account } : rejected("revoked");
 }
 
-/** Returns true if the token is of the current generation, or of the one family that was kept when all others ended. */
+/** Returns true if the token has the account's current generation, or belongs to the one family that was kept when all others ended. */
 function isOfAccount({ generation, family }: RefreshToken, account: Account): boolean {
   return generation === account.generation || family === account.keptFamily;
 }
