@@ -2,8 +2,8 @@ import { secretPart, type OpaqueToken } from "../../../core/crypto/opaque-token.
 import { hmac, sameBytes } from "../../../core/crypto/secret.ts";
 
 /**
- * The size of each half of a secret, in bytes. One half proves that it was issued here, and the other that it is still valid. Each has 120
- * bits, which cannot be guessed.
+ * The size of each half of a secret, in bytes. One half proves that the secret was issued here, and the other half that it is still valid.
+ * Each has 120 bits, which cannot be guessed.
  */
 export const secretHalfBytes = 15;
 

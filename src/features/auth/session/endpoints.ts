@@ -33,7 +33,7 @@ export interface SessionParts {
   readonly cookie: string;
   /** The service's origins, compared exactly. */
   readonly ownOrigins: readonly string[];
-  /** The kind of login that starts here. */
+  /** The registered kind of login. It starts a session. */
   readonly begin: Beginning<{}>;
 }
 
@@ -170,7 +170,7 @@ const buildDocumentation = ({ roles }: People) =>
     },
   }) satisfies Record<string, EndpointDocumentation>;
 
-/** Prevents another site from making a browser log out. */
+/** Ends the request if the cookie is sent twice, or if another site sent the request. So no other site can log a browser out. */
 function withOneCookie({ cookie }: SessionParts, context: Context): void {
   requireOneCookie(context.call, sessionCookieName(context.call, cookie));
   context.requireSameSite();
@@ -211,7 +211,7 @@ export async function startSession(parts: StartingParts, context: Context, admis
   return sessionReply(parts, context, admission, created);
 }
 
-/** The remaining lifetime of a session that was replaced, for requests that are already on their way. */
+/** The remaining lifetime of a replaced session, so that requests that the browser has already sent still succeed. */
 const REPLACED_MS = 10_000;
 
 /** Gives a session its new proofs under a new id. Returns null if it was revoked. */

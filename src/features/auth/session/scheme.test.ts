@@ -108,7 +108,7 @@ test("makes a new id of 256 bits for every login", async () => {
   for (const id of ids) assert.equal(Buffer.from(id, "base64url").length, 32);
 });
 
-test("says of an unknown id that it has expired, so that no stale cookie counts as a guess", async () => {
+test("reports an unknown id as expired, so that the cookie of an ended session does not count as a guess", async () => {
   const { present } = await server();
 
   for (const id of ["A".repeat(43), "_".repeat(43)]) assert.equal(reason(await present(id)), "expired");

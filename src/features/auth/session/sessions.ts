@@ -29,7 +29,7 @@ export const sessionsCollection: Collection = {
     { name: "expires_at", type: "date-time" },
     { name: "address", type: "text" },
     { name: "user_agent", type: "text", nullable: true },
-    /** The proofs of the login. Null in sessions from before proofs were stored: the password, at the login. */
+    /** The proofs of the login. Null in sessions from before proofs were stored. These count as proved by a password at the login. */
     { name: "proofs", type: "json", nullable: true },
   ],
   indexes: [["user_id", "created_at"], ["expires_at"], ["last_seen_at"]],
@@ -62,18 +62,18 @@ export interface SessionsOptions {
 export interface Sessions {
   /**
    * Creates a session with a new id, independent of the caller's cookie. Spends the admission. The id is for the cookie and is not stored.
-   * Ends the session with the id `before`, which the browser forgets, and the oldest ones if the user has too many.
+   * Ends the session with the id `before`, because the browser replaces its cookie. Ends the oldest sessions if the user has too many.
    */
   create(
     admission: Admission,
     call: Call,
     before?: string | null,
   ): Promise<{ readonly id: string; readonly expiresAt: number }>;
-  /** Returns the live session of that id, and records its use. */
+  /** Returns the live session of that id, and records its use. Returns null if there is none. */
   find(id: string, now: number): Eventually<StoredSession | null>;
   /** True if a session has not ended. `key` is `identity.sessionId`. */
   isLive(key: string, now: number): Promise<boolean>;
-  /** Lets a replaced session work for a moment, for active requests: until `at` at most. */
+  /** Makes a replaced session end at `at` or earlier. Until then, requests that the browser has already sent still succeed. */
   endSoon(key: string, at: number): Promise<void>;
   /** Logs out. An unknown id is no error. */
   end(id: string): Promise<void>;
@@ -81,7 +81,7 @@ export interface Sessions {
   list(userId: number, page: LoginPage, currentKey: string | null): Promise<readonly ListedLogin[]>;
   /** Ends a session of the user by its public id. Returns false if the user has no session with that id. */
   endOne(userId: number, publicId: string): Promise<boolean>;
-  /** Returns the changes that delete expired sessions. For the timer. */
+  /** Returns the changes that delete expired sessions. Call it at intervals. */
   prune(now: number): Change[];
 }
 
@@ -99,7 +99,7 @@ export function sessions(options: SessionsOptions): Sessions {
   requireOptions(options, checks, { of: "sessions" });
   const { store, idleSeconds, lifetimeSeconds, observe } = options;
   const idleMs = idleSeconds * 1000;
-  // A tenth of a short idle time, so a session in use never counts as idle.
+  // At most a tenth of the idle time, so that a session in use never counts as idle.
   const everyMs = Math.min(60_000, idleMs / 10);
   const touch = makeTouch({ store, collection: sessionsCollection, column: "last_seen_at", everyMs, observe });
 
