@@ -8,7 +8,7 @@ import type { GivenProof, Mailbox, Purpose } from "../mailbox/contract.ts";
 
 /**
  * Users log in with a code or a link that they get by mail: `POST /api/login/code/`, then `POST /api/session/` or `POST /api/token/` with
- * `{email, code}` or `{token}`. The mail is one proof: an account with a second factor asks for it too.
+ * `{email, code}` or `{token}`. The mail counts as one proof. If the account has a second factor, the login asks for it too.
  *
  * @example
  * ```ts
@@ -63,8 +63,9 @@ interface MailLoginParts {
 }
 
 /**
- * Checks the first proof by mail and uses it up. Ends the request with 401 if it is wrong, used or expired. The first proof of an account that
- * another person may have prepared ends every other way into it, before the gate asks for a factor.
+ * Checks the first proof by mail and uses it up. Ends the request with 401 if it is wrong, used or expired. If a caller chose the address
+ * and no one has proved it yet, another person may have created the account. The first proof then ends all other logins and credentials of
+ * the account, before a factor is asked for.
  */
 async function prove(
   { people, purpose }: MailLoginParts,

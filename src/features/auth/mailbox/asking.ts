@@ -17,7 +17,7 @@ import type { People } from "../login.ts";
 import { wayBack } from "../session/way-back.ts";
 import type { GivenProof, Purpose } from "./contract.ts";
 
-// Calls that request a mail or use its proof: they take JSON, or a form from a page of the service itself.
+// The endpoints that send a mail or accept its proof. They take JSON, or a form from a page of this service.
 
 /** The field of forms that names the next page. */
 export const nextField = text({ maxLength: 2048, optional: true, description: "The next page, for a form." });
@@ -29,14 +29,14 @@ export const proofFields = {
   code: text({ maxLength: 100, optional: true, description: "Of the mail, with `email`." }),
 };
 
-/** The body of a call that requests a mail. */
+/** The body of a request for a mail. */
 export const mailRequest = defineResource({
   name: "mail_request",
   plural: "mail_requests",
   fields: { email: email({ description: "The address of the account." }), next: nextField },
 });
 
-/** The declaration that calls with a form or JSON and without a credential have in common. */
+/** The members that the declarations of these endpoints share. The endpoints need no credential. */
 export const openPost = {
   method: "POST",
   access: "open",
@@ -52,7 +52,7 @@ export function requireOwnForm(context: Context, ownOrigins: readonly string[]):
   if (context.body?.mediaType === formType) requireSameSite(context.call, ownOrigins);
 }
 
-/** A call that sends a mail to the user of an address. */
+/** The declaration of an endpoint that sends a mail to the user of an address. */
 export interface MailEndpoint {
   readonly path: string;
   readonly summary: string;
@@ -106,10 +106,10 @@ async function findRecipient(
   return { address: user.record["email"] as string, user: account };
 }
 
-/** Ids begin at 1. */
+/** The id of no row, because ids start at 1. */
 const NO_ID = 0;
 
-/** Returns the answer to a call that requests a mail. */
+/** Returns the answer to a request for a mail. */
 export function accepted(context: Context, next: string | null): Reply {
   if (prefersRedirect(context)) return redirect(wayBack(context, next));
   return { status: 202, cache: "no-store", body: { kind: "data", value: {}, element: "mail_request" } };
@@ -120,7 +120,9 @@ export function redirect(next: string): Reply {
   return { status: 303, cache: "no-store", headers: [["Location", next]] };
 }
 
-/** Returns the page after a proof by mail: `next`, or the start page. It is never the page of the link, which would show the token again. */
+/**
+ * Returns the page after a proof by mail: `next`, or the start page. It is never the page of the link, which would show the token again.
+ */
 export function nextPage(context: Context, next: string | null): string {
   return pathHere(next, readOrigin(context.call)) ?? context.at("/");
 }

@@ -16,8 +16,8 @@ export interface PurposeDeclaration {
   /** The template of the mail. It gets the values `link` and, with codes, `code`. */
   readonly template: string;
   /**
-   * The page that the link leads to: a path below the base path of the service, or the name of a page of accounts, which may be moved. Without
-   * it, the mail has only a code.
+   * The page that the link leads to: a path below the base path of the service, or the name of a page of accounts, whose path may be
+   * configured. Without it, the mail has only a code.
    */
   readonly path?: LinkPage;
   /**
@@ -36,7 +36,7 @@ export interface MailRequest {
   readonly address: string;
   /** The account that the mail is about, or a placeholder for an account that is created in the same transaction. Null if there is none. */
   readonly user: Account | KeyOf | null;
-  /** The data to keep until the proof, for example the fields of a new user. Without it and without a user, no mail is sent. */
+  /** The data to store until the proof is used, for example the fields of a new user. Without it and without a user, no mail is sent. */
   readonly data?: JSONValue;
   /** The template of a mail that only informs: it has neither a link nor a code, and its proof cannot be redeemed. */
   readonly notice?: string;
@@ -70,9 +70,10 @@ export interface RedeemedProof {
 export interface Purpose {
   readonly name: string;
   /**
-   * Returns the changes that store a proof and queue its mail, for the caller's transaction. If another request was faster, the transaction
-   * is refused as `OVERTAKEN`: call it again, as the writes of mounted resources do. Beyond the limits there are no changes, and the answer
-   * must be the same. An address without a user gets the same rows and no mail.
+   * Returns the changes that store a proof and queue its mail, for the caller's transaction. If another request counts a mail at the same
+   * time, the transaction is refused as `OVERTAKEN`. Then call `request` again, as the writes of mounted resources do. Returns no changes
+   * if a limit is reached, and the response must be the same as for a queued mail. An address without a user gets the same rows and no
+   * mail.
    */
   request(context: Context, mailRequest: MailRequest): Promise<readonly Change[]>;
   /** Requests a mail in its own transaction. */

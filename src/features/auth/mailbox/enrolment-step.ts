@@ -6,7 +6,9 @@ import type { MailStep } from "../gate/contract.ts";
 import type { People } from "../login.ts";
 import type { Purpose, PurposeDeclaration } from "./contract.ts";
 
-/** The code that a user enters before adding the first factor during a login. It has no link: the login waits in one browser. */
+/**
+ * The code that a user enters before adding the first factor during a login. The mail has no link, because the login waits in one browser.
+ */
 export const enrolment: PurposeDeclaration = {
   name: "enrolment",
   linkSeconds: 600,

@@ -60,7 +60,7 @@ export function dueCounts(now: number): Change {
   return { kind: "deleteAll", collection: mailCountsCollection, where: until("expires_at", now) };
 }
 
-/** The clock of another process may be ahead. Its mails count too. */
+/** Returns the times within `withinMs` of now. Times after now count too, because the clock of another process may be ahead. */
 function readTimes(row: Row | null, now: number, withinMs: number): readonly number[] {
   const times = row === null ? [] : (row.record["times"] as readonly number[]);
   return times.filter((time) => Math.abs(now - time) < withinMs);
@@ -76,7 +76,7 @@ function counted(key: string, row: Row | null, times: readonly number[], now: nu
   const version = (row === null ? 0 : (row.record["version"] as number)) + 1;
   const expires_at = timeText(now + HOUR_MS);
   return [
-    // Creates a missing row too, so two first requests cannot both find none.
+    // Also creates a missing row. So if two first requests both find no row, `require` refuses the second one.
     { kind: "add", collection, key, column: "version", by: 1, values: { times: [], expires_at } },
     {
       kind: "require",

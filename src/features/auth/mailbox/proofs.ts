@@ -3,7 +3,7 @@ import type { Change, Collection, JSONValue, KeyOf, Outcome, Row, Store } from "
 import { equals, later, ofUser, timeText, until } from "../conditions.ts";
 import { MAIL_PROOF_USED } from "./contract.ts";
 
-/** Proofs by mail that wait for their link or code. A row alone is not enough to make either of them. */
+/** Proofs by mail that wait for their link or code. Neither can be computed from a row without the service's secret. */
 export const mailProofsCollection: Collection = {
   name: "mail_proofs",
   key: "text",
@@ -58,7 +58,7 @@ interface Tries {
   readonly networks: Readonly<Record<string, number>>;
 }
 
-/** Returns the changes that store a proof. Codes of earlier mails for the same purpose and mailbox end, and their links do not. */
+/** Returns the changes that store a proof. They end the codes of earlier mails for this purpose and mailbox. The links stay valid. */
 export function insertProof(proof: NewMailProof): readonly Change[] {
   const { id, purpose, userId, mailbox, address, data, notice, createdAt, codesUntil, expiresAt } = proof;
   const values = {
@@ -106,7 +106,7 @@ export async function findByCode(
   return newest === undefined ? null : read(newest);
 }
 
-/** Counts a try of a code, before the code is checked. Returns false if the network or all networks together have none left. */
+/** Counts a try of a code, before the code is checked. Returns false if the network, or all networks together, have no tries left. */
 export function countTry(store: Store, id: string, network: string): Promise<boolean> {
   return changeTries(store, id, ({ total, networks }) => {
     const ofNetwork = networks[network] ?? 0;

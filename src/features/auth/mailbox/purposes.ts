@@ -32,7 +32,7 @@ export interface PurposeParts {
   readonly store: Store;
   readonly people: People;
   readonly tokens: ProofTokens;
-  /** Keeps addresses out of the keys of stored rows. */
+  /** The secret key of the digests that replace addresses in stored rows. */
   readonly key: Uint8Array;
   /** Returns the changes that queue the mail of a stored proof. */
   queue(about: QueuedMail, now: number): readonly Change[];
@@ -79,7 +79,7 @@ async function request(
     codesUntil: codes && notice === undefined ? now + CODE_MS : now,
     expiresAt: now + linkSeconds * 1000,
   };
-  // The mail of an address without a user is queued too, and not sent. So both take the same time.
+  // The mail for an address without a user is queued too, but it is not sent. So the response takes the same time for every address.
   return [...counted, ...insertProof(proof), ...parts.queue({ proof: id, until: proof.expiresAt }, now)];
 }
 
@@ -112,7 +112,7 @@ export async function redeem(
   if (proof === null || purpose === undefined || proof.notice !== null || proof.expiresAt <= context.call.now)
     return null;
   const { address, data } = proof;
-  // A mail without a user was sent only if there is data.
+  // Without a user and without data, no mail was sent.
   if (proof.userId === null && data === null) return null;
   const user = proof.userId === null ? null : await findUser(parts, purpose, proof.userId, address);
   if (proof.userId !== null && user === null) return null;

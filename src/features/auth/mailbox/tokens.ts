@@ -16,8 +16,8 @@ const form = /^[\w-]{65}$/;
 const CODES = 100_000_000n;
 
 /**
- * Derives the token and the code from the server's secret and the id of the stored proof. So neither the database nor the outbox contains
- * anything that opens an account.
+ * Derives the token and the code from the server's secret and the id of the stored proof. So neither the database nor the outbox contains a
+ * token or a code.
  */
 export function makeProofTokens(secret: Secret): ProofTokens {
   const keys = secret.deriveEach("mail-proof");

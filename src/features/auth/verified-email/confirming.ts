@@ -44,7 +44,7 @@ export function confirmEndpoint(parts: EmailParts): Endpoint {
     ...openPost,
     path: "/api/email/confirm/",
     access: anyone,
-    // Only a changed address needs a caller. Other credentials must not prevent a sign-up.
+    // The handler decides about a rejected credential, because only a changed address needs a caller. A sign-up ignores it.
     refusals: "told",
     documentation: {
       summary: "Confirm an e-mail address with the link or the code of a mail",
@@ -80,7 +80,7 @@ async function confirm(parts: EmailParts, context: Context): Promise<Reply> {
   const steps = { [purposes.signUp.name]: signUp, [purposes.invitation.name]: acceptInvitation };
   const done = await (steps[proof.purpose] ?? changeAddress)(parts, context, proof, input);
   if (done.kind === "written") return done.reply;
-  // Another request may have used the same link: this one then gets the answer for a used link.
+  // If another request has used the same link in the meantime, this ends the request with the answer for a used link.
   await redeem();
   throw done.refusal;
 }
@@ -109,7 +109,7 @@ async function acceptInvitation(
   input: ConfirmationInput,
 ): Promise<ConfirmationResult> {
   const account = proof.user;
-  // The user got a password in another way.
+  // The user already has a password from another way, so the invitation no longer counts.
   if (account === null || account.passwordHash !== null) throw problem("invalid_link");
   const password = requirePassword(input);
   const changes = await parts.people.passwordChanges(context, { account, password, provesAddress: true });
@@ -134,7 +134,10 @@ async function changeAddress(
   return answered(parts, context, outcome, { next: input.next, status: 200, id: account.id });
 }
 
-/** Ends the request unless the caller is this user: with 401 if the caller is unknown, and with 403 if it is another one. */
+/**
+ * Ends the request with 401 if the caller is unknown. Ends it with 403 if the caller is another user, uses a key with scopes, or is an
+ * administrator who acts for the user.
+ */
 function requireSameUser(context: Context, account: Account): void {
   if (context.identity === null && context.refusal !== null) throw context.refusal.problem;
   const identity = context.requireIdentity();

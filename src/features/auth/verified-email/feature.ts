@@ -6,9 +6,9 @@ import { emailPurposes, notices, storedNewcomer } from "./purposes.ts";
 import { requestEndpoints } from "./requesting.ts";
 
 /**
- * Proves the addresses of users by mail: sign-ups (`accounts({ registration: "verified" })`), invitations (`accounts({ invitations: true })`)
- * and changed addresses. Serves `POST /api/email/confirm/`, `POST /users/{id}/invitation` and `POST /users/{id}/email`. Users then change
- * their own address only by proving it.
+ * Proves the addresses of users by mail: sign-ups (`accounts({ registration: "verified" })`), invitations (`accounts({ invitations: true
+ * })`) and changed addresses. Serves `POST /api/email/confirm/`, `POST /users/{id}/invitation` and `POST /users/{id}/email`. Users then
+ * change their own address only by proving it.
  *
  * @example
  * ```ts
@@ -37,7 +37,7 @@ export function verifiedEmail(people: AccountsFeature, mailbox: Feature<Mailbox>
         async signUp(context, newcomer) {
           const data = storedNewcomer(newcomer);
           const existing = await host.store.findBy(offered.users.collection, "email", newcomer.email);
-          // The owner of a known address gets a mail at the address that is stored, in its spelling.
+          // For a known address, the mail goes to the stored spelling. Another spelling may be another mailbox.
           const address = existing === null ? newcomer.email : (existing.record["email"] as string);
           const notice = existing === null ? {} : { notice: notices.known };
           await purposes.signUp.send(context, { address, user: null, data, ...notice });

@@ -49,7 +49,7 @@ export function storedNewcomer({ name, username, fields }: Newcomer): JSONValue 
   return { name, username, fields };
 }
 
-/** Reads the data of a sign-up. Only `storedNewcomer` makes it. */
+/** Reads the data of a sign-up, as `storedNewcomer` wrote it. */
 export function readNewcomer(email: string, data: JSONValue): Newcomer {
   const { name, username, fields } = data as unknown as Omit<Newcomer, "email">;
   return { name, email, username, fields };

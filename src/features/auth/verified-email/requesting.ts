@@ -96,7 +96,7 @@ async function requestChange(parts: EmailParts, context: Context): Promise<Reply
   await people.requireProof(context, account, transient.current_password);
   const owner = await store.findBy(people.users.collection, "email", values.email);
   const isTaken = owner !== null && owner.record["id"] !== account.id;
-  // The owner of a taken address gets a mail at the address that is stored, in its spelling.
+  // For a taken address, the mail goes to the stored spelling. Another spelling may be another mailbox.
   await purposes.change.send(
     context,
     isTaken
