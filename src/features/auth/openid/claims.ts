@@ -19,8 +19,9 @@ const LEEWAY_SECONDS = 30;
 const MOST_SUBJECT_CHARACTERS = 255;
 
 /**
- * Reads the claims of an ID token that the library has checked, and checks what it leaves out: the `azp` of a token with one audience
- * (OpenID Connect Core §3.1.3.7), a token from the future, and the form of `sub`. Returns null if one is wrong. `now` in milliseconds.
+ * Reads the claims of an ID token that the library has checked. Also checks what the library does not: the `azp` of a token with one
+ * audience (OpenID Connect Core §3.1.3.7), that `iat` is not in the future, and the form of `sub`. Returns null if one is wrong. `now` in
+ * milliseconds.
  */
 export function readClaims(input: unknown, clientId: string, now: number): Claims | null {
   if (!isObject(input)) return null;

@@ -78,7 +78,7 @@ export function makeProviderClient({ library, provider, redirectURI, fetch }: Pr
 
   async function configure(now: number): Promise<OpenIDClient.Configuration> {
     const metadata = await discover(now);
-    // The library uses the clock of the machine, and the service may be ahead of it.
+    // The library reads the clock of the machine, and `now` may differ from it.
     const skew = {
       [library.clockSkew]: Math.round((now - Date.now()) / 1000),
       [library.clockTolerance]: LEEWAY_SECONDS,
@@ -150,7 +150,7 @@ function buildRequest(
   };
 }
 
-/** Returns the authentication of the client: in the header, which is the standard, unless the provider only takes it in the body. */
+/** Returns the authentication of the client: in the header, which is the standard. In the body if the provider does not take the header. */
 function authentication(
   library: Library,
   { clientSecret }: IdentityProvider,
@@ -161,7 +161,7 @@ function authentication(
   return methods.includes("client_secret_basic") ? library.ClientSecretBasic(secret) : library.ClientSecretPost(secret);
 }
 
-/** Checks the discovered metadata. Their issuer must be the declared one, and only asymmetric signatures are accepted. */
+/** Checks the discovered metadata. The issuer must be the declared one, and only asymmetric signatures are accepted. */
 function readMetadata(found: Readonly<Metadata>, issuer: string): Metadata {
   if (found.issuer !== issuer)
     throw new ProviderFault(`its issuer is ${JSON.stringify(found.issuer)}, which is not the declared one`);
@@ -176,7 +176,7 @@ function readMetadata(found: Readonly<Metadata>, issuer: string): Metadata {
   return { ...(JSON.parse(JSON.stringify(found)) as Metadata), id_token_signing_alg_values_supported: algorithms };
 }
 
-/** Remembers what was discovered. Concurrent callers wait for the same request. */
+/** Returns a function that caches the discovered metadata. Concurrent callers wait for the same request. */
 function remembered(discover: () => Promise<Metadata>): (now: number) => Promise<Metadata> {
   let held: { readonly metadata: Metadata; readonly at: number } | null = null;
   let failed: { readonly fault: ProviderFault; readonly at: number } | null = null;
@@ -202,7 +202,7 @@ function remembered(discover: () => Promise<Metadata>): (now: number) => Promise
   };
 }
 
-/** Returns false also if the clock was turned back by more than the span. */
+/** Returns true if the two times are less than the span apart. Also returns false if the clock was set back by more than the span. */
 function isWithin(spanMs: number, since: number, now: number): boolean {
   return Math.abs(now - since) < spanMs;
 }

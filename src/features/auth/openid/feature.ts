@@ -75,13 +75,13 @@ export function identityProviders(people: AccountsFeature, options: IdentityProv
   });
 }
 
-/** Returns the login that starts. `setUp` reports options that are missing. */
+/** Returns the feature of the option `sessions`. Returns no feature if the option is missing or wrong, because `setUp` reports that. */
 function neededBy(options: Partial<IdentityProvidersOptions> | null | undefined): readonly Feature[] {
   const sessions = options?.sessions;
   return isObject(sessions) ? [sessions] : [];
 }
 
-/** The address of the callback must not depend on a request. */
+/** Returns a mistake if the public origin is unknown. The address of the callback contains it, and must not depend on a request. */
 function originMistakes({ ownOrigins }: Host): readonly string[] {
   return ownOrigins.length === 0
     ? ["the public origin of the service is unknown, and providers send their users back to it; give it in ownOrigins"]

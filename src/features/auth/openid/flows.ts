@@ -35,7 +35,10 @@ export interface Flow {
   readonly expiresAt: number;
 }
 
-/** The values that a provider must repeat or be shown. They are derived from the state, so no browser stores them. */
+/**
+ * The values that bind an answer of the provider to its flow. They are derived from the state, so neither the browser nor the database
+ * stores them.
+ */
 export interface FlowProof {
   readonly nonce: string;
   /** The code verifier of PKCE (RFC 7636 §4.1). */
@@ -75,7 +78,7 @@ export function makeFlows(store: Store, secret: Secret, cookie: string): Flows {
     const isOurs = sameBytes(Buffer.from(signature), Buffer.from(keyed("flow", body)));
     if (more !== undefined || !isOurs) return null;
     const flow = readFlow(JSON.parse(Buffer.from(body, "base64url").toString("utf8")));
-    // A flow from the future was made before the clock was set back.
+    // A flow that expires too late was made before the clock was set back.
     return flow === null || now >= flow.expiresAt || flow.expiresAt > now + LIFE_MS ? null : flow;
   }
 

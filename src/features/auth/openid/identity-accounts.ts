@@ -25,7 +25,7 @@ export interface AnswerContext {
   readonly headers: readonly Header[];
 }
 
-/** Two processes may see the same new identity. One of them then retries and finds the result of the other. */
+/** Maximum number of attempts. Two processes may see the same new identity. One of them then retries and finds the user of the other. */
 const ATTEMPTS = 5;
 
 /**
@@ -69,8 +69,8 @@ async function makeUser(
   if (newcomer === null)
     throw refused("the identity is not linked, and its address is missing or not verified", notVerified);
   const { name, email } = newcomer;
-  // The address is unique, so it becomes the username. `chosen` prevents a login from outside from claiming the account
-  // by its username.
+  // The address is unique, so it becomes the username. Because of `chosen`, a login through a proxy or another issuer cannot claim the
+  // account by its username.
   const user = {
     name,
     email,

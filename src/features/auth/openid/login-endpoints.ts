@@ -44,7 +44,7 @@ export function providerLoginEndpoints(parts: ProviderLoginParts): readonly Endp
     }),
     builtInEndpoint({
       ...open,
-      // The code and the state of a login.
+      // The query contains the code and the state of a login.
       query: "secret",
       path: `${path}/{provider:text}/callback`,
       documentation: documentation.callback,
@@ -84,7 +84,7 @@ function requireClient({ clients }: ProviderLoginParts, id: string): ProviderCli
   return client;
 }
 
-/** Reads the query of a start. */
+/** Reads the query of a request that starts a login. */
 function readStart(context: Context): { readonly next: string | null; readonly link: string | null } {
   const query = new Map<string, string>();
   for (const [name, value] of context.parameters()) {
@@ -152,7 +152,7 @@ async function callback(parts: ProviderLoginParts, context: Context, id: string)
     : redirect((await linkIdentity(parts, client.provider, { call, flow, confirmed, header }), flow.next), [header]);
 }
 
-/** Exchanges the answer of the provider. Ends the request (401 `login_failed`) if it does not confirm a login. */
+/** Exchanges the answer of the provider for the claims of its user. Ends the request (401 `login_failed`) if it confirms no login. */
 async function requireConfirmed(
   parts: ProviderLoginParts,
   client: ProviderClient,
@@ -202,7 +202,7 @@ async function findAccount(
   try {
     return await requireLinkedAccount(parts, provider, confirmed, { call, headers: [header] });
   } catch (error) {
-    // The userinfo endpoint does not answer, or names another user.
+    // The userinfo endpoint did not answer, or it named another user.
     if (error instanceof ProviderFault) throw refusal(parts, call, provider.id, error.message, [header]);
     throw error;
   }

@@ -31,7 +31,7 @@ export function limited(fetch: ProviderFetch): (url: string, init: ClientRequest
       const body = await readBytes(response, MAX_BYTES, (reason) => {
         throw new ProviderNetworkFault(reason);
       });
-      // The constructor refuses a body for these, and status 0 (an opaque redirect).
+      // `new Response` refuses a body with these statuses. It also refuses status 0, which an opaque redirect has.
       if (status < 200 || [204, 205, 304].includes(status))
         throw new ProviderNetworkFault(`it answered with status ${status}`);
       return new Response(body, { status, headers });

@@ -10,7 +10,7 @@ import type { AccountsOfIdentities } from "./identity-accounts.ts";
 export interface ProviderLoginParts extends AccountsOfIdentities {
   readonly clients: ReadonlyMap<string, ProviderClient>;
   readonly flows: Flows;
-  /** The kind of login that starts. */
+  /** The kind of login that starts after the provider has confirmed its user. */
   readonly begin: Beginning<{}>;
   /** Returns the page that asks for a second factor, without the base path. Returns null if the service has none. */
   factorPage(): string | null;
