@@ -13,7 +13,7 @@ export type CBORValue =
 const MAX_DEPTH = 8;
 const MAX_ITEMS = 1000;
 
-/** The bytes after the value that was read. */
+/** All bytes, the position of the next value, and the number of items that were read so far. */
 interface Rest {
   readonly bytes: Buffer;
   at: number;

@@ -15,7 +15,7 @@ const LIFE_MS = 300_000;
 
 /** The challenges of logins by passkey without a username. Each is signed, lives for five minutes and works once. */
 export interface Challenges {
-  /** Makes a new challenge, with its name for the client. `now` in milliseconds. */
+  /** Makes a new challenge. The client sends `pending` back with its answer. `now` in milliseconds. */
   make(now: number): { readonly pending: string; readonly challenge: string; readonly expiresAt: number };
   /** Uses up a challenge, also if its answer is wrong. Returns the challenge, or null if it is forged, expired or used. */
   use(pending: string, now: number): Promise<string | null>;

@@ -100,7 +100,7 @@ interface ProvingParts {
   readonly challenges: Challenges;
 }
 
-/** Checks the first proof by a passkey. Requires that the authenticator checks the person. */
+/** Checks the first proof by a passkey. Requires that the authenticator has checked the person. */
 async function prove(
   parts: ProvingParts,
   context: Context,

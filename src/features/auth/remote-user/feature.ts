@@ -14,7 +14,7 @@ export interface RemoteUserLoginOptions {
   readonly secret?: Secret;
   /** 2 if the proxy has checked a second factor, which satisfies accounts that need one. Default: 1. */
   readonly level?: 1 | 2;
-  /** True to create users that only the proxy knows, with the e-mail that it sends. */
+  /** True to create a user that only the proxy knows, with the e-mail address that the proxy sends. Default: false. */
   readonly create?: boolean;
 }
 

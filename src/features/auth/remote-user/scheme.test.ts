@@ -108,7 +108,7 @@ test("treats another spelling of a name as another name", async () => {
   await assert.rejects(house.ask("ADA"), { code: "identity_not_bound" });
 });
 
-test("answers any header values of a proxy", async () => {
+test("answers any header values of a proxy without a fault", async () => {
   await using house = await set();
 
   await fc.assert(

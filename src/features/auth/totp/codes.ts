@@ -25,13 +25,13 @@ export function computeCode(secret: Uint8Array, step: number): string {
 }
 
 /**
- * Returns the step whose code this is, later than `lastStep`. Returns null if there is none: a code works once, so no code of a step
- * that was used, or of one before it, is accepted.
+ * Returns the step whose code this is. Returns null if no accepted step has this code, or if the step is not later than `lastStep`. So a
+ * code works once, and it also ends the codes of earlier steps.
  */
 export function findStep(secret: Uint8Array, code: string, now: number, lastStep: number): number | null {
   const present = computeStep(now);
   let found: number | null = null;
-  // Every step is compared, so that the time shows nothing.
+  // Compares every step, so that the response time does not reveal which step matches.
   for (let step = present - LEEWAY_STEPS; step <= present + LEEWAY_STEPS; step++)
     if (computeCode(secret, step) === code && step > lastStep) found ??= step;
   return found;

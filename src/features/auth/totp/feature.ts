@@ -15,7 +15,7 @@ export interface TOTPOptions {
 
 const checks: ChecksOf<TOTPOptions> = { issuer: optional(text) };
 
-/** The length for SHA-1, as RFC 4226 §4 recommends. */
+/** The length of a secret for SHA-1, as RFC 4226 §4 recommends. */
 const SECRET_BYTES = 20;
 
 /**
