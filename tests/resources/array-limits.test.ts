@@ -69,7 +69,7 @@ test("reads at most 8 MiB of records for PATCH of a collection, and only the nee
       takeOctets();
       const stale = await patch(buildPatch(130, { if_match: '"no-such-state"' }));
       assert.deepEqual([stale.status, stale.json.errors[129 % 100].code], [412, "stale"]);
-      // A caller may send a read-only field unchanged. This is no reason for 400.
+      // A caller may send a read-only field unchanged, so the response is not 400.
       assert.equal((await patch([{ id: 1, made_by: 7, if_match: '"no-such-state"' }])).status, 412);
       assert.deepEqual(readCodes(await patch([...buildPatch(130), { id: 999 }])), [404, ["/130/id not_found"]]);
       assert.deepEqual(
@@ -143,7 +143,7 @@ const reports = defineResource({
   computed: { twice: { as: integer(), sql: '"rank" * 2' }, shout: { as: text(), from: ({ title }) => `${title}!` } },
 });
 
-test("shows and hands on large records of an array as they are afterwards, whatever hooks change", async (t) => {
+test("shows the final state of large records of an array in the response and in events, even if hooks change them", async (t) => {
   for (const database of await databases(t))
     for (const hooked of [false, true]) {
       const heard: unknown[] = [];

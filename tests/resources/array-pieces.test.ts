@@ -19,10 +19,13 @@ import { visitor } from "../harness/own-service.ts";
 import { slowness } from "../harness/slowness.ts";
 import { weighed, type WeighedStore } from "../harness/weighed-store.ts";
 
-/** No request keeps others waiting for longer, and none makes the store give more (contract, section 8). */
+/**
+ * The longest time, in milliseconds, for which a request may keep others waiting, and the most octets that it may read from the store
+ * (contract, section 8).
+ */
 const MOST_MS = 50;
 const MOST_OCTETS = 8 * 1024 * 1024;
-/** A busy machine and a garbage collection add to a piece and take nothing from it. So the least of some measurements counts. */
+/** The number of measurements. The least one counts, because a busy machine and garbage collections only add time. */
 const MEASUREMENTS = 4;
 const databases = bothDatabases();
 
@@ -46,7 +49,7 @@ interface Asked {
 
 interface Asking extends Pick<WeighedStore, "takeOctets"> {
   readonly service: Service;
-  /** Asks without a measure. */
+  /** Sends a request without a measurement. */
   ask(options: Asked): Promise<Response>;
   /**
    * Asks for the same several times at once, and requires short pieces and few octets of the store. Asks again if a piece
@@ -162,7 +165,7 @@ for (const [kind, meta] of Object.entries(metas))
     }
   });
 
-test("array × if_match: compares many tags in pieces, before it reads records", async (t) => {
+test("array × if_match: compares many tags in pieces before it reads records", async (t) => {
   for (const database of await databases(t)) {
     const api = await asking(t, database);
     await fill(api, 64, metas["texts"]);

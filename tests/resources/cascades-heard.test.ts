@@ -75,7 +75,7 @@ const ofOrder = [
   "delete remarks null with orders 1",
 ];
 
-test("tells the outbox and alongside of each resource whose records are deleted with another one", async (t) => {
+test("reports to the outbox and to `alongside` each resource whose records are deleted with another record", async (t) => {
   const { ask, written, eventsHeard } = await shop(t);
 
   assert.equal((await ask("DELETE", "/orders/1")).status, 204);
@@ -85,7 +85,7 @@ test("tells the outbox and alongside of each resource whose records are deleted 
   assert.equal((await ask("GET", "/comments")).json.length, 0);
 });
 
-test("tells of a record that refers to its own kind, and of an older shape by its newer one", async (t) => {
+test("reports deleted records of the same resource, and reports an older shape as its newer one", async (t) => {
   const { ask, eventsHeard } = await shop(t);
 
   assert.equal((await ask("DELETE", "/categories/1")).status, 204);
@@ -97,7 +97,7 @@ test("tells of a record that refers to its own kind, and of an older shape by it
   );
 });
 
-test("tells of nothing if the deletion is refused, and of nothing else by other writes", async (t) => {
+test("reports no deletion if it is refused or if another write is made", async (t) => {
   const { ask, eventsHeard } = await shop(t);
   await ask("POST", "/invoices", { body: { order_id: 2 } });
   await ask("PATCH", "/orders/1", { body: { name: "c" } });
@@ -108,7 +108,7 @@ test("tells of nothing if the deletion is refused, and of nothing else by other 
   assert.deepEqual(await eventsHeard(), ["create invoices 1", "update orders 1"]);
 });
 
-test("shows administrators with what the records of a waiting event were deleted", async (t) => {
+test("shows administrators the record with which the records of a waiting event were deleted", async (t) => {
   const { ask } = await shop(t, true);
 
   await ask("DELETE", "/orders/1");

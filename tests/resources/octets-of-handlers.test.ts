@@ -142,7 +142,7 @@ async function fill(own: Own): Promise<void> {
   assert.deepEqual(new Set(made.map(({ status }) => status)), new Set([201]));
 }
 
-/** The operations that the service documents. OpenAPI 3.1 has no `QUERY`, which each collection with `GET` has. */
+/** Returns the operations that the service documents, and `QUERY` for each collection with `GET`, because OpenAPI 3.1 has no `QUERY`. */
 async function listOperations(own: Own): Promise<readonly string[]> {
   const { paths } = (await own.get("/openapi.json")).json;
   const served = Object.entries<object>(paths).flatMap(([path, item]) =>
@@ -154,7 +154,7 @@ async function listOperations(own: Own): Promise<readonly string[]> {
   return [...served, ...lists].filter((each) => /^\w+ (?:\/v1)?\/(?:tags|posts)/.test(each));
 }
 
-test("makes the store give at most 8 MiB for one request, whatever it asks for", async (t) => {
+test("reads at most 8 MiB from the store for any request", async (t) => {
   for (const afterWrite of [null, () => undefined])
     for (const database of await databases(t)) {
       const { store, takeOctets } = weighed(database.open());

@@ -93,7 +93,7 @@ test("lets a slow change delay others for two seconds, and then makes them one a
   assert.deepEqual(await Promise.all(first), [200, 200, 200]);
 });
 
-test("starts nothing more for a waiting request that was given up, and continues with the others", async (t) => {
+test("does not run a waiting request that was cancelled, and continues with the others", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
   const slow = Promise.withResolvers<void>();
   let tries = 0;
@@ -152,7 +152,7 @@ test("lets a caller who may not see a record neither wait for it nor learn of wa
   );
 });
 
-test("makes a change that processes overtake a dozen times", async (t) => {
+test("makes a change even if other processes change the record first a dozen times", async (t) => {
   let tries = 0;
   const counted = mountWith(async () => {
     if (++tries > 12) return;

@@ -22,7 +22,7 @@ test("gives an order its caller as owner, the state open and its creation time",
   assert.equal((await api.post("/orders", {})).status, 401);
 });
 
-test("names an invalid part of an order by its pointer", async (t) => {
+test("names an invalid member of an order by its pointer", async (t) => {
   const api = await serve(t);
   await api.post("/orders", {}, api.admin);
   const rows: readonly (readonly [body: object, pointer: string, code: string])[] = [
@@ -175,7 +175,7 @@ test("stores an item exactly", async (t) => {
   );
 });
 
-test("names an invalid part of an item by its pointer", async (t) => {
+test("names an invalid member of an item by its pointer", async (t) => {
   const api = await serve(t);
   await api.post("/orders", {}, api.admin);
   await api.post("/orders/1/items", item, api.admin);

@@ -11,11 +11,11 @@ const listIds = ({ json }: Answered): number[] => json.map(({ id }: { id: number
 const countRecords = async (api: API, path = "/orders"): Promise<number> =>
   Number((await api.get(path, { ...api.admin, prefer: "count=exact" })).headers.get("x-total-count"));
 
-test("creates an array of records as one", async (t) => {
+test("creates an array of records in one transaction", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
 
-  await t.test("creates them in order, each by the rules of a single record", async () => {
+  await t.test("creates the records of an array in order, each by the rules of a single record", async () => {
     const made = await api.post("/orders", [{ status: "paid" }, {}, { status: "cancelled" }], ann.headers);
     assert.deepEqual([made.status, made.headers.get("location")], [201, null]);
     assert.deepEqual(listIds(made), [1, 2, 3]);
@@ -44,7 +44,7 @@ test("creates an array of records as one", async (t) => {
     );
   });
 
-  await t.test("creates none if one is invalid, and names its position", async () => {
+  await t.test("creates no record of an array if one is invalid, and names its position", async () => {
     const rows: readonly (readonly [body: unknown, pointers: readonly string[]])[] = [
       [[], [""]],
       [Array(1001).fill({}), [""]],
@@ -73,7 +73,7 @@ test("creates an array of records as one", async (t) => {
     assert.equal((await api.ask("POST", "/orders", { headers: xml, body: "<orders><order/></orders>" })).status, 400);
   });
 
-  await t.test("creates them once under an idempotency key", async () => {
+  await t.test("creates an array of records once under an idempotency key", async () => {
     const headers = { ...ann.headers, "idempotency-key": "an-array-of-three" };
     const before = await countRecords(api);
     const [first, again] = [
@@ -86,7 +86,7 @@ test("creates an array of records as one", async (t) => {
     assert.equal(await countRecords(api), before + 3);
   });
 
-  await t.test("leaves them out of the response if the caller prefers that", async () => {
+  await t.test("leaves the created records out of the response if the caller prefers that", async () => {
     const made = await api.post("/orders", [{}, {}], { ...ann.headers, prefer: "return=minimal" });
     assert.deepEqual([made.status, made.text, made.headers.get("preference-applied")], [201, "", "return=minimal"]);
     const xml = await api.post("/orders", [{}, {}], { ...ann.headers, accept: "application/xml" });
@@ -95,7 +95,7 @@ test("creates an array of records as one", async (t) => {
   });
 });
 
-test("makes an array of changes as one", async (t) => {
+test("makes an array of changes in one transaction", async (t) => {
   const api = await serve(t);
   const [ann, bea] = [await api.user("Ann"), await api.user("Bea")];
   await api.post("/orders", [{}, {}, {}], ann.headers);
@@ -103,7 +103,7 @@ test("makes an array of changes as one", async (t) => {
   const change = (body: unknown, headers = ann.headers, path = "/orders"): Promise<Answered> =>
     api.patch(path, body, headers);
 
-  await t.test("makes them in order", async () => {
+  await t.test("makes the changes of an array in order", async () => {
     const done = await change([
       { id: 3, status: "paid" },
       { id: 1, status: "cancelled" },
@@ -119,7 +119,7 @@ test("makes an array of changes as one", async (t) => {
     assert.equal((await change([{ id: 1, quantity: 8 }], bea.headers, "/orders/1/items")).status, 404);
   });
 
-  await t.test("makes none if one is invalid, and names its position", async () => {
+  await t.test("makes no change of an array if one is invalid, and names its position", async () => {
     const before = (await api.get("/orders", api.admin)).text;
     const rows: readonly (readonly [body: unknown, status: number, pointers: readonly string[]])[] = [
       [{ id: 1, status: "paid" }, 400, [""]],
@@ -174,7 +174,7 @@ test("makes an array of changes as one", async (t) => {
     );
   });
 
-  await t.test("makes them in the states that they name", async () => {
+  await t.test("makes the changes of an array only in the states that they name", async () => {
     const [one, two] = [await api.get("/orders/1", ann.headers), await api.get("/orders/2", ann.headers)];
     const tags = [one.headers.get("etag"), two.headers.get("etag")];
     const body = [
@@ -186,7 +186,7 @@ test("makes an array of changes as one", async (t) => {
     assert.equal((await change([{ id: 1, if_match: "*" }])).status, 200);
   });
 
-  await t.test("makes them once under an idempotency key", async () => {
+  await t.test("makes an array of changes once under an idempotency key", async () => {
     const headers = { ...ann.headers, "idempotency-key": "two-changes-at-once" };
     const body = [
       { id: 2, status: "open" },
@@ -200,7 +200,7 @@ test("makes an array of changes as one", async (t) => {
     assert.equal((await change(body, { ...ann.headers, prefer: "return=minimal" })).status, 204);
   });
 
-  await t.test("makes them while other callers change the same records", async () => {
+  await t.test("makes an array of changes while other callers change the same records", async () => {
     const bodies = Array.from({ length: 8 }, (_, at) =>
       [1, 2, 3].map((id) => ({ id, status: at % 2 === 0 ? "paid" : "open" })),
     );

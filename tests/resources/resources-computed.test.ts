@@ -111,7 +111,7 @@ test("shows a computed field in every representation as read-only", async (t) =>
   assert.equal((await api.get("/people?limit=1000", api.as)).json[151].name, "P149");
 });
 
-test("shows it in the response to a repeat", async (t) => {
+test("shows a computed field in the response to a repeated request", async (t) => {
   const api = await start(t);
   const key = { ...api.as, "idempotency-key": "once-and-again" };
 
@@ -149,7 +149,7 @@ test("reports a failing function as a fault, and writes nothing", async (t) => {
   assert.match(faults.at(-1)!, /\/people: the computed field initial gave what its kind does not take/);
 });
 
-test("describes it as read-only", async (t) => {
+test("describes a computed field as read-only in the API's description", async (t) => {
   const api = await start(t);
   const { Person, PersonDraft, PersonPatch } = (await api.get("/openapi.json")).json.components.schemas;
 

@@ -24,7 +24,7 @@ async function start(t: TestContext): Promise<API> {
 test("shows a decimal as a JSON number if declared", async (t) => {
   const api = await start(t);
 
-  await t.test("shows the same value in every representation", async () => {
+  await t.test("shows the same value of a decimal in every representation", async () => {
     const made = await api.post("/readings", { value: 12.5, count: 7 });
     assert.deepEqual([made.status, made.json], [201, { id: 1, value: 12.5, share: 0.5, count: 7, exact: "1.00" }]);
     assert.equal((await api.get("/readings/1")).text, made.text);
@@ -41,7 +41,7 @@ test("shows a decimal as a JSON number if declared", async (t) => {
     assert.equal((await api.get("/readings?value[lt]=0")).text, `[${read.text}]`);
   });
 
-  await t.test("keeps any fifteen digits exactly", async () => {
+  await t.test("keeps any fifteen digits of a decimal exactly", async () => {
     const values = [9999999999999.99, -9999999999999.99, 0.07, 0.28, 1.15, 4503599627370.49, 100, 0, -0, 1e12];
     const made = await api.post(
       "/readings",
@@ -68,7 +68,7 @@ test("shows a decimal as a JSON number if declared", async (t) => {
     }
   });
 
-  await t.test("filters, sorts and pages as a number", async () => {
+  await t.test("filters, sorts and pages by a decimal as a number", async () => {
     const answer = await api.ask("QUERY", "/readings", {
       body: { where: { value: { in: [12.5, 0.07] } }, fields: "value" },
     });
@@ -88,7 +88,7 @@ test("shows a decimal as a JSON number if declared", async (t) => {
     assert.equal(seen.length, 12);
   });
 
-  await t.test("refuses a value that does not fit, and never rounds it", async () => {
+  await t.test("refuses a value that does not fit a decimal, and never rounds it", async () => {
     const rows: readonly (readonly [value: unknown, code: string])[] = [
       ["12.50", "invalid"],
       [0.285, "invalid"],
@@ -107,7 +107,7 @@ test("shows a decimal as a JSON number if declared", async (t) => {
       assert.equal((await api.get(`/readings?${query}`)).status, 400, query);
   });
 
-  await t.test("describes it in the API's description", async () => {
+  await t.test("describes a decimal in the API's description", async () => {
     const { value } = (await api.get("/openapi.json")).json.components.schemas.ReadingDraft.properties;
     assert.deepEqual(value, { type: "number", minimum: -9999999999999.99, maximum: 9999999999999.99 });
   });

@@ -103,7 +103,7 @@ test("warns callers of deprecated parts in the header fields", async (t) => {
     assert.match(missing.headers.get("link")!, /rel="sunset"$/);
   });
 
-  await t.test("lets pages of allowed origins read it", async () => {
+  await t.test("lets pages of allowed origins read the warning", async () => {
     const open = await serve(t, {
       config: { mounts: [oldTickets] },
       settings: { LATCHKEY_ALLOWED_ORIGINS: "https://app.example" },

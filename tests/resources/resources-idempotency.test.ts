@@ -8,7 +8,7 @@ import { sharedDatabase, type SharedDatabase } from "../harness/test-store.ts";
 const KEY = { "idempotency-key": "key-number-1" };
 const ann = { name: "Ann", email: "ann@example.com", password: "password of ann" };
 
-test("answers a POST that is repeated under its key as before, and makes it once", async (t) => {
+test("executes a POST once, and answers its repeat under the same key with the same response", async (t) => {
   const api = await serve(t);
   const headers = { ...api.admin, ...KEY };
 
@@ -30,7 +30,7 @@ test("answers a POST that is repeated under its key as before, and makes it once
   assert.equal((await api.get("/users", api.admin)).json.length, 1);
 });
 
-test("answers a PATCH that is repeated under its key as before, even if the record has changed", async (t) => {
+test("answers the repeat of a PATCH under its key with the same response, even if the record has changed", async (t) => {
   const api = await serve(t);
   const order = await api.post("/orders", {}, api.admin);
   const rows: readonly (readonly [key: string, headers: Record<string, string>, body: unknown])[] = [
@@ -125,7 +125,7 @@ test("binds a key to one request of one identity", async (t) => {
   assert.deepEqual([ofOther.status, ofOther.headers.get("idempotency-replayed"), ofOther.json.id], [201, null, 2]);
 });
 
-test("refuses a key whose body comes again as another kind of patch", async (t) => {
+test("refuses a key if its body is sent again as another kind of patch", async (t) => {
   const api = await serve(t);
   await api.post("/orders", {}, api.admin);
   const patch = JSON.stringify([{ op: "replace", path: "/status", value: "paid" }]);
@@ -209,7 +209,7 @@ function buildSettings({ url }: SharedDatabase) {
   return { LATCHKEY_DATABASE: url, LATCHKEY_SECRET: "a secret of more than 32 characters" };
 }
 
-test("makes one of many concurrent copies of a request", async (t) => {
+test("executes only one of many concurrent copies of a request", async (t) => {
   const api = await serve(t, { settings: buildSettings(await sharedDatabase(t)) });
 
   const posts = await Promise.all(Array.from({ length: 30 }, () => api.post("/orders", {}, { ...api.admin, ...KEY })));
@@ -236,7 +236,7 @@ test("makes one of many concurrent copies of a request", async (t) => {
   assert.equal((await api.get("/orders", api.admin)).json.length, 1);
 });
 
-test("stores a request so that guessed passwords cannot be tested without the server's secret", async (t) => {
+test("stores a request in a form that cannot be used to test guessed passwords without the server's secret", async (t) => {
   const api = await serve(t);
   await api.post("/users", ann, { ...api.admin, ...KEY });
 
@@ -253,7 +253,7 @@ test("stores a request so that guessed passwords cannot be tested without the se
   assert.equal(outcome?.kind, "mismatch");
 });
 
-test("stores for repeats no password hash, and nothing of a deleted user", async (t) => {
+test("stores no password hash for repeats, and no data of a deleted user", async (t) => {
   const database = await sharedDatabase(t);
   const api = await serve(t, { settings: buildSettings(database) });
   const loadEntries = async () => JSON.stringify(await database.ask("SELECT key, rows FROM latchkey_idempotency"));

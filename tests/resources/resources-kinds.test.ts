@@ -132,7 +132,7 @@ test("names an invalid value by its location", async (t) => {
     assert.equal((await api.post("/trips", { day }, api.admin)).status, 201, day);
 });
 
-test("filters and sorts lists by them", async (t) => {
+test("filters and sorts lists by days, identifiers, URLs and lists", async (t) => {
   const api = await serveTrips(t);
   for (const [at, day] of ["2024-03-01", "2023-12-31", "2024-02-29"].entries())
     await api.post(
@@ -184,7 +184,7 @@ test("sets the time of the last write at each write, and refuses it from callers
   assert.deepEqual([forged.status, forged.json.errors[0].code], [400, "read_only"]);
 });
 
-test("reads and writes them as XML", async (t) => {
+test("reads and writes days, identifiers, URLs and lists as XML", async (t) => {
   const api = await serveTrips(t);
   const xml = { ...api.admin, "content-type": "application/xml", accept: "application/xml" };
   const body = `<trip><day>2024-01-01</day><key>${KEY}</key><page>https://example.org/?a=1&amp;b=2</page><tags>["a","b&lt;"]</tags></trip>`;
@@ -199,7 +199,7 @@ test("reads and writes them as XML", async (t) => {
   assert.equal(again.status, 200, again.text);
 });
 
-test("describes them in the API's description", async (t) => {
+test("describes these kinds of fields in the API's description", async (t) => {
   const api = await serveTrips(t);
 
   const { Trip } = (await api.get("/openapi.json")).json.components.schemas;

@@ -98,7 +98,7 @@ onBoth(
     const places = mount(place, { permission: anyone, expand: { visits } });
     const api = await serve(places, visits);
     const records = spelled.map((at, index) => ({ id: index + 1, at, low: null }));
-    // Written by the store, because a request may not send all of these.
+    // Written directly to the store, because a request may not contain all of these values.
     const insert = (collection: Collection, values: WrittenValues): Change => ({ kind: "insert", collection, values });
     const { store } = api.service;
     await store.write({ changes: spelled.map((at) => insert(places.collection, { at })) });

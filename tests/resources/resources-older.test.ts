@@ -96,7 +96,7 @@ test("serves an older shape of a resource from its table", async (t) => {
     json["shout"],
   ];
 
-  await t.test("creates, reads, replaces, changes and deletes by its own names", async () => {
+  await t.test("creates, reads, replaces, changes and deletes by the names of the older shape", async () => {
     const made = await api.post("/v1/tickets", { subject: "A", cents: 1250 }, ann.headers);
     assert.deepEqual([made.status, made.headers.get("location")], [201, "/v1/tickets/1"], made.text);
     assert.deepEqual(Object.keys(made.json), ["id", "subject", "state", "cents", "shout", "changed"]);
@@ -136,7 +136,7 @@ test("serves an older shape of a resource from its table", async (t) => {
     assert.equal((await api.get("/tickets/2", ann.headers)).status, 404);
   });
 
-  await t.test("uses the same permissions, tags, hooks and repeats", async () => {
+  await t.test("uses the same permissions, tags, hooks and repeats for an older shape", async () => {
     const { headers, json } = await api.get("/v1/tickets/1", ben.headers);
     // One state in two shapes: the part after the dot differs.
     const tags = [headers, (await api.get("/tickets/1", ben.headers)).headers].map((each) => each.get("etag")!);
@@ -164,7 +164,7 @@ test("serves an older shape of a resource from its table", async (t) => {
     assert.equal(json.id, 1);
   });
 
-  await t.test("names mistakes by its own names", async () => {
+  await t.test("names mistakes by the names of the older shape", async () => {
     const rows: readonly (readonly [body: unknown, pointers: readonly string[]])[] = [
       [{}, ["/subject", "/cents"]],
       [{ subject: "B", cents: "x" }, ["/cents"]],

@@ -150,7 +150,7 @@ test("reads and writes a binary format wherever records are", async (t) => {
   ]);
 });
 
-test("reports mistakes in it as in JSON, in the requested format", async (t) => {
+test("reports mistakes in a binary body as in JSON, in the requested format", async (t) => {
   const { ask, faults } = await library(t);
   const provokeProblem = async (body: Uint8Array<ArrayBuffer>) => {
     const { status, content, headers } = await ask("POST", "/books", packed.mediaType, body);
@@ -178,7 +178,7 @@ test("derives types from the fields if every leaf is text", async (t) => {
   assert.match((await ask("GET", "/books/1", "application/json")).text, /"notes":\{"a":1\}/);
 });
 
-test("names it in OPTIONS, 415 and the description only if it is read", async (t) => {
+test("names a format in OPTIONS, 415 and the description only if the service reads it", async (t) => {
   const { ask } = await library(t, [packed, { ...lines, read: undefined } as unknown as Format], false);
 
   const options = await ask("OPTIONS", "/books", "application/json");

@@ -18,7 +18,7 @@ test("QUERY of a list (RFC 10008)", async (t) => {
   const query = (body: unknown, headers = admin, path = "/users"): Promise<Answered> =>
     api.ask("QUERY", path, { headers, body });
 
-  await t.test("gives the same bytes as GET", async () => {
+  await t.test("answers QUERY with the same bytes as GET", async () => {
     const rows: readonly (readonly [body: unknown, get: string])[] = [
       [{}, ""],
       [{ where: {} }, ""],
@@ -65,7 +65,7 @@ test("QUERY of a list (RFC 10008)", async (t) => {
     assert.deepEqual(listIds(await query({ search: "an", where: { not: { id: { eq: 2 } } } })), [5]);
   });
 
-  await t.test("has pages, whose cursor is valid for the same body", async () => {
+  await t.test("gives pages whose cursor is valid for the same body", async () => {
     const body = { where: { any: [{ id: { lt: 4 } }, { name: { eq: "Anna" } }] }, sort: "-name" };
     const first = await query({ ...body, limit: 2 });
     assert.deepEqual(listIds(first), [3, 5]);
@@ -93,7 +93,7 @@ test("QUERY of a list (RFC 10008)", async (t) => {
     assert.equal((await query({ ...body, limit: 2, cursor }, ann.headers)).status, 400);
   });
 
-  await t.test("counts in the body or by preference", async () => {
+  await t.test("counts if the body or a preference asks for it", async () => {
     for (const [body, headers, total] of [
       [{ count: "exact", limit: 1 }, admin, "5"],
       [{ where: { not: { id: { eq: 1 } } }, count: "exact" }, admin, "4"],
@@ -194,7 +194,7 @@ test("QUERY of a list (RFC 10008)", async (t) => {
     assert.equal((await query({}, admin, "/users?format=xml")).json.errors[0].pointer, "?format");
   });
 
-  await t.test("reads its body like every body", async () => {
+  await t.test("reads the body of QUERY like every body", async () => {
     const sent = (body: string, headers = {}): Promise<Answered> =>
       api.ask("QUERY", "/users", { headers: { ...admin, ...headers }, body });
     for (const type of ["application/xml", "text/plain", "application/x-www-form-urlencoded", "application/sql"]) {
@@ -210,7 +210,7 @@ test("QUERY of a list (RFC 10008)", async (t) => {
     assert.equal((await sent("{}", { "idempotency-key": "12345678" })).status, 200);
   });
 
-  await t.test("has a tag and preconditions like GET", async () => {
+  await t.test("gives a QUERY a tag and preconditions like GET", async () => {
     const first = await query({ where: { not: { id: { gt: 2 } } } });
     const tag = first.headers.get("etag")!;
     assert.equal(first.headers.get("cache-control"), "private, no-cache");
@@ -221,7 +221,7 @@ test("QUERY of a list (RFC 10008)", async (t) => {
     assert.equal((await query({ where: { not: { id: { gt: 2 } } } }, { ...admin, "if-match": tag })).status, 200);
   });
 
-  await t.test("is offered for every list, and nowhere else", async () => {
+  await t.test("offers QUERY for every list, and nowhere else", async () => {
     const options = await api.ask("OPTIONS", "/users");
     assert.equal(options.headers.get("accept-query"), "application/json");
     assert.match(options.headers.get("allow")!, /\bQUERY\b/);

@@ -38,7 +38,7 @@ async function start(t: TestContext): Promise<{ readonly api: API; readonly writ
   return { api, writes };
 }
 
-test("removes a deleted record from the lists that name it, like a write of each", async (t) => {
+test("removes the id of a deleted record from the lists that name it, as a write of each of their records", async (t) => {
   const { api, writes } = await start(t);
   const one = await api.post("/posts", { title: "A", tags: [3, 1], more: [1] });
   await api.post("/posts", { title: "B", tags: [2], related: [1] });

@@ -63,7 +63,7 @@ const ids = ({ json, text: said }: Answered): unknown =>
 test("stores ids of other records in a field", async (t) => {
   const api = await start(t);
 
-  await t.test("keeps them in the sent order, in every representation", async () => {
+  await t.test("keeps the ids of a list in the sent order, in every representation", async () => {
     const made = await api.post("/posts", { title: "A", tags: [3, 1] });
     assert.deepEqual([made.status, made.json], [201, { id: 1, title: "A", tags: [3, 1], albums: null, related: [] }]);
     assert.deepEqual((await api.get("/posts/1")).json, made.json);
@@ -88,7 +88,7 @@ test("stores ids of other records in a field", async (t) => {
     assert.deepEqual(ids(await api.get("/posts?tags=3")), [1, 90]);
   });
 
-  await t.test("filters by its items", async () => {
+  await t.test("filters by the items of a list of ids", async () => {
     assert.deepEqual(ids(await api.get("/posts?tags=1")), [1, 4]);
     assert.deepEqual(ids(await api.get("/posts?tags=2&tags=1&sort=-title")), [4, 2, 1]);
     assert.deepEqual(ids(await api.get("/posts?tags[in]=2,99&title=A")), [1]);
@@ -203,7 +203,7 @@ test("answers a repeat as before, and keeps the ids consistent with the record a
     );
 });
 
-test("describes its items in the API's description", async (t) => {
+test("describes the items of a list of ids in the API's description", async (t) => {
   const api = await start(t);
   const { json } = await api.get("/openapi.json");
 

@@ -13,7 +13,7 @@ async function loadRow({ service }: API, id: number): Promise<Row> {
   return (await service.store.find(orders.collection, id))!;
 }
 
-test("reveals in no tag and no request id how much other callers do", async (t) => {
+test("does not reveal the activity of other callers in tags or request ids", async (t) => {
   const api = await serve(t);
   const made = await api.post("/orders", {}, api.admin);
   const { revision } = await loadRow(api, 1);

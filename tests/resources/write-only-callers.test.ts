@@ -103,7 +103,7 @@ async function start(t: TestContext): Promise<Own> {
 }
 
 const value = fc.integer({ min: 0, max: 4 });
-/** Rarely a value that the field refuses. */
+/** Numbers. Some of them are values that the field refuses. */
 const number = fc.oneof({ weight: 9, arbitrary: value }, { weight: 1, arbitrary: fc.constantFrom(-1, 5) });
 const nested = fc.oneof(
   fc.constant(null),
@@ -240,7 +240,7 @@ for (const { base, made, hidden } of worlds) {
   });
 }
 
-test("reveals no value of a record by check, even by bisection", async (t) => {
+test("reveals no value of a record by the rule `check`, even by bisection", async (t) => {
   const own = await start(t);
   const body = { low: 2, high: 4, start: 1, end: 3, note: { fill: "x" } };
   await own.ask("POST", "/deals", { as: "root", body });

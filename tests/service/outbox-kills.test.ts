@@ -38,7 +38,8 @@ test(`gives every write its effect, and every effect its write, over ${KILLS} ki
     child.kill("SIGKILL");
     await ended;
     for (const id of said.split("\n").slice(0, -1)) acknowledged.add(Number(id));
-    // Deletes the lease of the killed process, so that the next process delivers immediately. The lease would expire only by the clock of the killed process.
+    // Deletes the lease of the killed process, so that the next process delivers immediately. The lease would expire only by the clock of
+    // the killed process.
     await ask("DELETE FROM outbox_leases");
   }
   const drained = spawnSync(process.execPath, [writer, address, effects, "drain"], { encoding: "utf8" });
