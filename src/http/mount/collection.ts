@@ -92,8 +92,8 @@ function buildExisting(
 }
 
 /**
- * The built-in kinds, whose stored values are equal to what they read. A custom kind may store another value, so its
- * stored values cannot be checked.
+ * The kinds whose stored values can be checked. For these kinds, parsing a stored value again returns the same value. A custom kind may
+ * store another value.
  */
 const looked = new Set([
   "text",
@@ -109,7 +109,10 @@ const looked = new Set([
   "array",
 ]);
 
-/** Returns the rule for the values, beyond their type. */
+/**
+ * Returns the rule for the values of a column, in addition to its type, and `fits`, which checks a value against it. A custom kind gets no
+ * `fits`.
+ */
 function buildRule(field: Field): Pick<Column, "rule" | "fits"> {
   const { kind } = field;
   const rule = ruleWords(field);
@@ -141,13 +144,15 @@ function ruleWords({ kind, options }: Field): JSONValue {
     readonly maximum?: string;
   };
   const members = findMemberField(kind);
-  // If a column gets another kind, its values are checked. For a kind that is not checked, the name is enough to see that.
+  // The store compares this rule with the stored rule, to find out whether a declaration has become stricter. The values of a custom kind
+  // are not checked, so its name is enough.
   if (!looked.has(kind.name)) return { kind: kind.name };
   return {
     kind: kind.name,
     ...(kind.schema as Readonly<Record<string, JSONValue>>),
     ...(pattern === undefined ? {} : { matches: pattern.matches.source }),
-    // These options of a text do not appear in its schema if it is a decimal or the item of a list, so they are added here.
+    // The schema does not contain these options: `multiline` and `trim` of a text, the exact limits of a decimal, and the rule for the
+    // items of a list.
     ...(kind.name === "text" ? { multiline: multiline === true, trim: trim !== false } : {}),
     ...(kind.name === "decimal" ? { least: Number(minimum ?? 0), most: Number(maximum) } : {}),
     ...(members === undefined ? {} : { of: ruleWords(members) }),

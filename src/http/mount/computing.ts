@@ -6,8 +6,8 @@ import { isKeyOf } from "../../store/store.ts";
 type RecordMembers = Readonly<Record<string, unknown>>;
 
 /**
- * Returns a function that computes the computed fields of a record. Returns null if there are none. The function throws
- * a fault if a field cannot be computed.
+ * Returns a function that computes the computed fields of a record. Returns null if the resource has none. The function throws a fault if a
+ * computed value is invalid.
  */
 export function compileComputer({ path, fields }: Resource): ((record: RecordMembers) => RecordMembers) | null {
   const computed = Object.entries(fields).flatMap(([name, field]) =>
@@ -39,10 +39,13 @@ interface ShowingParts {
   readonly show: (record: never) => unknown;
 }
 
-/** Shows a record before it is written, if a function computes a part of it. So an error of that function leaves nothing half done. */
+/**
+ * Calls `show` before the record is written, if a function computes a part of the output. If that function throws, nothing has been
+ * written.
+ */
 export function requireShowable({ computed, older, show }: ShowingParts, record: RecordMembers): void {
   if (computed.length === 0 && older === null) return;
-  // The database issues some keys of this record later. It cannot be shown yet.
+  // Some values of this record are keys that the database assigns later. The record cannot be shown yet.
   if (Object.values(record).some(isKeyOf)) return;
   show({ id: 1, ...record } as never);
 }

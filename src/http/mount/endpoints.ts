@@ -24,7 +24,7 @@ const PATCH_TYPES = [
   "application/xml",
 ];
 
-/** Returns what the mounts and the endpoints provide together. The mounts are not linked to their parents yet. */
+/** Returns the additional endpoints and those of the mounts. The mounts are not linked to their parents yet. */
 export function servedBy({
   mounts = [],
   endpoints = [],
@@ -120,7 +120,10 @@ function endpointOfAction(mount: MountInPlace, action: ServedAction): ServedEndp
   return { ...common, consumes: MEDIA_TYPES, bodyOptional, repeatable: true };
 }
 
-/** Runs an action that is declared for the newer shape. If it answers with the record, shows the record in the requested shape. */
+/**
+ * Runs an action. In an older shape (an earlier form of the resource), it runs the action of the newer shape. If the action answers with
+ * the record, the response shows it in the requested shape.
+ */
 async function actInShape(mount: MountInPlace, action: ServedAction, context: Context): Promise<Reply> {
   const { newer, resource, show, jsonMembers } = mount;
   if (newer === null) return act(mount, action, getExchange(context));

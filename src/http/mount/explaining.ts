@@ -17,8 +17,8 @@ export interface ExplainedList {
 }
 
 /**
- * Runs every list that the declarations permit, with the values of a row from the middle, and reports its plan. Yields
- * the lists of each resource.
+ * Runs every list that the declarations permit, and reports its query plan. The filters use the values of one row from the middle of the
+ * table. Yields the lists of each resource.
  */
 export async function* explainLists(
   store: Store,
@@ -39,7 +39,7 @@ export async function* explainLists(
   }
 }
 
-/** Returns a row from the middle, so that unusual first and last rows do not matter. */
+/** Returns a row from the middle of the table, because the first and the last rows may be unusual. */
 async function findSample(store: Store, collection: Collection): Promise<StoredRecord | null> {
   const all: ListQuery = { collection, where: null, sort: [{ column: "id", descending: true }], limit: 1 };
   const [last] = await store.list(all);

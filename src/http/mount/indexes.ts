@@ -5,9 +5,10 @@ const RANGES = new Set<Operator>(["lt", "lte", "gt", "gte", "starts"]);
 const EQUALITIES = new Set<Operator>(["eq", "in", "null"]);
 
 /**
- * Returns the indexes of a resource. Each field that sorts lists or has range filters gets an index, alone and after each field with an
- * equality filter. If a permission narrows lists by a column, all of these also exist with that column first. Two filters together with an
- * order get no index, because each write would have to update it.
+ * Returns the indexes of a resource. Each field that sorts lists or has filters gets an index. If many rows share the values of a field
+ * with an equality filter, that field also gets an index with each field of an order after it. If a permission narrows lists by a column,
+ * these indexes also exist with that column first. Two filters together with an order get no index, because each write would have to update
+ * it.
  */
 export function chooseIndexes(
   resource: Resource,
@@ -22,7 +23,7 @@ export function chooseIndexes(
     if (field === "id" || resource.fields[field]?.kind.members !== undefined) continue;
     if (operators.some((operator) => RANGES.has(operator))) ordered.add(field);
     if (operators.some((operator) => EQUALITIES.has(operator)) && !isUnique(columns, field)) named.add(field);
-    // An equality filter without an order still gets an index, which is smaller than the table.
+    // A field with other filters only, such as `contains`, also gets an index. A scan of the index reads less than a scan of the table.
     if (!ordered.has(field) && !named.has(field)) ordered.add(field);
   }
   for (const { name, references } of columns) if (references !== undefined) named.add(name);

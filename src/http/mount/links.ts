@@ -25,7 +25,10 @@ export interface Link {
 /** The column for the record that has the ids. Only a declared field `record_id` could collide with it. */
 const RECORD = "record_id";
 
-/** Returns the tables for the relations of a resource. A record that they refer to cannot be deleted. */
+/**
+ * Returns the link tables for the fields of a resource that contain lists of ids. The database refuses to delete a record that a link table
+ * refers to.
+ */
 export function buildLinks(resource: Resource, { name, key }: Pick<Collection, "name" | "key">): readonly Link[] {
   return Object.entries(resource.fields).flatMap(
     ([
@@ -69,12 +72,12 @@ export function buildLinks(resource: Resource, { name, key }: Pick<Collection, "
   );
 }
 
-/** Returns the rows of the link table with these values, for a query. */
+/** Returns the condition that the field of a record contains one of these ids. */
 export function selectedBy({ collection, field }: Link, values: readonly Key[]): LinkedRows {
   return { link: collection, record: RECORD, linked: field, values };
 }
 
-/** The rows of a link table that refer to some records. */
+/** The condition that a record has a row in the link table with one of these values. */
 export interface LinkedRows {
   readonly link: Collection;
   readonly record: string;
@@ -144,7 +147,7 @@ function unlinking(
   return { kind: "deleteAll", collection, where: { all } };
 }
 
-/** Returns the path of an id in its record: `tags/2`. That id refers to no row. Returns null if the change writes no links. */
+/** Returns the path of the id that refers to no row, like `tags/2`. Returns null if the refused change writes no links. */
 export function placeOfLink(
   links: readonly Link[],
   changes: readonly Change[],

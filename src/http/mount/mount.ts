@@ -54,23 +54,26 @@ export interface MountOptions<
   A = unknown,
   Q = PermissionsOf<R>,
 > {
-  /** The permission: one for all actions, or one for each. An action without one is not offered. */
+  /** The permission: one for all actions, or one for each. An action without a permission is not offered. */
   readonly permission: Q;
-  /** If true, writes must have `If-Match` (428). */
+  /** If true, a write without `If-Match` is refused (428). Default: false. */
   readonly requireIfMatch?: boolean;
-  /** Lets shared caches store responses that do not depend on an identity. */
+  /** `public` lets shared caches store responses that do not depend on an identity. Default: only the caller's own cache may store them. */
   readonly cache?: "public";
   /** True for personal data. `forget` then also erases the copies of a record that are stored for repeated requests. */
   readonly personal?: boolean;
-  /** POST also takes an array of records, and PATCH of the collection takes an array of changes. Either all of them are made or none. */
+  /**
+   * If true, POST also takes an array of records, and PATCH of the collection takes an array of changes. Either all are written or none.
+   * Default: false.
+   */
   readonly arrays?: boolean;
   /**
-   * The callers who may write the resources within a record, if their permission allows: those who may change that
-   * record (`editors`, the default if it can be changed), or those who may read it (`readers`), for example for reviews
-   * and bids.
+   * For a nested resource: which callers may write records within a parent record, if the permission allows it too. `editors` may change
+   * the parent record, or may read it if no caller can change it. `readers` may read the parent record, for example to add reviews or bids.
+   * Default: `editors`.
    */
   readonly writers?: "editors" | "readers";
-  /** The features that its hooks and actions use (`context.use`), by value. The service needs all of them to start. */
+  /** The features that the hooks and actions use (`context.use`), as values and not by name. The service does not start without them. */
   readonly needs?: readonly Offering<unknown>[];
   /** Marks the resource as deprecated. Every response says so in its header fields. */
   readonly deprecated?: Deprecation;
@@ -109,11 +112,11 @@ export interface Mount<R extends Resource = Resource> {
   readonly expand: Relations;
   readonly beforeWrite: BeforeWrite | null;
   readonly afterWrite: AfterWrite | null;
-  /** Answers POST of callers without a credential, if their records are created later. Null: they are created at once. */
+  /** Answers a POST from a caller without a credential, if the record is created by a later request. Null: the POST creates the record. */
   readonly deferral: Deferral | null;
-  /** The newer shape if this is an older one. Null otherwise. */
+  /** The conversion to the newer shape, if this mount serves an older shape (an earlier form of the resource). Null otherwise. */
   readonly older: Older | null;
-  /** Returns what callers see of a stored record. */
+  /** Returns the part of a stored record that callers see. */
   readonly show: (record: StoredRecord) => RecordOf<R>;
   /** The names of the shown fields, `id` first. */
   readonly shown: readonly string[];
@@ -123,14 +126,14 @@ export interface Mount<R extends Resource = Resource> {
   readonly computed: readonly string[];
   /** The tables of its relations to several records. */
   readonly links: readonly Link[];
-  /** The columns of a record that are stored for repeats of a write. */
+  /** The columns of a record that are stored to answer a repeated write (`Idempotency-Key`). */
   readonly repeatColumns: readonly string[];
-  /** The shown fields that can hold any JSON value. */
+  /** The shown fields whose values are JSON. */
   readonly jsonMembers: readonly string[];
 }
 
 /**
- * Mounts a resource: list, create, read, replace, update and delete. Throws `DeclarationError` if that is not possible.
+ * Mounts a resource: list, create, read, replace, update and delete. Throws `DeclarationError` if the options are wrong.
  *
  * @example
  * ```ts
@@ -255,7 +258,7 @@ function mountingMistakes(resource: unknown, options: unknown): readonly string[
   ].map((mistake) => `${place}: ${mistake}`);
 }
 
-/** Returns the function that shows records. A record of the store has `id` first, so the shown one has too. */
+/** Returns the function that shows records. A record of the store has `id` first, so the shown record also has `id` first. */
 function makeShow(resource: Resource, collection: Collection, names: readonly string[]): Mount["show"] {
   const show = showStored(collection, names);
   const compute = compileComputer(resource);
@@ -271,23 +274,23 @@ function showStored({ columns, computed = [] }: Collection, names: readonly stri
   };
 }
 
-/** A list of ids in the records of a mount. Deletes of the listed records update it. */
+/** A field with a list of ids, in the records of the mount `of`. If a listed record is deleted, its id is removed from the lists. */
 export interface Listing {
   readonly of: MountInPlace;
   readonly link: Link;
 }
 
-/** A mount with the mounts around it, outermost last. */
+/** A mount that is linked to its parent and to the other mounts that it depends on. */
 export interface MountInPlace extends Omit<Mount, "show" | "collection"> {
   readonly collection: Collection;
   readonly parent: MountInPlace | null;
-  /** The place of the newer shape, for an older one. */
+  /** The mount of the newer shape, if this is an older shape. Null otherwise. */
   readonly newer: MountInPlace | null;
   /** The relations that callers can expand. */
   readonly relations: readonly Relation<MountInPlace>[];
-  /** The lists from which its records are removed when they are deleted. */
+  /** The lists of ids from which a record of this mount is removed when it is deleted. */
   readonly listedBy: readonly Listing[];
-  /** The mounts whose records refer to its own. */
+  /** The mounts whose records refer to records of this mount. */
   readonly referrers: readonly MountInPlace[];
   readonly show: (record: StoredRecord) => Readonly<Record<string, unknown>>;
   /** The shown fields that the service updates when a record is used, for example its last login. They cause no conflict. */

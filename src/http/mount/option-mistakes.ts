@@ -2,7 +2,7 @@ import { isObject } from "../../core/checking/members.ts";
 import { suggestion } from "../../core/checking/nearest.ts";
 import { actions, aProblemList } from "../endpoint/checking.ts";
 
-/** Checks the codes of the catalogue and the custom problems by action. */
+/** Returns the mistake in the option `problems`. Returns null if there is none. */
 export function problemsMistake(value: unknown): string | null {
   if (!isObject(value)) return 'it has to be codes by action, like { delete: ["conflict"] }';
   for (const [action, codes] of Object.entries(value)) {

@@ -20,8 +20,8 @@ export type PermissionFor<R extends Resource> = Permission<ComparedOf<R>, UserId
 export type AnyPermissions = Permission<string> | { readonly [A in ResourceAction]?: Permission<string> };
 
 /**
- * The one-line compiler error for permissions that do not fit the resource. It shows the column and those with a
- * similar beginning.
+ * The compiler error for permissions that do not fit the resource, in one line. It names the wrong column and columns with a similar
+ * beginning.
  */
 export type FittingPermissions<R extends Resource, Q> = [Q] extends [PermissionFor<R>]
   ? unknown
@@ -70,7 +70,7 @@ function isWritten({ table }: Resource, action: ResourceAction): boolean {
   return table === null || write === null || table.writes.includes(write);
 }
 
-/** Returns the mistakes about actions that an existing table is not declared to support. */
+/** Returns a mistake for each action with a permission that needs a write which the existing table does not declare. */
 export function writesMistakes(resource: Resource, permission: Members): readonly string[] {
   return Object.keys(tableWrites)
     .filter((action) => permission[action] !== undefined && !isWritten(resource, action as ResourceAction))

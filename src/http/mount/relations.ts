@@ -13,8 +13,8 @@ interface RelationMount<R extends Resource = Resource> {
 }
 
 /**
- * The relations of a record, by name: a column that refers to a record (`user: "user_id"`), or the mount of the records
- * inside it (`items: mountedItems`).
+ * The relations of a record, by name. Each is a column that refers to another record (`user: "user_id"`), or the mount of a nested resource
+ * (`items: mountedItems`).
  */
 export type RelationsOf<R extends Resource, E> = {
   readonly [Name in keyof E]: E[Name] extends RelationMount<infer Inner>
@@ -37,17 +37,14 @@ export type Relations = Readonly<Record<string, string | RelationMount>>;
 /** A relation that can be expanded. */
 export interface Relation<To> {
   readonly name: string;
-  /**
-   * `one`: the record that a column refers to. `several`: those of a list of ids. `many`: the records of a nested
-   * collection.
-   */
+  /** `one`: the record that a column refers to. `several`: the records of a list of ids. `many`: the records of a nested collection. */
   readonly kind: "one" | "many" | "several";
-  /** The referring column: of the record itself, or of the records inside it. */
+  /** The column with the reference. For `many`, it is a column of the nested records. Otherwise it is a column of the record itself. */
   readonly column: string;
   readonly to: To;
 }
 
-/** Returns the mistakes in the relation names of a mount. */
+/** Returns the mistakes in the relations of a mount: in their names, columns and mounts. */
 export function relationMistakes(resource: Resource, relations: Members): readonly string[] {
   const taken = ["id", ...Object.keys(resource.fields), ...Object.keys(relations).map((name) => `${name}_next`)];
   return Object.entries(relations).flatMap(([name, leads]) => {

@@ -20,7 +20,7 @@ interface TitledConditions {
   readonly where: readonly Where[];
 }
 
-/** One filter and its condition. */
+/** One filter of one column, as a condition. */
 interface One {
   readonly column: string;
   readonly operator: Operator;
@@ -30,9 +30,9 @@ interface One {
 type Shaped = Pick<MountInPlace, "resource" | "collection" | "permissions" | "links">;
 
 /**
- * Returns the kinds of lists of a resource: no filter, a search, each single filter, and each pair of a filter with an `eq` filter. Each of
- * these with each order, for all rows, for the caller's own rows, or for the rows within one parent. `sample` is an existing row whose
- * values the filters use. `word` is one of its words. Default: a rare word.
+ * Returns the kinds of lists of a resource: no filter, a search, each single filter, and each pair of a filter with an `eq` filter.
+ * Combines each of these with each order, and with each restriction: all rows, the caller's own rows, or the rows within one parent. The
+ * filters use the values of `sample`, an existing row. `word` is one of its words. Default: a rare word.
  */
 export function collectShapes(
   mount: Shaped,

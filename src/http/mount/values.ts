@@ -47,8 +47,8 @@ export async function readValues(
 }
 
 /**
- * Returns the shown record. Returns null if a computed field fails: a request for the record reports that error, and here only the value is
- * missing.
+ * Returns the shown record. Returns null if a computed field throws. Then only the value is missing in this response. A request for the
+ * record itself reports the error.
  */
 function findShown({ show }: MountInPlace, record: StoredRecord): Readonly<Record<string, unknown>> | null {
   try {

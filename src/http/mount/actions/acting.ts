@@ -42,7 +42,7 @@ interface CheckedActionResult {
   readonly answer: Readonly<Record<string, JSONValue>> | null;
 }
 
-/** Calls an action, on its record or on the collection. */
+/** Runs an action on a record or on the collection, and returns its reply. A repeated request gets the stored outcome. */
 export async function act(mount: MountInPlace, action: ServedAction, exchange: Exchange): Promise<Reply> {
   const idempotency = action.method === "GET" ? null : repeatable(mount, exchange);
   return answerOnce(exchange, idempotency, {
@@ -79,8 +79,8 @@ async function actAnew(
 }
 
 /**
- * Returns true if another write changed the record first, so that the action must run again. For an action on the collection, only the
- * revisions that it checked itself count.
+ * Returns true if another write changed a row first, so that the action must run again. An action on the collection has no record. It runs
+ * again if a row that its own changes depend on has changed or is missing.
  */
 function isOvertakenAction(outcome: Unwritten, row: Row | null, exchange: Exchange): boolean {
   if (row === null && (outcome.kind === "stale" || outcome.kind === "missing")) return true;
@@ -94,8 +94,8 @@ function readSent({ body, method }: ServedAction, { context }: Exchange): Action
 }
 
 /**
- * Returns the record of the request, if the caller may see it and it is in the expected state. Returns null for the
- * collection.
+ * Returns the record of the request. Returns null for an action on the collection. Ends the request if the caller may not see the record,
+ * or if a precondition fails.
  */
 async function findSubject(mount: MountInPlace, action: ServedAction, exchange: Exchange): Promise<Row | null> {
   if (action.on === "collection") {
@@ -124,7 +124,7 @@ async function ask(
   const { context } = exchange;
   const subject: Partial<Pick<RecordCall, "record" | "revision">> =
     row === null ? {} : { record: mount.show(row.record) as RecordCall["record"], revision: row.revision };
-  // The handler cannot change the record: such a change would be shown but not stored.
+  // Frozen, so that the handler cannot change the record. Such a change would be shown but not stored.
   Object.freeze(subject.record);
   Object.freeze(draft);
   const pending = action.handle({ ...subject, draft, collection: mount.collection, context } as RecordCall);
@@ -137,7 +137,7 @@ async function ask(
   return done;
 }
 
-/** Throws unless the rules between fields hold. They hold for every kind of write. */
+/** Ends the request if the record breaks a rule between fields. The rules apply to every kind of write. */
 function requireSound(resource: Resource, record: Readonly<Record<string, unknown>>): void {
   const issues = issuesFound(resource, record);
   if (issues.length > 0) throw invalid(issues);
@@ -153,7 +153,10 @@ interface Doing {
   readonly idempotency: Idempotency | null;
 }
 
-/** Returns the transaction. It always gives the record a new revision, so that no two actions start from the same state. */
+/**
+ * Returns the transaction. It gives the record a new revision even if no value changes. So only one of two concurrent actions on the same
+ * state is written.
+ */
 function buildTransaction(
   { resource, collection, personal, repeatColumns: storedColumns, links }: MountInPlace,
   action: ServedAction,
@@ -169,8 +172,8 @@ function buildTransaction(
   const linked = row === null ? [] : linkChanges(links, { id: id as Key, before: row.record, values });
   const all = [...own, ...changes, ...linked];
   if (idempotency === null) return { changes: all };
-  // A stored answer with personal data must be erased with its record. The answer of an action on the collection has no such record, so it
-  // is not stored.
+  // A stored answer with personal data must be erased together with its record. The answer of an action on a personal collection belongs to
+  // no record, so it is not stored.
   const isKept = answer !== null && (row !== null || !personal);
   const columns = row !== null && action.answer === "record" ? storedColumns : row === null ? [] : ["id"];
   const erasable = idempotency.erasable && row !== null;
@@ -223,7 +226,7 @@ async function repeat(
 
 const RESULT = ["values", "changes", "answer"];
 
-/** Reads the result of a handler. If it is invalid, throws a fault of the handler's author before anything is written. */
+/** Checks the result of a handler. If it is invalid, throws a fault before anything is written, because the handler has a bug. */
 function readDone(mount: MountInPlace, action: ServedAction, result: unknown): CheckedActionResult {
   const fault = (what: string): TypeError =>
     new TypeError(`The action ${action.name} of ${mount.resource.path} gave ${sentence([what])}`);

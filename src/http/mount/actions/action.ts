@@ -55,18 +55,13 @@ export interface RecordCall<R extends Resource = Resource, B = Fields> {
 export type CollectionCall<B = Fields> = Omit<RecordCall<Resource, B>, "record" | "revision">;
 
 interface ActionFacts<R extends Resource, B> {
-  /** The permission. If it narrows the rows, any other record is 404. */
+  /** The permission. If it narrows the rows, a request for any other record is answered with 404. */
   readonly permission: PermissionFor<R>;
-  /**
-   * Default: `POST`. `GET` is for actions that change nothing: it takes no body and declares the fields of its answer.
-   */
+  /** The method. Default: `POST`. An action that changes nothing can use `GET`. It has no body and declares the fields of its answer. */
   readonly method?: "POST" | "GET";
   /** The fields of the body. Default: none. */
   readonly body?: B & Fields;
-  /**
-   * The answer: the `record` in its new state, `nothing`, or declared fields. Default: the record, or nothing for the
-   * collection.
-   */
+  /** The answer: the `record` in its new state, `nothing`, or declared fields. Default: `record`, or `nothing` for the collection. */
   readonly answer?: "record" | "nothing" | Fields;
   /** A sentence for the API's documentation. */
   readonly description?: string;
@@ -113,7 +108,10 @@ export interface ServedAction {
   readonly handle: Handle;
 }
 
-/** A method and not a property, so that a handler for a specific record type can be assigned. It is called only with such records. */
+/**
+ * The type of a method and not of a property. TypeScript therefore accepts a handler for one record type. The handler gets only records of
+ * that type.
+ */
 type Handle = { handle(call: RecordCall): unknown }["handle"];
 
 const NAME = /^[a-z][a-z0-9]*([_-][a-z0-9]+)*$/;
@@ -189,7 +187,7 @@ function readAnswer(name: string, answer: "record" | "nothing" | Fields, mistake
   return typeof answer === "string" ? answer : defineFields(name, "answer", answer, mistakes);
 }
 
-/** Returns a resource for the fields, because they are read and shown like those of a resource. */
+/** Returns a resource with these fields. The body and the answer of an action are parsed and shown like records. */
 function defineFields(name: string, member: string, fields: Fields, mistakes: string[]): Resource {
   try {
     return defineResource({ name: NAME.test(name) ? name.replaceAll("-", "_") : "action", fields });

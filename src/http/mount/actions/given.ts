@@ -8,8 +8,8 @@ export interface ActionResult<R extends Resource = Resource, A = unknown> {
   /** Values to store in the record. Not for an action on the collection. */
   readonly values?: PreparedValues<R>;
   /**
-   * Changes in the same transaction. They follow the change of the record, so `keyOf(1)` is the first of them. On the
-   * collection, they are the only ones.
+   * Changes in the same transaction. They are after the change of the record, so `keyOf(1)` is the key of the first one. An action on the
+   * collection has no change of a record, so `keyOf(0)` is the key of the first one.
    */
   readonly changes?: readonly Change[];
   /** The answer, if the action declares its fields. */
@@ -23,7 +23,7 @@ type AnswerOf<A> = A extends Fields
 /** The fields of the answers, by the name of the action. */
 export type ActionAnswers<A> = { readonly [K in keyof A]: { readonly answer?: A[K] } };
 
-/** The results of the actions, by name. Allows only known members and columns, and keeps literal types. */
+/** The results of the actions, by name. The type accepts only known members and columns, and keeps literal types. */
 export type ActionsGive<R extends Resource, V, A> = {
   readonly [K in keyof V]: { handle(call: never): V[K] & Exactly<V[K], R, K extends keyof A ? A[K] : unknown> };
 };

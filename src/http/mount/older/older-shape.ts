@@ -7,26 +7,26 @@ export interface OlderMember {
   /** The name of the newer field. */
   readonly from: string;
   readonly field: Field;
-  /** True if it is the same value with another name. */
+  /** True if the field has the same value as the newer field, perhaps with another name. */
   readonly isPlain: boolean;
   readonly show: (value: unknown) => unknown;
-  /** The source of the function that converts it. Null for a plain field. */
+  /** The source code of the function that converts the value. It is part of the ETag. Null if the value is not converted. */
   readonly shownBy: string | null;
   /** Converts a sent value. Null if the field cannot be sent. */
   readonly read: ((value: unknown) => unknown) | null;
 }
 
-/** An older shape of a mount. */
+/** An older shape: an earlier form of a resource, served from the same table. */
 export interface Older {
   readonly prefix: string;
   /** The mount that provides the table, the permissions and the hooks. */
   readonly newer: { readonly resource: Resource };
   readonly members: ReadonlyMap<string, OlderMember>;
-  /** The values of newer fields for records that are made in this shape, which does not have these fields. */
+  /** The values of newer fields that this shape does not have, for records that are created in this shape. */
   readonly defaults: Readonly<Record<string, unknown>>;
 }
 
-/** The part of a mount that concerns its shape. */
+/** The part of a mount that says whether it serves an older shape. */
 export interface Shaped {
   readonly older: Older | null;
 }

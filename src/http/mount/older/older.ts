@@ -23,17 +23,17 @@ import type { Older, OlderMember } from "./older-shape.ts";
 export interface ConvertedField<R extends Resource, K extends keyof RecordOf<R> & string = keyof RecordOf<R> & string> {
   /** The field of the newer shape. */
   readonly from: K;
-  /** The old declaration of the field. Callers' values are read with it. */
+  /** The old declaration of the field. Values that callers send are parsed with it. */
   readonly as: Field;
   /** Returns the old value for the current one. Not called for null, which stays null. */
   show(value: NonNullable<RecordOf<R>[K]>): unknown;
-  /** Returns the new value for a value that a caller sends. Left out: the field is read-only. */
+  /** Returns the new value for a value that a caller sends. Default: none, so the field is read-only. */
   read?(value: never): RecordOf<R>[K];
 }
 
 /**
- * The fields of an older shape by their old names: the name of the newer field, or a conversion. Newer fields that are
- * not named are left out.
+ * The fields of an older shape, by their old names. Each is the name of the newer field, or a conversion from it. The older shape does not
+ * have newer fields that are not named here.
  */
 export type OlderFields<R extends Resource> = Readonly<
   Record<
@@ -48,7 +48,7 @@ export interface OlderOptions<R extends Resource> {
   /** The prefix of its path: `/v1` serves `/v1/orders`. */
   readonly prefix: `/${string}`;
   readonly fields: OlderFields<R>;
-  /** The values of newer fields for records that are made in the older shape, which does not have these fields. */
+  /** The values of newer fields that the older shape does not have, for records that are created in the older shape. */
   readonly defaults?: { readonly [K in keyof R["fields"]]?: unknown };
   /** The deprecation. Every response announces it in its headers. */
   readonly deprecated?: Deprecation;
@@ -147,7 +147,7 @@ function buildMember(name: string, declared: OlderFields<Resource>[string], { fi
     ...as.options,
     optional,
     readOnly: !isSent,
-    // The newer field fills in its own default. Callers need not send this field.
+    // The newer field has a default, so callers need not send this field.
     ...(fallback === undefined ? {} : { default: () => fallback }),
   };
   return {
@@ -177,7 +177,7 @@ function olderResource(newer: Resource, prefix: string, members: Older["members"
     fields: Object.fromEntries(all.map(({ name, field }) => [name, field])),
     filters: new Map<string, readonly Operator[]>([...(ofId === undefined ? [] : [["id", ofId] as const]), ...filters]),
     sorts: ["id", ...plain.filter(({ from }) => newer.sorts.includes(from)).map(({ name }) => name)],
-    // Otherwise a search in a field that this shape does not show would reveal its words.
+    // No search if this shape does not show all searched fields. A search would reveal the words of a field that is not shown.
     search: newer.search.every((name) => named.has(name))
       ? plain.filter(({ from }) => newer.search.includes(from)).map(({ name }) => name)
       : [],
@@ -186,7 +186,7 @@ function olderResource(newer: Resource, prefix: string, members: Older["members"
   });
 }
 
-/** The operators that work on converted values: they only compare for equality. */
+/** The operators that work on converted values. A conversion may change the order of values, so they compare for equality only. */
 const SAME = new Set<Operator>(["eq", "ne", "in", "null"]);
 const OF_LISTS = new Set(["limit", "cursor", "sort", "fields", "expand", "search"]);
 

@@ -13,7 +13,7 @@ import { invalid } from "../../exchange.ts";
 import { inTurns } from "../../scheduling/slices.ts";
 import type { Older, OlderMember, Shaped } from "./older-shape.ts";
 
-/** What a mount shows, and the columns that this needs. */
+/** The part of a mount that shows records: its shape, its computed fields, and the columns that the shown fields need. */
 type MountOutput = Shaped & { readonly computed: readonly string[]; readonly sources: readonly string[] };
 type ShapedRecord = Readonly<Record<string, unknown>>;
 
@@ -37,7 +37,7 @@ export function sortFor({ older }: Shaped, sort: AskedOnce["sort"]): AskedOnce["
   return sort.map((each) => ({ ...each, field: older.members.get(each.field)?.from ?? each.field }));
 }
 
-/** Returns a filter with the name and the values of its column. */
+/** Returns a filter with the name of its column, and with its values converted to the newer shape. */
 export function filterFor({ older }: Shaped, filter: Filter): Filter {
   const member = older?.members.get(filter.field);
   if (older === null || member === undefined) return filter;
@@ -77,7 +77,7 @@ export function showPage(
 interface ComparedRecord {
   readonly current: { readonly old: ShapedRecord; readonly newer: ShapedRecord } | null;
   readonly leavesAreText: boolean;
-  /** The names of the fields that the service filled in from the record, if the caller may not read it. Left out if the caller may. */
+  /** The fields that the service filled in from the record. Present only if the caller may not read the record. */
   readonly hidden?: ReadonlySet<string>;
 }
 
@@ -106,7 +106,7 @@ export function wholeFor(older: Older, whole: unknown, reading: ComparedRecord):
   return made;
 }
 
-/** Keeps the value of a member that was not sent. */
+/** Keeps the stored value of a field that the caller did not send. */
 function keep(
   { from, isPlain, read }: OlderMember,
   current: ComparedRecord["current"],
@@ -115,7 +115,9 @@ function keep(
   if (isPlain || read !== null) made[from] = current?.newer[from];
 }
 
-/** Returns the same names as `hidden`, but in the newer shape. */
+/**
+ * Returns the fields of `made` that the caller did not send, by their names in the newer shape. `hidden` are the names in the older shape.
+ */
 export function hiddenFor(
   { members }: Older,
   whole: unknown,
@@ -130,7 +132,7 @@ export function hiddenFor(
   return new Set((isObject(made) ? Object.keys(made) : []).filter((name) => name !== "id" && !sent.has(name)));
 }
 
-/** Returns the values that the older shape cannot send. They stay unchanged. */
+/** Returns the current values of the fields that a caller of the older shape cannot send. They stay unchanged. */
 function collectUnsent({ newer, members }: Older, current: ShapedRecord): Record<string, unknown> {
   const sent = new Set([...members.values()].filter(({ read }) => read !== null).map(({ from }) => from));
   const unsentFields = Object.entries(newer.resource.fields).filter(
@@ -139,7 +141,7 @@ function collectUnsent({ newer, members }: Older, current: ShapedRecord): Record
   return Object.fromEntries(unsentFields.map(([name]) => [name, current[name]]));
 }
 
-/** Converts a value. Returns undefined if it changes nothing. */
+/** Converts a sent value. Returns undefined for a read-only field that was sent unchanged, and a `Flaw` if the value is invalid. */
 function converted(
   { name, from, field, read }: OlderMember,
   sent: unknown,
@@ -154,12 +156,12 @@ function converted(
     return new Flaw("read_only", "This field cannot be set.");
   }
   if (value === null) return options.optional === true ? null : new Flaw("invalid", "This field must not be null.");
-  // An unchanged value is not converted back, because the older shape may have lost a part of it.
+  // An unchanged value is not converted back. The older shape may not contain all of the newer value, so a part of it would be lost.
   if (current !== null && isDeepStrictEqual(value, current.old[name])) return current.newer[from];
   return value instanceof Flaw ? value : read(value);
 }
 
-/** Runs work in the newer shape. If it throws a problem, renames the fields in it to those of the older shape. */
+/** Runs work in the newer shape. If the work throws a problem, its issues get the field names of the older shape. */
 export function toldAsOlder<T>({ older }: Shaped, work: () => T): T {
   if (older === null) return work();
   try {
@@ -179,7 +181,7 @@ function fail(older: Older, error: unknown): never {
   throw error instanceof Error ? asOlder({ older }, error) : error;
 }
 
-/** A mistake in a field that the older shape does not have points to the whole body. */
+/** Returns the pointer in the older shape. If the older shape does not have the field, returns the pointer to the whole body. */
 function olderPointer({ members, newer }: Older, pointer: string): string {
   const [, first = "", rest = ""] = /^\/([^/]*)(.*)$/.exec(pointer) ?? [];
   if (first === "" || first === "id" || !Object.hasOwn(newer.resource.fields, first)) return pointer;

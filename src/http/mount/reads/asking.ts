@@ -13,12 +13,12 @@ import type { Exchange } from "../../exchange.ts";
 import { countPage } from "../../scheduling/rounds.ts";
 import { formatListName, type AskedList } from "../../scheduling/slow-lists.ts";
 
-/** A read below this time came from a cache, so it says nothing about the cost of the list. In milliseconds. */
+/** A read that takes less time than this came from a cache, so its time does not show the cost of the list. In milliseconds. */
 const LITTLE_MS = 0.03;
 
 /**
- * Reads a page for this caller, with the rows that belong to it if the store can return them together. A query without
- * an index waits for its turn.
+ * Reads a page for this caller. `beside` are queries for related rows, which some stores return together with the page. A query without an
+ * index is a long read: a read that may look at all rows. It waits in the queue of long reads.
  */
 export function askForPage(
   exchange: Exchange,
@@ -30,14 +30,14 @@ export function askForPage(
   return timed(exchange, query, () => store.listJSON(query, beside));
 }
 
-/** Reads rows for this caller in the same way. */
+/** Reads rows for this caller. A query without an index waits in the queue of long reads. */
 export function askForRows(exchange: Exchange, query: ListQuery): Eventually<readonly Row[]> {
   const { store } = exchange.service;
   if (isLong(exchange, query)) return inTurn(exchange, query, () => store.list(createLongQuery(query)));
   return timed(exchange, query, () => store.list(query));
 }
 
-/** Reads the rows that belong to some keys in the same way. Returns null if the result is too long. */
+/** Reads the rows that belong to some keys. A long read waits in the queue of long reads. Returns null if the result is too long. */
 export function askForRelated(exchange: Exchange, query: RelatedQuery): Eventually<readonly RelatedText[] | null> {
   const { store } = exchange.service;
   const sortedQuery = { ...query, sort: [{ column: "id" }] };
@@ -59,7 +59,7 @@ function isLong({ service }: Exchange, query: ListQuery): boolean {
   return query.long === true || service.slowLists.has(query);
 }
 
-/** Runs a read in the event loop if the store does so, and measures its time. */
+/** Runs a read and measures how long it blocks the event loop. If a list is slow, later requests for it are long reads. */
 function timed<T>(exchange: Exchange, query: AskedList, read: () => Eventually<T>): Eventually<T> {
   const { slowLists } = exchange.service;
   const ownStart = slowLists.suspects(query) ? ownMs() : null;
@@ -68,19 +68,20 @@ function timed<T>(exchange: Exchange, query: AskedList, read: () => Eventually<T
   const elapsed = performance.now() - start;
   if (elapsed < LITTLE_MS) return found;
   countPage();
-  // The CPU time does not include waits for the operating system. Otherwise a process that has to wait would treat all lists as slow.
+  // The CPU time does not include the time that the process waits for the operating system. With that time, all lists would seem slow on a
+  // busy machine.
   const ms = ownStart === null ? elapsed : Math.min(elapsed, ownMs() - ownStart);
   if (!(found instanceof Promise) && slowLists.note(query, ms)) tellSlow(exchange, query, ms);
   return found;
 }
 
-/** Returns the CPU time of this thread, which takes a microsecond to read. Linux counts it in ticks of up to 4 ms. */
+/** Returns the CPU time of this thread, in milliseconds. The call takes a microsecond. Linux counts the time in ticks of up to 4 ms. */
 function ownMs(): number {
   const { user, system } = process.threadCpuUsage?.() ?? process.cpuUsage();
   return (user + system) / 1000;
 }
 
-/** The same query with a longer limit, by the first query. A store recognizes a query by its object. */
+/** The long read for each query. Cached, because a store recognizes a query by its object. */
 const longer = new WeakMap<ListQuery, ListQuery>();
 
 function createLongQuery(query: ListQuery): ListQuery {
@@ -101,7 +102,7 @@ async function inTurn<T>(exchange: Exchange, query: AskedList, read: () => Event
   }
 }
 
-/** Returns the advice for the operator. */
+/** Returns the message for the operator, with the fix. */
 function describeCure(query: AskedList): string {
   return (
     `A list of ${query.collection.name} took too long and was given up: no index serves ${formatListName(query)}. ` +

@@ -9,7 +9,8 @@ import { filterFor } from "../older/translating.ts";
 type Filtered = Pick<MountInPlace, "links" | "older">;
 
 /**
- * Returns the condition for filters. Returns null for all rows. If the same filter is given twice, a row must match one of the two values.
+ * Returns the condition for filters. Returns null if there are none. If the same field and operator are given twice, a row must match one
+ * of the two values.
  */
 export function buildWhere(mount: Filtered, filters: readonly Filter[]): Where | null {
   const groups: Filter[][] = [];
@@ -22,7 +23,7 @@ export function buildWhere(mount: Filtered, filters: readonly Filter[]): Where |
   return combineAll(groups.map((same) => buildEither(mount, same)));
 }
 
-/** Returns the condition for a condition of a query body. */
+/** Converts a condition of a query body to a condition of the store. */
 export function whereIn(mount: Filtered, condition: QueryCondition): Where {
   const within = (each: QueryCondition): Where => whereIn(mount, each);
   if ("all" in condition) return { all: condition.all.map(within) };
@@ -30,7 +31,7 @@ export function whereIn(mount: Filtered, condition: QueryCondition): Where {
   return "not" in condition ? { not: within(condition.not) } : buildEither(mount, [filterFor(mount, condition)]);
 }
 
-/** Returns a condition that combines all. Null: no restriction. */
+/** Returns a condition that all of these must match. Null means no restriction, in the parameters and in the result. */
 export function combineAll<W extends Where>(
   conditions: readonly (W | null)[],
 ): W | { readonly all: readonly W[] } | null {

@@ -27,7 +27,7 @@ export interface ListRequest {
   readonly search: readonly string[];
   /** The query for callers who may see every row. */
   readonly query: ListQuery;
-  /** Returns the filters and the order, which a cursor is bound to. Most pages do not need it. */
+  /** Returns the filters and the order as text. A cursor is valid only for the same text. A function, because most pages do not need it. */
   readonly shape: () => string;
   /** The query of the address without its cursor. */
   readonly addressQuery: string;
@@ -45,22 +45,26 @@ export interface ListRequest {
 interface Memory {
   /** The texts that were requested more than once. */
   readonly repeated: Map<string, ListRequest>;
-  /** The texts that were requested once. Each slot has only the last one (`chooseSlot`). */
+  /** The texts that were requested once. Each slot (`chooseSlot`) contains the last text only. */
   readonly once: string[];
-  /** 1 for each slot that has a text. Most new texts are recognized here, without a map lookup. */
+  /** 1 for each slot with a cached text. For most new texts the slot has 0, so no map lookup is necessary. */
   readonly places: Uint8Array;
 }
 
 /**
- * The maximum number of cached queries. Clients repeat a few queries again and again, and parsing a query costs half as much as its page.
+ * The maximum number of cached queries per mount. Clients repeat a few queries many times, and parsing a query costs half as much as its
+ * page.
  */
 const REMEMBERED = 100;
 const PLACES = 256;
-/** The maximum length of a cached text, in characters. A caller may try to fill the memory of each of many resources. */
+/** The maximum length of a cached text, in characters. Each resource has a cache, and a caller may try to fill all of them. */
 const LONGEST = 1000;
 const remembered = new WeakMap<MountInPlace, Memory>();
 
-/** Parses the text of a query. Caches a text only when it is requested a second time, because caching costs more than parsing. */
+/**
+ * Parses the text of a query. Caches a text only when it is requested a second time, because adding it to the cache costs more than parsing
+ * it.
+ */
 export function readQueryText(mount: MountInPlace, text: string): ListRequest {
   if (text.length > LONGEST) return readAsked(mount, text);
   const { repeated: cache, once, places } = resolveMemory(mount);
@@ -92,7 +96,7 @@ function resolveMemory(mount: MountInPlace): Memory {
   return memory;
 }
 
-/** Returns a small number for a text, from its length and its end, in which most texts differ. */
+/** Returns the slot of a text, from 0 to 255. It is computed from the length and the last characters, in which most texts differ. */
 function chooseSlot(text: string): number {
   let place = text.length;
   for (let at = Math.max(0, text.length - 8); at < text.length; at++) place = (place * 31 + text.charCodeAt(at)) | 0;
@@ -115,7 +119,7 @@ function readAsked(mount: MountInPlace, text: string): ListRequest {
   };
 }
 
-/** Returns the requested rows, in their order and shape. */
+/** Returns the query for the requested rows, with their order, columns and expansions. */
 export function askFor(
   mount: MountInPlace,
   where: Where | null,

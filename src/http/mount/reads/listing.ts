@@ -26,7 +26,7 @@ import { searched } from "./searching.ts";
 /** The header that announces support for `QUERY`, and its media type (RFC 10008). */
 const ACCEPT_QUERY = ["Accept-Query", "application/json"] as const;
 
-/** GET of a collection: one page, found by keyset, with links to the neighboring pages. */
+/** Answers GET of a collection with one keyset page and links to the previous and the next page. */
 export function list(mount: MountInPlace, exchange: Exchange): Eventually<Reply> {
   return listAsked(mount, exchange, readQueryText(mount, exchange.query));
 }
@@ -60,7 +60,7 @@ export function listAsked(mount: MountInPlace, exchange: Exchange, request: List
   );
 }
 
-/** Returns the page with its expansions, with computed fields, or in an older shape. */
+/** Returns the page as this caller sees it: with its expansions and computed fields, or in an older shape. */
 function convertPage(
   mount: MountInPlace,
   exchange: Exchange,
@@ -90,7 +90,7 @@ function buildReply(
   };
 }
 
-/** Returns the query for the rows below this parent that the permission allows. */
+/** Returns the query for the rows within the parent in the path that the permission allows. */
 function narrowQuery(
   { resource: { parentColumn } }: MountInPlace,
   { only, params }: Pick<Exchange, "only" | "params">,
@@ -103,12 +103,11 @@ function narrowQuery(
   return { ...narrowed, long: !isServed(narrowed) };
 }
 
-/** The ETags of pages. A page may be the same object as last time, and hashing it costs as much as signing its links. */
+/** The cached ETags of pages. A store may return the same page object again, and hashing a page costs as much as signing its links. */
 const tags = new WeakMap<ExpandedJSON, string>();
 
 /**
- * Returns the tag of a collection as this caller would read it without a query. Returns null if the caller may not read
- * it.
+ * Returns the ETag that this caller would get for the collection without a query. Returns null if the caller may not read the collection.
  */
 export function tagOfCollection(mount: MountInPlace, exchange: Exchange): Eventually<string | null> {
   const { identity, params } = exchange;
@@ -136,7 +135,8 @@ function computeTag(page: ExpandedJSON, { repeated }: ListQuery): string {
 }
 
 /**
- * Reads a page. A page that is longer than the default takes milliseconds to read and to write, so it waits for a turn.
+ * Reads a page. A page with more records than the default limit takes milliseconds to read and to write, so it first lets other requests
+ * run.
  */
 function readInTurn(
   exchange: Exchange,
@@ -209,7 +209,7 @@ interface Linked extends Pick<Place, "caller" | "addressQuery"> {
   readonly cursors: Cursors;
 }
 
-/** The cached links of pages, because a page may be the same object as last time. Making and signing links costs more than a lookup. */
+/** The cached links of pages. A store may return the same page object again, and making and signing links costs more than a lookup. */
 const linked = new WeakMap<ListText, Linked & { readonly links: ListHeaders }>();
 
 function resolveLinks(exchange: Exchange, query: ListQuery, place: Place, page: ListText): Eventually<ListHeaders> {
@@ -219,7 +219,7 @@ function resolveLinks(exchange: Exchange, query: ListQuery, place: Place, page: 
   const { path } = exchange.call;
   const { cursors } = exchange.service;
   const cached = linked.get(page);
-  // All empty pages are the same object, so the links of one do not fit another.
+  // All empty pages are the same object, so the cached links may be of another list.
   const isKnown =
     cached?.path === path &&
     cached.addressQuery === addressQuery &&
@@ -232,7 +232,7 @@ function resolveLinks(exchange: Exchange, query: ListQuery, place: Place, page: 
   });
 }
 
-/** Returns the links of a page: always `first`, and `prev` and `next` only if there are rows on that side. */
+/** Returns the links of a page: always `first`, `prev` if there are rows before the page, and `next` if there are rows after it. */
 function makeLinks(
   exchange: Exchange,
   query: ListQuery,
@@ -253,7 +253,8 @@ function makeLinks(
           askForRows(exchange, { ...query, columns: ["id"], sort, after: values, limit: 1 }),
           (rows) => rows.length > 0,
         );
-  // If the page was read backwards, the page that the client came from follows it, unless its rows were deleted.
+  // A page that was read backwards usually has a next page: the one with the `prev` link. The rows of that page may have been deleted
+  // since, so the store is asked.
   return after(cursor?.direction === "before" ? isAnyBehind(query.sort, page.last) : page.more, (hasNext) =>
     after(cursor === null ? false : isAnyBehind(reversed(query.sort), page.first), (hasPrevious) => {
       let links = link("first", null);

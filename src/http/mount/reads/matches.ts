@@ -4,7 +4,7 @@ import { fold, foldPart } from "../../../store/fold.ts";
 import { isSearched } from "../../../store/searched.ts";
 import type { Collection, Column, StoredRecord, Value, Where } from "../../../store/store.ts";
 
-/** True if a record in memory satisfies a condition. The store gives the same result. */
+/** Returns true if a record in memory matches a condition. The store gives the same result. */
 export function matches(collection: Collection, record: StoredRecord, where: Where): boolean {
   if ("all" in where) return where.all.every((each) => matches(collection, record, each));
   if ("any" in where) return where.any.some((each) => matches(collection, record, each));
@@ -66,7 +66,7 @@ function isSame(one: Value, other: Value, column: Column | undefined): boolean {
   return column?.type === "decimal" || column === anInstant ? compare(one, other, column) === 0 : one === other;
 }
 
-/** Compares two values. Returns NaN, which no comparison accepts, for values without an order. */
+/** Compares two values. Returns NaN for values without an order. Every comparison with NaN is false. */
 function compare(one: Value, other: Value, column: Column | undefined): number {
   if (column?.type === "decimal") {
     const [left, right] = [readDecimal(column, one), readDecimal(column, other)];
@@ -78,7 +78,7 @@ function compare(one: Value, other: Value, column: Column | undefined): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other));
 }
 
-/** Returns an instant with all nine digits. */
+/** Returns an instant with nine digits of the second, so that two instants can be compared as texts. */
 function withDigits(instant: string): string {
   const [start = "", fraction = ""] = instant.replace(/Z$/, "").split(".");
   return `${start}.${fraction.padEnd(9, "0")}`;

@@ -2,10 +2,13 @@ import { longestJSON, type Field } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { ListQuery } from "../../../store/store.ts";
 
-/** A page ends after the record with which it reaches this many octets. Other requests wait while a page is read, hashed and written. */
+/**
+ * The maximum length of a page. A page ends after the record that reaches this number of octets, because other requests wait while the page
+ * is read, hashed and written.
+ */
 export const MOST_OCTETS = 1024 * 1024;
 
-/** A page that cannot become longer than this is read without a limit, which is faster. */
+/** If a page cannot be longer than this by its declaration, it is read without a length limit. That is faster. */
 const LONG_CHARACTERS = 4 * MOST_OCTETS;
 
 /** The maximum length of values of other kinds than text and JSON: numbers, times, words. */
@@ -13,7 +16,7 @@ const SHORT_CHARACTERS = 40;
 
 const longest = new WeakMap<Resource, number>();
 
-/** Returns the length limit for a page with this many records, if they may be large. */
+/** Returns the length limit for a page with `limit` records. Returns no limit if the records are small. */
 export function withinLength(resource: Resource, limit: number): Pick<ListQuery, "maxLength"> {
   return limit * measureLongest(resource) > LONG_CHARACTERS ? { maxLength: MOST_OCTETS } : {};
 }

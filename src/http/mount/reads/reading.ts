@@ -19,7 +19,7 @@ import { chooseCache, buildExpansions, buildShapes } from "./expand/expansion.ts
 import { Question } from "./expand/verdicts.ts";
 import { matches } from "./matches.ts";
 
-/** GET of one record. */
+/** Answers GET of one record. */
 export function read(mount: MountInPlace, exchange: Exchange): Eventually<Reply> {
   const request = exchange.query === "" ? whole : requireAsked(mount, exchange);
   return after(findVisible(mount, exchange), (row) => {
@@ -42,7 +42,7 @@ function requireAsked(mount: MountInPlace, exchange: Exchange): ReadRequest {
 }
 
 /**
- * Returns the record with its expansions. Its ETag is made from everything that is shown, so it changes with each of the related records.
+ * Returns the record with its expansions. Its ETag is computed from everything that is shown, so it changes when a related record changes.
  */
 async function showExpanded(
   mount: MountInPlace,
@@ -81,8 +81,8 @@ export function showRow(
 }
 
 /**
- * Returns the ETag of a record. It changes with every write, and differs between shapes. If a shown value can change without a new
- * revision, the ETag is made from the shown values.
+ * Returns the ETag of a record. It changes with every write, and differs between shapes. `noted` fields can change without a new revision.
+ * If the mount has them, the ETag is computed from the shown values.
  */
 export function tagOfRow(mount: MountInPlace, { service }: Exchange, row: Row): string {
   const { noted, show } = mount;
@@ -108,7 +108,7 @@ export function mayReadChanged(mount: MountInPlace, exchange: Exchange, rows: re
 /** True if the caller's credential allows reading, and the caller may read the parents of the path. */
 export function mayReadWithin(mount: MountInPlace, exchange: Exchange): Eventually<boolean> {
   if (!scopesLet(exchange, "GET")) return false;
-  // A repeated request comes here before its parents are checked.
+  // A repeated request gets its stored outcome before its parents are checked, so they are checked here.
   return mount.parent === null || (exchange.parentsAreRead ?? hasParents(mount, exchange, true));
 }
 
@@ -128,18 +128,18 @@ export function findById({ collection }: MountInPlace, exchange: Exchange): Even
   return exchange.service.store.find(collection, exchange.key());
 }
 
-/** Returns the row if it is one of those that the caller may know about. */
+/** Returns the row, or null if the permission hides it from the caller. */
 export function visible({ collection }: MountInPlace, row: Row | null, { only }: Pick<Exchange, "only">): Row | null {
   return row !== null && (only === null || matches(collection, row.record, only)) ? row : null;
 }
 
-/** Returns the row, or null if its parent is not the one in the path. */
+/** Returns the row, or null if its parent is not the parent in the path. */
 export function within(row: Row | null, { resource }: MountInPlace, { params }: Exchange): Row | null {
   const { parentColumn } = resource;
   return row === null || parentColumn === null || row.record[parentColumn] === params[parentColumn] ? row : null;
 }
 
-/** Ends the request unless each parent in the path exists and is visible to the caller. */
+/** Ends the request if a parent in the path does not exist or is not visible to the caller. */
 export function requireParents(mount: MountInPlace, exchange: Exchange): Eventually<void> {
   return after(hasParents(mount, exchange), (has) => {
     if (!has) throw problem("not_found");
@@ -150,7 +150,7 @@ function hasParents(mount: MountInPlace, exchange: Exchange, readsBelow = false)
   const { parent, resource, writers } = mount;
   if (parent === null) return true;
   const id = exchange.params[resource.parentColumn!]!;
-  // With `writers: "readers"`, a caller who may read the outer records may write within them.
+  // With `writers: "readers"`, a caller who may read the parent record may write within it.
   const reads = readsBelow || writers === "readers" || !isUnsafe(exchange.call.method);
   return after(hasParents(parent, exchange, reads), (has) => {
     if (!has) return false;
@@ -163,8 +163,8 @@ function hasParents(mount: MountInPlace, exchange: Exchange, readsBelow = false)
 }
 
 /**
- * Returns true if the caller may reach the records within a record. Reading the outer record is enough to read them. To change them, the
- * caller must be allowed to change the outer record, if it can be changed.
+ * Returns true if the caller may use the records within a parent record. To read them, the caller must be allowed to read the parent. To
+ * change them, the caller must be allowed to update the parent, if its mount has a permission for update.
  */
 function isReached(parent: MountInPlace, exchange: Exchange, id: Key, record: StoredRecord, reads: boolean): boolean {
   const isRead = mayReach(parent, exchange, "read", id, record);

@@ -6,8 +6,8 @@ import type { Exchange } from "../../exchange.ts";
 import { combineAll } from "./conditions.ts";
 
 /**
- * If at most this many rows have the word or are not indexed yet, they are found by the index and then sorted. For a more frequent word,
- * all rows are read in order and checked.
+ * If at most this number of rows have the word or are not indexed yet, the index finds them and they are sorted afterwards. For a more
+ * frequent word, all rows are read in order and checked.
  */
 const FEW = 2000;
 
@@ -37,8 +37,8 @@ export function buildConditions(
     const conditions = words.map((word): WordCondition => ({ word }));
     const rarest = found.rows.indexOf(Math.min(...found.rows));
     if (found.rows.length === 0 || found.rows[rarest]! > FEW) return conditions;
-    // The index is used for one word only, and the few rows with it are checked for the other words. Rows that an import has just added are
-    // also checked: too many for the event loop, but usually fewer than the whole list.
+    // The index is used for the rarest word only. The rows with that word are checked for the other words. Rows that are not indexed yet,
+    // for example after an import, are checked too. `waiting` says that there are too many of them for the event loop.
     const word: WordCondition = { word: words[rarest]!, few: true };
     conditions[rarest] = found.rows[rarest]! + found.waiting <= FEW ? word : { ...word, waiting: true };
     return conditions;

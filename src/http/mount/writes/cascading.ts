@@ -4,8 +4,9 @@ import type { MountInPlace } from "../mount.ts";
 const cache = new WeakMap<MountInPlace, readonly MountInPlace[]>();
 
 /**
- * Returns the mounts whose records the database deletes together with a record of this one, at any depth: nested records, and records that
- * refer to it with `onDelete: "cascade"`. The mount itself is among them if its records refer to each other.
+ * Returns the mounts whose records the database deletes together with a record of this mount, at any depth: nested records, and records
+ * that refer to the record with `onDelete: "cascade"`. If the records of this mount refer to each other, the result contains this mount
+ * too.
  */
 export function cascadesFrom(mount: MountInPlace): readonly MountInPlace[] {
   let found = cache.get(mount);

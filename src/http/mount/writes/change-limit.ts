@@ -4,10 +4,10 @@ import { inTurns } from "../../scheduling/slices.ts";
 import { countLinkRows } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
 
-/** The maximum number of changes of one array. More would block a connection and all other writes for seconds. */
+/** The maximum number of changes that one array may cause. More changes would block all other writes for seconds. */
 export const MAX_CHANGES = 5000;
 
-/** The number of relation rows that count as one change. One statement writes thousands of them. */
+/** The number of link table rows that count as one change. One statement writes thousands of such rows. */
 const LINK_ROWS = 100;
 
 /** Returns the number of changes for the limit, if `linkRows` rows of link tables are written in addition. */
@@ -15,7 +15,7 @@ export function measureWeight(changes: number, linkRows: number): number {
   return changes + Math.ceil(linkRows / LINK_ROWS);
 }
 
-/** True if a change is counted by its relation rows. */
+/** Returns true if the limit counts the link table rows of a change and not the change. */
 export function isOfRelation({ kind, collection }: Change): boolean {
   return kind === "link" || (kind === "deleteAll" && collection.links !== undefined);
 }

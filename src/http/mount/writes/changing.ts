@@ -22,7 +22,7 @@ import { requireCollectionAsKnown, requireNothingThere, requirePreconditions } f
 import { furtherChanges, madeId, prepare, requireAllowed, buildValues } from "./preparing.ts";
 import { commitRemoval } from "./unlisting.ts";
 
-/** POST to a collection. */
+/** Answers POST to a collection. */
 export async function create(mount: MountInPlace, exchange: Exchange): Promise<Reply> {
   if (mount.arrays && Array.isArray(exchange.body?.value)) return createAll(mount, exchange, exchange.body.value);
   const idempotency = repeatable(mount, exchange);
@@ -59,7 +59,7 @@ function created(mount: MountInPlace, exchange: Exchange, row: Row, isReplay: bo
   return { ...showRow(mount, exchange, row), status: 201, cache: "private", headers };
 }
 
-/** PUT of one record: replaces it, or creates it if it does not exist and the caller may create it. */
+/** Answers PUT of one record. Replaces the record, or creates it if it does not exist and the caller may create it. */
 export async function replace(mount: MountInPlace, exchange: Exchange): Promise<Reply> {
   return untilSettled(mount, exchange, async () => {
     const row = await findVisible(mount, exchange);
@@ -83,7 +83,8 @@ async function createUnder(mount: MountInPlace, exchange: Exchange): Promise<Rep
   const outcome = await commit(mount, exchange, transaction, { kind: "create", action: null, before: null });
   if (outcome.kind === "written" || outcome.kind === "replayed")
     return created(mount, exchange, outcome.rows[0]!, false);
-  // Another request has created the record first. With `If-None-Match: *`, this request fails. Without, it replaces the record.
+  // Another request has created the record first. With `If-None-Match: *`, this request fails. Without it, this request replaces the
+  // record.
   if (outcome.kind === "taken" && outcome.change === 0 && outcome.column === "id") {
     if (exchange.call.header("if-none-match") !== undefined) throw problem("precondition_failed");
     if ((await findVisible(mount, exchange)) === null) throw problem("not_found");
@@ -93,8 +94,8 @@ async function createUnder(mount: MountInPlace, exchange: Exchange): Promise<Rep
 }
 
 /**
- * Ends the request unless the caller may reach every id. Otherwise a caller who creates records with chosen ids would learn which ids are
- * taken.
+ * Ends the request with 404 if the caller may not see every row. Such a caller could choose ids and learn from the response which hidden
+ * ids exist.
  */
 function requireMayCreate(mount: MountInPlace, exchange: Exchange): void {
   if (!reachesEveryRow(mount, exchange)) throw problem("not_found");
@@ -111,9 +112,7 @@ async function replaceRow(mount: MountInPlace, exchange: Exchange, row: Row): Pr
   return change(mount, exchange, row, { kind: "replace", draft, idempotency: null });
 }
 
-/**
- * PATCH of one record: the patch is applied to the representation that callers see, and the result is read as a whole.
- */
+/** Answers PATCH of one record. Applies the patch to the representation that callers see, and parses the result as a complete record. */
 export async function update(mount: MountInPlace, exchange: Exchange): Promise<Reply> {
   const idempotency = repeatable(mount, exchange);
   return answerOnce(exchange, idempotency, {
@@ -136,7 +135,10 @@ async function updateAnew(mount: MountInPlace, exchange: Exchange, idempotency: 
   });
 }
 
-/** Ends the request with `unseen` if the caller may not read the record. */
+/**
+ * Returns true if the caller may read the record. If the caller may not, and `unseen` is not null, ends the request with `unseen`: the body
+ * would reveal a part of the record.
+ */
 async function requireSeen(
   mount: MountInPlace,
   exchange: Exchange,
@@ -148,7 +150,10 @@ async function requireSeen(
   return mayRead;
 }
 
-/** Applies the patch. A patch that does not apply is reported only after the preconditions were checked. */
+/**
+ * Applies the patch. If it does not apply, checks the preconditions first, because a failed precondition is reported before a patch
+ * conflict.
+ */
 async function apply(
   patch: Patch,
   mount: MountInPlace,
@@ -169,7 +174,7 @@ interface Changing {
   readonly idempotency: Idempotency | null;
 }
 
-/** Makes one attempt. Returns null if another write came first and the caller sent no precondition. */
+/** Makes one attempt. Returns null if another write changed the record first and the write must be tried again. */
 async function change(
   mount: MountInPlace,
   exchange: Exchange,
@@ -189,13 +194,13 @@ async function change(
   const outcome = await commit(mount, exchange, transaction, { kind, action: null, before: row });
   if (outcome.kind === "written") return showChanged(mount, exchange, outcome.rows[0]!);
   if (outcome.kind === "replayed") return replayed(mount, exchange, outcome.rows[0]!);
-  // If only a field has changed that the service itself updates, the write is tried again and does not conflict.
+  // The service may have updated a `noted` field of the record in the meantime. That is no conflict, so the write is tried again.
   const isOnlyNoted = outcome.kind === "stale" && mount.noted !== undefined;
   if (isOnlyNoted || isOvertaken(outcome, exchange)) return null;
   throw refusal(outcome, mount, exchange);
 }
 
-/** DELETE of one record. */
+/** Answers DELETE of one record. */
 export async function remove(mount: MountInPlace, exchange: Exchange): Promise<Reply> {
   return untilSettled(mount, exchange, async () => {
     const row = await findVisible(mount, exchange);

@@ -33,14 +33,14 @@ import type { Written } from "./write.ts";
  */
 const ATTEMPTS = 30;
 
-/** The longest wait for a change of another process, in milliseconds. One change takes a few milliseconds. */
+/** The longest wait between two attempts, in milliseconds. A write of another process takes a few milliseconds. */
 const MOST_APART_MS = 128;
 
 /**
  * Tries a write until it succeeds, and returns its reply. A write without If-Match applies to any state of the record, so it is tried again
- * if another write came first. From the second attempt on, it waits in a queue of its record, and later writes of that record join the
- * queue. The queue orders only the writes of this process. So each failed attempt in the queue is followed by a random wait, which grows at
- * first.
+ * if another write came first. From the second attempt, it waits in the queue of its record, and later writes of that record join the
+ * queue. The queue orders only the writes of this process. Other processes may still write first, so a random wait follows each failed
+ * attempt in the queue. The wait grows up to `MOST_APART_MS`.
  */
 export async function untilSettled(
   mount: MountInPlace,
@@ -50,8 +50,8 @@ export async function untilSettled(
   const { lines } = exchange.service;
   const { id } = exchange.params;
   const record = `${mount.collection.name} ${id ?? ""}`;
-  // A write to a collection is tried before it joins the queue, because it may change other records. So is a write of a caller who may not
-  // see the record: it must not delay other callers.
+  // A write to a collection makes one attempt before it joins the queue, because it may change other records. A write of a caller who may
+  // not see the record does the same, because it must not delay other callers.
   const linesUp = id !== undefined && lines.has(record) && (await findVisible(mount, exchange)) !== null;
   if (!linesUp) {
     const reply = await attempt();
@@ -79,15 +79,15 @@ export interface WriteFacts {
   readonly action: string | null;
   /** The row before the write. Null if there was none, or if no row is changed. */
   readonly before: Row | null;
-  /** The index of its change in the transaction. Default: its index among the writings. */
+  /** The index of its change in the transaction. Default: its index in the list of writes. */
   readonly at?: number;
   /** The mount of the record. Default: the mount of the request. */
   readonly of?: MountInPlace;
 }
 
 /**
- * Commits a write and calls `afterWrite`. If the body was large, other requests run before the response is written, because it is large
- * too.
+ * Commits a write and calls `afterWrite`. If the body was large, other requests run before the response is written, because the response is
+ * large too.
  */
 export function commit(
   mount: MountInPlace,
@@ -98,7 +98,10 @@ export function commit(
   return commitAll(mount, exchange, transaction, [writing]);
 }
 
-/** Commits a write of several records, like `commit`. The first changes are those of the records, one for each. */
+/**
+ * Commits a write of several records, like `commit`. The transaction begins with one change for each record, unless `at` gives another
+ * index.
+ */
 export async function commitAll(
   mount: MountInPlace,
   exchange: Exchange,
@@ -159,7 +162,7 @@ export async function withAlongside(
   if (alongside.length === 0) return transaction;
   const more: Change[] = [];
   await inTurns(writings, ({ kind, action, before, of = mount }, at) => {
-    // A write through an older shape is reported as one of the newer resource, so that each table has one name.
+    // A write through an older shape is reported as a write of the newer resource, so that each table has one name.
     const { resource } = of.newer ?? of;
     const id = before === null ? (kind === "create" ? idMadeBy(transaction, at) : null) : (before.record["id"] as Key);
     const write: RecordWrite = { resource, kind, action, id, deletedWith: null, cause };
@@ -170,8 +173,8 @@ export async function withAlongside(
 }
 
 /**
- * Returns one write for each resource whose records the database will delete together with this record. The service does not know the
- * single records.
+ * Returns one write for each resource whose records the database will delete together with this record. It has no id, because the service
+ * does not know which records these are.
  */
 function deletedWith(
   of: MountInPlace,
@@ -185,7 +188,7 @@ function deletedWith(
   });
 }
 
-/** Returns the id of a new record: the given one, or a placeholder for the one that the store will assign. */
+/** Returns the id of a new record. If the store will assign the id, returns a placeholder for it. */
 function idMadeBy({ changes }: Transaction, at: number): Key | KeyOf {
   const change = changes[at];
   const insertedKey = change?.kind === "insert" ? change.key : undefined;
@@ -233,12 +236,12 @@ export function toStoredRecord({ record }: Row): StoredOf<Resource> {
   return record as StoredOf<Resource>;
 }
 
-/** Returns true if another write came first and this one must be tried again. */
+/** Returns true if another write changed the rows first and this write must be tried again. */
 export function isOvertaken(outcome: Unwritten, { call }: Exchange): boolean {
   if (outcome.kind === "refused") return outcome.name === OVERTAKEN;
   if (outcome.kind !== "stale" && outcome.kind !== "missing") return false;
-  // The precondition of the caller is only about the record. Other rows of the transaction may have changed too, and then the write is
-  // tried again.
+  // The precondition of the caller concerns only the record, which is the first change. If another row of the transaction has changed, the
+  // write is tried again.
   return outcome.change > 0 || call.header("if-match") === undefined;
 }
 

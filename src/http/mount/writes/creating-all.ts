@@ -67,7 +67,7 @@ async function repeated(mount: MountInPlace, exchange: Exchange, storedRows: rea
 }
 
 async function preparePart(mount: MountInPlace, exchange: Exchange, read: Draft, at: number): Promise<PreparedPart> {
-  // There is no existing record that could complete the draft, so it is complete.
+  // The draft of a new record is complete: it was read without an existing record.
   const draft = read as Draft<Resource, "made">;
   const { context } = exchange;
   const id = madeId(mount, exchange);

@@ -9,13 +9,13 @@ export interface DirectWrite {
   /** The row to change. Null for a new record. */
   readonly before: Row | null;
   readonly values: WrittenValues;
-  /** More changes for the transaction, after the record's own. `keyOf(0)` is the id of a new record. */
+  /** More changes for the transaction, after the change of the record. `keyOf(0)` is the id of a new record. */
   readonly changes: readonly Change[];
 }
 
 /**
- * Writes one record for a custom endpoint, with the events and hooks of every write. `beforeWrite` is not called. The first row of the
- * outcome is the record.
+ * Writes one record for a custom endpoint, with the events and `afterWrite` of every write. Does not call `beforeWrite`. The first row of
+ * the outcome is the record.
  */
 export function writeDirectly(
   mount: MountInPlace,

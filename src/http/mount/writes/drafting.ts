@@ -41,7 +41,7 @@ export interface SentTarget {
   readonly record: StoredRecord | null;
   /** True if the body need not have all fields. */
   readonly partial?: boolean;
-  /** The names of the fields that the service filled in from the record, if the caller may not read it. */
+  /** The names of the fields that the service filled in from the record. Present only if the caller may not read the record. */
   readonly hidden?: ReadonlySet<string>;
 }
 
@@ -71,16 +71,16 @@ export function readSent(mount: MountInPlace, context: Context, whole: unknown, 
   return toldAsOlder(mount, () => readWhole(newer.resource, context, made, target, (name) => olderName(older, name)));
 }
 
-/** A change of a record, before the record is read. */
+/** A patch in the body, which is parsed before its record is loaded. */
 export interface Patch {
   /**
    * Applies the patch to the visible fields of a record, and reads the result as a complete record. Throws `patch_conflict` if the patch
    * does not apply. If the caller may not read the record, the result depends only on the patch, so that it reveals nothing.
    */
   applyTo(record: StoredRecord, mayRead: boolean): Eventually<Draft>;
-  /** Ends the request if the patch is wrong for every record. Called if the record is missing. */
+  /** Ends the request if the patch is invalid for every record. Called if the record does not exist. */
   requireSound(): void;
-  /** The problem for a caller who may not read the record and whose patch would reveal a part of it. Null otherwise. */
+  /** The problem for a caller who may not read the record. Null if the patch reveals nothing of the record. */
   readonly unseen: Problem | null;
 }
 
@@ -117,8 +117,8 @@ export function requirePatch(mount: MountInPlace, context: Context, id: Key): Pa
 }
 
 /**
- * Reads a merge patch. If the caller may not read the record, each sent field replaces the whole field, because a merge would depend on
- * hidden values.
+ * Applies a merge patch to a record and parses the result. If the caller may not read the record, a sent field replaces the whole field,
+ * because a merge would depend on hidden values.
  */
 export function readMerged(
   mount: MountInPlace,
@@ -132,7 +132,7 @@ export function readMerged(
   return readSent(mount, context, merged(base, value), { id, record, ...hiddenIn(current, named, mayRead) });
 }
 
-/** Returns the names of the fields that come from the record, if the caller may not read it. */
+/** Returns the names of the fields that come from the record. Returns none if the caller may read the record. */
 function hiddenIn(
   current: Readonly<Record<string, unknown>>,
   named: ReadonlySet<string>,
@@ -142,8 +142,8 @@ function hiddenIn(
 }
 
 /**
- * Returns the problem for a JSON Patch of a caller who may not read the record. With a patch of nested values, or with other operations
- * than `add` and `replace`, the caller could guess values.
+ * Returns the problem for a JSON Patch of a caller who may not read the record. Returns null if every operation adds, replaces or removes a
+ * whole field that callers may send. Any other operation depends on the current values, so the caller could guess them.
  */
 function unseenPatch(resource: Resource, operations: readonly Operation[]): Problem | null {
   const at = operations.findIndex(
@@ -154,8 +154,8 @@ function unseenPatch(resource: Resource, operations: readonly Operation[]): Prob
 }
 
 /**
- * Does the same for a whole representation. A field that only the service sets must have its current value there, so the caller could guess
- * it.
+ * Returns the problem for a body that contains fields which only the service sets, from a caller who may not read the record. Such a field
+ * must have its current value, so the caller could guess the value. Returns null if the body has no such field.
  */
 export function unseenFields(resource: Resource, sent: unknown): Problem | null {
   const serviceFields = isObject(sent)
@@ -169,7 +169,7 @@ export function unseenFields(resource: Resource, sent: unknown): Problem | null 
   return issues.length === 0 ? null : problem("invalid", { issues });
 }
 
-/** Returns the sent fields without those that only the service sets. */
+/** Returns the sent fields without the fields that only the service sets. */
 export function withoutGiven(
   resource: Resource,
   sent: Readonly<Record<string, unknown>>,
@@ -177,14 +177,14 @@ export function withoutGiven(
   return Object.fromEntries(Object.entries(sent).filter(([name]) => !isGiven(resource, name)));
 }
 
-/** Notes the deprecated fields in the request. */
+/** Marks the deprecated fields of a body as used, so that the response announces them. */
 export function noteGoing(resource: Resource, context: Context, sent: unknown): void {
   if (resource.deprecations !== null) getExchange(context).useDeprecated(goingInBody(resource, sent));
 }
 
 /**
- * Ends the request if a patch removes a field that only the service sets. A body may leave out such a field, but a patch that removes it
- * asks for a change.
+ * Ends the request if a patch removes a field that only the service sets. A complete body may omit such a field, but a patch that removes
+ * the field is a change.
  */
 function requireReadOnlyKept(resource: Resource, operations: readonly Operation[], patched: unknown): void {
   const issues = operations.flatMap((operation): Issue[] => {
@@ -217,7 +217,7 @@ function requireValue(resource: Resource, context: Context): unknown {
 }
 
 /**
- * Returns the sent value, with the JSON text of XML parsed for fields of any JSON value. Ends the request if it is
+ * Returns the sent value. In XML, a field with a JSON value is sent as JSON text, which is parsed here. Ends the request if that text is
  * invalid.
  */
 function sentValue({ fields }: Resource, { value, leavesAreText }: ReceivedBody): unknown {
@@ -245,7 +245,7 @@ function sentValue({ fields }: Resource, { value, leavesAreText }: ReceivedBody)
   return read;
 }
 
-/** Merges a patch. A null removes a member (RFC 7396), but a record keeps its members: removed ones become null. */
+/** Merges a patch. In RFC 7396, a null removes the member. A record always has all members, so the member becomes null. */
 function merged(current: Readonly<Record<string, unknown>>, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const removed = Object.entries(patch).filter(([, value]) => value === null);
@@ -272,8 +272,8 @@ function readWhole(
 }
 
 /**
- * Returns the problem if the result depends on a hidden field. It has no pointer, because the sent fields are not wrong. It is the same for
- * each hidden value, so the response reveals none.
+ * Returns the problem for a body that may be invalid together with a hidden field. It has no pointer, because the sent fields are not
+ * wrong. It is the same for every value of the hidden field, so it does not reveal the value.
  */
 function undecided({ fields }: Resource, hidden: string, findName: FindName): Problem {
   const name = findName(hidden) ?? "another field";
@@ -285,7 +285,7 @@ function undecided({ fields }: Resource, hidden: string, findName: FindName): Pr
 /** Returns the name of a field in the shape of the request. Returns null if the shape does not have it. */
 type FindName = (name: string) => string | null;
 
-/** Requires TLS for a password, as at a login, so that it cannot be read on its way. */
+/** Ends the request if it sends a password without TLS, as at a login. Others could read the password on the network. */
 function requireSecret({ fields }: Resource, context: Context, whole: unknown): void {
   if (getExchange(context).service.allowsCleartextLogins || !isObject(whole)) return;
   for (const [name, { options }] of Object.entries(fields))

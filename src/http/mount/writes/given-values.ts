@@ -3,12 +3,12 @@ import { Flaw, isShown, type Field } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { WrittenValues } from "../../../store/store.ts";
 
-/** Creates the fault of the code that gave a value, for example `a wrong title: …`. */
+/** Creates the fault that a hook or an action returned a wrong value. `what` completes the sentence, for example `a wrong title: …`. */
 export type MakeFault = (what: string) => TypeError;
 
 /**
- * Reads the values that a hook or an action gives for a record. Each is read by its field, so that responses show only
- * declared values.
+ * Reads the values that a hook or an action returns for a record. Each value is parsed by its field, so that responses show only values
+ * that fit the declaration.
  */
 export function readGiven(
   fields: Resource["fields"],
@@ -19,7 +19,7 @@ export function readGiven(
   return Object.fromEntries(
     entries.map(([name, value]) => {
       const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-      // A hidden field may be stored in another form than the one that clients send. The id of the parent is not a field.
+      // Not parsed: a hidden field, which may be stored in another form than clients send, and the id of the parent, which is not a field.
       const isRead = field !== undefined && isShown(field) && !isKeyOf(value);
       return [name, isRead ? readValue(name, field, value, fault) : value];
     }),

@@ -41,14 +41,14 @@ export const idempotencyCountsCollection: Collection = {
   indexes: [["caller"]],
 };
 
-/** A write that is stored for repeats. */
+/** A write whose outcome is stored, so that a repeated request with the same `Idempotency-Key` gets the same outcome. */
 export interface StoredWrite {
   readonly idempotency: Idempotency;
-  /** The length of its records in the stored form. */
+  /** The length of its records in the stored form, in octets. */
   readonly octets: number;
 }
 
-/** Returns the write with the length of its records in the stored form. Returns null if it is not stored. */
+/** Returns the write with the length of its records in the stored form. Returns null if the request has no `Idempotency-Key`. */
 export function keptWith(idempotency: Idempotency | null, records: readonly StoredRecord[]): StoredWrite | null {
   return idempotency === null ? null : { idempotency, octets: octetsKept(idempotency, records) };
 }
@@ -60,8 +60,8 @@ export function octetsKept(idempotency: Idempotency, records: readonly StoredRec
 }
 
 /**
- * Returns the transaction of a write. If its outcome is stored, the transaction also counts it, and is refused if the caller has stored too
- * many.
+ * Returns the transaction of a write. If the outcome is stored, the transaction also counts it for the caller. The store refuses the
+ * transaction if the caller has stored too many outcomes on this day.
  */
 export function withRepeats(exchange: Exchange, changes: readonly Change[], stored: StoredWrite | null): Transaction {
   if (stored === null) return { changes };
@@ -130,7 +130,10 @@ export function repeatable(
   };
 }
 
-/** Returns the caller under which keys are stored. A key contains no space, so an administrator who acts for a user is another caller. */
+/**
+ * Returns the text for the caller in a stored key. An administrator who acts for a user has the ids of both, separated by a space. A key
+ * contains no space, so it cannot imitate this text.
+ */
 function formatCaller(identity: Identity | null): string {
   if (identity === null) return "anonymous";
   return identity.actor === undefined ? String(identity.id) : `${identity.id} ${identity.actor.id}`;
@@ -139,17 +142,18 @@ function formatCaller(identity: Identity | null): string {
 /** The result of an earlier write with the same key. */
 export type Repeated = Extract<Recalled, { readonly kind: "replayed" }>;
 
-/** The ways to answer a write. */
+/** The two ways to answer a request that may be a repeat. */
 interface Answers {
-  /** Makes the write for the first time. */
+  /** Writes, and returns the reply. Called if no outcome is stored. */
   readonly anew: () => Promise<Reply>;
   /** Returns the reply for an earlier request with the same key. */
   readonly again: (earlier: Repeated) => Eventually<Reply>;
 }
 
 /**
- * Answers a request that may be a repeat. Looks for an earlier outcome before it reads the request, because the same request may be invalid
- * now. If the write is refused, looks again: a request with the same key may have been committed in the meantime and be the reason.
+ * Answers a request that may be a repeat. Looks for a stored outcome before it checks the request, because the same request may be invalid
+ * now. If the write is refused, looks again. A concurrent request with the same key may have been committed in the meantime, and may be the
+ * reason for the refusal.
  */
 export async function answerOnce(
   exchange: Exchange,

@@ -7,8 +7,8 @@ import type { MountInPlace } from "../mount.ts";
 import { measureLongest, MOST_OCTETS } from "../reads/page-length.ts";
 
 /**
- * Counts the octets of the records that one attempt reads to change them. Together with the bodies of its requests, one caller may hold at
- * most 8 MiB in memory.
+ * Counts the octets of the records that one attempt reads in order to change them. These records and the bodies of all requests of one
+ * caller may occupy at most 8 MiB of memory.
  */
 export class ReadOctets {
   readonly #exchange: Exchange;
@@ -22,7 +22,7 @@ export class ReadOctets {
     this.#tooMany = tooMany;
     this.#read = read;
     const room = resolveHold(exchange).room();
-    // A page ends only after a record that exceeds the limit, so there must be room for one record.
+    // A page ends after the record that exceeds its limit, so memory for one more record is reserved.
     this.#most = room - Math.min(measureLongest((newer ?? { resource }).resource), room / 8);
   }
 
@@ -30,19 +30,19 @@ export class ReadOctets {
     return this.#read;
   }
 
-  /** True if the records are large. The request then writes, shows and keeps only the parts that it needs. */
+  /** True if the records are large. The request then writes only changed columns, and stores only the ids of its response. */
   get areMany(): boolean {
     return this.#read > MOST_OCTETS;
   }
 
-  /** The length after which the next page ends. */
+  /** The length limit of the next page, in octets. */
   get nextPage(): number {
     return Math.max(1, Math.min(MOST_OCTETS, this.#most - this.#read));
   }
 
   /**
-   * Ends the request if there are too many octets: with `tooMany` if this request alone reads too much, with 503 if other requests of the
-   * same caller hold too much.
+   * Adds octets. Ends the request with `tooMany` if this request reads too much, and with 503 if other requests of the same caller occupy
+   * too much memory.
    */
   take(octets: number): void {
     this.#read += octets;
@@ -84,12 +84,15 @@ export async function findRows(
 }
 
 /**
- * The number of records in the first piece. The size of the next pieces follows from the size of these records, because PostgreSQL makes
- * the JSON of all records up to the limit of a page.
+ * The number of records in the first piece. The length of these records determines the number of records in the next piece. PostgreSQL
+ * creates the JSON of all requested records, even if the page ends earlier, so the number must not be much too large.
  */
 const FIRST = 64;
 
-/** Reads the records with these ids, whole or some columns, in pieces of about 1 MiB and in the order of their ids. Each piece waits for its turn. */
+/**
+ * Reads all or some columns of the records with these ids, in the order of their ids. Yields pieces of about 1 MiB, and lets other requests
+ * run before each piece.
+ */
 export async function* readRecords(
   { service: { store } }: Exchange,
   { collection, columns }: { readonly collection: Collection; readonly columns?: readonly string[] },

@@ -6,9 +6,9 @@ import type { WriteFacts } from "./committing.ts";
 import type { ReadOctets } from "./large-reads.ts";
 
 /**
- * Reduces the updates of large records: each writes only the changed columns, and its outcome contains only these and
- * the computed ones. If another change may alter the same rows, the outcome contains whole rows, and they count as read
- * a second time.
+ * Reduces the updates of large records. Each update writes only the changed columns, and its outcome contains only these and the computed
+ * columns. If another change of the transaction may write the same rows, the updates stay whole, and their rows count as read a second
+ * time.
  */
 export async function slimmed(
   { collection }: Pick<MountInPlace, "collection">,

@@ -7,10 +7,10 @@ import type { MountInPlace } from "../mount.ts";
 import { asOlder } from "../older/translating.ts";
 import { findMount, referenced, tellOperator } from "./referring.ts";
 
-/** The outcome of a transaction that was not written. */
+/** The outcome of a transaction that wrote nothing. */
 export type Unwritten = Exclude<Outcome, { readonly kind: "written" } | { readonly kind: "replayed" }>;
 
-/** Returns the problem for the caller if the store did not write. */
+/** Returns the problem for a transaction that wrote nothing, with the field names of the requested shape. */
 export function refusal(outcome: Unwritten, mount: MountInPlace, exchange: Exchange): Error {
   return asOlder(mount, refusalIn(outcome, mount, exchange));
 }
@@ -56,7 +56,10 @@ export function takenAt(pointer: string): Problem {
   return problem("taken", { issues: [{ pointer, code: "taken", detail: "This value is already taken." }] });
 }
 
-/** Returns the problem for a missing id. An existing table may require that the client chooses the keys. */
+/**
+ * Returns the problem for a new record without an id, in an existing table that does not generate ids. The client must choose the id. If no
+ * caller may choose one, returns a fault.
+ */
 function idNeeded({ resource: { name, path, id }, permissions }: MountInPlace): Error {
   if (permissions.replace === undefined)
     return new TypeError(
@@ -67,7 +70,10 @@ function idNeeded({ resource: { name, path, id }, permissions }: MountInPlace): 
   return problem("invalid", { issues: [{ pointer: "/id", code: "required", detail }] });
 }
 
-/** Returns the problem for the name of a `require`: a code of the catalogue, or a problem of the mount. */
+/**
+ * Returns the problem for a failed `require` with this name: a code of the catalogue, a problem of the mount, or `conflict` for any other
+ * name.
+ */
 function refusedAs(name: string, mount: MountInPlace): AnyProblem {
   if (isCode(name)) return name;
   return ownAmong(problemsNamedBy(mount)).find(({ code }) => code === name) ?? "conflict";

@@ -1,12 +1,12 @@
 import type { Change } from "../../../store/store.ts";
 import type { WriteFacts } from "./committing.ts";
 
-/** The part of one record in the transaction of an array. */
+/** The changes of one record in the transaction of an array. */
 export interface Part {
   /** The index of the record in the array. */
   readonly at: number;
   readonly own: Change;
-  /** Further changes. In them, `keyOf(0)` is the record's own id. */
+  /** Further changes. `keyOf(0)` in them is the id of this record. */
   readonly further: readonly Change[];
   /** The number of link rows that these changes add and delete. */
   readonly linkRows: number;

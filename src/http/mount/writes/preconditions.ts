@@ -8,7 +8,9 @@ import type { MountInPlace } from "../mount.ts";
 import { tagOfCollection } from "../reads/listing.ts";
 import { tagOfRow } from "../reads/reading.ts";
 
-/** Returns the ETags of the row in every representation (`stateIn`). With `isOld`, also the revision, which was the ETag until 0.2. */
+/**
+ * Returns the ETags of the row in every format. With `isOld`, also returns the ETags from its revision, which were used before version 0.2.
+ */
 export function tagsOfState(mount: MountInPlace, exchange: Exchange, row: Row, isOld: boolean): readonly string[] {
   const { formats } = exchange.service;
   const tags = everyTag(formats, stateIn(tagOfRow(mount, exchange, row)));
@@ -16,15 +18,15 @@ export function tagsOfState(mount: MountInPlace, exchange: Exchange, row: Row, i
 }
 
 /**
- * Returns true if `If-Match` is one ETag of version 0.1. A list of such ETags is not accepted, because it could guess a revision by trying
- * many at once.
+ * Returns true if `If-Match` is one ETag of version 0.1. Such an ETag is a revision, which is easy to guess. A list of them is not
+ * accepted, because a client could try many revisions at once.
  */
 export function isOldTag(ifMatch: string | undefined): boolean {
   return ifMatch !== undefined && /^"-?\d{1,16}(?:-[\w-]+)?"$/.test(ifMatch);
 }
 
 /**
- * Ends the request if `If-Match` or `If-None-Match` is false for the row (RFC 9110 §13.2.2). The ETag may be that of any representation.
+ * Ends the request if `If-Match` or `If-None-Match` is false for the row (RFC 9110 §13.2.2). The client may send the ETag of any format.
  */
 export function requirePreconditions(mount: MountInPlace, exchange: Exchange, row: Row): void {
   const { call } = exchange;
@@ -34,14 +36,14 @@ export function requirePreconditions(mount: MountInPlace, exchange: Exchange, ro
   requirePreconditionsHold(call, tags, stateIn);
 }
 
-/** Ends the request if it requires an existing record. */
+/** Ends the request if its preconditions require an existing record. Used before a record is created. */
 export function requireNothingThere({ call }: Exchange): void {
   if (checkPreconditions(call, null).kind !== "proceed") throw problem("precondition_failed");
 }
 
 /**
- * Ends a creation if its preconditions are false for the collection that it names. The collection always exists, and its ETag is that of
- * its first page as the caller sees it. This is checked before the write and not in its transaction.
+ * Ends a request to the collection if its preconditions are false for the collection. The collection always exists. Its ETag is the ETag of
+ * its first page, as this caller sees it. The check is made before the write and not in its transaction.
  */
 export function requireCollectionAsKnown(mount: MountInPlace, exchange: Exchange): Eventually<void> {
   const { call, service } = exchange;

@@ -15,8 +15,8 @@ import { readGiven } from "./given-values.ts";
 import { preparedMistakes, type Prepared, type Write, type WriteOfRecord } from "./write.ts";
 
 /**
- * Throws unless the caller may write the resulting record, and the record can be shown. A caller whose permission allows only some rows may
- * create and leave only such rows.
+ * Ends the request with 403 if the permission narrows the caller to some rows and the resulting record is not one of them. Throws a fault
+ * if the record cannot be shown.
  */
 export function requireAllowed(
   mount: MountInPlace,
@@ -28,12 +28,12 @@ export function requireAllowed(
   requireShowable(mount, record);
 }
 
-/** Calls the hook of the mount, and returns what it adds to a write. */
+/** Calls `beforeWrite` of the mount, and returns the values and changes that it adds to a write. */
 export async function prepare(mount: MountInPlace, write: WriteOfRecord): Promise<Prepared> {
   const { beforeWrite, resource, collection } = mount;
   await giveWay(write.context.body);
   if (beforeWrite === null) return {};
-  // The values are checked, so the hook must not change them. It returns additional values, which are checked too.
+  // The values have been checked, so the hook must not change them. It can return additional values, which are checked too.
   Object.freeze(write.draft?.values);
   Object.freeze(write.draft?.transient);
   Object.freeze(write.current);
@@ -45,7 +45,7 @@ export async function prepare(mount: MountInPlace, write: WriteOfRecord): Promis
   if (mistakes.length > 0) throw fault(`something wrong: ${mistakes.join("; ")}`);
   if (prepared.values === undefined) return prepared;
   const complete = (): ReturnType<NonNullable<Prepared["complete"]>> => prepared.complete?.() ?? [];
-  // The hook belongs to the newer shape, for every shape of the request.
+  // The hook always returns values of the newer shape, even if the request uses an older shape.
   const { fields } = (mount.newer ?? mount).resource;
   return { ...prepared, values: readGiven(fields, prepared.values, fault), complete };
 }
@@ -68,8 +68,8 @@ export async function furtherChanges(
 const leftOut = new WeakMap<Resource["fields"], readonly string[]>();
 
 /**
- * Returns the required fields of a new record that no client may send and the service does not generate. Usually there
- * are none.
+ * Returns the required fields that only a hook can fill: no client may send them, and the service does not generate them. Most resources
+ * have none.
  */
 function leftToHooks(fields: Resource["fields"]): readonly string[] {
   const cached = leftOut.get(fields);
@@ -83,7 +83,7 @@ function leftToHooks(fields: Resource["fields"]): readonly string[] {
   return found;
 }
 
-/** Returns the values of a new record, with the parent in its path. */
+/** Returns the values of a new record, with the id of its parent. Throws a fault if a required field has no value. */
 export function buildValues(
   { resource, newer }: MountInPlace,
   { params }: Exchange,
@@ -100,7 +100,7 @@ export function buildValues(
   return parentColumn === null ? values : { [parentColumn]: params[parentColumn]!, ...values };
 }
 
-/** Returns the id of a new record if the service generates it. Returns null if the store assigns one. */
+/** Returns a new id if the service generates the ids of this resource. Returns null if the store assigns them. */
 export function madeId({ resource }: MountInPlace, { service, call }: Exchange): string | null {
   return resource.id === "uuid" ? service.makeUUID(call.now) : null;
 }

@@ -12,13 +12,16 @@ export function findMount(mounts: readonly MountInPlace[], table: string): Mount
   return mounts.find(keepsIn) ?? null;
 }
 
-/** Returns the problem for a record that other records refer to. Only a caller who may see those gets their name. */
+/** Returns the problem for a record that other records refer to. It names these records only if the caller may list or read them. */
 export function referenced(by: MountInPlace | null, exchange: Exchange, how: string): Problem {
   if (by === null || !maySee(by, exchange)) return problem("referenced");
   return problem("referenced", { detail: `The record is still referenced by ${how}.` });
 }
 
-/** Logs the name of a table that has no resource. The response does not contain it, but the operator needs it. */
+/**
+ * Logs the name of a table that refers to the record and has no resource. The response does not name the table, but the operator needs the
+ * name.
+ */
 export function tellOperator(table: string, { resource }: MountInPlace, { service, call }: Exchange): void {
   const message = `The request ${call.requestId} was refused: a record of ${resource.plural} is still referenced by the table ${table}, which no resource has.`;
   service.observe?.({ kind: "notice", level: "info", message });

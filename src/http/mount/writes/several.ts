@@ -39,7 +39,7 @@ export function requireMembers(value: unknown): readonly unknown[] {
   throw invalid([{ pointer: "", code, detail }]);
 }
 
-/** Reads each member. Ends the request with the issues of all of them, at most a hundred. */
+/** Reads each member. Ends the request if members have issues, with the first hundred issues. */
 export async function readEach<M, T>(members: readonly M[], read: (member: M, at: number) => T): Promise<readonly T[]> {
   const done: T[] = [];
   const found = new FoundIssues();
@@ -76,7 +76,7 @@ export class FoundIssues {
   }
 }
 
-/** Calls `complete` of a record's hook and returns the part. Called after the preconditions of all records were checked. */
+/** Calls `complete` of the hook and returns the changes of one record. Called after the preconditions of all records were checked. */
 export type PreparedPart = () => Promise<Part>;
 
 /** Runs a step for each item, one after another. */
@@ -89,7 +89,7 @@ export async function inOrder<T, R>(
   return done;
 }
 
-/** Does work for one record of an array. Adds its index to a problem. */
+/** Runs work for one record of an array. If it throws a problem, the pointers of the problem get the index of the record. */
 export async function runAtIndex<T>(at: number, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -106,7 +106,7 @@ interface Committing {
 }
 
 /**
- * Writes all parts in one transaction. `owners` has the index in the array for each change. Ends the request if there
+ * Writes the changes of all records in one transaction. `owners` contains the index in the array for each change. Ends the request if there
  * are too many changes.
  */
 export async function commitParts(
@@ -163,7 +163,7 @@ function* joined(parts: readonly Part[]): Pieces<Joined> {
   };
 }
 
-/** Returns the change with a new position in each `keyOf`. */
+/** Returns the change with new indexes in each `keyOf`. The indexes change when the changes of several records become one list. */
 export function moved(change: Change, place: (made: number) => number): Change {
   const move = <T>(value: T): T | KeyOf => (isKeyOf(value) ? keyOf(place(value.keyOf)) : value);
   if (change.kind === "link") return { ...change, record: move(change.record) };
@@ -175,7 +175,7 @@ export function moved(change: Change, place: (made: number) => number): Change {
   return { ...moved, values: Object.fromEntries(values) as WrittenValues };
 }
 
-/** Returns the problem of a write that the store refused. It points to the record that caused it. */
+/** Returns the problem of a write that the store refused. It points to the record that caused the refusal. */
 export function buildRefusal(
   outcome: Unwritten,
   mount: MountInPlace,
@@ -198,7 +198,7 @@ export function notFound(places: readonly number[]): Problem {
   return problem("not_found", { issues: places.map((at) => ({ pointer: `/${at}/id`, code: "not_found", detail })) });
 }
 
-/** Returns the problem for records whose state differs from their `if_match`. */
+/** Returns the problem for records that have changed, so that their `if_match` is false. */
 export function stale(places: readonly number[]): Problem {
   const detail = "The record is in another state.";
   return problem("precondition_failed", {
@@ -222,8 +222,8 @@ export async function showAll(
 }
 
 /**
- * Returns the reply to a repeated request, without records. Used if the records have changed since, so that the first response cannot be
- * made again.
+ * Returns the reply to a repeated request, without records. Used if a record has changed since the first response, so that the response
+ * cannot be created again.
  */
 export function withoutRecords(status: 201 | 204): Reply {
   return { status, headers: [REPLAYED] };

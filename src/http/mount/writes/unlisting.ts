@@ -10,7 +10,7 @@ import { MAX_RECORDS, moved } from "./several.ts";
 
 /**
  * Deletes a record and removes its id from the lists of ids in other records. Each of those records gets a new revision, an event and
- * `afterWrite`, as with any write. `changes` are those of the deletion, its own first.
+ * `afterWrite`, as with any write. `changes` are the changes of the deletion. The first one deletes the record.
  */
 export async function commitRemoval(
   mount: MountInPlace,
@@ -49,8 +49,8 @@ function linksByMount({ listedBy }: MountInPlace): ReadonlyMap<MountInPlace, rea
 }
 
 /**
- * Returns the records with the id in a list: whole for a hook, otherwise only the lists. Ends the request if one
- * transaction cannot change so many.
+ * Returns the records with the id in a list. For a mount with `afterWrite` the records are complete. Otherwise they have only their lists.
+ * Ends the request if there are too many records for one transaction.
  */
 async function listing(
   exchange: Exchange,
@@ -61,8 +61,8 @@ async function listing(
     referenced(of, exchange, `${which}, and so many are not changed at once. Take it out of some of them first`);
   const states = await exchange.service.store.list({
     collection: of.collection,
-    // For one list, its link table has the records. For several lists, all records may have to be scanned, which runs outside of the event
-    // loop.
+    // For one list, the link table gives the records. For several lists, the store may have to scan all records, so this is a long read
+    // outside of the event loop.
     where: links.length === 1 ? selectedBy(links[0]!, [id]) : { any: links.map((link) => selectedBy(link, [id])) },
     sort: [{ column: "id" }],
     limit: MAX_RECORDS + 1,
@@ -77,7 +77,7 @@ async function listing(
   const ids = [...revisions.keys()] as readonly Key[];
   for await (const records of readRecords(exchange, { collection: of.collection, ...columns }, ids, octets))
     for (const record of records) rows.push({ revision: revisions.get(record["id"])!, record });
-  // A hook also gets the records after the write.
+  // `afterWrite` also gets the records after the write, so they are counted a second time.
   if (of.afterWrite !== null) octets.take(octets.read - read);
   return { rows, octets: octets.read };
 }
@@ -104,8 +104,8 @@ function without(
 }
 
 /**
- * Returns the outcome as if the deletion were the first change. If one of the other records has changed, or another record has added the
- * id, the deletion is tried again.
+ * Returns the outcome as if the deletion were the first change. If a record with the id in a list has changed, or another record has added
+ * the id to its list, returns `OVERTAKEN`: the deletion is tried again.
  */
 function asOfRemoval(outcome: Outcome, { listedBy }: MountInPlace, at: number): Outcome {
   if (!("change" in outcome)) return outcome;

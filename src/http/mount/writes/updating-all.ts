@@ -47,15 +47,15 @@ interface Patch {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** A patch, and the part of its record that the permission and the preconditions need. */
+/** A patch, and the columns of its record that the permission and the preconditions need. */
 interface PatchTarget {
   readonly patch: Patch;
-  /** Null if there is no record that the caller may change. */
+  /** Null if the record does not exist, or if the caller may not change it. */
   readonly row: Row | null;
   readonly only: Where | null;
 }
 
-/** A patch, its record, and the result. */
+/** A patch, its record, and the draft that the patch results in. */
 interface Drafted {
   readonly patch: Patch;
   readonly row: Row;
@@ -100,7 +100,7 @@ async function attempt(
   const prepared = await inOrder(drafted, (each) => preparePart(mount, exchange, each));
   await requireCollectionAsKnown(mount, exchange);
   const parts = await inOrder(prepared, (complete) => complete());
-  // Always in the order of the ids, so that two such writes do not deadlock.
+  // Sorted by id, so that two concurrent writes of arrays lock the rows in the same order and cannot deadlock.
   const sorted = parts.toSorted((one, other) => (patches[one.at]!.id < patches[other.at]!.id ? -1 : 1));
   const { outcome, owners } = await commitParts(mount, exchange, sorted, { idempotency, octets });
   if (outcome.kind === "written")
@@ -112,7 +112,7 @@ async function attempt(
   throw buildRefusal(outcome, mount, exchange, { owners, count: parts.length });
 }
 
-/** Reads one member. `taken` holds the ids of the earlier ones. */
+/** Parses one member of the array. `taken` contains the ids of the earlier members. */
 function readPatch(member: unknown, at: number, taken: Set<Key>, kind: IdKind): Patch {
   if (!isObject(member))
     throw invalid([{ pointer: "", code: "invalid", detail: "An object with an id and what changes is required." }]);
@@ -180,14 +180,15 @@ async function othersIn(
   return others;
 }
 
-/** Returns the problem for records that are missing or have another state. Issues of the patches themselves are thrown first. */
+/** Returns the problem for records that are missing or whose `if_match` is false. Throws the issues of the patches first. */
 async function refusalBefore(
   mount: MountInPlace,
   exchange: Exchange,
   knownRecords: readonly PatchTarget[],
 ): Promise<Problem> {
   await readEach(knownRecords, ({ patch: { id, value }, row }) => {
-    // A field that only the service sets may be sent with its current value. Only the whole record shows whether it is the same.
+    // A field that only the service sets may be sent with its current value. Here the record is not loaded, so the value cannot be compared
+    // and the field is ignored.
     const sent = row === null ? value : withoutGiven(mount.resource, value);
     return readSent(mount, exchange.context, sent, { id, record: null, partial: true });
   });
@@ -196,7 +197,7 @@ async function refusalBefore(
   return stale(await othersIn(mount, exchange, knownRecords));
 }
 
-/** Reads the records in pieces and applies the patches. Ends the request with the issues of all of them. */
+/** Reads the records in pieces and applies the patches. If results are invalid, ends the request with the issues of all records. */
 async function draftAll(
   mount: MountInPlace,
   exchange: Exchange,
@@ -251,7 +252,7 @@ function preparePart(
   });
 }
 
-/** Replies to a repeat. */
+/** Answers a repeated request. */
 async function repeated(
   mount: MountInPlace,
   exchange: Exchange,
@@ -262,7 +263,7 @@ async function repeated(
   return rows === null ? withoutRecords(204) : shown(mount, exchange, patches, rows, { isReplay: true });
 }
 
-/** Returns the reply with all records, in the order of the array. If the caller may change a record but not read it, the reply has none. */
+/** Returns the reply with all records, in the order of the array. If the caller may not read one of them, the reply has no records. */
 async function shown(
   mount: MountInPlace,
   exchange: Exchange,

@@ -26,7 +26,7 @@ type WriteKind = "create" | "replace" | "update" | "delete";
 /** A write that is about to happen. `kind` distinguishes the kinds. */
 export type Write<R extends Resource = Resource, K extends WriteKind = WriteKind> = Writes<R>[K] & OfTable<R>;
 
-/** The same, before its table is added. */
+/** A write without `collection`, which is added before the hook is called. */
 export type WriteOfRecord = Writes<Resource>[WriteKind];
 
 interface OfTable<R extends Resource> {
@@ -44,10 +44,10 @@ interface Writes<R extends Resource> {
 interface Creation<R extends Resource> {
   readonly kind: "create";
   readonly context: Context;
-  /** Null if the store assigns one. */
+  /** Null if the store assigns the id. */
   readonly id: RecordOf<R>["id"] | null;
   readonly current: null;
-  /** The sent values, with those that the service adds. */
+  /** The sent values, with the values that the service adds. */
   readonly draft: Draft<R, "made">;
 }
 
@@ -70,16 +70,16 @@ interface RecordRemoval<R extends Resource> {
   readonly draft: null;
 }
 
-/** A finished write, as `afterWrite` gets it: after the commit and before the response. */
+/** A committed write, as `afterWrite` gets it. The response has not been sent yet. */
 export interface Written<R extends Resource = Resource> {
   readonly kind: WriteKind | "action";
   /** The name of the action. Null for other writes. */
   readonly action: string | null;
-  /** Null if there is no single record: an action on the collection. */
+  /** Null for an action on the collection. */
   readonly id: RecordOf<R>["id"] | null;
   /** The record before the write, with hidden columns. Null if there was none. */
   readonly before: StoredOf<R> | null;
-  /** The record after the write. Null if it was deleted, or if there is no single record. */
+  /** The record after the write. Null if it was deleted, and for an action on the collection. */
   readonly after: StoredOf<R> | null;
   readonly cause: Cause;
 }
@@ -89,13 +89,13 @@ export type PreparedValues<R extends Resource> = { readonly [K in keyof Writable
 
 /** The additions to a write. */
 export interface Prepared<R extends Resource = Resource> {
-  /** Values to store, in addition to the sent ones or instead of them. */
+  /** Values to store. They are added to the sent values, and replace sent values of the same name. */
   readonly values?: PreparedValues<R>;
-  /** Changes in the same transaction, after the record's own. `keyOf(0)` is its id. */
+  /** Changes in the same transaction, after the change of the record. `keyOf(0)` is the id of the record. */
   readonly changes?: readonly Change[];
   /**
-   * Returns changes that are expensive to make or may conflict with other records. Called after the preconditions were checked. They follow
-   * `changes`.
+   * Returns more changes, which are added after `changes`. Called after the preconditions were checked. For changes that are expensive to
+   * compute or may conflict with other records.
    */
   complete?(): Eventually<readonly Change[]>;
 }
@@ -107,14 +107,17 @@ export type Exactly<P, R extends Resource> = [NameOfNothing<Awaited<P>, R>] exte
     ? ThereIsNo<NameOfNothing<Awaited<P>, R>, keyof Prepared | keyof PreparedValues<R>>
     : Misgiven<Awaited<P>, keyof PreparedValues<R>>;
 
-/** The compiler's message if a function returns a problem and does not throw it, or returns columns outside of `values`. */
+/** The compiler error if a function returns a problem instead of throwing it, or returns columns outside of `values`. */
 export type Misgiven<P, Columns> = [Extract<P, Error>] extends [never]
   ? P extends object
     ? `${Extract<keyof P, Columns & string>} belongs into values`
     : never
   : "a problem is thrown: throw problem(…)";
 
-/** A promise is compared with a promise, and any other value with its allowed form. So the compiler points at the wrong value. */
+/**
+ * A promise must match a promise, and any other value the allowed form. The compiler then reports the wrong member and not the whole
+ * function.
+ */
 type PreparedAs<P, R extends Resource> =
   P extends PromiseLike<unknown>
     ? Eventually<Prepared<R>>
@@ -136,7 +139,7 @@ type MemberOf<P, M extends string> = P extends { readonly [K in M]?: infer V } ?
 export type Stray<P, M extends string, Known> =
   MemberOf<P, M> extends infer V ? (V extends object ? Exclude<keyof V, Known> : never) : never;
 
-/** The columns in some changes that their tables do not have, as far as the compiler knows. */
+/** The columns in changes that their tables do not have. `never` if the type of a table does not list its columns. */
 export type StrayColumn<Changes> = Changes extends readonly (infer C)[] ? StrayOf<C> : never;
 
 type StrayOf<C> = C extends { readonly collection: Collection<infer V> }
@@ -147,10 +150,12 @@ type StrayOf<C> = C extends { readonly collection: Collection<infer V> }
 
 type NamedBy<C> = C extends { readonly column: infer Name } ? Name : never;
 
-/** Declared as a method, so that a hook for a specific resource fits. It is called only for writes of that resource. */
+/**
+ * The type of a method. TypeScript therefore accepts a hook for a specific resource. The hook is called only for writes of that resource.
+ */
 export type BeforeWrite = { beforeWrite(write: Write): Eventually<Prepared> }["beforeWrite"];
 
-/** A method for the same reason. */
+/** The type of a method, for the same reason as `BeforeWrite`. */
 export type AfterWrite = { afterWrite(written: Written): Eventually<void> }["afterWrite"];
 
 const preparedMembers: Readonly<Record<keyof Prepared, ValueCheck>> = {
@@ -160,8 +165,8 @@ const preparedMembers: Readonly<Record<keyof Prepared, ValueCheck>> = {
 };
 
 /**
- * Returns the mistakes in the result of `beforeWrite`. Otherwise an unknown name would be ignored, and its value would be missing in the
- * write.
+ * Returns the mistakes in the result of `beforeWrite`. Without this check, an unknown name would be ignored, and its value would be missing
+ * in the write.
  */
 export function preparedMistakes(prepared: unknown, { columns }: Collection): readonly string[] {
   if (!isObject(prepared))

@@ -23,7 +23,7 @@ import type { Plan } from "./expansion.ts";
 import { Place } from "./page-records.ts";
 import { combineVerdicts, both, verdictOn, type KeyLookup, type Verdict } from "./verdicts.ts";
 
-/** The most records of a nested collection that are shown with a record. */
+/** The maximum number of records of a nested collection that are shown with their parent record. */
 export const MAX_EXPANDED_RECORDS = 100;
 
 /** The maximum number of characters of JSON for the expanded records of one response, because writing them blocks other requests. */
@@ -50,7 +50,7 @@ interface Level {
   readonly places: readonly Place[];
 }
 
-/** Returns the text of each record: its own members, with each referenced record after its id, and the nested collections at the end. */
+/** Returns the JSON of each record. A referenced record follows the member with its id. Nested collections are at the end. */
 export async function writeRecords(
   writing: ResponseState,
   { mount, columns, plans, places }: Level,
@@ -82,8 +82,8 @@ export async function writeRecords(
 }
 
 /**
- * Returns the record that each place refers to, or the list of records. Returns null if there is none, or if the caller must not know of
- * it. Lists leave such records out.
+ * Returns the member with the record, or the list of records, that each place refers to. The member is null if there is no such record, or
+ * if the caller may not see it. Lists omit such records.
  */
 async function writeOne(writing: ResponseState, plan: Plan, level: readonly Place[]): Promise<readonly string[]> {
   const {
@@ -112,7 +112,7 @@ async function writeOne(writing: ResponseState, plan: Plan, level: readonly Plac
   });
 }
 
-/** Returns the first records inside each place that the caller may list and read. */
+/** Returns the member with the first nested records of each place that the caller may list and read, and the link to the next page. */
 async function writeMany(
   writing: ResponseState,
   mount: MountInPlace,
@@ -148,7 +148,7 @@ async function writeMany(
   return ids.map((id) => take(writing, texts.get(id) ?? `"${name}":[]`));
 }
 
-/** Returns the permission to list the records within a record. Nothing is allowed if the caller may not read the outer record. */
+/** Decides which nested records of a record the caller may list. Denies all if the caller may not read the outer record. */
 function decideListing(
   { exchange }: ResponseState,
   mount: MountInPlace,
@@ -164,13 +164,14 @@ function decideListing(
   return readable(list ?? verdictOn(to, exchange, "list", params), read);
 }
 
-/** True if the expanded records are appended after the members of a record, so its own members need not be parsed. */
+/** Returns true if the expanded records are written after the members of a record. Then the JSON of the record need not be parsed. */
 export function isBehind(plan: Plan): boolean {
   return plan.relation.kind === "many" && alikeFor(plan) !== null;
 }
 
 /**
- * Returns the permission to list within every shown record, if it is the same for all. Returns null if it must be decided for each record.
+ * Returns the decision about listing the nested records, if it is the same for all shown records. Returns null if it must be made for each
+ * record.
  */
 function alikeFor({ reach, list, read }: Plan): Verdict | null {
   return reach?.decision === "allow" && list !== null ? readable(list, read) : null;
@@ -180,10 +181,7 @@ function readable(listed: Verdict, read: Verdict | null): Verdict {
   return read === null ? listed : { ...listed, decision: both(listed.decision, read.decision) };
 }
 
-/**
- * Writes the records that were found within each place, one by one. Leaves out the records that the caller may not read, and expands the
- * others.
- */
+/** Writes the nested records of each place as a JSON array. Omits the records that the caller may not read, and expands the others. */
 async function writeArrays(
   writing: ResponseState,
   { relation: { to }, read, inner }: Plan,
@@ -250,8 +248,8 @@ function buildQuestion(
 }
 
 /**
- * Returns the query that a store may answer together with the page. Null unless the permissions are the same for all
- * its records.
+ * Returns the query for the related records that a store may answer together with the page. Returns null if a permission must be decided
+ * for each record, if nothing is allowed, or if the query is a long read.
  */
 export function askedWithPage(plan: Plan): BesideQuery | null {
   const { relation, reach, list, read } = plan;

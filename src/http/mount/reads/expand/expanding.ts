@@ -24,14 +24,14 @@ export interface ExpandedJSON {
   readonly json: string;
 }
 
-/** The maximum length of a cached text, in characters. Also the maximum for all cached texts of one page together. */
+/** The maximum length of a cached text, in characters. */
 const longestRemembered = 128 * 1024;
 const mostRemembered = 8;
 
 /** The cached expansions of pages. A store returns the same page object only until the next commit, so the expansions are still valid. */
 const remembered = new WeakMap<ListText, Map<string, ExpandedJSON>>();
 
-/** The plan for expanding a page, before it is read. */
+/** The plans for the expansions of a page, made before the page is read. */
 export interface Expanding {
   readonly showing: RecordSelection;
   readonly plans: readonly Plan[];

@@ -11,7 +11,7 @@ export interface Expansion {
   readonly inner: readonly Expansion[];
 }
 
-/** Returns the relations with these names: `items`, and `items.product` for those inside each of them. */
+/** Returns the relations with these names: `items` is a relation of the mount, and `items.product` is a relation of each item. */
 export function buildExpansions({ relations }: MountInPlace, names: readonly string[]): readonly Expansion[] {
   return relations
     .filter(({ name }) => names.some((each) => each === name || each.startsWith(`${name}.`)))
@@ -36,13 +36,13 @@ export function buildShapes(expansions: readonly Expansion[]): Readonly<Record<s
   );
 }
 
-/** Returns who may cache a response with all these expansions. */
+/** Returns `public` if shared caches may store a response with these expansions. */
 export function chooseCache({ cache }: MountInPlace, expansions: readonly Expansion[]): Cacheability {
   const isPublic = expansions.every(({ relation: { to }, inner }) => chooseCache(to, inner) === "public");
   return isPublic ? cache : "private";
 }
 
-/** An expansion with the decisions of its permissions. Null if a decision must be made for each record. */
+/** An expansion with the decisions of its permissions. A decision is null if it must be made for each record. */
 export interface Plan {
   readonly relation: Relation<MountInPlace>;
   /** The decision about reading the outer record. A caller who may not read it gets none of the records within it. */
@@ -52,7 +52,7 @@ export interface Plan {
   readonly inner: readonly Plan[];
 }
 
-/** A path, and those of its parameters that differ between records. */
+/** The parameters of a path, and the names of the parameters that differ between records. */
 interface ExpansionPath {
   readonly params: Params;
   readonly varying: readonly string[];
@@ -60,13 +60,13 @@ interface ExpansionPath {
 
 const everything: Verdict = { decision: "allow", isPersonal: false };
 
-/** Asks the permissions of everything that the response will show. */
+/** Returns the plans for all expansions of a response, with the decisions of the permissions. */
 export function buildPlans(mount: MountInPlace, exchange: Exchange, expansions: readonly Expansion[]): readonly Plan[] {
   const { id: _, ...params } = exchange.params;
   return planFrom(exchange, expansions, { params, varying: [] }, mount);
 }
 
-/** `readable` is the mount of the records of this level, if it must still be decided whether the caller may read them. */
+/** `readable` is the mount of the outer records. Null if their permission to read has already been asked. */
 function planFrom(
   exchange: Exchange,
   expansions: readonly Expansion[],
@@ -94,7 +94,7 @@ export function formatPlans(plans: readonly Plan[], exchange: Exchange): string 
   for (const { relation, reach, list, read, inner } of plans) {
     const within = formatPlans(inner, exchange);
     if (reach === null || list === null || read === null || within === null) return null;
-    // The cursors in the response belong to this caller.
+    // The response contains cursors that are valid for this caller only.
     const caller = list.isPersonal ? (exchange.observedIdentity?.id ?? null) : null;
     parts.push([relation.name, reach.decision, list.decision, read.decision, caller, within]);
   }

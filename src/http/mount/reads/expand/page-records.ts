@@ -2,12 +2,9 @@ import { valueOfJSON } from "../../../../core/exact-numbers.ts";
 import type { Key, ListText, StoredRecord } from "../../../../store/store.ts";
 import type { Params } from "../../../endpoint/path.ts";
 
-/** A record that will be expanded. A class for the same reason as the page of SQLite. */
+/** A record that will be expanded. A class, because object literals with getters stay in memory until a full garbage collection. */
 export class Place {
-  /**
-   * Its members as the store wrote them, without the braces and the first quote. Null if the expansion may have to insert text between
-   * them.
-   */
+  /** The members as the store wrote them, without the braces and the first quote. Null if the record is parsed. */
   readonly members: string | null;
   /** The parameters of a path that ends with the id of this record. */
   readonly outer: Params;
@@ -37,9 +34,8 @@ const ID = 'id":';
 const BETWEEN = '},{"';
 
 /**
- * Cuts a page into its records without parsing them. The text must have exactly these members. Only a record that is needed is parsed;
- * others are sent as they were read. Returns null if the text has other members, or if a value may contain objects, because the start of a
- * record is then unclear.
+ * Cuts the JSON of a page into its records without parsing them. A record is parsed later, if its values are needed. Returns null if the
+ * members are not exactly `columns`. Also returns null if a value contains objects, because the start of a record is then not clear.
  */
 export function cutPage({ json, count }: ListText, columns: readonly string[], outer: Params): readonly Place[] | null {
   if (count === 0) return [];

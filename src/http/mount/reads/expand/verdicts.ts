@@ -7,7 +7,7 @@ import type { Exchange } from "../../../exchange.ts";
 import type { MountInPlace } from "../../mount.ts";
 import { combineAll } from "../conditions.ts";
 
-/** The decision of a permission on a place. */
+/** The decision of a permission about a list or a record. */
 export interface Verdict {
   readonly decision: SettledDecision;
   /** True if the permission has read the identity. */
@@ -15,8 +15,8 @@ export interface Verdict {
 }
 
 /**
- * A question to the permission of another place than the endpoint. The response is private only if the permission reads the identity. A
- * class for the same reason as the page of SQLite: object literals with getters stay in memory until a full garbage collection.
+ * A question to the permission of another mount than that of the endpoint. The response becomes private only if the permission reads the
+ * identity. A class, because object literals with getters stay in memory until a full garbage collection.
  */
 export class Question implements PermissionRequest {
   readonly action: Action;
@@ -42,8 +42,8 @@ export class Question implements PermissionRequest {
 }
 
 /**
- * Returns what this caller may list or read at a place. The decision is the same as for a request to its own path. If the action is not
- * offered there, everything is allowed.
+ * Returns the decision about listing or reading at a path. It is the same as for a request to that path. If the mount does not offer the
+ * action, everything is allowed.
  */
 export function verdictOn(
   { permissions, collection }: MountInPlace,
@@ -59,8 +59,8 @@ export function verdictOn(
 }
 
 /**
- * Returns one decision for all places that differ only in these parameters. Returns null if the permission reads one of
- * them, because the decision may then differ.
+ * Returns one decision for all paths that differ only in the parameters `varying`. Returns null if the permission reads one of these
+ * parameters, because the decisions may then differ.
  */
 export function verdictOnAll(
   mount: MountInPlace,
