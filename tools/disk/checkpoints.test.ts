@@ -12,7 +12,7 @@ const program = `
   import { statSync } from "node:fs";
   import { DatabaseSync } from "node:sqlite";
   import { setTimeout as wait } from "node:timers/promises";
-  import { connect, logSizesOf } from ${JSON.stringify(`${folders}/connection.ts`)};
+  import { connect, prepareLogSizes } from ${JSON.stringify(`${folders}/connection.ts`)};
   import { filesAt } from ${JSON.stringify(`${folders}/file/place.ts`)};
   import { checkpointsBeside } from ${JSON.stringify(`${folders}/writes/checkpoints.ts`)};
 
@@ -21,7 +21,7 @@ const program = `
   const database = connect(file);
   database.exec("SELECT * FROM t");
   const checkpoints = checkpointsBeside({ path: file, files: filesAt(file), content: null });
-  const committed = checkpoints.takeOver(database, logSizesOf(database));
+  const committed = checkpoints.takeOver(database, prepareLogSizes(database));
   const insert = database.prepare("INSERT INTO t VALUES (?)");
   for (let at = 0; at < 9; at++) insert.run("moved".repeat(80_000));
   const reader = new DatabaseSync(file, { readOnly: true });

@@ -39,7 +39,7 @@ test("ends a migration on a full disk with the fix while others write, and resum
   disk.fill(23 << 20);
   const before = readdirSync(disk.folder);
   await assert.rejects(trySQLite(file, [now], { program: "1.0.0" }), StoreFull);
-  await assert.rejects(migrateSQLite(file, [now], { program: "1.0.0" }), isToldWithCure);
+  await assert.rejects(migrateSQLite(file, [now], { program: "1.0.0" }), namesFix);
   assert.deepEqual(readdirSync(disk.folder), before);
   assert.equal(begun(file), 0);
 
@@ -54,7 +54,7 @@ test("ends a migration on a full disk with the fix while others write, and resum
       if (done > 5000) disk.fill(23 << 20);
     },
   });
-  await assert.rejects(stopped, isToldWithCure);
+  await assert.rejects(stopped, namesFix);
   assert.ok(copied > 5000 && copied < rest, `${copied} rows were copied`);
   assert.deepEqual(readdirSync(disk.folder), before);
   for (let key = 1; key <= 300; key++) assert.equal((await change(key)).kind, "written");
@@ -71,8 +71,8 @@ test("ends a migration on a full disk with the fix while others write, and resum
   await after.close();
 });
 
-function isToldWithCure(error: unknown): boolean {
-  return error instanceof StoreFull && error.message.includes("Make room, and migrate again");
+function namesFix(error: unknown): boolean {
+  return error instanceof StoreFull && error.message.includes("Free space, and migrate again");
 }
 
 /** Returns how many tables are being copied. */

@@ -47,16 +47,16 @@ for (const free of [0, 1]) {
       ["restored.db", async (to) => (await restoreSQLite(from, to, () => {})).close()],
     ];
 
-    for (const [name, call] of calls) await assert.rejects(call(`${small.folder}/${name}`), isToldWithCure, name);
+    for (const [name, call] of calls) await assert.rejects(call(`${small.folder}/${name}`), namesFix, name);
     assert.deepEqual(readdirSync(small.folder), ["ballast"]);
 
     small.makeRoom();
     for (const [name, call] of calls) await call(`${small.folder}/${name}`);
     for (const name of ["moved.db", "backup.db"]) assert.equal(count(`${small.folder}/${name}`), rows);
 
-    function isToldWithCure(error: unknown): boolean {
+    function namesFix(error: unknown): boolean {
       assert.ok(error instanceof StoreFull, String(error));
-      assert.match(error.message, /Make room on it and begin again/);
+      assert.match(error.message, /Free space on it and try again/);
       assert.ok(error.message.includes(small.folder), error.message);
       return true;
     }
