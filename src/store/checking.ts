@@ -177,7 +177,7 @@ const aCollection: ValueCheck = (value) =>
   isObject(value) && isText(value["name"]) ? null : "it has to be a table that the service has";
 const aWhere: ValueCheck = (value) =>
   isObject(value) ? null : 'it has to be a condition, like { column: "at", operator: "lt", value: 7 }';
-/** The table checks the value of the key, because it knows the type. */
+/** The value of a key is checked later, by its table, which knows the type. */
 const common = { kind: anything, collection: aCollection, key: anything };
 /** Refuses an instance of a class without own properties, like a Map, because only own properties are written. */
 const values: ValueCheck = (value) =>

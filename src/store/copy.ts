@@ -16,13 +16,13 @@ export interface Counters {
   readonly nextKeys: Readonly<Record<string, number>>;
 }
 
-/** Everything that a store holds, in a form that every engine understands. */
+/** The whole content of a store, in a form that every engine understands. */
 export interface Content {
-  /** Every collection whose rows are stored, also if no declaration names it today. */
+  /** Every collection whose rows are stored, including those that are no longer declared. */
   readonly collections: readonly Collection[];
   counters(): Promise<Counters>;
   count(table: string): Promise<number>;
-  /** Pages of rows in the order of their keys. */
+  /** Returns the rows in the order of their keys, in pages. */
   read(table: string): AsyncIterable<readonly CopiedRow[]>;
 }
 
@@ -31,7 +31,7 @@ export interface StoreSource extends Content {
   close(): Promise<void>;
 }
 
-/** A new store that is being filled. It exists only after `keep`, and then as a whole. */
+/** A new store that is being filled. Other programs see nothing of it before `keep`, and all of it afterwards. */
 export interface StoreTarget {
   create(collections: readonly Collection[]): Promise<void>;
   write(table: string, rows: readonly CopiedRow[]): Promise<void>;
@@ -45,9 +45,9 @@ export interface StoreTarget {
 /** The layout of a table during a copy. */
 export interface CopiedTable {
   readonly name: string;
-  /** The order of the cells. */
+  /** The columns, in the order of the cells. */
   readonly columns: readonly Column[];
-  /** The columns that order the rows. They come first. */
+  /** The columns of the key, which order the rows. They are the first of `columns`. */
   readonly key: readonly string[];
 }
 
@@ -108,7 +108,7 @@ export interface Checked {
   readonly problems: readonly string[];
 }
 
-/** The number of rows that are copied at a time. Each can have a megabyte. */
+/** The number of rows that are copied at a time. One row can have a megabyte. */
 export const copiedAtOnce = 250;
 
 /** The result of copying one table. */
@@ -122,7 +122,7 @@ export interface CopiedCount {
 /** Receives the progress after each page: how many rows are copied or compared so far, and how many there are. */
 export type TellCopied = (step: "copying" | "verifying", done: number, total: number) => void;
 
-/** Copies everything. Keeps the copy only if both sides hold the same. */
+/** Copies all rows and counters, and then compares both sides. Keeps the copy if they are equal. Otherwise throws `CopyError`. */
 export async function copyStore(
   source: StoreSource,
   target: StoreTarget,
@@ -167,7 +167,7 @@ async function write(target: StoreTarget, table: string, page: readonly CopiedRo
   try {
     await target.write(table, page);
   } catch (error) {
-    // The other engine cannot hold a value, for example U+0000 or a text that is too long for an index.
+    // The other engine cannot store a value, for example U+0000 or a text that is too long for an index.
     if (!(error instanceof TypeError)) throw error;
     const cause = { cause: error };
     throw new CopyError("refused", `${table} has a value that the target cannot store. ${error.message}`, cause);
@@ -204,7 +204,7 @@ function requireSameCounters(one: Counters, other: Counters): void {
   throw new CopyError("differs", `The counters of the copy differ (${differing}). The copy was discarded.`);
 }
 
-/** Returns the columns of a collection that hold values derived from its other columns. */
+/** Returns the shadow columns of a collection. The store derives their values from other columns, for example the folded values. */
 type CollectShadows = (collection: Collection) => readonly Column[];
 
 /** Returns the tables of the collections and of the store itself, by name. */
@@ -270,7 +270,7 @@ function leftOver(table: string, name: string, text = ""): Column {
   return { name, type, nullable: true, ...(match[2] === undefined ? {} : { scale: Number(match[2]) }) };
 }
 
-/** Throws unless the tables have the schema version of this program. A copy does not migrate. */
+/** Throws `CopyError` if the tables have another schema version than this program, because a copy does not migrate them. */
 export function requireVersion(found: number, supportedVersion: number): void {
   if (found === supportedVersion) return;
   const cure =
@@ -284,8 +284,8 @@ export function requireVersion(found: number, supportedVersion: number): void {
 }
 
 /**
- * Returns the error for tables that no stored declaration describes. An operator who migrates by hand leaves this state until the next
- * start.
+ * Returns the error for tables that no stored declaration describes. This is the state after a manual migration, until the next start
+ * stores the declarations.
  */
 export function unknownTables(names: readonly string[]): CopyError {
   return new CopyError(

@@ -6,7 +6,7 @@ export class MigrationNeeded extends Error {
   }
 
   readonly problems: readonly string[];
-  /** The collections whose rows do not fit, if this is the reason. */
+  /** The collections with rows that do not fit. Empty if there is another reason. */
   readonly collections: readonly string[];
 
   constructor(problems: readonly string[], collections: readonly string[] = []) {
@@ -39,7 +39,7 @@ export class StoreFull extends StoreUnavailable {
   override readonly name = "StoreFull";
 }
 
-/** The table was changed for a newer declaration than that of this process, so this process may no longer write to it. */
+/** The table was migrated to another declaration than this process has, so this process may no longer write to it. */
 export class StoreOutdated extends StoreUnavailable {
   override readonly name = "StoreOutdated";
 

@@ -20,7 +20,7 @@ export function fold(text: string): string {
  */
 export const sigmas = { atEnds: "ς", elsewhere: "σ" } as const;
 
-/** Folds a part of a text, and uses only one form of sigma. The searched text must be folded in the same way. */
+/** Folds a search term, and uses only one form of sigma. The searched text must be folded in the same way. */
 export function foldPart(part: string): string {
   return fold(part).replaceAll(sigmas.atEnds, sigmas.elsewhere);
 }

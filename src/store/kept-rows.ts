@@ -19,9 +19,10 @@ function pickColumns(row: Row, columns: readonly string[]): Row {
   return { revision: row.revision, record };
 }
 
-/** Formats the text that a write is kept as: its rows and the rest of its response. */
+/** Formats the result of a write for its idempotency record: its rows and the rest of its response. */
 export function formatKept({ answer, erasable }: Idempotency, rows: readonly (Row | null)[]): string {
-  // The response must be erased with its row. If the write itself deleted that row, nothing is stored.
+  // An erasable response must be erased with its row. If the write deleted the row, a later `forget` could not find the response, so it is
+  // not stored.
   const isGone = erasable && rows.length === 0;
   return JSON.stringify(answer === undefined || isGone ? rows : { rows, answer });
 }
@@ -35,14 +36,14 @@ export function parseKept(text: string): Extract<Recalled, { readonly kind: "rep
 }
 
 /**
- * Returns the key of a note that an idempotency record contains a row. The note expires with the record. No key of a client starts like
- * this.
+ * Returns the key of a note. The note says that the idempotency record with the client's `key` contains this row. It expires with the
+ * record. Without `key`, returns the prefix of all notes about the row. No key of a client starts with it.
  */
 export function formatMention(collection: string, id: unknown, key = ""): string {
   return `about ${collection} ${String(id)} ${key}`;
 }
 
-/** Returns the range of all keys that start with a text that ends in a space. */
+/** Returns the range of all keys with this prefix, which must end with a space. The range does not include `to`. */
 export function keysFrom(prefix: string): readonly [from: string, to: string] {
   return [prefix, `${prefix.slice(0, -1)}!`];
 }

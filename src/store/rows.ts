@@ -5,32 +5,35 @@ import type { Operator } from "../core/operators.ts";
 /** The declaration of a table for the store. `V` is the type of a row, if it is known. */
 export interface Collection<V = unknown> {
   readonly name: string;
-  /** The store issues `integer` keys, each only once. `text` keys come with the row. */
+  /** The store issues `integer` keys, each only once. The caller chooses `text` keys. */
   readonly key: "integer" | "text";
   readonly columns: readonly Column[];
-  /** Columns that are searched or sorted together. The column that selects the fewest rows comes first. */
+  /** The columns of each index: those that are searched or sorted together. The column that selects the fewest rows comes first. */
   readonly indexes?: readonly (readonly string[])[];
   /** Values that SQL computes from the columns of a row on every read. They are not stored. */
   readonly computed?: readonly ComputedColumn[];
   /** An existing table that other programs also write to. The store makes no table for this collection. */
   readonly existing?: ExistingTable;
-  /** Columns that are no longer declared. They are kept, hidden, until the given month: `{ nickname: "2027-01" }`. */
+  /**
+   * Columns that are no longer declared. The table keeps their values until the given month, but no row shows them: `{ nickname: "2027-01"
+   * }`.
+   */
   readonly removed?: Readonly<Record<string, string>>;
   /**
    * Set for the collection of a many-to-many relation whose ids are lists in the records of another collection. Its columns are the record
    * and the id.
    */
   readonly links?: KeptLinks;
-  /** Only for the type checker. */
+  /** Never set. It carries `V` for the type checker. */
   readonly typed?: V;
 }
 
-/** The column that holds the lists of ids. */
+/** The column with the lists of ids for a many-to-many relation. */
 export interface KeptLinks {
   readonly collection: string;
   /** A JSON column. */
   readonly column: string;
-  /** The earlier name of the collection that had them. */
+  /** The earlier name of the collection with the lists. */
   readonly was?: string;
 }
 
@@ -45,13 +48,13 @@ export interface ExistingTable {
   readonly names: Readonly<Record<string, string>>;
   /** The writes that the store may do. */
   readonly writes: readonly TableWrite[];
-  /** The columns that are written, by their declared names. All if it is left out. */
+  /** The columns that may be written, by their declared names. Default: all. */
   readonly written?: readonly string[];
   /** Where the revision of a row comes from: an integer column that counts, the database's own value (`xmin`), or a digest of the row. */
   readonly revision: "database" | "digest" | { readonly column: string };
   /** The form of the columns when the store was opened, by their declared names. Not part of a declaration. */
   readonly found?: Readonly<Record<string, FoundColumnForm>>;
-  /** The conditions that an index on the key can answer, if not all. Found at startup (`Column.served`). */
+  /** The conditions on the key that an index can answer. `equality`: only equality. `nothing`: none. Left out: all. Found at startup. */
   readonly served?: "equality" | "nothing";
   /**
    * The columns of each constraint, by the name of the constraint. Found at startup. The database reports a violated constraint by its
@@ -70,9 +73,9 @@ export interface FoundColumnForm {
   readonly nullable: boolean;
   /** True if the database provides a value when the write does not. */
   readonly filled: boolean;
-  /** True if the database fills only this column itself, so a write must not. */
+  /** True if only the database writes this column. */
   readonly generated: boolean;
-  /** The words of a database enumeration. */
+  /** The values of a database enumeration. */
   readonly words?: readonly string[];
   /** True if its texts are ordered by code point (PostgreSQL). */
   readonly byCodePoint?: boolean;
@@ -83,8 +86,8 @@ export interface FoundColumnForm {
 }
 
 /**
- * The format of date-times in SQLite: as in `toISOString`, or with a space or a T in the middle, and nothing or
- * `+00:00` at the end.
+ * The format of date-times in SQLite. `zulu`: as in `toISOString`. `spaced` and `T`: with a space or a T between date and time. `in zone`:
+ * with `+00:00` at the end.
  */
 export type DateTimeShape = "zulu" | "spaced" | "spaced in zone" | "T" | "T in zone";
 
@@ -98,16 +101,16 @@ export interface Column {
   readonly nullable?: boolean;
   /** `folded`: unique without regard to case. `findBy` and `eq` also compare it this way. */
   readonly unique?: boolean | "folded";
-  /**
-   * Keeps a folded copy without regard to case, for `icontains` and `istarts`. A column that is `unique` as `folded`
-   * has this copy anyway.
-   */
+  /** Stores a second, folded value (lower case), for `icontains` and `istarts`. A column that is `unique` as `folded` always has it. */
   readonly folded?: true;
   /** A text whose words are indexed (`splitWords`). */
   readonly searched?: true;
   /** It has few different values, so many rows share one. */
   readonly few?: true;
-  /** The conditions that an index on the column can answer, if not all. For columns of existing tables, found at startup. */
+  /**
+   * The conditions that an index on the column can answer. `equality`: only equality. `nothing`: none. Left out: all. Only for columns of
+   * existing tables, found at startup.
+   */
   readonly served?: "equality" | "nothing";
   /** The number of decimal places of a decimal. */
   readonly scale?: number;
@@ -120,7 +123,7 @@ export interface Column {
   readonly rule?: JSONValue;
   /** Returns true if a value satisfies the rule. */
   readonly fits?: (value: Value) => boolean;
-  /** How the existing rows get values for the column if they have none, or others. */
+  /** How a migration makes the values of existing rows, if the column is new or changed. */
   readonly origin?: Origin;
 }
 
@@ -191,7 +194,7 @@ export type Where<C extends string = string> =
    * of words is used. `waiting`: many new rows are not in the index yet and must be scanned.
    */
   | { readonly word: string; readonly few?: true; readonly waiting?: true }
-  /** The rows that the other collection has in its column `record`, together with one of these values in its column `linked`. */
+  /** Matches a row if the collection `link` has its id in the column `record`, together with one of `values` in the column `linked`. */
   | { readonly link: Collection; readonly record: string; readonly linked: string; readonly values: readonly Key[] }
   | { readonly all: readonly Where<C>[] }
   | { readonly any: readonly Where<C>[] }

@@ -67,18 +67,18 @@ export function rangedColumn({ existing, columns, indexes = [] }: Collection, wh
 type Link = Extract<Where, { readonly link: unknown }>;
 
 /**
- * Returns the link if a list has all rows linked to one value, in the order of the ids. The table of links stores these rows together.
- * Returns null for any other list.
+ * Returns the link condition if a list has all rows that are linked to one value, in the order of their ids. The table of links stores
+ * these rows next to each other. Returns null for any other list.
  */
 export function linkAlone({ where, sort }: Pick<ListQuery, "where" | "sort">): Link | null {
   if (where === null || !("link" in where) || where.values.length !== 1) return null;
   return sort.length === 1 && sort[0]!.column === "id" ? where : null;
 }
 
-/** The existing tables as they were found, with their own indexes. */
+/** The collections over existing tables, in the form that was found at startup, with the indexes of the tables. */
 const found = new WeakMap<Collection, Collection>();
 
-/** Stores how the table of a collection was found. `isServed` and `isKeyScanned` use it. */
+/** Stores the form of an existing table that was found at startup. `isServed` and `isKeyScanned` use it. */
 export function serveAs(collection: Collection, as: Collection): void {
   found.set(collection, as);
 }

@@ -26,9 +26,9 @@ export interface Store {
    * lost.
    */
   open(collections: readonly Collection[]): Promise<void>;
-  /** Reads a row by its key. */
+  /** Reads a row by its key. Returns null if there is none. */
   find(collection: Collection, key: Key): Eventually<Row | null>;
-  /** Reads a row by the value of a unique column. A `folded` column is compared without regard to case. */
+  /** Reads a row by the value of a unique column. Returns null if there is none. A `folded` column is compared without regard to case. */
   findBy(collection: Collection, column: string, value: Value): Eventually<Row | null>;
   /** Reads rows in the requested order. */
   list(query: ListQuery): Eventually<readonly Row[]>;
@@ -83,7 +83,7 @@ export interface Store {
   check(): Promise<void>;
   /** Returns the database's clock, in milliseconds since the epoch. Left out if it is the clock of this machine. */
   now?(): Promise<number>;
-  /** Returns the size of the log that is not in the database file yet, in bytes. Left out if there is none. */
+  /** Returns the size of the part of the write-ahead log that is not in the database file yet, in bytes. Left out if there is none. */
   walBytes?(): number;
   /** Returns how busy the connections are. Left out if there are no connections to wait for. */
   connections?(): ConnectionCounts;
@@ -167,7 +167,7 @@ export interface RelatedText extends Pick<ListText, "json" | "more"> {
   readonly key: Key;
 }
 
-/** A view of an append-only collection. Its delay has a known limit. */
+/** A running `follow`. It shows the rows of an append-only collection with a delay, which has a known limit. */
 export interface Feed {
   /** Reads the committed rows immediately, if the engine can do so without waiting (SQLite). */
   catchUp(): void;

@@ -1,7 +1,9 @@
 import type { Issue } from "../core/problem/problem.ts";
 import type { Collection, JSONValue, Key, Row, Value, Where } from "./rows.ts";
 
-/** A placeholder for the key of the row that the n-th change of the same transaction made. */
+/**
+ * A placeholder for the key of the row that another change of the same transaction inserts. The number is the place of that change, from 0.
+ */
 export interface KeyOf {
   readonly keyOf: number;
 }
@@ -14,7 +16,7 @@ export function keyOf(change: number): KeyOf {
   return { keyOf: change };
 }
 
-/** True if a value is such a placeholder. In a JSON column, an object is always data. */
+/** True if a value is a placeholder for a key. In a JSON column, an object is always data. */
 export function isKeyOf(value: unknown): value is KeyOf {
   return typeof value === "object" && value !== null && "keyOf" in value;
 }
@@ -84,14 +86,14 @@ export type Change =
       readonly values: WrittenValues;
     }
   /**
-   * Erases the idempotency records of this caller, and what erasable records of others contain about this row. Those
-   * keep only its key and are still recognized as repeats.
+   * Erases the idempotency records of this caller. Also erases this row from the erasable records of other callers. These records keep the
+   * key of the row, so repeated requests are still recognized.
    */
   | { readonly kind: "forget"; readonly collection: Collection; readonly key: Key; readonly caller: string }
   /**
-   * Ends the transaction unless at least `atLeast` and at most `atMost` rows match at this point. Others cannot
-   * invalidate this until the transaction ends. With `isGuarded`, the store need not block new rows: every transaction
-   * that adds one must require a row that this transaction has required before.
+   * Requires that at least `atLeast` and at most `atMost` rows match at this point. Otherwise, the outcome is `refused` and nothing is
+   * written. Other transactions cannot change the matching rows until this transaction ends. With `isGuarded`, the store does not have to
+   * block new rows, because every transaction that adds one also requires a row that this transaction has already required.
    */
   | {
       readonly kind: "require";
@@ -124,21 +126,19 @@ export interface Transaction {
 export interface Idempotency {
   /** The caller and the caller's key, as one text: `7 key`. */
   readonly key: string;
-  /**
-   * The columns of the first change's row that are kept for a repeat, including `id`. Nothing is kept of other rows.
-   */
+  /** The columns, including `id`, of the rows that are kept for a repeated request. */
   readonly columns: readonly string[];
   /** The number of first changes whose rows are kept. Default: one. */
   readonly rows?: number;
-  /** The part of the response that is in no row. It is kept unchanged, and erased with the kept row. */
+  /** The part of the response that is in no row. It is kept unchanged, and erased together with the kept row. */
   readonly answer?: JSONValue;
-  /** True if a `forget` of that row must find the record. */
+  /** True if a `forget` of the kept row must find this record. */
   readonly erasable: boolean;
   /** A digest of the request. The same key with another request is a mismatch. */
   readonly fingerprint: string;
   /** A time in RFC 3339 format. From then on, the key is free again. */
   readonly expiresAt: string;
-  /** RFC 3339 */
+  /** The current time, in RFC 3339 format. */
   readonly now: string;
 }
 
@@ -147,8 +147,8 @@ export type Outcome =
   /** The current row for each change. Null for a removed row, and for changes without a row. */
   | { readonly kind: "written"; readonly rows: readonly (Row | null)[] }
   /**
-   * The key was used for the same request. Returns the first row as it was written then, with the kept columns; only
-   * `id` if it was erased later.
+   * The key was used for the same request. Returns the kept rows as they were written then, with the kept columns. A row that was erased
+   * later has only its `id`.
    */
   | { readonly kind: "replayed"; readonly rows: readonly (Row | null)[]; readonly answer?: JSONValue }
   /** The key was used for another request. */

@@ -18,7 +18,7 @@ export function encode({ ownTypes, holdsNUL }: Dialect, column: Column, value: u
       if (Number.isSafeInteger(value)) return value as number;
       break;
     case "double":
-      // -0 becomes 0, because JSON has only one of them.
+      // -0 becomes 0, because `JSON.stringify` writes both as 0.
       if (typeof value === "number" && Number.isFinite(value)) return value === 0 ? 0 : value;
       break;
     case "text":
@@ -73,24 +73,25 @@ function whatIs(value: unknown, { type, scale = 0 }: Column): string {
 
 /** Returns a value to compare with the values of a column. */
 export function encodeOperand(dialect: Dialect, column: Column, value: unknown): Cell {
-  // If no text in the database can contain U+0000, no row may match. U+FFFF is not a character, so no text contains it either.
+  // If the database cannot store U+0000, a value with U+0000 must match no row. U+FFFF replaces it, because U+FFFF is not a character and
+  // is in no text either.
   if (typeof value !== "string") return encode(dialect, column, value);
   const held = value.toWellFormed();
   return encode(dialect, column, dialect.holdsNUL ? held : held.replaceAll("\0", "\uffff"));
 }
 
-/** Returns a value for `eq`, `ne` and `in`. */
+/** Returns a value to compare by `eq`, `ne` and `in`. Folds it if the column is unique as `folded`. */
 export function encodeCompared(dialect: Dialect, column: Column, value: unknown): Cell {
   const cell = encodeOperand(dialect, column, value);
   return column.unique === "folded" ? foldCell(cell) : cell;
 }
 
-/** Returns the folded value for a value of a folded column. */
+/** Returns the folded value of a text. Returns null for null. */
 export function foldCell(cell: Cell): string | null {
   return typeof cell === "string" ? fold(cell) : null;
 }
 
-/** Returns the words for a value of a searched column. */
+/** Returns the words of a text in their stored form. Returns an empty list for null. */
 export function wordsCell(cell: Cell): string {
   return wordsAsCell(typeof cell === "string" ? splitWords(cell) : []);
 }

@@ -29,12 +29,12 @@ import {
 } from "./schema/script.ts";
 import { selectedAs } from "./schema/table.ts";
 
-/** Returns the tables of the collections, and those next to them, in the form for a copy, by name. */
+/** Returns the tables of the collections and the store's own tables, in the form for a copy, by name. */
 export function tablesToCopy(dialect: Dialect, collections: readonly Collection[]): ReadonlyMap<string, CopiedTable> {
   return copiedTables(collections, (collection) => collectShadows(dialect, collection));
 }
 
-/** Returns the whole content of a database, over a connection that sees one state of it. */
+/** Returns the whole content of a database. The connection of `send` must read one unchanging state. */
 export function createContent(
   schema: SchemaDialect,
   collections: readonly Collection[],
@@ -65,8 +65,8 @@ async function isThere(
 }
 
 /**
- * Returns every collection that the database remembers. Throws `CopyError` if the database has a table of Latchkey that
- * it does not remember. `declaredAlone` skips columns that were never declared.
+ * Returns every collection whose declaration is stored in the database. Throws `CopyError` if the database has a table of Latchkey without
+ * a stored declaration. `declaredAlone` skips columns that were never declared.
  */
 export function* rememberedCollections(schema: SchemaDialect, declaredAlone = false): Script<readonly Collection[]> {
   const unknown = yield* ask(schema.findUnknownTables);

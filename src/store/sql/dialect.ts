@@ -40,8 +40,8 @@ export interface Dialect {
   /** Returns the n-th parameter as SQL. The first is 1. */
   place(at: number): string;
   /**
-   * Returns SQL for after the name of a table. It makes the database find rows by their key and not by another index. Undefined if the
-   * database chooses well by itself.
+   * Returns SQL that follows the name of a table. It makes the database find rows by their key and not by another index. Undefined if the
+   * database chooses the key by itself.
    */
   readonly byKey?: (collection: Collection) => string;
   /**
@@ -83,7 +83,7 @@ export interface Dialect {
   compileTypeQuery(expression: string, table: string): string | null;
   /** Returns the quoted name of an existing table. */
   quoteTable(table: string): string;
-  /** Returns SQL that ends the statement with a fault. Its type is that of the column. `said` is SQL for the message. */
+  /** Returns SQL that makes the statement fail. The expression has the type of the column. `said` is SQL for the message. */
   fail(said: string, column: Column): string;
   /**
    * The SQL for the revision of a row in an existing table. `database` is the number that the database keeps for each
@@ -94,6 +94,7 @@ export interface Dialect {
   joined(...parts: readonly string[]): string;
 }
 
+/** Creates an empty list of values for a statement. */
 export function createParameters(dialect: Dialect): BoundValues {
   const values: Cell[] = [];
   return { values, place: (value) => dialect.place(values.push(value)) };

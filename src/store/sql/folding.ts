@@ -7,8 +7,9 @@ import { ask, orUndone, run, statement, type Script, type Statement } from "./sc
 import type { Table, TableColumn } from "./schema/table.ts";
 
 /*
- * A process of a version without folded columns may write beside this one during an upgrade. Its rows have no folded value, or the one of an
- * earlier value. Each start therefore compares the folded columns with their values, and repeats that while it may be necessary.
+ * A folded column stores a text in lower case, for comparison without regard to case. During an upgrade, a process of an older version,
+ * which does not write the folded column, may write at the same time as this one. Its rows then have no folded value, or the value of an
+ * older text. So each start compares the folded columns with their texts in the background, and repeats this with growing pauses.
  */
 
 /** How many rows one portion compares. */
@@ -27,8 +28,8 @@ interface Compared {
 }
 
 /**
- * The tables with folded columns. Unique columns are left out: every version of Latchkey writes their folded values, and a corrected value
- * could already be taken.
+ * Returns the tables with folded columns. Leaves out unique columns, because every version of Latchkey writes their folded values, and
+ * because another row could already have a corrected value.
  */
 function comparedIn(
   collections: readonly Collection[],
@@ -44,9 +45,9 @@ function comparedIn(
 
 /** The background work that compares all folded values with their columns, again and again. */
 export interface ComparingFolded {
-  /** Compares the next portion and corrects the differences. Returns false if no portion is due. */
+  /** Compares the next portion and corrects the differences. Returns false during a pause. */
   next(): Script<boolean>;
-  /** Reports that the last portion failed. The next call goes on with another table. */
+  /** Reports that the last portion failed. The next call continues with the next table. */
   failed(): void;
 }
 
@@ -111,7 +112,8 @@ function firstKey({ key }: Collection): Cell {
 function* correct(schema: SchemaDialect, table: Table, { column, from, to }: KeyRange): Script<boolean> {
   const { sql, shadow } = column;
   const [first, second] = [schema.place(1), schema.place(2)];
-  // The database selects the rows with characters beyond ASCII, because it folds ASCII in the same way. This process compares them.
+  // For ASCII, `lower` of the database returns the folded value. So the query finds only wrong rows and rows with other characters. This
+  // process compares these rows.
   const rows = yield* ask(
     statement(
       `SELECT "id", ${sql} AS value, ${shadow!} AS folded FROM ${table.name} WHERE "id" > ${first} AND "id" <= ${second} AND ${shadow!} IS DISTINCT FROM lower(${sql})`,

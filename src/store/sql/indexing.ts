@@ -2,7 +2,7 @@ import type { Eventually } from "../../core/eventually.ts";
 
 /** The interval between checks for rows that another program has written, in milliseconds. */
 const idleMs = 5000;
-/** The delay between a write and the check for its work, in milliseconds. */
+/** The delay between a write and the indexing of its words, in milliseconds. */
 const busyMs = 100;
 
 /** Background work that indexes the words of new rows. */
@@ -13,8 +13,9 @@ export interface Indexing {
 }
 
 /**
- * Indexes the new rows, one portion at a time. Without writes, it does not pause. With writes, it pauses after each portion. `choosePause`
- * receives the duration of the portion and returns the pause, both in milliseconds.
+ * Indexes the new rows, one portion at a time. `take` indexes a portion and returns false if there was none. While clients write, pauses
+ * after each portion. Otherwise continues immediately. `choosePause` receives the duration of the portion and returns the pause, both in
+ * milliseconds.
  */
 export function indexBeside(take: () => Eventually<boolean>, choosePause: (tookMs: number) => number): Indexing {
   let timer: NodeJS.Timeout | null = null;
@@ -36,7 +37,7 @@ export function indexBeside(take: () => Eventually<boolean>, choosePause: (tookM
     try {
       hasTaken = await take();
     } catch {
-      // Requests get the errors of the store themselves. This work only tries again.
+      // Not reported here, because requests get the same errors from the store. This work only tries again.
     }
     const took = performance.now() - start;
     isIdle = !hasTaken && !wasWritten;

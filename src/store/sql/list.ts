@@ -14,7 +14,7 @@ export function readList(table: Table, query: ListQuery): CellsRead<readonly Row
   return { text, values: values.values, of: (rows) => rows.map(readRow) };
 }
 
-/** Returns the SQL for the row with a value in a column, for `readRow`. `id` is such a column. */
+/** Returns the SQL that finds a row by the value of a column or of `id`. `readRow` converts the result. */
 export function selectBy(table: Table, { compared, operand }: TableColumn, selection = table.selection): string {
   return `SELECT ${selection} FROM ${table.name} WHERE ${compared} = ${operand(table.dialect.place(1))}`;
 }
@@ -29,10 +29,7 @@ export function readCount(table: Table, where: Where | null): ReadStatement<numb
   return reading(table.dialect, write, ([row]) => row!["counted"] as number);
 }
 
-/**
- * Returns the part of a query after its columns: `FROM … WHERE … ORDER BY … LIMIT …`. `also` holds conditions that are
- * SQL already.
- */
+/** Returns the part of a query after its columns: `FROM … WHERE … ORDER BY … LIMIT …`. `also` has additional conditions as SQL. */
 export function compileRest(table: Table, query: ListQuery, values: BoundValues, also: readonly string[] = []): string {
   let rest = `FROM ${chooseSource(table, query.where, table.source)}`;
   let word = " WHERE ";
@@ -89,7 +86,10 @@ function compileOrder({ sql, nullable }: TableColumn, { descending, nullsFirst }
   return `${sql}${descending === true ? " DESC" : ""}${nulls}`;
 }
 
-/** The time limit is the first condition, so that it is checked for every row. */
+/**
+ * Returns the condition that ends a read after its time limit, if the database needs one. It is the first condition, so that the database
+ * checks it for every row.
+ */
 function watched({ dialect: { watch } }: Table): string[] {
   return watch === undefined ? [] : [watch];
 }
@@ -100,7 +100,7 @@ export function shownIn(table: Table, names: readonly string[] | undefined): Tab
   return names === undefined ? all : shownAmong(table.collection, all, names);
 }
 
-/** Returns the names of the columns of a page. Includes the key if the error about a wrong value has to name the row. */
+/** Returns the names of the columns of a page. Includes the key if an error about a wrong value must name the row. */
 export function namesOfPage({ existing, computed, id }: Table, shown: readonly TableColumn[]): string {
   const names = shown.map(({ quoted }) => quoted);
   return (

@@ -2,14 +2,12 @@ import { createHash } from "node:crypto";
 import type { Collection, Column } from "../store.ts";
 import type { Dialect } from "./dialect.ts";
 
+/** Quotes a name for SQL. */
 export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/**
- * Returns the name of the column with the folded value of a `folded` column. Declared names begin with a letter, so it
- * is free.
- */
+/** Returns the name of the column with the folded value of a `folded` column. It starts with an underscore. No declared name does. */
 export function formatShadowName(dialect: Dialect, column: Column): string {
   return fitting(dialect, `_${column.name}_folded`);
 }
@@ -54,7 +52,7 @@ export function otherName(index: string): string {
   return `${index}${again}`;
 }
 
-/** Returns the declared name of an index. */
+/** Returns the name of an index without the suffix of a rebuilt table. */
 export function declaredName(index: string): string {
   return index.endsWith(again) ? index.slice(0, -again.length) : index;
 }

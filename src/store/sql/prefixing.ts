@@ -3,8 +3,8 @@ import { requireArguments } from "../../core/checking/options.ts";
 import type { Change, Collection, Where } from "../store.ts";
 
 /**
- * Translates the calls of a store. Adds the prefix to the names of tables, and replaces each collection over an existing table by the same
- * collection with the facts that were found.
+ * Translates the calls of a store. Adds the prefix to the names of tables. Replaces each collection over an existing table by the form of
+ * it that was found at startup.
  */
 export interface Prefixing {
   collection(collection: Collection): Collection;
@@ -50,7 +50,7 @@ function renamed(collection: Collection, rename: (name: string) => string): Coll
   };
 }
 
-/** Creates the translation for a prefix. `find` returns the collection with the facts that were found, for one over an existing table. */
+/** Creates the translation for a prefix. `find` returns the form of a collection over an existing table that was found at startup. */
 export function prefixing(prefix: string, find: (collection: Collection) => Collection | undefined): Prefixing {
   const prefixedCollections = new WeakMap<Collection, Collection>();
   const repeated = new WeakMap<object, object>();

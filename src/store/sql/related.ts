@@ -4,7 +4,7 @@ import type { BoundValues } from "./dialect.ts";
 import { compileRest } from "./list.ts";
 import { requireColumn, type Table, type TableColumn } from "./schema/table.ts";
 
-/** The name of the keys in a statement. No collection has a name that starts like this. */
+/** The name of the list of keys in a statement. No collection has this name, because declared names start with a letter. */
 export const KEYS = `"_of"`;
 
 /** Returns `FROM … WHERE … ORDER BY … LIMIT …` for the records of one key of the outer query. `beyond` is added to the limit. */

@@ -86,7 +86,7 @@ function findAgeColumn({ key, columns, indexes = [] }: Collection): Age | null {
   return key === "integer" && made !== undefined ? { column: made, isIndexed: false } : null;
 }
 
-/** True if a column holds times. The store's own tables also keep them as milliseconds, in columns with such names. */
+/** True if a column contains times. The store's own tables also have times in milliseconds, in integer columns named `at` or `…_at`. */
 function isTime({ type, name }: Column): boolean {
   return type === "date-time" || (type === "integer" && (name === "at" || name.endsWith("_at")));
 }

@@ -4,7 +4,7 @@ import { serveAs } from "../served.ts";
 import type { Collection, Store } from "../store.ts";
 import { prefixing, withoutPrefix } from "./prefixing.ts";
 
-/** An open store. `settled` has the collections in existing tables as they were found, by name. */
+/** An open store. `settled` has the collections over existing tables, by name, in the form that was found at startup. */
 export interface Engine extends Omit<Store, "open"> {
   readonly settled: ReadonlyMap<string, Collection>;
 }

@@ -37,7 +37,7 @@ interface Marks {
 const added: Marks = { pending: PENDING, taken: TAKEN };
 const anew: Marks = { pending: `'<${WORDS_VERSION}'`, taken: `'>${WORDS_VERSION}'` };
 
-/** The number of rows that are indexed at a time, and of words as an approximate limit. Writers wait for this time. */
+/** The number of rows that are indexed at a time, and of words as an approximate limit. Writers wait while a portion is indexed. */
 const portion = 250;
 const portionWords = 2000;
 
@@ -99,7 +99,7 @@ export function* fitWords(schema: SchemaDialect, collection: Collection): Script
   yield* run(`INSERT INTO ${words} SELECT ${TAKEN}, ${first} WHERE EXISTS (SELECT 1 FROM ${table})`);
 }
 
-/** Returns a value before all keys. */
+/** Returns SQL for a value that sorts before all keys. */
 function compileLeastKey({ key }: Collection): string {
   return key === "integer" ? "0" : "''";
 }
@@ -214,7 +214,7 @@ function* forgetGone({ name, wordsTable }: Table, { pending }: Marks): Script<vo
   yield* run(`DELETE FROM ${wordsTable} AS pending WHERE pending."word" = ${pending} AND ${isGone}`);
 }
 
-/** Returns SQL that stores the words of rows. */
+/** Returns SQL that stores the words in the rows of a table. `page` is SQL for the rows and their words. */
 function updateFrom(table: Table, key: string, page: string): string {
   const { name } = table;
   const searched = searchedIn(table);

@@ -9,13 +9,14 @@ import { columnWas, isNarrower, isOtherType, nameBefore, type Source } from "./s
 
 /** One difference between a declaration and its table. */
 export interface Change {
-  /** `books`, or `books.title` */
+  /** The table or the column: `books`, `books.title`. */
   readonly place: string;
   /**
    * `adds`: loses nothing, and a start does it. `changes`: changes values, names or types, and `latchkey db migrate` does it. `loses`:
    * deletes values for good, so a person must confirm it.
    */
   readonly effect: "adds" | "changes" | "loses";
+  /** The description of the change, for operators and for the history. */
   readonly words: string;
   /** The reason why a program with the old declaration cannot run together with one with this declaration. Null if it can. */
   readonly alone: string | null;
@@ -35,7 +36,7 @@ export interface Wishes {
   readonly month: string;
 }
 
-/** Returns all allowed changes for an existing table. */
+/** Returns all changes that make a table match its declaration. */
 export function* collectChanges(
   schema: SchemaDialect,
   collection: Collection,
@@ -148,7 +149,7 @@ function columnChanges(
   return changes;
 }
 
-/** True if a column gets a folded copy that it did not have. An older program does not write that copy. */
+/** True if a column gets a folded copy (lower case) that it did not have. An older program does not write that copy. */
 export function isFoldedAnew(schema: SchemaDialect, column: Column, found: FoundTable): boolean {
   return isFolded(column) && found.columns.has(column.name) && !found.columns.has(formatShadowName(schema, column));
 }

@@ -2,7 +2,7 @@ import type { Column } from "../../store.ts";
 
 /** The conversion of a column's values to another type, in SQL over the old column. */
 export interface Conversion {
-  /** SQL that is true if a value that is not null has an equivalent. */
+  /** The condition that a value, which is not null, has an equivalent in the new type. */
   readonly fits: string;
   /** The equivalent value, if there is one. */
   readonly value: string;
@@ -41,5 +41,5 @@ export const decimalDigits = 18;
 /** The maximum number of digits with which each decimal has a different double. */
 export const doubleDigits = 15;
 
-/** The time of the first instant of a day. */
+/** The time of the first instant of a day, as an SQL literal. */
 export const midnight = "'T00:00:00.000Z'";

@@ -56,7 +56,7 @@ export function* readHistory(schema: SchemaDialect): Script<readonly CompletedSt
   }));
 }
 
-/** Throws if a newer program has migrated the database, because this program does not know the result. */
+/** Throws `MigrationNeeded` if a newer program has migrated the database, because this program does not know the result. */
 export function* requireOwnHistory(schema: SchemaDialect, program: string): Script<void> {
   const newer = (yield* readHistory(schema)).find((done) => isNewer(done.program, program));
   if (newer !== undefined)
@@ -65,7 +65,7 @@ export function* requireOwnHistory(schema: SchemaDialect, program: string): Scri
     ]);
 }
 
-/** Records a completed migration: one line for each of the words. */
+/** Records a completed migration: one row of the history for each description in `words`. */
 export function* writeDone(
   schema: SchemaDialect,
   { program, table, rows, ms }: Omit<CompletedStep, "at" | "words">,

@@ -24,7 +24,7 @@ export interface MigrateOptions {
   readonly tell?: (table: string, done: number, total: number) => void;
   /** Called once when all tables match the declaration, if the old rows must still be removed. */
   readonly settled?: () => void;
-  /** Receives the progress of this removal, in rows. */
+  /** Receives the progress of removing the old rows, in rows. */
   readonly tellRemoved?: (done: number, total: number) => void;
 }
 
@@ -48,7 +48,7 @@ export interface MigratedTable {
   readonly ms: number;
 }
 
-/** The plans for all existing tables. */
+/** The plans for all tables that exist. */
 export interface MigrationPlans {
   readonly plans: readonly TablePlan[];
   /** The collections without a table. */
@@ -73,7 +73,7 @@ export function* planTables(
   return { plans, missing };
 }
 
-/** Throws if a plan is impossible, or if a column to drop does not exist. */
+/** Throws `MigrationNeeded` if a plan has obstacles, or if a column to drop does not exist. */
 export function requirePossible(
   plans: readonly TablePlan[],
   dropped: readonly string[],

@@ -27,8 +27,8 @@ const shownIds = 5;
 type Sources = ReadonlyMap<string, Source>;
 
 /**
- * Finds the rows that would not fit the declaration: a required value is missing, a value cannot be converted or breaks the rule, or a
- * unique value occurs more than once.
+ * Finds the rows that would not fit the declaration: a required value is missing, a value cannot be converted or breaks the rule, a
+ * reference points to a missing row, or a unique value occurs more than once.
  */
 export function* collectMisfits(
   schema: SchemaDialect,
@@ -52,7 +52,7 @@ export function* collectMisfits(
 export function compileExpression(source: Source): string | null {
   if (source.kind === "same") return quote(source.from);
   if (source.kind !== "sql") return null;
-  // SQL would convert null too, and the result could be a word. So null stays null.
+  // Null stays null. Without the CASE, the expression could convert it to a value.
   const value = `CASE WHEN ${quote(source.was.name)} IS NOT NULL THEN ${source.conversion.value} END`;
   return source.fallback === null ? value : `coalesce(${value}, ${source.fallback})`;
 }

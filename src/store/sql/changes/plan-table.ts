@@ -8,13 +8,13 @@ import { collectMisfits, type Misfit } from "./misfits.ts";
 import { keyType } from "./rows-before.ts";
 import { resolveSources, type Source } from "./source.ts";
 
-/** The plan for an existing table. */
+/** The planned changes of a table. */
 export interface TablePlan {
   readonly collection: Collection;
   readonly found: FoundTable;
   readonly sources: ReadonlyMap<string, Source>;
   readonly changes: readonly Change[];
-  /** Questions that only the declaration can answer, and rows that do not fit. The migration starts only when there are none. */
+  /** The reasons why the migration cannot start, apart from `misfits` and `renames`. The author of the declaration must solve them. */
   readonly obstacles: readonly string[];
   readonly misfits: readonly Misfit[];
   /** Old columns that may have been renamed, each with the new name. */

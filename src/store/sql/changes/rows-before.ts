@@ -10,14 +10,14 @@ import { columnWas } from "./source.ts";
 /** The number of rows that are read at a time. */
 export const pageSize = 1000;
 
-/** The rows of a table as its old declaration describes them. */
+/** The columns of a table with the types of its old declaration, and the function that reads its rows. */
 export interface RowsBefore {
   /** The columns for `readRow` as SQL. The key comes first. */
   readonly selected: readonly string[];
   readRow(cells: readonly unknown[]): StoredRecord;
 }
 
-/** Returns how to read the rows of a table with their old declaration. */
+/** Returns the columns and the reader for the rows of a table before its change. */
 export function rowsBefore(schema: SchemaDialect, found: FoundTable): RowsBefore {
   const names = [...found.columns.keys()].filter((name) => name !== "id" && !name.startsWith("_"));
   const columns = names.map((name) => columnWas(schema, found, name));

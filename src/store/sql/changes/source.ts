@@ -42,7 +42,7 @@ export function resolveSources(
 
 /**
  * Returns an `unknown` source if the table already has a column with the new name that is no longer declared. It is then unclear which of
- * the two columns is meant.
+ * the two columns is meant. Returns null otherwise.
  */
 function leftInTheWay({ name: table }: Collection, { name, origin }: Column, found: FoundTable): Source | null {
   const before = origin?.renamedFrom;
@@ -57,7 +57,7 @@ function leftInTheWay({ name: table }: Collection, { name, origin }: Column, fou
   };
 }
 
-/** Returns the old column, as far as its type is known. */
+/** Returns the old column. If its declared type is not stored, the type follows from the SQL type. */
 export function columnWas(schema: SchemaDialect, found: FoundTable, name: string): Column {
   const { storage, nullable } = found.columns.get(name)!;
   const match = /^([a-z-]+)(?:\((\d+)\))?$/.exec(found.types[name] ?? "");

@@ -84,7 +84,7 @@ function* unfitRows(schema: SchemaDialect, collection: Collection, computing: Co
   return rows.map(({ key }) => String(key));
 }
 
-/** Runs a script and rolls it back. */
+/** Runs a script and rolls it back. Returns the error if it fails. */
 function* tried<T>(script: Script<T>): Script<T | Error> {
   yield* run("BEGIN");
   try {

@@ -27,8 +27,7 @@ export function unfitIn(
 }
 
 /**
- * Returns the value in the form of our own tables. If a value does not fit the declaration, the statement fails and
- * names the row.
+ * Returns the value in the form of the store's own tables. If a value does not fit the declaration, the statement fails and names the row.
  */
 export function checkedValue(dialect: Dialect, checked: Checked, x: string, id: string): string {
   const { column, form, isNullable, place, field } = checked;

@@ -10,11 +10,11 @@ export interface Form {
    * can hold no other values.
    */
   readonly fits?: ((x: string) => string) | undefined;
-  /** Returns the value in the form of our own tables. */
+  /** Returns the value in the form of the store's own tables. */
   readonly convert: (x: string) => string;
-  /** The comparison for equality. */
+  /** The SQL to compare the column for equality. */
   readonly equal: Side;
-  /** The comparison and the order for sorting. */
+  /** The SQL to compare the column by order, and to sort by it. */
   readonly order: Side;
   /** True if an index over the column gives that order. */
   readonly inOrder: boolean;
@@ -32,12 +32,12 @@ export interface Side {
   readonly operand: (place: string) => string;
 }
 
-/** Changes nothing. */
+/** Returns its argument. */
 export const same = (x: string): string => x;
 
 const asItIs: Side = { of: same, operand: same };
 
-/** The form of a column that holds its values like one of our own. */
+/** The form of a column that stores its values like the store's own tables. */
 export const plain: Form = { convert: same, equal: asItIs, order: asItIs, inOrder: true, written: same };
 
 /** Returns the form of a column whose values are converted for every comparison, so that no index can be used. */

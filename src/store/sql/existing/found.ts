@@ -1,6 +1,6 @@
 import type { Collection, Column, ExistingTable, FoundColumnForm } from "../../store.ts";
 
-/** An existing table, as it was found. */
+/** An existing table, as it was found in the database. */
 export interface FoundExisting {
   /** False for a view, which has no rows itself. */
   readonly isTable: boolean;

@@ -56,7 +56,7 @@ export function* settleExisting(
   return settled;
 }
 
-/** Returns all collections. Those over existing tables have the facts that were found. */
+/** Returns all collections. A collection over an existing table has the form that was found in the database. */
 export function asSettled(
   collections: readonly Collection[],
   settled: ReadonlyMap<string, Collection>,
@@ -64,7 +64,7 @@ export function asSettled(
   return collections.map((each) => settled.get(each.name) ?? each);
 }
 
-/** Returns the collection with the facts that were found. Its indexes are the existing ones and not the declared ones. */
+/** Returns the collection in the form that was found in the database. Its indexes are those of the table and not the declared ones. */
 function settledAs(
   schema: SchemaDialect,
   collection: Collection,

@@ -72,7 +72,7 @@ export function collectIndexes(dialect: Dialect, collection: Collection): Readon
   }
   for (const columns of collection.indexes ?? []) add(columns, null);
   for (const column of collection.columns) {
-    // A delete has to find the rows that refer to the deleted one.
+    // An index on the reference lets a delete find the rows that refer to the deleted one.
     const covered = column.unique === true || (collection.indexes ?? []).some((columns) => columns[0] === column.name);
     if (column.references !== undefined && !covered) add([column.name], null);
   }

@@ -52,8 +52,8 @@ function isList({ rule }: Column): boolean {
 }
 
 /**
- * Returns those of these tables whose lists were deleted together with their column, so that nothing needs them. Each comes with the SQL
- * that drops it.
+ * Returns the tables of `forgottenLinks` whose lists were deleted together with their column, so that nothing needs the tables. Each has
+ * the SQL that drops it.
  */
 export function* emptiedLinks(
   schema: SchemaDialect,
@@ -71,7 +71,7 @@ export function* emptiedLinks(
   return emptied;
 }
 
-/** Returns SQL for the relations in the records: one row with a record and one of its ids. */
+/** Returns a query over the lists of ids in the records. Its result has one row for each id of each record. */
 export function selectLinks(schema: Pick<SchemaDialect, "elements">, links: KeptLinks, value: string): string {
   const [from, list] = [links.collection, links.column].map(quote);
   return `SELECT record."id" AS record, ${value} AS linked FROM ${from!} AS record, ${schema.elements(`record.${list!}`)} AS each WHERE record.${list!} IS NOT NULL`;

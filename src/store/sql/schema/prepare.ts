@@ -22,7 +22,7 @@ export function* prepareTables(schema: SchemaDialect, collections: readonly Coll
   yield* run("COMMIT");
 }
 
-/** Throws `MigrationNeeded` if a newer program has created the tables. */
+/** Returns the version. Throws `MigrationNeeded` if a newer program has created the tables. */
 export function requireVersion(schema: SchemaDialect, version: number): number {
   if (version <= schema.version) return version;
   throw new MigrationNeeded([
@@ -39,7 +39,7 @@ export function requireTables(engine: string, missing: readonly string[]): void 
   );
 }
 
-/** Returns the version of the tables. Returns 0 if there are none. */
+/** Returns the version of the tables. Returns 0 if there are none. Throws `MigrationNeeded` if the version is newer than this program. */
 export function* requireKnownVersion(schema: SchemaDialect): Script<number> {
   return requireVersion(schema, yield* schema.findVersion());
 }
@@ -72,8 +72,8 @@ function requireSamePrefix(collections: readonly Collection[], remembered: reado
 }
 
 /**
- * Returns the common start of several names, up to an underscore. A common word is no proof of a prefix for a single table: `audit_log`
- * could be a table of its own.
+ * Returns the common start of several names, up to an underscore. Returns an empty text for a single name, because its first word is no
+ * proof of a prefix: `audit_log` may be the whole name of a resource.
  */
 function commonStart([first = "", ...others]: readonly string[]): string {
   if (others.length === 0) return "";

@@ -14,6 +14,7 @@ export interface FoundTable {
   readonly types: Readonly<Record<string, string>>;
   /** The declaration of the last migration. Null if it is not stored. */
   readonly declared: Collection | null;
+  /** True if the table has rows. */
   readonly rows: boolean;
 }
 
@@ -83,9 +84,9 @@ export interface SchemaDialect extends Dialect {
    * defined with their columns.
    */
   changeReference(collection: Collection, column: Column | null, before: string | null): readonly string[];
-  /** Fills a new table with the relations that records hold. */
+  /** Returns SQL that fills a new table of a relation with the ids from the lists in the records. */
   insertLinks(collection: Collection, links: KeptLinks): readonly string[];
-  /** Folds all values of a folded column into its folded copy. */
+  /** Writes the folded values of a column in all rows. */
   fillShadow(collection: Collection, column: Column): Script<void>;
   /**
    * Finds the objects of other programs that a migration of the table would break or lose, as sentences. `going` are the columns that are

@@ -6,6 +6,7 @@ export interface Statement {
   readonly values: readonly Cell[];
 }
 
+/** Creates a statement. */
 export function statement(text: string, values: readonly Cell[] = []): Statement {
   return { text, values };
 }
@@ -34,6 +35,7 @@ export type ScriptStep = Statement | { readonly cells: Statement } | { readonly 
  */
 export type Script<T> = Generator<ScriptStep, T, Rows>;
 
+/** Asks for rows by name. */
 export function* ask(query: Statement): Script<readonly NamedRow[]> {
   return (yield query) as readonly NamedRow[];
 }
@@ -43,6 +45,7 @@ export function* askCells(cells: Statement): Script<readonly CellRow[]> {
   return (yield { cells }) as readonly CellRow[];
 }
 
+/** Runs SQL text without values. It returns no rows. */
 export function* run(sql: string): Script<void> {
   yield { run: sql };
 }
@@ -54,7 +57,7 @@ export function stepsIn(script: Script<void>): readonly ScriptStep[] {
   return steps;
 }
 
-/** Runs a script, and rolls back if it fails. */
+/** Runs a script. If it fails, rolls back its transaction and throws the error again. */
 export function* orUndone<T>(script: Script<T>): Script<T> {
   try {
     return yield* script;

@@ -8,8 +8,9 @@ import type { FoundTable, SchemaDialect } from "./schema.ts";
 import { ask, statement, type Script } from "./script.ts";
 
 /**
- * A member in the stored column types of a table. It is set by a change after which programs with the old declaration may not write. A
- * program that started with another value stops writing. No column has this name.
+ * The member in the stored column types of a table that has its shape. The shape is a digest of the declaration. A change sets it if
+ * programs with the old declaration may not write any more. A program that started with another shape stops writing. No column has this
+ * name.
  */
 const shapeMember = "_shape";
 
@@ -32,7 +33,7 @@ export interface TableChange {
   readonly alone: boolean;
 }
 
-/** Returns the types to store, with the shape. */
+/** Returns the types to store. Sets the shape if `alone` is true. */
 export function typesWithShape(
   collection: Collection,
   declared: Readonly<Record<string, string>>,

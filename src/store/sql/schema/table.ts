@@ -27,13 +27,14 @@ export interface TableColumn extends Column {
   /** Returns the value of a row in the form of the store's own tables. `of` is the prefix for the row, like `t.`. */
   valueIn(of: string): string;
   /**
-   * Returns the right side of a comparison for the placeholder of a value. It fits `compared`, or `sql` if the value is a bound of a range.
+   * Returns the right side of a comparison for the placeholder of a value. `operand` is compared with `compared`. `bound` is compared with
+   * `sql`, for ranges.
    */
   readonly operand: (place: string) => string;
   readonly bound: (place: string) => string;
   /** The SQL of its text. */
   readonly text: string;
-  /** The form in which it is stored. */
+  /** The form of its values, for a column of an existing table or a computed one. Null for the other columns. */
   readonly form: Form | null;
 }
 
@@ -63,7 +64,7 @@ export interface Table {
   /** The columns to select for `readRow`. */
   readonly selection: string;
   readRow(cells: readonly unknown[]): Row;
-  /** Returns the same for some of the columns. Returns all if no names are given. */
+  /** Returns `selection` and `readRow` for some of the columns. Default: all. */
   showing(names?: readonly string[]): ShownColumns;
 }
 

@@ -17,7 +17,7 @@ import type { ExistingNames, ShownColumns, Table, TableColumn } from "../schema/
 import { compileWhere } from "../where.ts";
 import { assign, insertAllInto, insertInto, isSQL, requireCounter, type Assignment, type KeyFinder } from "./writes.ts";
 
-/** A change with its collection or only with the collection's name. */
+/** A change without its collection. A driver may know only the name of the collection. */
 export type AnyChange<Kind extends Change["kind"] = Change["kind"]> = Kind extends Kind
   ? Omit<Extract<Change, { readonly kind: Kind }>, "collection">
   : never;
@@ -26,7 +26,7 @@ export type AnyChange<Kind extends Change["kind"] = Change["kind"]> = Kind exten
 export interface ChangeDialect {
   /** Returns SQL for the next revision. With `ofMany`, each row gets its own. */
   revision(values: BoundValues, ofMany: boolean): string;
-  /** Returns SQL for a key that comes with its row. The key is marked as used and never issued. */
+  /** Returns SQL for a key that the caller has chosen. The key is marked as used, so the store never issues it. */
   takenKey(table: Table, place: string): string;
   /** Returns SQL for a new key. Left out if the driver makes new rows of the store's tables itself. */
   nextKey?(table: Table, values: BoundValues): string;
@@ -264,7 +264,7 @@ export function placeKey(
 
 /**
  * Returns the changes whose rows are read at the end: a later change of the same table may have altered the row, a deletion may cascade to
- * it, or an existing table may have triggers. No row refers to a row of a relation.
+ * it, or an existing table may have triggers. A deletion in a relation cascades to no row, because no row refers to a row of a relation.
  */
 export function rowsToRead(
   changes: readonly { readonly kind: Change["kind"]; readonly collection: string | { readonly name: string } }[],

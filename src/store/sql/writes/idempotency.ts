@@ -22,7 +22,8 @@ export interface IdempotencyStatements {
 
 /** Returns the statements for idempotency records. */
 export function compileIdempotency({ place, isSomeOf }: Dialect): IdempotencyStatements {
-  // The expiry is checked here and not in SQL. There, a planner that expects mostly expired rows would search for the others.
+  // The expiry is checked here and not in SQL. In SQL, a query planner that expects mostly expired rows might search for the other rows by
+  // their expiry.
   const recall = `SELECT fingerprint, rows, expires_at FROM latchkey_idempotency WHERE key = ${place(1)}`;
   const put =
     `INSERT INTO latchkey_idempotency (key, fingerprint, rows, expires_at) VALUES (${[1, 2, 3, 4].map(place).join(", ")}) ` +
@@ -53,8 +54,8 @@ export function compileIdempotency({ place, isSomeOf }: Dialect): IdempotencySta
 }
 
 /**
- * Erases the records that contain a row, and deletes those of the user with this row. The statements may run one after another, or all on
- * the same state.
+ * Erases a row in the idempotency records of other callers, and deletes the records of `caller`. The statements may run one after another,
+ * or all on the same state.
  */
 export function forgetRows(
   collection: string,

@@ -15,7 +15,10 @@ export type KeyFinder = (column: TableColumn, key: KeyOf, values: BoundValues) =
 /** The value for a column: a cell, or SQL. */
 type GivenCell = Cell | { readonly sql: string };
 
-/** Returns the assignments of all values and of the columns that are derived from them. Existing tables get a value in their own form. */
+/**
+ * Returns the assignments of all values and of the columns that are derived from them. A value for an existing table is converted to the
+ * form of its column.
+ */
 export function assign(
   table: Table,
   writtenValues: WrittenValues,
@@ -57,13 +60,13 @@ export function besides({ shadow, words }: TableColumn): readonly Beside[] {
 
 const none: readonly Beside[] = [];
 
-/** Returns a column that can be written. */
+/** Returns a column that can be written. Throws a `TypeError` for `id` and for an unknown name. */
 export function requireWritable(table: Table, name: string): TableColumn {
   if (name === "id") throw new TypeError("The id of a row is its key and no value");
   return requireColumn(table, name);
 }
 
-/** Returns a column that can be used as a counter. */
+/** Returns a column that can be used as a counter. Throws a `TypeError` if it is not an integer column. */
 export function requireCounter(table: Table, name: string): TableColumn {
   const column = requireColumn(table, name);
   if (column.type === "integer" && name !== "id") return column;
@@ -100,6 +103,7 @@ function compilePlaces(set: readonly Assignment[]): string {
   return `(${set.map(({ place }) => place).join(", ")})`;
 }
 
+/** Returns true if the value is SQL and not a cell. */
 export function isSQL(cell: GivenCell): cell is { readonly sql: string } {
   return typeof cell === "object" && cell !== null && "sql" in cell;
 }
