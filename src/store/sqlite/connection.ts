@@ -16,7 +16,7 @@ export interface PreparedStatement {
 
 /** The default time that a write waits for another process to finish writing, in milliseconds. */
 export const BUSY_TIMEOUT_MS = 5000;
-/** The longest wait of a read, in milliseconds. In WAL mode it almost never waits. */
+/** The longest wait of a read for a lock, in milliseconds. In WAL mode, reads almost never wait. */
 const readTimeoutMs = 1000;
 
 /**
@@ -27,8 +27,8 @@ export function connect(path: string, busyMs = BUSY_TIMEOUT_MS): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: busyMs, returnArrays: true });
   // Cuts a log that has grown under load back to 64 MiB.
   database.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864");
-  // New rows go to random places in indexes of emails and names. A cache of 16 MiB makes them a tenth cheaper than
-  // SQLite's 2 MiB.
+  // New rows change random pages in indexes of emails and names. With a cache of 16 MiB, they cost a tenth less than with SQLite's default
+  // of 2 MiB.
   database.exec("PRAGMA cache_size = -16384");
   addFunctions(database);
   return database;
@@ -41,7 +41,7 @@ export function connectReadOnly(path: string): DatabaseSync {
   return database;
 }
 
-/** Plays a script over a connection. */
+/** Runs a script over a connection, and returns its result. */
 export function playOn<T>(database: DatabaseSync, script: Script<T>): T {
   return play(script, sendTo(database));
 }
@@ -57,7 +57,7 @@ function prepareNamed(database: DatabaseSync, sql: string): NamedStatement {
   return statement as unknown as NamedStatement;
 }
 
-/** Prepares a statement of a connection from this file. */
+/** Prepares a statement of a connection that returns rows as arrays. */
 export function prepare(database: DatabaseSync, sql: string): PreparedStatement {
   // The connection returns arrays, which the types of node:sqlite do not show.
   return database.prepare(sql) as unknown as PreparedStatement;
@@ -67,7 +67,8 @@ export function prepare(database: DatabaseSync, sql: string): PreparedStatement 
 export type LogSizes = readonly [pages: number, moved: number];
 
 /**
- * Returns a function that reads the sizes from SQLite. Returns null before SQLite 3.51, where the same statement would run a checkpoint.
+ * Returns a function that reads the sizes of the log from SQLite. Returns null if SQLite is older than 3.51, because there the same
+ * statement would run a checkpoint.
  */
 export function prepareLogSizes(database: DatabaseSync): (() => LogSizes) | null {
   if (!isFrom(process.versions["sqlite"] ?? "", [3, 51])) return null;
@@ -83,12 +84,10 @@ function isFrom(version: string, [major, minor]: readonly [number, number]): boo
   return itsMajor > major || (itsMajor === major && itsMinor >= minor);
 }
 
-/**
- * The maximum number of cached shapes. Programs have dozens, but callers who combine filters could create thousands.
- */
+/** The maximum number of cached statements. A program has dozens, but callers who combine filters could create thousands. */
 const limit = 200;
 
-/** Prepared statements by their shape. Calls `sql` only for a new shape. */
+/** Prepared statements by their shape, a text that identifies the statement. Calls `sql` only for a new shape. */
 export interface Statements {
   (shape: string, sql: () => string): PreparedStatement;
 }
@@ -98,7 +97,7 @@ export function createStatementCache(database: DatabaseSync): Statements {
   return rememberedBy((sql) => prepare(database, sql));
 }
 
-/** Does the same for statements whose rows have named columns. */
+/** Caches prepared statements whose rows have named columns. Drops the oldest if there are too many. */
 export function createNamedCache(database: DatabaseSync): (text: string) => NamedStatement {
   const statements = rememberedBy((sql) => prepareNamed(database, sql));
   return (text) => statements(text, () => text);
@@ -106,7 +105,7 @@ export function createNamedCache(database: DatabaseSync): (text: string) => Name
 
 function rememberedBy<Prepared>(make: (sql: string) => Prepared): (shape: string, sql: () => string) => Prepared {
   const cache = new Map<string, Prepared>();
-  // Usually the same statement runs again, and comparing two texts costs less than a lookup.
+  // The next statement is usually the same, and comparing two texts costs less than a lookup.
   let lastShape = "";
   let last: Prepared | null = null;
   return (shape, sql) => {
@@ -124,8 +123,8 @@ function rememberedBy<Prepared>(make: (sql: string) => Prepared): (shape: string
 }
 
 /**
- * Returns a function that answers the steps of scripts synchronously. Consecutive steps with the same text share one
- * prepared statement.
+ * Returns a function that runs one step of a script and returns its rows. Consecutive steps with the same text share one prepared
+ * statement.
  */
 export function sendTo(database: DatabaseSync): (step: ScriptStep) => Rows {
   let last: {
@@ -150,7 +149,7 @@ export function sendTo(database: DatabaseSync): (step: ScriptStep) => Rows {
 export function createFile(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));
-    // A new name is on the disk only when its directory is synced. Windows cannot open a directory.
+    // A new name is safely on the disk only after its directory is synced. Windows cannot open a directory.
     if (process.platform === "win32") return;
     const directory = openSync(dirname(path), "r");
     fsyncSync(directory);

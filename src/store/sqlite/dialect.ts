@@ -5,7 +5,7 @@ import { createTableLookup } from "../sql/schema/table.ts";
 import { chooseForm } from "./existing/forms.ts";
 import { compileDigest } from "./existing/functions.ts";
 
-/** The properties of SQLite. */
+/** The parts of the SQL that are special to SQLite. */
 export const sqlite: Dialect = {
   engine: "sqlite",
   ownTypes: new Set(["integer", "text", "double", "date", "date-time"]),
@@ -19,13 +19,13 @@ export const sqlite: Dialect = {
   literal: (text) => `'${text.replaceAll("'", "''")}'`,
   compileStorage: ({ type }) =>
     type === "double" ? "REAL" : type === "integer" || type === "boolean" || type === "decimal" ? "INTEGER" : "TEXT",
-  // Rows with text keys are stored in the order of their keys. This saves a second lookup for each row.
+  // WITHOUT ROWID stores the rows in the order of their text keys. This saves a second lookup for each row.
   defineKey: ({ key }) =>
     key === "integer"
       ? { key: "INTEGER PRIMARY KEY", options: " STRICT" }
       : { key: "TEXT NOT NULL PRIMARY KEY", options: " WITHOUT ROWID, STRICT" },
-  // Without statistics, SQLite would scan all rows of one status in order instead of finding ten by key and sorting
-  // them.
+  // Forces the lookup by key. Without statistics, SQLite would scan, for example, all rows of one status in order instead of finding ten
+  // rows by key and sorting them.
   byKey: ({ key, name }) => (key === "integer" ? "NOT INDEXED" : `INDEXED BY ${quote(`sqlite_autoindex_${name}_1`)}`),
   comparable: (_, name) => name,
   isOneOf(compared, cells, values, operand = same) {
@@ -52,7 +52,7 @@ export const sqlite: Dialect = {
 export const getTable = createTableLookup(sqlite);
 
 /**
- * Returns the table for reads with a time limit. They check the clock at one row of 64, because a check costs as much
- * as three rows. `latchkey_in_time` throws when the time is over.
+ * Returns the table for reads with a time limit. The SQL calls `latchkey_in_time` at one row of 64, because a call costs as much as three
+ * rows. The function throws after the time limit.
  */
 export const getTimedTable = createTableLookup({ ...sqlite, watch: `(("id" & 63) <> 0 OR latchkey_in_time())` });

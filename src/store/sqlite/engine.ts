@@ -46,7 +46,7 @@ interface FileOptions {
 /** Opens a database for collections. */
 export type Opener = (collections: readonly Collection[]) => Engine;
 
-/** Opens a file. This thread reads, another one writes. */
+/** Opens a file. The calling thread reads, and a separate thread writes. */
 export function openFile(
   path: string,
   collections: readonly Collection[],
@@ -55,7 +55,7 @@ export function openFile(
   requireOwnLog(path);
   const settled = prepareFile(path, collections);
   const database = connectReadOnly(path);
-  // The first read opens the log. SQLite keeps using the same log file as long as a connection is open.
+  // This first read opens the log. SQLite uses the same log file as long as a connection is open.
   requireSchema(database, collections);
   const shapes = shapesIn(database, path, collections);
   const refusing = refusalsTold(observe);
@@ -69,7 +69,7 @@ export function openFile(
   const threads = longReads({ path, collections: data, limitMs: longReadMs });
   const retyped = createTypeCheck(database, collections, refusing);
   const { snapshot, version, reader, long } = createReads(database, { threads, retyped, guard, explain });
-  /** The guard must look at the present state of the files, not at that of the shared snapshot. */
+  /** Releases the shared snapshot first, because the guard must check the current state of the files. */
   const look = (): void => {
     snapshot.release();
     guard.look();
@@ -78,7 +78,8 @@ export function openFile(
     observe,
     look,
     isGone() {
-      // The writer saves what it can at once, even if no write follows. It saves nothing if the file was replaced.
+      // If the log was removed, an empty write makes the writer move the content of the log into the file now. If the file was overwritten,
+      // the writer only stops.
       void (guard.found === null ? writer.write({ changes: [] }) : writer.close(() => {})).catch(() => undefined);
     },
   });
@@ -109,10 +110,10 @@ export function openFile(
         snapshot.release();
         database.close();
       };
-      // Checks once more before the file is closed: if it was just overwritten, the log must not be moved into it. If it was removed, the
-      // log still belongs to it.
+      // Checks once more before the file is closed. If it was just overwritten, the log must not be moved into it.
       lookAgain(look);
-      // The last connection that closes moves the log into the file. Only a connection that writes can do this.
+      // The last connection that closes moves the log into the file. Only a writing connection can do this, so the reader closes before the
+      // writer.
       const isOurs = !guard.isSuspect;
       await writer.close(isOurs ? closeReader : () => {});
       if (!isOurs) closeReader();
@@ -140,13 +141,13 @@ async function writeGuarded(
   try {
     return await writer.write(transaction);
   } catch (error) {
-    // If the writer has found that the file was replaced, the guard finds it too and refuses later reads.
+    // If the writer has found an overwritten file, the guard finds it here too, and refuses later reads.
     lookAgain(look);
     throw error;
   }
 }
 
-/** Looks without throwing. The guard remembers an overwritten file. */
+/** Runs the guard's check without throwing. The guard keeps its result in `found`. */
 function lookAgain(look: () => void): void {
   try {
     look();
@@ -159,7 +160,7 @@ function lookAgain(look: () => void): void {
 interface Guards {
   readonly retyped: Retyped;
   readonly guard: Guard;
-  /** Returns the error itself, or its cause. */
+  /** Returns the cause of an error, or the error itself. */
   explain(error: unknown): unknown;
 }
 
@@ -179,7 +180,7 @@ function createReads(
   let seen = 0;
   const snapshot = believed(createSnapshot(database, look), guard);
 
-  /** Checks the tables after a commit, because they change only with a commit. */
+  /** Checks the types of the columns if there was a commit, because they change only with a commit. */
   function look(): void {
     const now = dataVersion.get()![0] as number;
     if (now !== seen) retyped.look();
@@ -205,7 +206,7 @@ function createReads(
   return { snapshot, version, reader, long: guarded(threads, requireNow, explain) };
 }
 
-/** Checks the tables before and after a read in another thread, because they may change in the meantime. */
+/** Checks the types of the columns before and after a read in another thread, because they may change in the meantime. */
 function guarded(threads: LongReads, require: Retyped["require"], explain: (error: unknown) => unknown): LongReads {
   return {
     ...threads,
@@ -222,7 +223,7 @@ function guarded(threads: LongReads, require: Retyped["require"], explain: (erro
   };
 }
 
-/** Refuses reads and writes of an overwritten file. It may contain accounts and permissions from years ago. */
+/** Throws if the file was overwritten. It may contain accounts and permissions from years ago. */
 function requireBelieved({ found }: Guard): void {
   if (found !== null) throw unavailable(found);
 }

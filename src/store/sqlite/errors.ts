@@ -20,15 +20,15 @@ export function findCode(error: unknown): number | null {
   return typeof error.errcode === "number" ? error.errcode : null;
 }
 
-/** Returns true if another connection held the database for longer than the time-out. */
+/** Returns true if another connection had the database locked for longer than the time-out. */
 export function isBusy(error: unknown): boolean {
   const found = findCode(error);
   return found !== null && (found & 0xff) === 5;
 }
 
 /**
- * Returns true if there is no space on the disk: SQLITE_FULL, or the system's error for a file that cannot be created.
- * Then nothing was written.
+ * Returns true if there is no space on the disk: SQLITE_FULL, or the error of the system for a file that cannot be created. In both cases
+ * nothing was written.
  */
 function isFull(error: unknown): boolean {
   const found = findCode(error);
@@ -45,12 +45,12 @@ export function isStoreFailure(error: unknown): boolean {
   return found !== null && ![1, 18, 19, 20, 25].includes(found & 0xff);
 }
 
-/** Returns the error for the store's caller. Faults stay unchanged. */
+/** Converts an error of SQLite or of the system into the error that the store reports. Returns faults of the program unchanged. */
 export function storeError(error: unknown): unknown {
   return isStoreFailure(error) || isClosed(error) || isOfSystem(error) ? unavailable(error) : error;
 }
 
-/** Returns true if the system failed to read or open a file, without SQLite. */
+/** Returns true for an error of a system call that Node reports. */
 function isOfSystem(error: unknown): boolean {
   return error instanceof Error && "syscall" in error;
 }
@@ -67,14 +67,11 @@ const meanings: Readonly<Record<number, string>> = {
   // SQLite also reports EIO of a read as SQLITE_CORRUPT.
   11: "the disk cannot be read, or the file is damaged: run latchkey db check, and restore a backup if it is damaged (latchkey db restore)",
   26: "the file was overwritten while it was in use: stop all processes that use it, and restore a backup (latchkey db restore)",
-  // SQLITE_IOERR_SHMSIZE: the commit may be in the log, so this is not reported as a full disk.
+  // SQLITE_IOERR_SHMSIZE. It is not reported as a full disk, because the commit may already be in the log.
   4874: "the index of the log cannot grow, the disk may be full",
 };
 
-/**
- * Returns the error for a store that does not answer, with the reason and SQLite's code, which distinguishes I/O
- * errors.
- */
+/** Returns the error for a store that failed, with the reason and SQLite's extended code. The code distinguishes the I/O errors. */
 export function unavailable(cause: unknown): StoreUnavailable {
   const message = cause instanceof Error ? cause.message : String(cause);
   if (isFull(cause)) return new StoreFull(`SQLite: the disk is full. Free space on its disk (${message})`, { cause });
@@ -91,12 +88,12 @@ export interface Failure {
   readonly errcode: number | null;
 }
 
-/** Returns the parts of an error that can be sent. */
+/** Returns the parts of an error that can be sent to another thread. */
 export function toFailure(error: unknown): Failure {
   return { message: error instanceof Error ? error.message : String(error), errcode: findCode(error) };
 }
 
-/** Returns the error that was sent. */
+/** Returns an error with the parts that another thread has sent. */
 export function toError({ message, errcode }: Failure): Error {
   return Object.assign(new Error(message), errcode === null ? {} : { errcode });
 }

@@ -4,7 +4,10 @@ import type { SQLiteReader } from "./reads/reader.ts";
 /** The number of rows that are read at a time. */
 const pageSize = 1000;
 
-/** Follows a collection. `version` changes after every commit. */
+/**
+ * Calls `onRow` for each row of a collection, and at each `catchUp` for the rows that were added since. `version` returns a number that
+ * changes after every commit.
+ */
 export function followCollection(
   reader: SQLiteReader,
   version: () => number,
@@ -19,14 +22,14 @@ export function followCollection(
 
   function catchUp(): void {
     if (closed) return;
-    // The version is read before the rows. A commit in between is then read twice and never missed.
+    // The version is read before the rows. The rows of a commit in between are read now, and the next call looks again, so none is missed.
     const now = version();
     if (now === seenVersion) return;
     while (takePage() === pageSize);
     seenVersion = now;
   }
 
-  /** Reads the next rows. The order of the keys is the order of the commits, because only one connection writes at a time. */
+  /** Reads the next rows by key. Only one connection writes at a time, so keys increase in the order of the commits. */
   function takePage(): number {
     const rows = reader.list({
       collection,
@@ -35,7 +38,7 @@ export function followCollection(
       limit: pageSize,
     });
     for (const row of rows) {
-      // If the callback throws, the same row is delivered again. A skipped revocation would have no effect.
+      // If the callback throws, the next call delivers the same row again. The row may be a revocation, which must not be skipped.
       onRow(row);
       seenId = row.record["id"] as number;
     }

@@ -14,7 +14,7 @@ const plants: Collection = {
   indexes: [["name"]],
 };
 
-test("makes a column nullable or not, and adds or drops its reference, without losing a row", () => {
+test("makes a column nullable or required, and adds or drops its reference, without losing a row", () => {
   const database = planted();
 
   prepareSchema(database, [
@@ -78,7 +78,7 @@ test("refuses a reference that some rows would break", () => {
   assert.deepEqual(prepare(database, "PRAGMA foreign_keys").get(), [1]);
 });
 
-test("refuses to change values at a start, and shows no SQL that could lose them", () => {
+test("refuses a start that would change values, and shows no SQL that could lose them", () => {
   const database = planted();
   for (const size of [
     { name: "size", type: "text", nullable: true },
@@ -92,7 +92,7 @@ test("refuses to change values at a start, and shows no SQL that could lose them
   }
 });
 
-test("drops columns that new rows could not fill from an empty table", () => {
+test("drops undeclared required columns of an empty table", () => {
   const database = planted();
   database.exec("DELETE FROM plants");
 
@@ -121,7 +121,7 @@ test("refuses a database of a newer program, also if the first releases created 
   }
 });
 
-test("works with a file in which another program uses `user_version`", () => {
+test("opens a file in which another program uses `user_version`", () => {
   const database = planted();
   assert.deepEqual(prepare(database, "PRAGMA user_version").get(), [1]);
 
@@ -131,7 +131,7 @@ test("works with a file in which another program uses `user_version`", () => {
   assert.deepEqual(prepare(database, "PRAGMA user_version").get(), [99]);
 });
 
-test("keeps an index of the operator, and drops ours when they are no longer declared", () => {
+test("keeps an index of the operator, and drops its own indexes that are no longer declared", () => {
   const database = planted();
   database.exec("CREATE INDEX by_hand ON plants (size)");
 
@@ -143,7 +143,7 @@ test("keeps an index of the operator, and drops ours when they are no longer dec
   );
 });
 
-test("notices rows that were written while a column was not folded, when it is folded again", () => {
+test("folds the values of rows that were written while a column was not folded, when it is folded again", () => {
   const database = planted();
   const folded = withColumns([{ ...name, unique: "folded" }, ...plants.columns.slice(1)]);
   prepareSchema(database, [beds, folded]);

@@ -22,7 +22,8 @@ export const sqliteSchema: SchemaDialect = {
   convert,
   convertOrFail,
   version,
-  // Tables are rebuilt and dropped, also under views of the operator. References are checked at the end.
+  // Tables that the operator's views use may be rebuilt and dropped. `legacy_alter_table` keeps SQLite from checking these views.
+  // References are checked only at the end.
   begin: "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON; BEGIN IMMEDIATE",
   makeOwnTables,
   findVersion,
@@ -40,7 +41,7 @@ export const sqliteSchema: SchemaDialect = {
     statement("SELECT name, TRUE AS is_whole FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?", [table]),
   findUnknownTables: statement(
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN (SELECT collection FROM latchkey_schema) " +
-      // Excludes the tables that a running migration has created or left behind.
+      // Excludes the tables that a migration has created and not removed yet.
       "AND name NOT IN (SELECT '_' || collection || '_next' FROM latchkey_schema UNION SELECT '_' || collection || '_gone' FROM latchkey_schema) " +
       "AND EXISTS (SELECT 1 FROM pragma_table_info(sqlite_schema.name) AS c WHERE c.name = '_revision')",
   ),
@@ -120,7 +121,9 @@ function needsRebuild(collection: Collection, found: FoundTable): boolean {
   });
 }
 
-/** Copies the rows into a table as declared, with the columns that are no longer declared. */
+/**
+ * Returns the statements that copy the rows into a new table with the declared columns. The columns that are no longer declared are kept.
+ */
 function rebuild(collection: Collection, found: FoundTable): string[] {
   const [table, fresh] = [quote(collection.name), quote(`_${collection.name}`)];
   const leftOver = leftOvers(collection, found);

@@ -16,16 +16,16 @@ export interface NamedTransaction extends Omit<Transaction, "changes"> {
 export type Result =
   | Outcome
   | { readonly kind: "fault"; readonly message: string }
-  /** The table of the collection was changed for another declaration. */
+  /** Another program has changed the table of the collection for another declaration. */
   | { readonly kind: "outdated"; readonly collection: string };
 
-/** Returns the transaction with names instead of collections. */
+/** Returns the transaction with the names of its collections instead of the collections. */
 export function nameCollections({ changes, idempotency }: Transaction): NamedTransaction {
   const named = changes.map((change) => ({ ...change, collection: change.collection.name }));
   return idempotency === undefined ? { changes: named } : { changes: named, idempotency };
 }
 
-/** Returns the value. If it refers to the key of an earlier change, returns that key. */
+/** Returns the key if the value refers to the key of an earlier change (`keyOf`). Returns any other value unchanged. */
 export function keyIn<T>(value: T, keys: readonly (Key | null)[]): Exclude<T, object> | Key {
   if (typeof value !== "object" || value === null || !("keyOf" in value)) return value as Exclude<T, object>;
   const key = keys[value.keyOf as number] ?? null;

@@ -12,7 +12,7 @@ import { storeError } from "./errors.ts";
 import type { TellPages } from "./whole/backup.ts";
 import type { Restoring } from "./whole/restore.ts";
 
-// Loaded only when needed: a running service does not use it.
+// Each function imports its code when it is called, because a running service does not need this code.
 
 /** Opens a SQLite file to copy it. Other connections cannot open it until it is closed. */
 export async function sqliteSource(path: string): Promise<StoreSource> {
@@ -75,7 +75,7 @@ export async function planSQLite(
   return explainErrors(path, async () => (await import("./changes/plan.ts")).planFile(path, collections, dropped));
 }
 
-/** Makes the changes that `planSQLite` returns, while clients read and write. Resumes an interrupted migration. */
+/** Makes the changes that `planSQLite` returns, while clients read and write. Continues an interrupted migration. */
 export async function migrateSQLite(
   path: string,
   collections: readonly Collection[],
@@ -87,7 +87,7 @@ export async function migrateSQLite(
   );
 }
 
-/** Does what `migrateSQLite` does to a copy of the file, which it removes afterwards. */
+/** Makes the changes that `migrateSQLite` would make in a copy of the file, and deletes the copy. */
 export async function trySQLite(
   path: string,
   collections: readonly Collection[],

@@ -16,10 +16,10 @@ import { whenFree } from "./writes/write-lock.ts";
 /** The number of attempts to find the declared tables while other processes start too. */
 const maxTries = 5;
 
-/** Collections over existing tables, as they were found. */
+/** The collections over existing tables, completed with the properties of the tables that were found. */
 export type SettledCollections = ReadonlyMap<string, Collection>;
 
-/** Prepares the file: WAL mode and the tables of the collections. */
+/** Prepares the file: creates it, turns on WAL mode, and creates or extends the tables of the collections. */
 export function prepareFile(path: string, collections: readonly Collection[]): SettledCollections {
   createFile(path);
   const database = connect(path);
@@ -37,8 +37,8 @@ export function prepareFile(path: string, collections: readonly Collection[]): S
 }
 
 /**
- * Throws if texts are not in UTF-8. SQLite sorts by bytes, and in UTF-16 this is not the order of code points: lists
- * and ranges would find other rows.
+ * Throws if the file stores its texts in UTF-16. SQLite sorts texts by their bytes, and in UTF-16 this is not the order of code points.
+ * Lists and ranges would find other rows.
  */
 function requireUTF8(database: DatabaseSync, path: string): void {
   const [encoding] = prepare(database, "PRAGMA encoding").get()!;
@@ -62,7 +62,7 @@ export function prepareSchema(database: DatabaseSync, collections: readonly Coll
   }
 }
 
-/** Throws if a table is missing. A newer program may have added columns in the meantime. */
+/** Throws if a table is missing. Does not check columns, because a newer program may have added some. */
 export function requireSchema(database: DatabaseSync, collections: readonly Collection[]): void {
   playOn(database, requireKnownVersion(sqliteSchema));
   const found = prepare(
@@ -81,7 +81,7 @@ export function shapesIn(database: DatabaseSync, path: string, collections: read
   for (let tries = 1; ; tries++) {
     const shapes = playOn(database, readShapes(collections.map(({ name }) => name)));
     if (tries === maxTries || playOn(database, unprepared(sqliteSchema, collections)).length === 0) return shapes;
-    // Another process has changed the tables since. Either this call can change them back, or it throws and the start fails.
+    // Another process has changed the tables in the meantime. This call either changes them back or throws, and then the start fails.
     prepareFile(path, collections);
   }
 }
@@ -97,11 +97,11 @@ export function explainOutdated(error: unknown, database: DatabaseSync, shapes: 
   return first === undefined ? error : refusing(first);
 }
 
-/** The collections whose columns hold values of other types than declared. */
+/** The collections whose columns in the database have other types than declared. */
 export interface Retyped {
   /** Checks again if tables were changed. The connection must be in the transaction of the read. */
   look(): void;
-  /** Throws if the collection is one of them. */
+  /** Throws if a column of the collection has another type than declared. */
   require(collection: Collection): void;
 }
 

@@ -48,7 +48,7 @@ certifyStore("SQLite in memory", async () => {
   return { store, reopen: async () => store, dispose: () => store.close() };
 });
 
-test("clears the queue of rows that wait for their words, also if a row was deleted", async () => {
+test("empties the queue of rows whose words are not indexed yet, also if a row was deleted", async () => {
   const searched: Collection = {
     name: "searched",
     key: "integer",
@@ -72,7 +72,7 @@ test("clears the queue of rows that wait for their words, also if a row was dele
   });
 });
 
-test("gives up a write in time if another process does not end its own", async () => {
+test("fails a write after `busyTimeoutMs` if another process does not end its transaction", async () => {
   await onFile(async (path) => {
     const store = sqliteStore({ path, busyTimeoutMs: 20 });
     await store.open([notes]);
@@ -224,7 +224,7 @@ test("opens a new file from several processes at once, with shared keys", async 
   });
 });
 
-test("lets a process with an open store end after its writes", async () => {
+test("lets a process with an open store exit after its writes", async () => {
   await onFile(async (path) => {
     const child = runChild(path, `for (let n = 0; n < 10; n++) void add("" + n);`);
 
@@ -264,7 +264,7 @@ test("fails the writes of a writer thread that dies, and starts a new one for th
   });
 });
 
-test("forgets repeatable writes when they expire", async () => {
+test("deletes idempotency records when they expire", async () => {
   await onFile(async (path) => {
     const store = await opened(path);
     const repeatable = (key: string, now: string, expiresAt: string): Promise<unknown> =>

@@ -5,7 +5,7 @@ import { Worker } from "node:worker_threads";
 export interface ThreadOptions<Said extends object> {
   readonly workerData: unknown;
   /**
-   * The memory for short-lived objects, in MB. The rest is not limited, because a thread that hits a limit can end the
+   * The limit of memory for short-lived objects, in MB. Other memory has no limit, because a thread that exceeds a limit can end the
    * process.
    */
   readonly youngMb: number;
@@ -45,8 +45,8 @@ export function startThread<Said extends object>(
 }
 
 /**
- * Lowers the priority of this thread, so that other threads run first if there are fewer cores than threads. At 5, it gets a third as much
- * processor time as the thread that answers requests, at 19 a fiftieth.
+ * Lowers the priority of this thread, so that other threads run first if there are fewer cores than threads. With niceness 5, the thread
+ * gets a third of the processor time of the thread that answers requests. With niceness 19, it gets a fiftieth.
  */
 export function giveWay(niceness: number): void {
   // On Linux this affects only the calling thread. On other systems it would affect the process.
@@ -54,13 +54,13 @@ export function giveWay(niceness: number): void {
   try {
     setPriority(niceness);
   } catch {
-    // The system does not allow it. The service works without it.
+    // The system does not allow the change. The service works without it.
   }
 }
 
 const moment = new Int32Array(new SharedArrayBuffer(4));
 
-/** Lets the calling thread sleep, in milliseconds. Linux adds about 0.1. */
+/** Blocks the calling thread for this number of milliseconds. Linux adds about 0.1 ms. */
 export function pauseThread(ms: number): void {
   Atomics.wait(moment, 0, 0, ms);
 }

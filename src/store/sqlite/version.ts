@@ -7,9 +7,9 @@ import { ask, run, statement, type Script } from "../sql/schema/script.ts";
 export const version = 1;
 
 /**
- * Returns the version of our tables in a file. Returns 0 if there are none. It is in a table of ours, because other
- * programs that use the file may count their own changes in `user_version`. Files of the first releases have no such
- * table.
+ * Returns the version of Latchkey's tables in a file. Returns 0 if there are none. The version is in `latchkey_version` and not in
+ * `user_version`, which other programs with tables in the file may use for themselves. Files of the first releases do not have
+ * `latchkey_version`.
  */
 export function* findVersion(): Script<number> {
   const [found] = yield* ask(
@@ -29,8 +29,8 @@ export function* findVersion(): Script<number> {
 }
 
 /**
- * Creates the tables that the store keeps next to the collections. `rows` of a write that can be repeated are JSON,
- * `expires_at` is in milliseconds.
+ * Creates the tables that the store needs in addition to the collections. In `latchkey_idempotency`, `rows` is JSON and `expires_at` is in
+ * milliseconds.
  */
 export function* makeOwnTables(): Script<void> {
   const [others] = yield* ask(
@@ -38,7 +38,7 @@ export function* makeOwnTables(): Script<void> {
       "SELECT (SELECT count(*) FROM sqlite_schema) AS objects, (SELECT user_version FROM pragma_user_version) AS version",
     ),
   );
-  // The first releases check `user_version`.
+  // The first releases read `user_version`. It is set only in a new file, because other programs may use it.
   const isOurs = others!["objects"] === 0 && others!["version"] === 0;
   yield* run(`
     CREATE TABLE latchkey_schema (collection TEXT NOT NULL PRIMARY KEY, declaration TEXT NOT NULL, types TEXT NOT NULL) WITHOUT ROWID, STRICT;

@@ -40,7 +40,7 @@ function toDecimal(x: string, scale: number): Conversion {
   const factors = Array.from({ length: scale + 1 }, (_, at) => `WHEN ${at} THEN ${power(scale - at)}`).join(" ");
   return {
     fits:
-      // Functions on single characters stop at a NUL.
+      // SQLite's text functions stop at a NUL character, so a text with one does not fit.
       `instr(${x}, char(0)) = 0 AND ` +
       `(CAST(CAST(${whole} AS INTEGER) AS TEXT) = ltrim(${whole}, '-') OR CAST(CAST(${whole} AS INTEGER) AS TEXT) = ${whole} OR ${whole} = '-0') ` +
       `AND ${whole} NOT GLOB '--*' AND length(ltrim(${whole}, '-')) <= ${decimalDigits - scale} ` +
@@ -49,7 +49,8 @@ function toDecimal(x: string, scale: number): Conversion {
   };
 }
 
-// SQLite turns February 29 of a common year into March 1, so the day must come back unchanged from its day number.
+// SQLite turns February 29 of a common year into March 1. So a day fits only if it is unchanged after the conversion to a day number and
+// back.
 const isDay = (x: string): string => `date(julianday(${x})) IS ${x}`;
 const toDate = (x: string): Conversion => ({ fits: isDay(x), value: x });
 const toInstant = (x: string): Conversion => ({

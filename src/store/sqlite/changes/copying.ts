@@ -20,9 +20,12 @@ import { change, FIRST_BATCH, inTransaction, nextBatchSize, Unfit } from "./migr
 import { findObjects, freeName, makeIndexOn, ownObjects } from "./own-objects.ts";
 import { namesFor, nextRevision, shadowFor, type Shadow, type Which } from "./shadow.ts";
 
-/** The old and the new table are swapped when at most this many rows are left to copy. */
+/** `copyRows` ends when at most this many rows are left to copy. They are copied when the old and the new table are swapped. */
 const lastRows = 300;
-/** The number of rounds in which the number of remaining rows may fail to shrink. Then the other writers must wait for the copy. */
+/**
+ * The number of passes in a row that may leave at least as many changed rows as an earlier pass. After that, the remaining rows are copied
+ * while other writers wait.
+ */
 const vainRounds = 5;
 
 /** The work on one table. */
@@ -36,12 +39,12 @@ export interface Work {
   batch: number;
 }
 
-/** Makes the copy of a table, or continues an unfinished one. */
+/** Creates the copy of a table, or continues an unfinished one. */
 export async function begin(database: DatabaseSync, plan: TablePlan, options: MigrateOptions): Promise<Work> {
   const { name } = plan.collection;
   const { dropped = [] } = options;
   const target = digestTarget(plan, dropped);
-  // The old table is renamed at the end, and this makes its new name free.
+  // At the end, the old table is renamed. A table that an earlier migration has left behind may still have that name.
   await removeLeftovers(database, playOn(database, findLeftovers([plan.collection])));
   const before = playOn(database, readUnfinished(sqliteSchema, name));
   if (before?.target !== target) await giveUp(database, plan.collection);
@@ -67,7 +70,7 @@ export async function begin(database: DatabaseSync, plan: TablePlan, options: Mi
   }
 }
 
-/** Makes the indexes of other programs on the copy too. Also those that were added while the rows were copied. */
+/** Creates the indexes of other programs on the copy too, including indexes that were added while the rows were copied. */
 export function carryIndexes({ database, plan, shadow }: Pick<Work, "database" | "plan" | "shadow">): void {
   const { indexes } = ownObjects(plan.collection, playOn(database, read(findObjects(plan.collection))));
   const ofCopy = playOn(database, read(findObjects({ name: namesFor(plan.collection).copy })));
@@ -103,7 +106,7 @@ function listNames(database: DatabaseSync, type: "index" | "table"): readonly st
     .map(([name]) => name as string);
 }
 
-/** Copies rows until hardly any are left, some milliseconds at a time. */
+/** Copies rows in batches of some milliseconds, until at most `lastRows` are left or `vainRounds` passes have made no progress. */
 export async function copyRows(work: Work): Promise<void> {
   while (!work.state.filled) await sleep(await runBatch(work, work.batch, () => fill(work)));
   let fewest = Infinity;
@@ -116,15 +119,16 @@ export async function copyRows(work: Work): Promise<void> {
       const most = Math.min(work.batch, rest);
       const took = await runBatch(work, most, () => catchUp(work, most));
       rest -= most;
-      // Other writers get as much time as the copy took, unless they change more rows in it than were copied.
+      // Pauses as long as the batch took, so that others can write. After a pass without progress there is no pause, because others change
+      // rows as fast as they are copied.
       if (vain === 0) await sleep(took);
     }
   }
 }
 
 /**
- * Throws unless every row has a copy or is recorded as changed. The check reads one snapshot, so it blocks no writer. The triggers keep the
- * result true afterwards.
+ * Throws if a row has no copy and is not recorded as changed. The check reads one snapshot, so it blocks no writer. After the check, the
+ * triggers record every further change.
  */
 export function requireAll({ database, plan, shadow }: Work): void {
   const table = quote(plan.collection.name);
@@ -155,7 +159,8 @@ function fill(work: Work): void {
     work,
     (id) => `${behind(id)} AND ${id} <= ${literal(last as Key)} AND ${id} NOT IN (SELECT "id" FROM ${shadow.moved})`,
   );
-  // The triggers record new rows from now on. A loop that also copied the new rows would never finish.
+  // A batch that is not full ends the loop. A loop that also copied the rows that others add in the meantime might never finish. The
+  // triggers have recorded those rows.
   const filled = (count as number) < work.batch;
   keep(work, { ...state, cursor: last as Key, rows: state.rows + rows, filled });
 }
@@ -168,7 +173,7 @@ function catchUp(work: Work, most: number): void {
   keep(work, { ...work.state, rows: work.state.rows + rows });
 }
 
-/** Copies rows and checks that the copies are equal. */
+/** Copies rows and throws if a copy differs or refers to a missing row. Returns the number of rows. */
 function copy({ database, shadow }: Work, where: Which): number {
   database.exec(nextRevision);
   const { changes } = prepare(database, shadow.copy(where)).run();
@@ -190,12 +195,12 @@ function waiting({ database, shadow }: Work): number {
   return prepare(database, `SELECT count(*) FROM ${shadow.moved}`).get()![0] as number;
 }
 
-/** Runs a batch of rows. Returns how long other writers waited for it, in milliseconds. */
+/** Copies a batch of rows. Returns how long other writers had to wait for it, in milliseconds. */
 async function runBatch(work: Work, rows: number, task: () => void): Promise<number> {
   const { database, options, plan, total } = work;
   const took = await change(database, () => {
     requireSpace(database);
-    // Does not include the wait for other writers.
+    // The measured time does not include the wait until other connections have finished writing.
     const start = performance.now();
     task();
     return performance.now() - start;

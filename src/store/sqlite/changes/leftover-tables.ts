@@ -7,16 +7,16 @@ import { playOn, prepare } from "../connection.ts";
 import { requireSpace } from "./disk-space.ts";
 import { FIRST_BATCH, inTransaction, nextBatchSize } from "./migration-lock.ts";
 
-// Dropping a table reads all its pages, and writers wait for it. So an old table is renamed first, which takes a moment. Its rows are then
-// removed in small steps. A later run continues an interrupted removal.
+// If SQLite drops a table, it reads all pages of the table, and writers wait. So the migration only renames the old table, which is fast,
+// and then deletes its rows in small steps. A later run continues an interrupted removal.
 
 /** The suffix of the names of tables that are being removed. */
 const suffix = "_gone";
 
-/** The prefix of the names of triggers. The triggers keep the rows of these old tables from blocking deletions. */
+/** The prefix of the names of the triggers that `letGo` creates. */
 export const leftoverPrefix = "left in ";
 
-/** Returns the tables that are set aside and not removed yet: of these collections, or of all. */
+/** Returns the renamed old tables that are not removed yet: those of the given collections, or all. */
 export function* findLeftovers(collections?: readonly Pick<Collection, "name">[]): Script<readonly string[]> {
   const names =
     collections?.map(({ name }) => name) ??
@@ -27,14 +27,17 @@ export function* findLeftovers(collections?: readonly Pick<Collection, "name">[]
 }
 
 /**
- * Removes the old tables of some collections in one step, before the tables of these collections change, because the change needs their
- * names.
+ * Drops the renamed old tables of some collections in one step. This runs before the tables of these collections change, because the change
+ * needs the names.
  */
 export function* dropLeftovers(collections: readonly Pick<Collection, "name">[]): Script<void> {
   for (const table of yield* findLeftovers(collections)) yield* dropTable(table);
 }
 
-/** Renames a table, if it exists, so that it can be removed later. `of` is its name, or the name that it was planned to have. */
+/**
+ * Renames a table, if it exists, so that it can be removed later. The new name follows from `of`: the name of the table, or for an
+ * unfinished copy the name of the table that it was to replace.
+ */
 export function setAside(database: DatabaseSync, table: string, of = table): void {
   const there = prepare(database, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table);
   if (there === undefined) return;
@@ -46,8 +49,9 @@ export function setAside(database: DatabaseSync, table: string, of = table): voi
 }
 
 /**
- * Makes triggers for an old table. If a row is deleted that rows of the old table refer to, the triggers delete those first. Otherwise
- * these hidden rows would block the deletion. The referenced tables already have their final names.
+ * Creates triggers for a renamed old table whose rows refer to other tables. Before a referenced row is deleted, a trigger deletes the rows
+ * of the old table that refer to it. Otherwise these unused rows would block the deletion. The referenced tables already have their final
+ * names.
  */
 export function letGo(database: DatabaseSync, of: string): void {
   const gone = formatGoneTable(of);
@@ -70,8 +74,8 @@ export function* dropTriggers(beginning: string): Script<void> {
 }
 
 /**
- * Removes the tables that are set aside, some milliseconds at a time, while others write. A later run continues an
- * interrupted removal. `tell` receives the number of removed rows.
+ * Removes renamed old tables in steps of some milliseconds, while others write. A later run continues an interrupted removal. `tell`
+ * receives the number of removed rows.
  */
 export async function removeLeftovers(
   database: DatabaseSync,
@@ -97,8 +101,8 @@ export async function removeLeftovers(
 }
 
 /**
- * Runs one step of the removal while writers wait. Returns its duration in milliseconds. Then it pauses for the same time, so that writers
- * can write.
+ * Runs one step of the removal while writers wait, and then pauses for as long as the step took, so that others can write. Returns the
+ * duration of the step, in milliseconds.
  */
 async function removing(database: DatabaseSync, task: () => void): Promise<number> {
   const took = await inTransaction(database, () => {

@@ -39,7 +39,7 @@ import { addObstacles } from "./precheck.ts";
 /** The page cache during a migration, in KiB. */
 const cacheKiB = 65_536;
 
-/** Migrates the tables of a file while others read and write. Continues a migration that was interrupted. */
+/** Migrates the tables of a file while other processes read and write. Continues an interrupted migration. */
 export async function migrateFile(
   path: string,
   collections: readonly Collection[],
@@ -65,9 +65,11 @@ async function migrateTables(
 ): Promise<readonly MigratedTable[]> {
   const database = connect(path);
   try {
-    // Tables are replaced, and the references to them must not change.
+    // The migration replaces tables under their names. With these settings, references from other tables keep the name and do not follow
+    // the renamed old table.
     database.exec("PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON");
-    // Index entries are spread over many pages. Without a larger cache, pages are evicted and must be read and written again.
+    // The rows of a batch change index pages in many places. With a small cache, SQLite would evict these pages and read and write them
+    // again.
     database.exec(`PRAGMA cache_size = -${cacheKiB}`);
     const migrated: MigratedTable[] = [];
     const { dropped = [] } = options;
@@ -91,7 +93,10 @@ async function migrateTables(
   }
 }
 
-/** Removes the old tables at the end. The new version need not wait for it. */
+/**
+ * Removes the old tables at the end. Calls `settled` first, because the new version of the service can start without waiting for the
+ * removal.
+ */
 async function clearUp(database: DatabaseSync, { settled, tellRemoved }: MigrateOptions): Promise<void> {
   const remains = playOn(database, findLeftovers());
   if (remains.length === 0) return;
@@ -111,7 +116,7 @@ async function moveTable(database: DatabaseSync, plan: TablePlan, options: Migra
     const work = await begin(database, plan, options);
     await copyRows(work);
     requireAll(work);
-    // Copies the rows that have changed since they were copied. Done here, so that the final swap is short.
+    // Copies the rows that have changed during the check, so that few are left for the final swap.
     await copyRows(work);
     const done = (): MigratedTable => ({
       table: collection.name,
@@ -131,7 +136,7 @@ async function moveTable(database: DatabaseSync, plan: TablePlan, options: Migra
   }
 }
 
-/** Copies the last rows and swaps the tables. Writers wait for a short time, for tables of any size. */
+/** Copies the last rows and swaps the tables. Writers wait only briefly, even if the table is large. */
 function takePlace(work: Work, done: MigratedTable): void {
   const { database, shadow, plan, options } = work;
   const { collection, found } = plan;

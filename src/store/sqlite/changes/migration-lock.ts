@@ -10,34 +10,34 @@ import { pauseThread } from "../thread.ts";
 /** The longest wait until no other connection writes, in milliseconds. */
 const patienceMs = 60_000;
 
-/** The number of rows in the first batch, and the minimum for batches of rows of normal size. */
+/** The number of rows in the first batch. Later batches get smaller only if a batch takes more than four times `portionMs`. */
 export const FIRST_BATCH = 100;
 const mostRows = 2000;
 /** The longest time for a batch, in milliseconds, because other writers wait for it. */
 const portionMs = 15;
 
 /**
- * Returns the number of rows in the next batch, given the rows and the duration of the last one. The next rows may be
- * larger.
+ * Returns the number of rows in the next batch, given the rows and the duration of the last one. It is at most twice as many, because the
+ * next rows may be larger.
  */
 export function nextBatchSize(rows: number, tookMs: number): number {
   const fitting = Math.round((rows * portionMs) / Math.max(tookMs, 1));
-  // On a busy machine, a few rows may take long for other reasons. A smaller batch would not be faster then.
+  // On a busy machine, a few rows may take long for other reasons. A smaller batch would then not be faster.
   const least = tookMs > 4 * portionMs ? 1 : Math.min(rows, FIRST_BATCH);
   return Math.min(Math.max(fitting, least), rows * 2, mostRows);
 }
 
 /**
- * Thrown if existing rows cannot become what is declared. Any other error (a full disk, a lock) is temporary, and the
- * copied rows stay.
+ * Thrown if existing rows cannot be converted to the declaration. After any other error, for example a full disk or a lock, the copied rows
+ * are kept for the next attempt.
  */
 export class Unfit extends Error {
   override readonly name = "Unfit";
 }
 
 /**
- * Takes the lock for migrations, because only one may run at a time. The lock is on a file next to the database. The operating system
- * releases it when the process exits.
+ * Takes the lock for migrations, because only one may run at a time. Returns a function that releases it. The lock is on a file next to the
+ * database. The operating system releases it when the process exits.
  */
 export function takeMigrationLock(path: string): () => void {
   const file = `${path}.migrating`;
@@ -81,8 +81,8 @@ export function change<T>(database: DatabaseSync, task: () => T): Promise<T> {
 }
 
 /**
- * A busy service leaves the file free only for a moment between two groups of writes. SQLite's own retries are at most ten per second and
- * almost always miss that moment.
+ * Begins a write transaction as soon as no other connection writes. A busy service unlocks the file only for a moment between two groups of
+ * writes. A waiting SQLite tries again only ten times a second and almost always misses that moment.
  */
 async function begun(database: DatabaseSync): Promise<void> {
   const start = performance.now();

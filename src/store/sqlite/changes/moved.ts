@@ -5,10 +5,13 @@ import type { TablePlan } from "../../sql/changes/plan-table.ts";
 /** Tables with at least this many rows get new indexes while other connections write. */
 const largeTable = 20_000;
 
-/** True if the change rebuilds a table with this many rows as a copy next to the old one. */
+/**
+ * Returns true if a migration copies a table with this many rows into a new table. Otherwise the start of the service changes the table
+ * itself.
+ */
 export function isMoved(plan: TablePlan, rows: number): boolean {
   const isIndexed = plan.changes.some(({ words }) => words.startsWith("create the index"));
-  // A service that starts removes a reference only if the declaration has changed.
+  // The start of a service removes a reference only if its declaration has changed. So a migration removes it.
   const isLetGo = plan.changes.some(({ words }) => words === refersNoMore);
   return isMoreThanStart(plan) || isLetGo || (isIndexed && rows >= largeTable);
 }

@@ -6,7 +6,7 @@ import type { Collection } from "../../store.ts";
 import { isStoreFailure } from "../errors.ts";
 import { leftoverPrefix } from "./leftover-tables.ts";
 
-// Indexes and triggers that other programs added to a table. A migration carries them over to the new table.
+// Finds the indexes and triggers that other programs have added to a table. A migration creates them on the new table too.
 
 /** A custom index or trigger, with its original SQL. */
 export interface OwnObject {
@@ -23,8 +23,8 @@ export function findObjects({ name }: Pick<Collection, "name">): Statement {
 }
 
 /**
- * Returns the SQL of all objects of a table except the store's indexes and the triggers for words: those of other programs, and the
- * triggers of a migration.
+ * Returns the SQL of the indexes and triggers of other programs, and of the triggers of a migration. Leaves out the store's own indexes and
+ * the triggers of the word index.
  */
 export function objectsBeside({ name }: Collection, found: readonly NamedRow[]): readonly string[] {
   return besideIndexes(name, found).map(({ sql }) => String(sql));
@@ -50,13 +50,15 @@ function besideIndexes(table: string, found: readonly NamedRow[]): readonly Name
 const aName = /"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|'(?:[^']|'')*'|[^\s"'`[\](),;]+/.source;
 const beginning = new RegExp(`^(CREATE (?:UNIQUE )?INDEX )(?:${aName})(\\s+ON\\s+)(?:${aName})(?=[\\s(])`, "i");
 
-/** Returns a name for an index that is made while another with the same name may exist. */
+/**
+ * Returns a name for an index that is not taken. Index names alternate between two forms, because the index of the old table still exists.
+ */
 export function freeName(index: string, taken: ReadonlySet<string>): string {
   const name = declaredName(index);
   return taken.has(name) ? otherName(name) : name;
 }
 
-/** Makes the same index on another table, with another name. */
+/** Creates the same index on another table, with another name. */
 export function makeIndexOn(database: DatabaseSync, { name, sql }: OwnObject, called: string, table: string): void {
   const make = sql.replace(beginning, (_, create: string, on: string) => `${create}${quote(called)}${on}${table}`);
   try {

@@ -11,7 +11,7 @@ import { findObjects, ownObjects } from "./own-objects.ts";
 import { addObstacles } from "./precheck.ts";
 import { rebuildByHand } from "./shadow.ts";
 
-/** Returns what a migration would do to a file. Only reads. */
+/** Returns the changes that a migration would make in a file. Only reads. */
 export function planFile(path: string, collections: readonly Collection[], dropped: readonly string[]): Plan {
   if (!existsSync(path))
     return {

@@ -13,10 +13,10 @@ import { sqlite } from "../dialect.ts";
 import { convertOrFail } from "./conversions.ts";
 import { freeName, type ownObjects } from "./own-objects.ts";
 
-/** Returns the condition for some rows, given the SQL of their key. */
+/** Returns the SQL of the condition that selects the rows, given the SQL of their key. */
 export type Which = (id: string) => string;
 
-/** The new table that is built as a copy next to the old one, and the SQL that fills it from the old one. */
+/** The shadow of a table: the new table that a migration fills while clients still use the old one, with the SQL that fills it. */
 export interface Shadow {
   /** The quoted name of the new table. */
   readonly name: string;
@@ -34,15 +34,15 @@ export interface Shadow {
   readonly functions: ReadonlyMap<string, (...cells: unknown[]) => unknown>;
 }
 
-/** The other objects in the database. */
+/** The names of the existing objects in the database. */
 interface DatabaseObjects {
   readonly indexes: ReadonlySet<string>;
   readonly tables: ReadonlySet<string>;
-  /** True if the copy contains folded values. Only a function of the program can compute them. */
+  /** True if the copy contains folded values (without differences of case). Only a function of this program can compute them. */
   readonly folds: boolean;
 }
 
-/** Returns the new form of a table and the SQL that fills it. */
+/** Returns the shadow of a table. */
 export function shadowFor(
   schema: SchemaDialect,
   plan: TablePlan,
@@ -102,7 +102,7 @@ export function shadowFor(
 
 const lastRevision = "SELECT revision FROM latchkey_revision";
 
-/** The SQL that increases the revision. `copy` gives the new revision to its rows if their records change. */
+/** The SQL that increases the revision. If the migration changes the records, `copy` gives the new revision to the copied rows. */
 export const nextRevision = "UPDATE latchkey_revision SET revision = revision + 1";
 
 /** Returns a script that an operator can run without Latchkey. Returns null if a function of the program computes values. */
@@ -211,8 +211,8 @@ export function namesFor({ name }: Collection): {
 
 /**
  * Returns the triggers that keep the copy up to date. If a row changes or is deleted, its copy is deleted immediately, because it could
- * refer to rows that no longer exist. The row is recorded, and the migration copies it again later. The triggers call no function of
- * Latchkey, so that every program can write.
+ * refer to rows that no longer exist. A changed row is recorded, and the migration copies it again later. The triggers call no function of
+ * Latchkey, so that other programs can also write.
  */
 function triggersOn(collection: Collection): readonly string[] {
   const names = namesFor(collection);
@@ -245,8 +245,8 @@ function newReferences({ collection, found }: TablePlan): readonly NewReference[
 }
 
 /**
- * Returns a trigger that runs before a row is deleted that copies refer to. It deletes these copies and records their ids, so that they are
- * copied again. Otherwise a copy would block a deletion that the old table allows.
+ * Returns a trigger for a new reference. Before a row of the target is deleted, the trigger deletes the copies that refer to it and records
+ * their ids, so that they are copied again. Otherwise a copy would block a deletion that the old table allows.
  */
 function keepingOthersFree(collection: Collection, { column, target }: NewReference): string {
   const { copy, moved, triggersPrefix } = namesFor(collection);

@@ -4,14 +4,14 @@ import { ask, statement, type Script } from "../../sql/schema/script.ts";
 import type { Collection, TableWrite } from "../../store.ts";
 import { findCode } from "../errors.ts";
 
-/** The code if a statement, or a trigger that it fires, cannot be compiled (SQLITE_ERROR). */
+/** SQLITE_ERROR: a statement, or a trigger that it fires, cannot be compiled. */
 const uncompiled = 1;
 
 const done: Readonly<Record<TableWrite, string>> = { create: "made", update: "changed", delete: "removed" };
 
 /**
- * Finds writes that would always fail: a trigger uses a function of the program that created the file, or a table that
- * no longer exists. SQLite compiles the triggers with the statement, and `EXPLAIN` does nothing more.
+ * Finds writes that would always fail, because a trigger uses a function of the program that created the file, or a table that no longer
+ * exists. `EXPLAIN` compiles a statement with its triggers and does not run it.
  */
 export function* findUnwritable({ columns, existing }: Collection): Script<readonly string[]> {
   const { table, writes, written = columns.map(({ name }) => name) } = existing!;

@@ -6,8 +6,8 @@ import type { DateTimeShape } from "../../store.ts";
 import { detectShape } from "./forms.ts";
 
 /**
- * Returns an existing table as SQLite describes it. `instants` are the columns that are declared as date-times. Null if
- * the table has no declaration.
+ * Returns an existing table as SQLite describes it. Returns null if it does not exist. `instants` are the columns that are declared as
+ * date-times, or null if the table has no declaration.
  */
 export function* findExisting(
   table: string,
@@ -28,7 +28,8 @@ export function* findExisting(
   const key = rows.filter(([, , , , pk]) => (pk as number) > 0).toSorted((a, b) => (a[4] as number) - (b[4] as number));
   const isTable = kind[0] === "table";
   const [ofKey] = yield* askCells(statement("SELECT 1 FROM pragma_index_list(?) WHERE origin = 'pk'", [table]));
-  // The one column that SQLite itself numbers (the rowid). With `PRIMARY KEY DESC` it has a separate index and is a normal column.
+  // An INTEGER PRIMARY KEY is the rowid, which SQLite itself numbers. With `PRIMARY KEY DESC`, the column has a separate index and is a
+  // normal column.
   const isCounted = key.length === 1 && kind[1] === 0 && ofKey === undefined;
   const counted = isCounted && String(key[0]![1]).toUpperCase() === "INTEGER" ? key[0]![0] : null;
   const columns: FoundExistingColumn[] = [];
@@ -40,7 +41,7 @@ export function* findExisting(
       nullable: notNull === 0 && name !== counted && (hidden as number) < 2 ? true : notNull === 0 && name !== counted,
       filled: value !== null || name === counted,
       generated: hidden === 2 || hidden === 3,
-      // Any column can hold date-times, also a text column.
+      // Any column can contain date-times, even a text column.
       ...((instants?.has(String(name)) ?? /DATE|TIME/i.test(storage))
         ? { shape: yield* shapeIn(table, String(name)) }
         : {}),
@@ -81,21 +82,24 @@ function* findIndexes(table: string, counted: string | null): Script<Pick<FoundE
     ),
   );
   const uniques = new Map<string, readonly string[]>();
-  // The rows are stored in the order of their numbers.
+  // The table itself is sorted by its rowid, like an index.
   const indexes: (readonly string[])[] = counted === null ? [] : [[counted]];
   for (const [name, parts] of Map.groupBy(rows, ([index]) => String(index))) {
-    // An expression has no name, and another collation has another order.
+    // Skips indexes with expressions, which have no column name, and with other collations, which have another order.
     if (parts.some(([, , column, , collation]) => column === null || collation !== "BINARY")) continue;
     const columns = parts.map(([, , column]) => String(column));
     if (parts[0]![1] === 1) uniques.set(name, columns);
     if (new Set(parts.map(([, , , descending]) => descending)).size > 1) continue;
-    // Every index entry ends with the number of its row.
+    // Every index entry ends with the rowid of its row.
     indexes.push(counted === null || columns.includes(counted) || parts[0]![3] === 1 ? columns : [...columns, counted]);
   }
   return { uniques, indexes };
 }
 
-/** Finds the unique indexes that contain an expression. SQLite names the columns of all other indexes itself. */
+/**
+ * Finds the unique indexes with an expression that uses exactly one column. For all other unique indexes, SQLite itself names the columns
+ * in its errors.
+ */
 function* findNarrowUniques(table: string, names: readonly string[]): Script<FoundExisting["narrowUniques"]> {
   const rows = yield* askCells(
     statement(
@@ -137,13 +141,13 @@ function* findReferences(table: string): Script<readonly FoundExistingReference[
   return references;
 }
 
-/** Returns the declared maximum length. SQLite does not enforce it, but the author of the table meant it. */
+/** Returns the declared maximum length. SQLite does not enforce it, but the author of the table chose it. */
 function readMaxLength(storage: string): Pick<FoundExistingColumn, "maxLength"> {
   const found = /CHAR[^(]*\((\d+)\)/i.exec(storage);
   return found === null ? {} : { maxLength: Number(found[1]) };
 }
 
-/** Returns the list of words for a column in the SQL of its table. */
+/** Returns the list of allowed values for a column, from a `CHECK (column IN (…))` in the SQL of its table. */
 function readChecks(sql: string, name: string): Pick<FoundExistingColumn, "checks"> {
   const own = [name, quote(name), `\`${name}\``, `[${name}]`].map((each) =>
     each.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&"),

@@ -12,8 +12,8 @@ import {
 import type { Column, DateTimeShape, FoundColumnForm } from "../../store.ts";
 
 /**
- * Returns how an existing SQLite column holds values of the declared kind. Returns a sentence if it cannot. SQLite
- * accepts any value in any column, so each value is checked.
+ * Returns the form in which an existing SQLite column stores values of the declared type. Returns the reason if it cannot store them.
+ * SQLite accepts any value in any column, so each value is checked.
  */
 export function chooseForm(column: Column, { storage, shape }: FoundColumnForm): Form | string {
   switch (column.type) {
@@ -48,7 +48,7 @@ export function chooseForm(column: Column, { storage, shape }: FoundColumnForm):
   }
 }
 
-/** A column of the type `json` turns the text of a number into a number. */
+/** In a column of the type `json`, SQLite converts a text that is a number into a number. */
 const json: Form = {
   ...plain,
   fits: (x) => `(typeof(${x}) = 'text' AND json_valid(${x}) OR ${isNumber(x)})`,
@@ -56,8 +56,7 @@ const json: Form = {
 };
 
 /**
- * Returns how a column writes its date-times, judged by one of its values: like `toISOString`, or like Django, Rails,
- * Python and SQLite's own functions.
+ * Detects from one value how a column writes its date-times: like `toISOString`, or like Django, Rails, Python or SQLite's own functions.
  */
 export function detectShape(value: unknown): DateTimeShape {
   if (typeof value !== "string") return "spaced";
@@ -97,7 +96,7 @@ function isInteger(x: string): string {
   return `typeof(${x}) = 'integer' AND ${x} BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`;
 }
 
-/** Returns a condition for valid numbers. It refuses whole numbers that a double cannot hold, and infinity, which JSON does not have. */
+/** Returns a condition for valid numbers. It refuses integers that a double cannot represent, and infinity, which JSON does not have. */
 function isNumber(x: string): string {
   const whole = `typeof(${x}) = 'integer' AND ${x} BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`;
   return `(${whole} OR typeof(${x}) = 'real' AND abs(${x}) <= 1.7976931348623157e308)`;
@@ -114,7 +113,7 @@ function isZulu(x: string): string {
   return `typeof(${x}) = 'text' AND ${x} GLOB '${day}T${time}.[0-9][0-9][0-9]Z' AND ${isMoment(x, "T")}`;
 }
 
-/** Returns a condition for real dates. SQLite turns February 30 into March 1, so a text must come back unchanged. */
+/** Returns a condition for real dates. SQLite turns February 30 into March 1, so the text must be unchanged after `strftime`. */
 function isMoment(x: string, between: string): string {
   return `strftime('%Y-%m-%d${between}%H:%M:%S', substr(${x}, 1, 19)) = substr(${x}, 1, 19)`;
 }
@@ -135,7 +134,8 @@ function spelled(between: " " | "T", end: "" | "+00:00"): Form {
         `typeof(${x}) = 'text' AND (${x} GLOB '${second}${end}' OR (${x} GLOB '${second}.[0-9]*${end}' AND ${digits(x)} NOT GLOB '*[^0-9]*' AND length(${x}) <= ${29 + end.length})) AND ${isMoment(x, between)}`,
       convertCell: (cell) => (typeof cell === "string" ? own(cell) + end : cell),
       span(cell) {
-        // Other texts of the same instant sort differently: one with fewer digits sorts before it, and so does one without an end.
+        // The same instant can be written with more or fewer zeros at the end of its fraction. These texts sort differently. The two
+        // returned texts are the first and the last of them.
         const first = own(cell)
           .replace(/(\.\d*?)0+$/, "$1")
           .replace(/\.$/, "");
@@ -145,7 +145,7 @@ function spelled(between: " " | "T", end: "" | "+00:00"): Form {
   );
 }
 
-/** Returns the form of decimals. Our own tables store them as whole numbers of their last digit. */
+/** Returns the form of decimals. Values are converted to integers in units of the last digit, as Latchkey's own tables store them. */
 function decimal(scale: number, affinity: Affinity): Form {
   const unit = `1${"0".repeat(scale)}`;
   const most = `${Math.floor(Number.MAX_SAFE_INTEGER / 10 ** scale)}`;

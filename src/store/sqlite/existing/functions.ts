@@ -6,8 +6,8 @@ import { fold } from "../../fold.ts";
 const mostValues = 100;
 
 /**
- * Returns SQL for a number of 52 bits. Another state of these columns almost never has the same number (1 in 4 million
- * billion).
+ * Returns the SQL of a digest of these columns, a number of 52 bits. Another state of the columns almost never has the same digest: the
+ * probability is 1 in 4 million billion.
  */
 export function compileDigest(columns: readonly string[]): string {
   if (columns.length <= mostValues) return `latchkey_digest(${columns.join(", ")})`;
@@ -16,9 +16,8 @@ export function compileDigest(columns: readonly string[]): string {
 }
 
 /**
- * Adds the functions that our SQL calls: `latchkey_digest` for existing tables, `latchkey_fail`, which ends a statement
- * with its message, `latchkey_double`, which writes a number as JSON, and `latchkey_fold`, which folds the case of a
- * text.
+ * Adds the functions that Latchkey's SQL calls. `latchkey_digest` computes the revision of a row of an existing table. `latchkey_fail` ends
+ * a statement with an error. `latchkey_double` writes a number as JSON. `latchkey_fold` removes differences of case from a text.
  */
 export function addFunctions(database: DatabaseSync): void {
   database.function(

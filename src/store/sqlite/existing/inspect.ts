@@ -14,7 +14,7 @@ import { findExisting } from "./existing.ts";
 
 type StepSender = (step: ScriptStep) => Rows;
 
-/** Returns a table, with the reason if it cannot be served. A view may use functions or tables that do not exist. */
+/** Returns a table, with the reason if it cannot be served. For example, a view may use functions or tables that do not exist. */
 function lookAt(name: string, send: StepSender): FoundExisting {
   try {
     const found = play(findExisting(name), send)!;
@@ -40,12 +40,12 @@ const nothing: FoundExisting = {
   isFilledByTrigger: false,
 };
 
-/** Returns SQL for the smallest key. A key that is not a number is reported when the service starts. */
+/** Returns the SQL that reads the smallest integer key. Keys of other types are reported when the service starts. */
 function leastSQL(key: string, table: string): string {
   return `SELECT ${shownKeySQL(`min(${quote(key)})`)} AS key FROM ${quote(table)} WHERE typeof(${quote(key)}) = 'integer'`;
 }
 
-/** Returns every table of a file that is not ours, by name. Only reads. */
+/** Returns every table of a file that Latchkey did not create, by name. Only reads. */
 export function inspectFile(path: string): ReadonlyMap<string, FoundExisting> {
   const database = connectReadOnly(path);
   try {

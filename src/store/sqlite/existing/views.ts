@@ -3,8 +3,8 @@ import type { Collection } from "../../store.ts";
 import { prepare } from "../connection.ts";
 
 /**
- * Returns true if a read of a collection stays valid until the next commit. A view may depend on the clock or on random
- * values.
+ * Returns true if the result of a read of a collection stays the same until the next commit. The result of a view may not, because a view
+ * may use the clock or random values.
  */
 export type IsLasting = (collection: Collection) => boolean;
 

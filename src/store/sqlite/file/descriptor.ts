@@ -2,10 +2,10 @@ import { fdatasyncSync, fstatSync, readdirSync, readSync } from "node:fs";
 import { withFileOnly } from "./content.ts";
 import { fileAt, formatFileKey } from "./place.ts";
 
-/** The folders in which systems list the descriptors of the process. */
+/** The folders in which operating systems list the open file descriptors of the process. */
 const folders: Partial<Record<NodeJS.Platform, string>> = { linux: "/proc/self/fd", darwin: "/dev/fd" };
 
-/** Syncs a file that a connection of the caller has open. Does nothing if its descriptor is unknown. */
+/** Syncs a file that a connection of this process has open. Does nothing if its descriptor is unknown. */
 export function syncFile(path: string): void {
   const descriptor = findDescriptor(path);
   if (descriptor !== null) fdatasyncSync(descriptor);
@@ -24,7 +24,7 @@ export function readOpenFile(path: string, from: number, bytes: number): Buffer 
   return buffer.subarray(0, readSync(descriptor, buffer, 0, bytes, from));
 }
 
-/** The last descriptor of each path. It is usually still the right one. */
+/** The last descriptor of each path. It is usually still valid. */
 const lastDescriptors = new Map<string, number>();
 
 /**

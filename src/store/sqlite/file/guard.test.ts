@@ -45,7 +45,7 @@ const notes: Collection = { name: "notes", key: "integer", columns: [{ name: "te
 
 interface Guarding {
   readonly pageBytes?: number;
-  /** Default: a clock that `look` moves. */
+  /** Default: a clock that `look` advances. */
   readonly clock?: () => number;
 }
 
@@ -54,7 +54,7 @@ interface Guarded {
   readonly guard: Guard;
   /** Writes a row, like a store does. */
   written(): void;
-  /** Looks twice, with the time between that confirms what was found. */
+  /** Checks twice. The time between both checks is long enough to confirm a wrong state. */
   look(): void;
 }
 
@@ -88,7 +88,7 @@ function guarded(t: TestContext, { pageBytes = 4096, clock }: Guarding = {}): Gu
   };
 }
 
-test("never takes a write of SQLite for a foreign one, with several processes, checkpoints and kills", async (t) => {
+test("never takes a write of SQLite for that of another program, with several processes, checkpoints and kills", async (t) => {
   const { file, guard } = guarded(t, { clock: () => performance.now() });
   const start = (number: number) => {
     const args = ["--input-type=module", "--eval", busy, file, String(number)];
@@ -112,7 +112,7 @@ test("never takes a write of SQLite for a foreign one, with several processes, c
   await Promise.all(others.map((other) => once(other, "exit")));
 });
 
-test("notices an older copy of the file after a confirmation, and stays in that state", (t) => {
+test("reports an older copy of the file after a second check, and again at every later check", (t) => {
   const { file, guard, written, look } = guarded(t);
   look();
   copyFileSync(file, `${file}.copy`);
@@ -131,7 +131,7 @@ test("notices an older copy of the file after a confirmation, and stays in that 
   assert.match(String(guard.found), /overwritten/);
 });
 
-test("accepts the file when it is right again", (t) => {
+test("accepts the file if it is correct again before the second check", (t) => {
   const { file, guard, written, look } = guarded(t);
   written();
   const beside = connect(file);
@@ -149,7 +149,7 @@ test("accepts the file when it is right again", (t) => {
   assert.deepEqual([guard.found, guard.isSuspect], [null, false]);
 });
 
-test("moves no log into an older copy of the file, which the pages of the log would hide", (t) => {
+test("moves no log into an older copy of the file, because the pages of the log would hide it", (t) => {
   const { file, guard, written, look } = guarded(t);
   copyFileSync(file, `${file}.copy`);
   written();
@@ -167,7 +167,7 @@ test("moves no log into an older copy of the file, which the pages of the log wo
   assert.ok(readFileSync(file).equals(readFileSync(`${file}.copy`)));
 });
 
-test("notices an older copy of the log that agrees with itself, and moves none of it into the file", (t) => {
+test("detects an older copy of the log that is valid in itself, and moves none of it into the file", (t) => {
   const { file, guard, written, look } = guarded(t);
   for (let at = 0; at < 20; at++) written();
   const beside = connect(file);
@@ -186,7 +186,7 @@ test("notices an older copy of the log that agrees with itself, and moves none o
   assert.throws(() => look(), /a\.db-wal was overwritten while it was in use \(it is an older copy\)/);
 });
 
-test("reports the overwritten log, in any state of the file", (t) => {
+test("reports an overwritten log in any state of the file", (t) => {
   const { file, written, look } = guarded(t);
   for (let at = 0; at < 20; at++) written();
   const reads = connectReadOnly(file);
@@ -203,10 +203,10 @@ test("reports the overwritten log, in any state of the file", (t) => {
 });
 
 for (const [what, overwrite] of Object.entries<(log: string, older: Buffer) => void>({
-  "an older copy was laid over it": (log, older) => writeFileSync(log, older),
+  "an older copy replaced its content": (log, older) => writeFileSync(log, older),
   "it was cut off": (log, older) => truncateSync(log, older.length),
 }))
-  test(`notices that SQLite wrote to the log after a hole, since ${what}`, (t) => {
+  test(`detects that SQLite wrote to the log after a hole, because ${what}`, (t) => {
     const { file, written, look } = guarded(t);
     for (let at = 0; at < 5; at++) written();
     const older = readFileSync(`${file}-wal`);
@@ -219,7 +219,7 @@ for (const [what, overwrite] of Object.entries<(log: string, older: Buffer) => v
     assert.throws(() => look(), /a\.db-wal was overwritten while it was in use/);
   });
 
-test("notices a write after a hole in the log if the last check was before the lost pages", (t) => {
+test("detects a write after a hole in the log if the last check was before the lost pages", (t) => {
   const { file, written, look } = guarded(t);
   for (let at = 0; at < 3; at++) written();
   look();
@@ -234,13 +234,13 @@ test("notices a write after a hole in the log if the last check was before the l
 });
 
 for (const [what, overwrite] of Object.entries<(log: string, length: number, beside: DatabaseSync) => void>({
-  "of a log that was cut off": (log) => truncateSync(log),
-  "of a hole that others have written behind": (log, length, beside) => {
+  "a log that was cut off": (log) => truncateSync(log),
+  "a hole in the log that others have written after": (log, length, beside) => {
     truncateSync(log, length);
     beside.exec("INSERT INTO others VALUES ('behind')");
   },
 }))
-  test(`reports what the writer has found ${what} in its own store with the response, and in others at the next write`, async (t) => {
+  test(`reports ${what}: in the writer's own store with the response, and in others at the next write`, async (t) => {
     const folder = mkdtempSync(path.join(tmpdir(), "latchkey-guard-"));
     const file = path.join(folder, "a.db");
     const stores = [sqliteStore({ path: file }), sqliteStore({ path: file })] as const;

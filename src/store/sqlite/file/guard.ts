@@ -19,13 +19,13 @@ export interface OpenedDatabase {
 /** Checks that a file is still the opened one, and that only SQLite has written to it. */
 export interface Guard {
   /**
-   * Throws if the opened file is no longer at its path. Throws if its content cannot be trusted, and then at every later call. The
-   * connection must not be in a transaction.
+   * Throws if the opened file is no longer at its path, or if another program has overwritten it. After it has found an overwritten file,
+   * it throws at every later call. The connection must not be in a transaction.
    */
   look(): void;
   /** The error if the file was overwritten. Null otherwise. */
   readonly found: Error | null;
-  /** True if the file may have been overwritten. Its log must then not be moved into it. */
+  /** True if the file was overwritten, or if this is not confirmed yet. A checkpoint must not move the log into such a file. */
   readonly isSuspect: boolean;
   /** The last known state of the file. */
   readonly content: Content | null;
@@ -35,8 +35,8 @@ export interface Guard {
 const confirmedMs = 200;
 
 /**
- * Creates the guard. `database` only reads. Two `stat` calls show whether the files have changed; only then are they
- * read.
+ * Creates the guard. `database` is a read-only connection. Two `stat` calls show whether the file and its log have changed. The guard reads
+ * them only if they have.
  */
 export function createGuard(
   { path, files }: Pick<OpenedDatabase, "path" | "files">,
@@ -53,7 +53,7 @@ export function createGuard(
   function lookAtLog(): Error | null {
     const state = readFileState(`${path}-wal`);
     if (state === seenLog) return null;
-    // This thread answers requests. The writer checks every page before it acknowledges a write.
+    // Checks only some pages, because this thread answers requests. The writer thread checks every page.
     const why = findForeignLog(sizes, "some");
     if (why === null) seenLog = state;
     return why;
@@ -75,7 +75,7 @@ export function createGuard(
     look() {
       if (found !== null) throw found;
       requireInPlace(path, files);
-      // If the log was overwritten, the content of the file proves nothing, so the log is checked first.
+      // The log is checked first. If it was overwritten, the state of the database file does not matter.
       found = ifReadable(lookAtLog) ?? ifReadable(lookAtFile);
       if (found !== null) throw found;
     },
@@ -91,7 +91,7 @@ export function createGuard(
   };
 }
 
-/** Returns null if the disk cannot be read. The state is unknown then, and a later check may find it. */
+/** Returns null if the disk cannot be read. The state of the file is then unknown until a later check. */
 function ifReadable<T>(look: () => T): T | null {
   try {
     return look();
@@ -100,26 +100,26 @@ function ifReadable<T>(look: () => T): T | null {
   }
 }
 
-/** Returns a text that changes with every write to the file, and only then. */
+/** Returns a text that changes with every write to the file. */
 function readFileState(path: string): string {
   const { ctimeNs, size } = statSync(path, { bigint: true });
   return `${ctimeNs} ${size}`;
 }
 
-/** The position of the byte that says whether a database uses a log, in the header of a file. */
+/** The offset of the byte in the header of a database file that shows whether the database uses a log. */
 const flagAt = 18;
 const ofLog = 2;
 const HEADER_OF_LOG_BYTES = 32;
 
 /**
- * Throws if the log next to a file does not belong to it. SQLite would mix the two at the first access, or delete the
- * log if the file is empty. The header of a file shows whether it has a log. Copies by `latchkey db backup` and `VACUUM
- * INTO` have none.
+ * Throws if the log next to a file belongs to a previous file at this path. At the first access, SQLite would mix both, or delete the log
+ * if the file is empty. The header of a file shows whether the file uses a log. Copies by `latchkey db backup` and `VACUUM INTO` do not use
+ * one.
  */
 export function requireOwnLog(path: string): void {
   if (walBytes(path) <= HEADER_OF_LOG_BYTES || fileAt(path) === null) return;
   const start = ifReadable(() => startOfFile(path, flagAt + 1));
-  // A file that is not a SQLite database is reported when it is read.
+  // A file that is not a SQLite database is reported later, when it is read.
   if (start === null || (start.length > 0 && (!isSQLite(start) || start[flagAt] === ofLog))) return;
   throw new StoreSetupError([
     `${path} was overwritten, and ${path}-wal holds changes of the previous file. SQLite would mix both. ` +

@@ -13,7 +13,7 @@ interface LogFixture {
   readonly checks: LogChecks;
   readonly sizes: ReturnType<typeof prepareLogSizes>;
   readonly other: DatabaseSync;
-  /** The time of the clock, in milliseconds. */
+  /** The time of the test clock, in milliseconds. */
   now: number;
   insert(by?: DatabaseSync): void;
 }
@@ -51,7 +51,7 @@ test("acknowledges no write to a log that was cut off right after the last ackno
   assert.throws(() => checks.beforeAcknowledgment(sizes), isOverwritten);
 });
 
-test("checks the log before a write if the last check is a while ago", (t) => {
+test("checks the log before a write if the last check is too old", (t) => {
   const world = writing(t);
   truncateSync(world.log, readFileSync(world.log).length / 2);
   world.now = 100;
@@ -59,7 +59,7 @@ test("checks the log before a write if the last check is a while ago", (t) => {
   assert.throws(() => world.checks.beforeWrite(world.sizes), isOverwritten);
 });
 
-test("checks the pages of other processes before its own pages follow them", (t) => {
+test("checks the pages of other processes before it writes its own pages after them", (t) => {
   const { log, checks, sizes, insert, other } = writing(t);
   const { length } = readFileSync(log);
   insert(other);

@@ -6,8 +6,9 @@ import { readOpenFile } from "./descriptor.ts";
 import { requireInPlace, walBytes, type FilesInUse } from "./place.ts";
 
 /**
- * The new pages of the log that a check reads. If another program cut the log off, the next write leaves a hole after the last valid page,
- * so a process needs to check only the first and the last of its own new pages. `some` takes at most a millisecond.
+ * The new pages of the log that a check reads: all of them, at most 256 at equal distances (`some`, at most a millisecond), or the first
+ * and the last (`ours`). `ours` is for pages that this process has just written. If another program cut the log off, the next write leaves
+ * a hole after the last valid page. The first and the last page of that write then show the hole.
  */
 export type NewPages = "every page" | "some" | "ours";
 
@@ -21,22 +22,26 @@ const FRAME_HEADER_BYTES = 24;
 const SALTS_BYTES = 8;
 const saltsAt = 16;
 const saltsOfFrameAt = 8;
-/** In the first header of the index of the log (`WalIndexHdr.aSalt`). */
+/** The offset of the salts in the first header of the log's index (`WalIndexHdr.aSalt`). */
 const SALTS_OF_INDEX_AT = 32;
 
 /** The maximum number of new pages per check, which takes some ten milliseconds. */
 const mostPages = 8192;
 
-/** A check reads the pages in equal steps. This is their number. */
+/** The number of equal steps in which a check reads the new pages. */
 const intervals = { some: 256, ours: 1 };
 
-/** The number of checks in a row that must find the same, because the log may restart during a check. */
+/**
+ * The number of checks in a row that must fail before the log counts as overwritten. One check may fail because the log restarts during the
+ * check.
+ */
 const agreeing = 3;
 
 /**
- * Returns the check of the log. SQLite continues at its last position even after a hole: the pages after it are lost at the
- * next start, and a checkpoint of such a log damages the file. So it runs before a write and before its acknowledgment.
- * `sizes` must not be in a transaction. The log may be opened and closed here, because SQLite has no lock on it.
+ * Creates the check of the log. If another program has cut the log off, SQLite still writes at its last position and leaves a hole. The
+ * pages after the hole are lost at the next start, and a checkpoint of such a log damages the file. So the check runs before each write and
+ * before its acknowledgment. The connection of `sizes` must not be in a transaction. The check may open and close the log, because SQLite
+ * has no lock on it.
  */
 export function createLogCheck(path: string): FindForeignLog {
   let seen: { readonly salts: Buffer; readonly pages: number } = { salts: Buffer.alloc(0), pages: 0 };
@@ -47,7 +52,7 @@ export function createLogCheck(path: string): FindForeignLog {
     const salts = header.subarray(saltsAt, saltsAt + SALTS_BYTES);
     const locatePage = (page: number): number =>
       HEADER_BYTES + (page - 1) * (FRAME_HEADER_BYTES + header.readUInt32BE(8));
-    // An older copy of the log is valid by itself. Only its index shows that it is not the current one.
+    // An older copy of the log is valid in itself. Only the index shows that it is not the current log.
     const own = readOpenFile(`${path}-shm`, SALTS_OF_INDEX_AT, SALTS_BYTES);
     if (own !== null && !own.equals(salts)) return "it is an older copy";
     const isThere = (page: number): boolean =>
@@ -66,9 +71,9 @@ export function createLogCheck(path: string): FindForeignLog {
   return (sizes, newPages = "every page") => {
     let why: string | null = null;
     for (let at = 0; at < agreeing; at++) {
-      // If the sizes are unknown, the log is known to have a page only if this process has just written one.
+      // If the sizes are unknown, the log certainly has a page only if this process has just written one.
       const pages = sizes?.()[0] ?? (newPages === "ours" ? 1 : 0);
-      // After a restart, the log is not read, and its old header stays until the next write.
+      // SQLite reports no pages after the log has restarted. It then does not read the log, and the old header stays until the next write.
       if (pages <= 0) return null;
       const log = openSync(`${path}-wal`, "r");
       try {
@@ -82,17 +87,23 @@ export function createLogCheck(path: string): FindForeignLog {
   };
 }
 
-/** The checks of a connection that writes. They throw unless the opened files are in place and only SQLite has written. */
+/**
+ * The checks of a connection that writes. They throw if an opened file is no longer at its path, or if another program has written to the
+ * log.
+ */
 export interface LogChecks {
-  /** The check before a write. It does nothing if the check before the last acknowledgment is recent and no process has written since. */
+  /**
+   * The check before a write. It does nothing if the check before the last acknowledgment was at most `freshMs` ago and no process has
+   * written since.
+   */
   beforeWrite(sizes: (() => LogSizes) | null): void;
   /** The check before the acknowledgment of a write. */
   beforeAcknowledgment(sizes: (() => LogSizes) | null): void;
-  /** The check of every page. */
+  /** The check of every new page. */
   everything(sizes: (() => LogSizes) | null): void;
 }
 
-/** How long the check before an acknowledgment is recent, in milliseconds. */
+/** How long `beforeWrite` relies on the check before the last acknowledgment, in milliseconds. */
 const freshMs = 100;
 
 export function createLogChecks(
@@ -112,7 +123,7 @@ export function createLogChecks(
 
   return {
     beforeWrite(sizes) {
-      // Another process has added pages. They must be checked before this process adds pages after them.
+      // If another process has added pages, they must be checked before this process adds pages after them.
       if (sizes !== null && last !== null && now() - last.at < freshMs && sizes()[0] === last.pages) return;
       require(sizes, "every page");
     },
@@ -128,21 +139,21 @@ function isHeader(header: Buffer): boolean {
   return header.length === HEADER_BYTES && (header.readUInt32BE(0) & ~1) === MAGIC;
 }
 
-/** Reads bytes. Returns fewer at the end of the file. */
+/** Reads bytes of a file. Returns fewer bytes at the end of the file. */
 function readAt(descriptor: number, from: number, bytes: number): Buffer {
   const buffer = Buffer.alloc(bytes);
   return buffer.subarray(0, readSync(descriptor, buffer, 0, bytes, from));
 }
 
-/** SQLITE_IOERR_SHORT_READ: only a page of the log can be shorter than SQLite expects. */
+/** SQLITE_IOERR_SHORT_READ: SQLite could not read a whole page. This happens only in the log. */
 const shortRead = 522;
 
 /** SQLITE_IOERR, SQLITE_CORRUPT and SQLITE_NOTADB. */
 const unreadable: ReadonlySet<number> = new Set([10, 11, 26]);
 
 /**
- * Returns the cause of a failed start. SQLite cannot distinguish a disk error from a log that was overwritten while
- * other processes use it.
+ * Returns the cause of a failed start: an error about the log if it was overwritten while other processes use it, and otherwise the error
+ * itself. SQLite reports such a log as a disk error.
  */
 export function causeOfStart(error: unknown, path: string): unknown {
   const code = findCode(error) ?? 0;

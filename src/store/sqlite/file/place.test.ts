@@ -10,7 +10,7 @@ import { watchFile } from "./place.ts";
 
 const notes = { name: "notes", key: "integer", columns: [{ name: "text", type: "text" }] } as const;
 
-test("warns once about a log above 256 MB, and again only after it was small", (t) => {
+test("reports a log above 256 MB once, and again only after it was below half the limit", (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const observed: Observation[] = [];
   const file = import.meta.filename;
@@ -31,7 +31,7 @@ test("warns once about a log above 256 MB, and again only after it was small", (
   for (const message of messages) assert.match(message, /WAL .*-wal\) has 257 MB/);
 });
 
-test("reports the size of its log, and writes nothing into a file that replaced its own", async (t) => {
+test("reports the size of its log, and writes nothing into a file that has replaced its database", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-place-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "a.db");

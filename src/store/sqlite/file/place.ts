@@ -16,7 +16,9 @@ export function formatFileKey({ dev, ino }: BigIntStats): string {
  */
 export type FilesInUse = Readonly<Record<"" | "-wal" | "-shm", string | null>>;
 
-/** Returns the current files. While any connection is open, all three exist and stay the same. */
+/**
+ * Returns the identities of the database file and of its two other files. While any connection is open, all three exist and do not change.
+ */
 export function filesAt(path: string): FilesInUse {
   return { "": fileAt(path), "-wal": fileAt(`${path}-wal`), "-shm": fileAt(`${path}-shm`) };
 }
@@ -36,8 +38,8 @@ export function requireInPlace(path: string, files: FilesInUse): void {
 }
 
 /**
- * Returns true if a file next to the database was removed and not replaced. The content of the log can then still be
- * moved into the database file.
+ * Returns true if the log or its index was removed and not replaced. A connection that still has the log open can then move its content
+ * into the database file.
  */
 export function isLogRemoved(path: string, files: FilesInUse): boolean {
   const now = filesAt(path);
@@ -61,14 +63,14 @@ export function walBytes(path: string): number {
 }
 
 /**
- * The interval between checks of the file, in milliseconds. A second check confirms a wrong state before it is reported, and the operator
- * must learn of it within a second.
+ * The interval between checks of the file, in milliseconds. An overwritten file is reported only after a second check, and the operator
+ * must see the report within a second.
  */
 const lookMs = 300;
 
 const largeWALBytes = 256 * 1024 * 1024;
 
-/** The callbacks of the watch. */
+/** The options of `watchFile`. */
 export interface Watching {
   readonly observe: Observer;
   /** Throws if the opened file is no longer there. */
@@ -79,7 +81,10 @@ export interface Watching {
   readonly measureLog?: (path: string) => number;
 }
 
-/** Reports when the file is no longer in its place, when it is back, and when the log next to it has become large. */
+/**
+ * Reports when the file cannot be used any more, when it can be used again, and when its log has become large. Returns a function that
+ * stops the watch.
+ */
 export function watchFile(path: string, { observe, look, isGone, measureLog = walBytes }: Watching): () => void {
   let isInPlace = true;
   let isLarge = false;
@@ -106,7 +111,7 @@ export function watchFile(path: string, { observe, look, isGone, measureLog = wa
 
   function lookAtLog(): void {
     const bytes = measureLog(path);
-    // After a large log was reported, it is reported again only if it was smaller than half the limit in between.
+    // A large log is reported once. It is reported again only after it was smaller than half the limit.
     if (bytes > largeWALBytes && !isLarge) observe({ kind: "notice", level: "error", message: largeText(path, bytes) });
     isLarge = bytes > (isLarge ? largeWALBytes / 2 : largeWALBytes);
   }

@@ -5,8 +5,8 @@ import { requireArguments } from "../../../core/checking/options.ts";
 import { StoreSetupError } from "../../store.ts";
 
 /**
- * Returns the file that a path leads to, even if it does not exist yet. SQLite keeps its log next to that file, not
- * next to a link. Throws if no file can be there.
+ * Returns the path of the file that a path leads to through links, even if the file does not exist yet. SQLite keeps its log next to that
+ * file, not next to a link. Throws `StoreSetupError` if no database file can be at this path.
  */
 export function requirePlace(path: string): string {
   const place = behindLinks(path);
@@ -44,7 +44,7 @@ export function sqliteFileProblems(path: string, writes: boolean): readonly stri
 function behindLinks(path: string): string {
   try {
     const place = follow(resolve(path), mostLinks);
-    // SQLite's other files have longer names than this one, so the longest is tried.
+    // SQLite adds suffixes to this name for its other files. This call throws ENAMETOOLONG if the longest of these names is too long.
     lstatSync(`${place}-journal`, { throwIfNoEntry: false });
     return place;
   } catch (error) {
@@ -62,9 +62,7 @@ function follow(path: string, left: number): string {
   return statSync(path, { throwIfNoEntry: false }) === undefined ? path : realpathSync(path);
 }
 
-/**
- * Returns the reason why a path leads nowhere. Returns null if it may lead to a file, but the disk could not be read.
- */
+/** Returns the reason why a path leads to no file. Returns null for any other error, for example if the disk cannot be read. */
 function whyNowhere(path: string, error: unknown): string | null {
   const { code, message } = error as NodeJS.ErrnoException;
   switch (code) {
@@ -85,7 +83,7 @@ function user(): string {
   return process.getuid === undefined ? "the user of this process" : `user ${process.getuid()}`;
 }
 
-/** Returns the reason why this process has no access. Returns null if it has. */
+/** Returns the reason why this process may not access a file. Returns null if it may, or if the file does not exist. */
 function whyClosed(name: string, doing: "read" | "read and write"): string | null {
   try {
     accessSync(name, doing === "read" ? constants.R_OK : constants.R_OK | constants.W_OK);
@@ -93,7 +91,7 @@ function whyClosed(name: string, doing: "read" | "read and write"): string | nul
   } catch (error) {
     switch ((error as NodeJS.ErrnoException).code) {
       case "ENOENT":
-        // A file that was just deleted is fine: SQLite removes its log when the last process closes it.
+        // The file was deleted since it was listed. SQLite deletes its log when the last process closes the database.
         return null;
       case "EROFS":
         return `${name} is on a read-only disk. Mount it for writing, or name another file.`;

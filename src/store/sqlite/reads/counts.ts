@@ -1,11 +1,11 @@
 import type { Collection, Where } from "../../store.ts";
 import type { IsLasting } from "../existing/views.ts";
 
-/** Cached counts of rows: for a condition (the same object again), or for a whole collection if the condition is null. */
+/** The cached counts of rows that match a condition, or of all rows if the condition is null. A condition is identified by its object. */
 export interface RememberedCounts {
   /** Returns null if there is no count, or if a transaction has committed since. */
   find(collection: Collection, where: Where | null): number | null;
-  /** Stores a count. `version` is the one from before the count. */
+  /** Stores a count. `version` is the version from before the count. */
   keep(collection: Collection, where: Where | null, count: number, version: number): void;
 }
 

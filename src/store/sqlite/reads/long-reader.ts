@@ -22,7 +22,7 @@ export interface LongReadings {
   readonly count: { readonly collection: Collection; readonly where: Where | null };
 }
 
-/** One read. It contains the name of its collection. */
+/** A message to the thread: one read, with the name of its collection. */
 export type LongRead = {
   readonly [M in keyof LongReadings]: {
     readonly method: M;
@@ -40,8 +40,8 @@ export type FromLongReader =
 class Overdue extends Error {}
 
 /**
- * How long a statement runs before it sleeps, in milliseconds. A thread that does not sleep delays the thread that answers requests: Linux
- * lets even a thread of the lowest priority run for about 1.4 ms at a time on two cores.
+ * How long a statement runs before the thread sleeps, in milliseconds. Without the sleep, it would delay the thread that answers requests:
+ * on two cores, Linux lets even a thread of the lowest priority run for about 1.4 ms at a time.
  */
 const stepMs = 0.5;
 /** How long the thread then sleeps, in milliseconds. Linux adds about 0.1. */
@@ -109,7 +109,7 @@ function read(port: MessagePort, { path, collections, limitMs }: LongReaderData)
     try {
       opened?.database.close();
     } catch {
-      // The connection is no longer used, with or without an error.
+      // The connection is no longer used, even if it cannot be closed.
     }
     opened = null;
   }

@@ -75,7 +75,7 @@ test("gives up a read that takes too long, and answers the next one", async (t) 
   assert.equal(rows.length, 1);
 });
 
-test("fails a wrong read, and answers others", async (t) => {
+test("fails a wrong read, and answers the next ones", async (t) => {
   const reads = longReads({ path: crowded(t, 10), collections: [people], limitMs: 1000 });
   t.after(() => reads.close());
 
@@ -102,7 +102,7 @@ test("keeps the event loop free during a long read", async (t) => {
   t.after(() => reads.close());
   const count = (): Promise<number> => reads.read("count", { collection: people, where: query.where });
   await count();
-  // The smallest of three: the CPU clock of a thread counts in ticks, and other programs use the machine too.
+  // Takes the smallest of three measurements: the CPU clock of a thread counts in ticks, and other programs use the machine too.
   let least = Infinity;
 
   for (let times = 0; times < 3 && least >= 20_000; times++) {
@@ -133,7 +133,7 @@ test(
   },
 );
 
-/** Returns how often the reader threads have given up their core. */
+/** Returns the number of voluntary context switches of the reader threads. */
 function pauses(): number {
   const tasks = "/proc/self/task";
   const found = readdirSync(tasks).map((task) => readFileSync(`${tasks}/${task}/status`, "utf8"));

@@ -6,7 +6,7 @@ import { startThread } from "../thread.ts";
 import type { FromLongReader, LongRead, LongReaderData, LongReadings } from "./long-reader.ts";
 import type { SQLiteReader } from "./reader.ts";
 
-/** Threads for reads that may take long. */
+/** Threads for long reads: reads that may look at all rows of a table. */
 export interface LongReads {
   /** Runs a read. Rejects with `StoreTimeout` if it takes too long. */
   read<M extends keyof LongReadings>(method: M, query: LongReadings[M]): Promise<ReturnType<SQLiteReader[M]>>;
@@ -14,7 +14,7 @@ export interface LongReads {
   close(): Promise<void>;
 }
 
-/** The maximum number of threads. One caller runs at most two reads at a time, so at least two callers are served at the same time. */
+/** The maximum number of threads. A caller has at most two long reads at a time, so at least two callers are served at the same time. */
 const mostThreads = 4;
 
 /** The number of reads that may wait for a thread. */
@@ -67,7 +67,7 @@ export function longReads(data: LongReaderData): LongReads {
     return thread;
   }
 
-  /** Gives waiting reads to idle threads. */
+  /** Sends waiting reads to idle threads. */
   function next(): void {
     while (waiting.length > 0) {
       const thread = [...threads].find(({ reads }) => reads === null) ?? (threads.size < mostThreads ? start() : null);

@@ -7,7 +7,8 @@ import { rememberedPages } from "./pages.ts";
 import type { SQLiteReader } from "./reader.ts";
 
 /**
- * Returns reads that run in threads if they may take long, and otherwise at once. Long pages and counts are cached too.
+ * Returns the reads of the store. Long reads (`long`) run in separate threads, all others in this thread. The pages and counts of long
+ * reads are cached.
  */
 export function offloadReads(
   reader: SQLiteReader,
@@ -19,7 +20,7 @@ export function offloadReads(
   const counts = rememberedCounts(version, isLasting);
 
   async function readPage(query: ListQuery): Promise<ListText> {
-    // The version is read before the page. After a commit in between, the cached page counts as old, which is safe.
+    // The version is read before the page. If a commit comes in between, the cached page counts as out of date.
     const now = version();
     const page = await long.read("listJSON", query);
     pages.keep(query, page, now);

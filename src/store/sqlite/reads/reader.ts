@@ -28,7 +28,7 @@ import { createPageReader, selectPage } from "./pages.ts";
 import { readRelated } from "./related.ts";
 import { rememberedRows, type ReadRow } from "./rows.ts";
 
-/** Reads that return at once, in the calling thread. */
+/** Reads that run in the calling thread, synchronously. */
 export interface SQLiteReader {
   find(collection: Collection, key: Key): Row | null;
   findBy(collection: Collection, column: string, value: Value): Row | null;
@@ -47,12 +47,12 @@ export interface ReaderOptions {
   readonly database: DatabaseSync;
   /** Called before each read. It may open a snapshot that several reads share. */
   readonly ready: () => void;
-  /** Does the same, and returns a number that changes after every commit. */
+  /** Does the same as `ready`, and returns a number that changes after every commit. */
   readonly version: () => number;
   readonly getTable: (collection: Collection) => Table;
-  /** Throws if the collection must not be read. Called after `ready`. */
+  /** Throws if the collection must not be read, because its table was changed. Called after `ready`. */
   readonly require?: (collection: Collection) => void;
-  /** Returns the error itself, or its cause. */
+  /** Returns the cause of an error, or the error itself. */
   readonly explain?: (error: unknown) => unknown;
 }
 
@@ -72,7 +72,9 @@ export function createReader(options: ReaderOptions): SQLiteReader {
     return prepared(collection);
   }
 
-  /** Wraps a read with the checks. Reads of single rows do them directly, because they are more frequent. */
+  /**
+   * Returns a read that first calls `ready` and converts errors. `find` and `findBy` do both directly, because they are called more often.
+   */
   function guarded<A extends readonly unknown[], R>(read: (...parameters: A) => R): (...parameters: A) => R {
     return (...parameters) => {
       try {
@@ -139,7 +141,7 @@ export function createReader(options: ReaderOptions): SQLiteReader {
   };
 }
 
-/** Returns the query plan of a page, without the steps that only join its rows into a text. */
+/** Returns the query plan of a page, without the steps that only combine its rows into a text. */
 function loadPlanSteps(database: DatabaseSync, sql: string, { values }: BoundValues): readonly string[] {
   const steps = prepare(database, `EXPLAIN QUERY PLAN ${sql}`).all(...values);
   return steps.map((step) => String(step[3])).filter((step) => !step.endsWith("(subquery-1)"));
@@ -155,7 +157,7 @@ interface Prepared {
   askCells<Given>(read: CellsRead<Given>): Given;
 }
 
-/** Prepares each statement once. */
+/** Returns the prepared statements of a collection, and creates them at the first call. */
 function preparedIn(
   database: DatabaseSync,
   isLasting: IsLasting,

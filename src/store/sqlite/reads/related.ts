@@ -15,16 +15,17 @@ const NEWLINE = "\n";
 /** The maximum number of UTF-8 bytes for one UTF-16 code unit. */
 const BYTES_OF_CHARACTER = 3;
 
-/** The bytes that each key takes next to its records: its position, brackets and the separator. */
+/** The bytes of each key in addition to its records: its position, brackets and the separator. */
 const BESIDE_RECORDS = 16;
 
-/** The smallest limit, in bytes. The limit of SQLite also applies to each value that a statement reads, shown or not. */
+/**
+ * The smallest limit, in bytes. SQLite's limit also applies to each value that a statement reads, even if the value is not in the result.
+ */
 const LEAST_BYTES = 4 * 1024 * 1024;
 
 /**
- * Reads the related records of each key. They come as one text, which costs a tenth less than a row for each key.
- * SQLite itself stops if the text is too long. Node 24 has no such limit on a connection, so it reads one key after
- * another.
+ * Reads the related records of all keys as one text, which costs a tenth less than a row for each key. SQLite stops if the text exceeds a
+ * limit, and this function then returns null. In Node 24, a connection has no such limit, so each key is read separately.
  */
 export function readRelated(
   {
@@ -66,9 +67,7 @@ export function readRelated(
   return portions.every(take) ? related : null;
 }
 
-/**
- * Reads a text up to a number of bytes. Returns null if it is longer, which SQLite detects while it builds the text.
- */
+/** Reads a text of at most this number of bytes. Returns null if the text is longer. SQLite detects this while it builds the text. */
 function atMost(database: DatabaseSync, bytes: number, read: () => string): string | null {
   const limits = findLimits(database);
   if (limits === null) return read();

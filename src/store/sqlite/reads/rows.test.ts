@@ -16,7 +16,7 @@ test("reads a row once until the next commit, and again after every commit", (t)
   assert.equal(countReads(), 2);
 });
 
-test("reads a missing row each time, so that requests cannot fill the memory", (t) => {
+test("does not cache a missing row, so that requests cannot fill the memory", (t) => {
   const { statement, countReads } = notes(t);
   const read = rememberedRows(statement);
 
@@ -24,7 +24,7 @@ test("reads a missing row each time, so that requests cannot fill the memory", (
   assert.equal(countReads(), 2);
 });
 
-test("caches no long row and a thousand short ones", (t) => {
+test("caches no long row, and at most a thousand short rows", (t) => {
   const { write, statement, countReads } = notes(t);
   const read = rememberedRows(statement);
   write("long ".repeat(1000), 0);

@@ -4,7 +4,7 @@ import type { PreparedStatement } from "../connection.ts";
 /** The cells of a row. Undefined if there is no such row. */
 type FoundCells = readonly Cell[] | undefined;
 
-/** The maximum number of cached rows per statement. The maximum length of a row follows, in characters. */
+/** A statement caches at most `mostRows` rows of at most `longestRow` characters. */
 const mostRows = 1000;
 const longestRow = 2048;
 
@@ -13,7 +13,7 @@ export type ReadRow = (value: Cell, version: number) => FoundCells;
 
 /**
  * Caches each row until the next commit. Every request reads the caller's account, and reading a row from SQLite costs ten times as much as
- * a lookup here.
+ * a lookup in this cache.
  */
 export function rememberedRows(statement: PreparedStatement): ReadRow {
   const rows = new Map<Cell, FoundCells>();

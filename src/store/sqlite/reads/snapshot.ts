@@ -1,13 +1,13 @@
 import type { DatabaseSync } from "node:sqlite";
 import { prepare } from "../connection.ts";
 
-/** The longest life of a snapshot, in milliseconds, even if the event loop is blocked. */
+/** The maximum age at which a snapshot is still used, in milliseconds. It matters if one turn of the event loop takes long. */
 const longestMs = 1;
 
 /** The number of commits that were acknowledged in this process, by any store. */
 let acknowledged = 0;
 
-/** To be called before a commit is acknowledged, so that the client can read it. */
+/** Makes the next read use a new snapshot. Called before a commit is acknowledged, so that the client can read its own write. */
 export function acknowledgeCommit(): void {
   acknowledged++;
 }
@@ -20,9 +20,9 @@ export interface Snapshot {
 }
 
 /**
- * Shares a snapshot between the reads of one turn of the event loop. A read with its own snapshot takes three more system calls and four
- * times as long. The snapshot ends with the turn, after a millisecond, or when this process acknowledges a commit. `begun` runs within each
- * new snapshot. If it throws, the snapshot ends.
+ * Shares a snapshot between the reads of one turn of the event loop. A read with its own snapshot needs three more system calls and takes
+ * four times as long. A snapshot is used until the end of the turn, for at most a millisecond, and not after this process has acknowledged
+ * a commit. `begun` runs in each new snapshot. If it throws, the snapshot ends.
  */
 export function createSnapshot(database: DatabaseSync, begun: () => void): Snapshot {
   const begin = prepare(database, "BEGIN");
@@ -38,7 +38,7 @@ export function createSnapshot(database: DatabaseSync, begun: () => void): Snaps
     try {
       commit.run();
     } catch {
-      // A disk error has ended the read, which got the error. There is nothing to write.
+      // A disk error has already ended a read and was reported by it. The snapshot has nothing to commit.
       if (database.isTransaction) database.exec("ROLLBACK");
     }
   }

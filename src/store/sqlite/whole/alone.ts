@@ -10,15 +10,12 @@ import { placeToWrite } from "./place-of-copy.ts";
 /** The longest wait for a process that is closing the file, in milliseconds. */
 const patienceMs = 500;
 
-/** More result codes (sqlite.org/rescode.html), without their extensions. */
+/** Primary result codes of SQLite (sqlite.org/rescode.html). */
 const corrupt = 11;
 const cannotOpen = 14;
 const notADatabase = 26;
 
-/**
- * Opens a database for writing if no other process has it open. Locks out all others until it is closed, including
- * readers.
- */
+/** Opens a database for writing. Throws if another process has it open. Until it is closed, no other process can read or write it. */
 export function openAlone(path: string): DatabaseSync {
   requireFile(path);
   placeToWrite(path);
@@ -28,7 +25,7 @@ export function openAlone(path: string): DatabaseSync {
 function keepOthersOut(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: patienceMs, returnArrays: true });
   try {
-    // Set before the first access, this locks the whole file. It fails if another connection is open.
+    // If this mode is set before the first access, the transaction locks the whole file. It fails if another connection is open.
     database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT");
     return database;
   } catch (error) {
@@ -37,7 +34,7 @@ function keepOthersOut(path: string): DatabaseSync {
   }
 }
 
-/** Reads a file that others may have open. */
+/** Reads a file that other processes may have open. */
 export async function reading<T>(
   path: string,
   work: (database: DatabaseSync, version: number) => T | Promise<T>,
@@ -54,8 +51,8 @@ export async function reading<T>(
 }
 
 /**
- * Locks all other processes out of the file. Also of an empty file, because another process could create a database in it. Returns null if
- * there is no file, or if it is so damaged that no process can be using it.
+ * Locks the file, so that no other process can use it. An empty file is locked too, because another process could create a database in it.
+ * Returns null if there is no file, or if it is so damaged that no process can be using it.
  */
 export function hold(place: string): DatabaseSync | null {
   if (!existsSync(place)) return null;
@@ -77,8 +74,8 @@ export function foldLog(database: DatabaseSync): boolean {
 }
 
 /**
- * Throws unless the file exists, is not empty and can be read. SQLite would create a missing file, wait for a writer of
- * a pipe, or start a database in an empty file.
+ * Throws if the file does not exist, is empty or cannot be read. Otherwise SQLite would create a missing file, create a database in an
+ * empty file, or wait until another program writes to a pipe.
  */
 export function requireFile(path: string): void {
   if (!existsSync(path)) throw new CopyError("not_latchkey", `There is no file ${path}.`);
@@ -89,7 +86,7 @@ export function requireFile(path: string): void {
   if (found.size === 0) throw new CopyError("not_latchkey", `${path} is empty, so it is not a database of Latchkey.`);
 }
 
-/** Returns the version of the tables in a file. Throws `CopyError` if they are not ours. */
+/** Returns the version of Latchkey's tables in a file. Throws `CopyError` if there are none. */
 export function loadVersion(database: DatabaseSync, path: string): number {
   try {
     const version = playOn(database, findVersion());
@@ -100,7 +97,7 @@ export function loadVersion(database: DatabaseSync, path: string): number {
   throw new CopyError("not_latchkey", `${path} is not a database of Latchkey.`);
 }
 
-/** Returns an error of SQLite about a file as one with the fix. */
+/** Converts an error of SQLite about a file into an error whose message says how to fix it. */
 export function openingError(error: unknown, path: string): unknown {
   if (isBusy(error))
     return new CopyError(

@@ -7,13 +7,13 @@ import { requireSound } from "./check.ts";
 import { companions, createDraft } from "./draft.ts";
 import { placeOfCopy } from "./place-of-copy.ts";
 
-/** The number of pages to copy before other work may run. */
+/** The number of pages that are copied without a pause. Then other work of the process may run. */
 const rate = 1000;
 
 /** Receives the number of copied pages and of all pages. */
 export type TellPages = (done: number, total: number) => void;
 
-/** Writes one state of a database into a separate file, while clients write. Returns its size in bytes. */
+/** Writes one state of a database into a separate file, while clients write. Returns the size of that file, in bytes. */
 export async function backupFile(path: string, to: string, replace: boolean, tell: TellPages): Promise<number> {
   requireFile(path);
   const place = placeOfCopy(to);
@@ -25,7 +25,7 @@ export async function backupFile(path: string, to: string, replace: boolean, tel
   try {
     await copyFile(path, draft.path, tell);
     if (replace) {
-      // If there was no file before, another process may have created a database there.
+      // If there was no file before, another process may have created a database there since.
       held ??= hold(place);
       removeLog(place, held);
     }
@@ -39,16 +39,13 @@ export async function backupFile(path: string, to: string, replace: boolean, tel
   }
 }
 
-/** Deletes SQLite's other files next to a replaced file, because SQLite would mix them with the new one. */
+/** Deletes the log and other files of SQLite next to a replaced file, because SQLite would mix them with the new file. */
 function removeLog(place: string, held: DatabaseSync | null): void {
   if (held !== null) foldLog(held);
   for (const suffix of companions) rmSync(place + suffix, { force: true });
 }
 
-/**
- * Copies one state of a database, checks the whole copy and leaves it as a single file. Returns the version of its
- * tables.
- */
+/** Copies one state of a database into a single file without a log, and checks the whole copy. Returns the version of its tables. */
 export async function copyFile(path: string, to: string, tell: TellPages): Promise<number> {
   createFile(to);
   await reading(path, (source) => {

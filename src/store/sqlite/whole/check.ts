@@ -13,8 +13,8 @@ import { contentIn } from "./source.ts";
 const most = 20;
 
 /**
- * Checks all tables of a file, also while it is in use. Checks one after another, so that the log may restart in
- * between. Reports the number of finished tables.
+ * Checks all tables of a file, also while it is in use. Checks one table at a time, so that the log can restart between two checks. Calls
+ * `tell` with the number of finished tables.
  */
 export function checkFile(
   path: string,
@@ -60,7 +60,10 @@ function problemsOfTable(database: DatabaseSync, name: string): string[] {
   return problems.length > 0 ? problems : dangling(database, `pragma_foreign_key_check(${text})`);
 }
 
-/** Returns the damage of one table and its indexes, or of the whole file, up to the maximum. */
+/**
+ * Returns the damage that SQLite finds in one table and its indexes (`of` is a name), or in the whole file (`of` is the maximum number of
+ * problems).
+ */
 function damageTold(database: DatabaseSync, of: string): string[] {
   const said = prepare(database, `PRAGMA integrity_check(${of})`).all();
   return said.map(([text]) => text as string).filter((text) => text !== "ok");

@@ -6,18 +6,21 @@ import { StoreFull } from "../../store.ts";
 import { storeError } from "../errors.ts";
 import { isTaken, nameAnew } from "./naming.ts";
 
-/** A new file that is written next to its final place, so that a reader never finds half of it there. */
+/**
+ * A new file with a temporary name in the folder of its final path. It gets its final name when it is complete, so that no reader finds an
+ * incomplete file there.
+ */
 export interface Draft {
   readonly path: string;
-  /** Moves the file to its place, on the disk. Throws if another file is there, unless `replace` is true. */
+  /** Renames the file to its final path and syncs the folder. If `replace` is false (the default), throws if another file exists there. */
   keep(options?: { readonly replace?: boolean }): void;
   /** Deletes the draft. Does nothing if it was kept. */
   discard(): void;
-  /** Returns an error during the work, with the fix in its message. */
+  /** If the disk is full, returns an error whose message says so and how to fix it. Returns any other error unchanged. */
   convertError(error: unknown): unknown;
 }
 
-/** The suffixes of SQLite's other files. */
+/** The suffixes of the files that SQLite keeps next to a database. */
 export const companions = ["-wal", "-shm", "-journal"] as const;
 
 export function createDraft(place: string, purpose: string): Draft {
@@ -43,7 +46,7 @@ export function createDraft(place: string, purpose: string): Draft {
   };
 }
 
-/** Throws if SQLite's files next to the draft would have too long a name. */
+/** Throws if the names of SQLite's files next to the draft would be too long. */
 function requireShort(path: string, place: string): void {
   try {
     lstatSync(`${path}-journal`, { throwIfNoEntry: false });
@@ -63,13 +66,14 @@ function putInPlace(path: string, place: string): void {
   }
 }
 
-/** Returns the error if a file has appeared in a place that was empty. */
+/** Returns the error for a path at which another process has created a file in the meantime. */
 export function takenMeanwhile(place: string, cause?: unknown): CopyError {
   return new CopyError("not_empty", `${place} exists already, and was not changed.`, { cause });
 }
 
 /**
- * Syncs a file or a directory. A new name is on the disk only when its directory is synced. Windows does that itself.
+ * Syncs a file or a directory. A new name is safely on the disk only after its directory is synced. Does nothing on Windows, which does
+ * that itself.
  */
 export function flush(path: string): void {
   if (process.platform === "win32") return;

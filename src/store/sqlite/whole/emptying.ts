@@ -3,7 +3,7 @@ import { quote } from "../../sql/names.ts";
 import { openAlone, loadVersion } from "./alone.ts";
 
 /**
- * Deletes every row of these tables, and the rows that depend on them, all or none. Returns the number of rows in the
+ * Deletes every row of these tables and the rows that depend on them, in one transaction. Returns the number of deleted rows of these
  * tables.
  */
 export function emptyFile(path: string, tables: readonly string[]): number {

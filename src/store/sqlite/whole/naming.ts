@@ -1,7 +1,7 @@
 import { closeSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
 
 /**
- * Renames a file. Throws `EEXIST` if another file has the name, and keeps that one. A reader never finds half of the
+ * Renames a file. Throws `EEXIST` if another file has the new name, and leaves that file unchanged. A reader never finds an incomplete
  * file.
  */
 export function nameAnew(path: string, place: string): void {
@@ -10,21 +10,23 @@ export function nameAnew(path: string, place: string): void {
 }
 
 /**
- * Gives a file a second name. Throws `EEXIST` if another file has it. Returns false if the disk has no links, for
- * example FAT and some network disks.
+ * Gives a file a second name, as a hard link. Throws `EEXIST` if another file has this name. Returns false if the disk does not support
+ * hard links, for example FAT and some network disks.
  */
 export function nameToo(path: string, place: string): boolean {
   try {
     linkSync(path, place);
     return true;
   } catch (error) {
-    // Systems report different errors for a disk without links. The fallback will find any other problem.
+    // Systems report different errors for a disk without hard links. If there is another problem, `nameInstead` reports it.
     if (isTaken(error)) throw error;
     return false;
   }
 }
 
-/** Renames a file on a disk without links. An empty file reserves the name first, and the rename replaces it. */
+/**
+ * Renames a file on a disk without hard links. First creates an empty file to reserve the name. The rename then replaces the empty file.
+ */
 export function nameInstead(path: string, place: string): void {
   closeSync(openSync(place, "wx", 0o600));
   try {

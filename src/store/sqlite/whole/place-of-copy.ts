@@ -4,9 +4,8 @@ import { requirePlace, sqliteFileProblems } from "../file/reaching.ts";
 import { companions } from "./draft.ts";
 
 /**
- * Returns the file for a copy, with links resolved. Throws `CopyError` if no file can be there, or if SQLite would mix
- * the copy with a database. SQLite deletes a file with the name of a log, and moves an old log into the file next to
- * it.
+ * Returns the path for a copy, with links resolved. Throws `CopyError` if no file can be there, or if SQLite would mix the copy with a
+ * database. SQLite deletes a file that has the name of another database's log. It also moves an old log into the file next to it.
  */
 export function placeOfCopy(named: string): string {
   const place = placeToWrite(named);
@@ -14,7 +13,7 @@ export function placeOfCopy(named: string): string {
   const whole = suffix === undefined ? null : place.slice(0, -suffix.length);
   if (whole !== null && existsSync(whole))
     throw new CopyError("refused", `${place} is the name that SQLite uses for a part of ${whole}. Name another file.`);
-  // SQLite makes the index of a log again, and an empty log has no content.
+  // Only a log with content matters. SQLite creates the index of a log (`-shm`) again.
   const left = [`${place}-wal`, `${place}-journal`].find((name) => holdsSomething(name));
   if (left !== undefined && !existsSync(place))
     throw new CopyError(
@@ -24,7 +23,7 @@ export function placeOfCopy(named: string): string {
   return place;
 }
 
-/** Returns the named file, with links resolved. Throws `CopyError` if this process may not write it. */
+/** Returns the path of the named file, with links resolved. Throws `CopyError` if this process may not write it. */
 export function placeToWrite(named: string): string {
   const problems = sqliteFileProblems(named, true);
   if (problems.length > 0) throw new CopyError("refused", problems.join("\n"));

@@ -13,26 +13,30 @@ import { nameInstead, nameToo } from "./naming.ts";
 import { placeToWrite } from "./place-of-copy.ts";
 import { contentIn, rememberedIn } from "./source.ts";
 
-/** The number that is added to the revision of a backup. No service makes this many changes after a backup. */
+/**
+ * The number that is added to the revision of a backup if the current revision cannot be read. No service makes this many changes after a
+ * backup.
+ */
 const unknownRevisions = 1_000_000_000;
 
 /**
- * A backup that was copied and checked, but is not in its place yet. No other process can open the file in that place.
+ * A backup that was copied and checked, but does not replace the current file yet. No other process can open the current file in the
+ * meantime.
  */
 export interface Restoring {
-  /** The copy. It may still be changed. */
+  /** The path of the copy. The caller may still change the copy. */
   readonly path: string;
   /** The collections in the copy. */
   readonly collections: readonly Collection[];
   /** The content of the current file. Null if there is none, or if it cannot be read. */
   readonly before: Content | null;
-  /** Moves the copy to its place. Returns the new path of the old file. Returns null if there was none. */
+  /** Replaces the current file with the copy. Returns the new path of the old file. Returns null if there was none. */
   putInPlace(now: Date): string | null;
-  /** Discards the copy if it was not put in place, and unlocks the current file. */
+  /** Deletes the copy if it has not replaced the current file, and unlocks the current file. */
   close(): void;
 }
 
-/** Copies a backup to a file next to its final place. */
+/** Locks the current file, and copies a backup to a file in the same folder. */
 export async function beginRestore(file: string, named: string, tell: TellPages): Promise<Restoring> {
   requireFile(file);
   const place = placeToWrite(named);
@@ -58,7 +62,7 @@ export async function beginRestore(file: string, named: string, tell: TellPages)
       collections,
       before,
       putInPlace(now) {
-        // Later changes are in a log next to the copy.
+        // The changes that the caller has made to the copy are still in its log.
         const copy = connect(draft.path);
         const isFolded = foldLog(copy);
         copy.close();
@@ -81,7 +85,10 @@ export async function beginRestore(file: string, named: string, tell: TellPages)
   }
 }
 
-/** Gives the old file a second name, so that its path always leads to a file. On a disk without links, renames it and returns false. */
+/**
+ * Gives the old file a second name and returns true, so that its path always leads to a file. On a disk without hard links, renames the old
+ * file and returns false.
+ */
 function putAside(place: string, aside: string): boolean {
   const stays = nameToo(place, aside);
   if (!stays) nameInstead(place, aside);
@@ -89,8 +96,8 @@ function putAside(place: string, aside: string): boolean {
 }
 
 /**
- * Moves SQLite's other files along with the old file, because SQLite would mix them with the new one, even if the old
- * file is missing. Deletes them if the file contains everything (`isWhole`).
+ * Renames the log and other files of SQLite like the old file, even if the old file is missing. Otherwise SQLite would mix them with the
+ * new file. Deletes them if the old file contains the content of its log (`isWhole`).
  */
 function putLogAside(place: string, aside: string, isWhole: boolean): void {
   for (const suffix of companions) {
@@ -100,7 +107,10 @@ function putLogAside(place: string, aside: string, isWhole: boolean): void {
   flush(dirname(place));
 }
 
-/** Moves the copy to its path if the path was empty for a moment. If a service has created a database there since, that database stays. */
+/**
+ * Moves the copy to its path after the old file was renamed. If a service has created a database there in the meantime, throws and keeps
+ * that database.
+ */
 function keepInGap(draft: Draft, place: string, aside: string): void {
   try {
     draft.keep();
@@ -118,7 +128,7 @@ function contentOfHeld(held: DatabaseSync | null, place: string): Content | null
     requireSound(held, place);
     return contentIn(held);
   } catch {
-    // The old file cannot be read, which is why it is being replaced.
+    // The old file cannot be read. This may be the reason for the restore.
     return null;
   }
 }

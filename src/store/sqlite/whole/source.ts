@@ -6,7 +6,7 @@ import { playOn, sendTo } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
 import { openAlone, openingError, loadVersion } from "./alone.ts";
 
-/** Opens a file to copy it. No other connection can open it until it is closed, so the copy misses no write. */
+/** Opens a file to copy it. Until it is closed, no other connection can open it, so the copy contains every write. */
 export function openSource(path: string): StoreSource {
   const database = openAlone(path);
   try {
@@ -18,15 +18,15 @@ export function openSource(path: string): StoreSource {
   }
 }
 
-/** Returns the whole content of a database, over a connection without other writers. */
+/** Returns the whole content of a database. No other connection may write in the meantime. */
 export function contentIn(database: DatabaseSync): Content {
   const send = sendTo(database);
   return createContent(sqliteSchema, rememberedIn(database), async (step) => send(step));
 }
 
 /**
- * Returns every collection that the database remembers. Throws `CopyError` if the database has a table of Latchkey that
- * it does not remember.
+ * Returns every collection whose declaration is stored in the database. Throws `CopyError` if a table of Latchkey has no stored
+ * declaration.
  */
 export function rememberedIn(database: DatabaseSync): readonly Collection[] {
   return playOn(database, rememberedCollections(sqliteSchema));

@@ -10,8 +10,8 @@ import { rememberedIn } from "./source.ts";
 import { sizeOfTree, type TreeSize } from "./trees.ts";
 
 /**
- * The time limit for the pages of all tables, in milliseconds. They are read in one snapshot, which prevents the log
- * from restarting.
+ * The time limit for reading the pages of all tables, in milliseconds. All pages are read in one snapshot, and the log cannot restart in
+ * the meantime.
  */
 const patienceMs = 700;
 
@@ -31,7 +31,7 @@ export function statsOfFile(path: string, withinMs = patienceMs): Promise<Stats>
 interface Tree {
   readonly table: string;
   readonly name: string;
-  /** True if only the leaf pages contain rows. This is so in tables whose rows have numbers. */
+  /** True for a table with rowids, in which only the leaf pages contain rows. */
   readonly isByNumber: boolean;
 }
 

@@ -7,7 +7,7 @@ import type { DatabaseSync } from "../node-sqlite.ts";
 import { createDraft, type Draft } from "./draft.ts";
 import { placeOfCopy } from "./place-of-copy.ts";
 
-/** Starts a new file. It gets its final name when it is kept. */
+/** Starts to copy into a new file. The file gets its final name when `keep` is called. */
 export function openTarget(path: string): StoreTarget {
   const place = placeOfCopy(path);
   if (existsSync(place))
@@ -33,8 +33,8 @@ function begin({ path, discard, convertError }: Draft): DatabaseSync {
   try {
     createFile(path);
     const database = connect(path);
-    // Rows may refer to later rows, so all references are checked at the end. A file that is not kept does not need a
-    // sync.
+    // References are not enforced here, because a row may refer to a row that is copied later. Nothing is synced here, because the file is
+    // deleted if the copy is interrupted.
     database.exec("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; BEGIN IMMEDIATE");
     return database;
   } catch (error) {

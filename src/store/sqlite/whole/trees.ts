@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { prepare } from "../connection.ts";
 
-/** The size of a table or an index. */
+/** The size of a table or an index. SQLite stores each as a tree of pages. */
 export interface TreeSize {
   readonly entries: number;
   readonly bytes: number;
@@ -12,7 +12,7 @@ export interface TreeSize {
 /** A page in the form of `dbstat`: its path from the root (`/`, `/01a/`, `/01a/003/`), type, cells and bytes. */
 type Page = [path: string, type: "internal" | "leaf" | "overflow", cells: number, bytes: number];
 
-/** The minimum number of pages that an estimate needs. Reading them takes about a millisecond. */
+/** The minimum number of pages for an estimate. Reading them takes about a millisecond. */
 const fewestPages = 100;
 
 /**

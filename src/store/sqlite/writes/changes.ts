@@ -16,10 +16,10 @@ import { changeRunner } from "./deep-cascades.ts";
 import { linksOver } from "./links.ts";
 import type { Notes } from "./notes.ts";
 
-/** A change that was made, with its row if the change has exactly one. */
+/** A completed change, with its row if it changed exactly one. */
 export interface CompletedChange {
   readonly kind: "done";
-  /** Null if the change was not about rows. */
+  /** Null for a `forget`, which changes no rows. */
   readonly collection: Collection | null;
   readonly row: Row | null;
 }
@@ -28,9 +28,11 @@ export interface CompletedChange {
 export interface Changes {
   /** Makes the change with the index `at`. `keys` are the keys of the rows from the changes before it. */
   make(change: RowChange, at: number, keys: readonly (Key | null)[]): CompletedChange | Refusal;
-  /** Returns the broken reference if it was found at the end of a transaction. Returns null if it is unknown. */
+  /**
+   * Returns the refusal if SQLite has found a violated reference at the end of the transaction. Returns null if the reference is unknown.
+   */
   brokenAtEnd(changes: readonly NamedChange[]): Refusal | null;
-  /** Reads a row with all columns, or with those of `shown`. */
+  /** Reads a row with the columns of `shown`. Default: all columns. */
   read(collection: Collection, key: Key, shown?: ShownColumns): Row | null;
 }
 
@@ -119,21 +121,21 @@ function keyIsTaken({ counters, notes }: Omit<Inserting, "statements">, table: T
   if (table.isSearched) notes.add(table, key);
 }
 
-/** Returns true if SQLite would accept a row without a key. A key that is not a whole number may be NULL. */
+/** Returns true if a new row has no key and SQLite would accept it. SQLite accepts NULL in a key that is not an integer. */
 function isKeyless({ collection: { existing } }: Table, change: RowChange): boolean {
   const key = existing?.found?.["id"];
   return change.kind === "insert" && change.key === undefined && key?.nullable === true && !key.filled;
 }
 
-/** Returns how changes are made here. `getKeys` returns the keys of the earlier changes. */
+/** Returns the parts of the SQL of changes that are special to SQLite. `getKeys` returns the keys of the earlier changes. */
 function makingWith(counters: Counters, getKeys: () => ChangeKeys): ChangeDialect {
   return {
     revision: (values, ofMany) => (ofMany ? "latchkey_next_revision()" : values.place(counters.nextRevision())),
     takenKey: (_, place) => place,
     returning: ({ existing }) => existing!.quoteName("id"),
-    // The caller sees from the result of the statement whether it changed a row, so the statement needs no extra check.
+    // The result of the statement shows whether it changed a row, so the SQL needs no additional check.
     orRefused: ({ sql, shown }) => (shown === null ? sql : `${sql} RETURNING ${shown.selection}`),
-    // No other connection writes at the same time, and the tables were checked before.
+    // No condition is needed: this connection has the write lock, and the tables were checked before.
     onlyIf: "",
     findKey: (column, key) => encode(sqlite, column, keyIn(key, getKeys())),
   };
@@ -157,7 +159,7 @@ interface Inserting {
   readonly notes: Notes;
 }
 
-/** Inserts a row into a table of ours. All rows of a table share one statement. */
+/** Inserts a row into a table that Latchkey has created. All rows of a table share one statement. */
 function insert(
   { statements, counters, notes }: Inserting,
   table: Table,
@@ -193,7 +195,7 @@ function insert(
 /** The keys of the rows from the changes so far. */
 type ChangeKeys = readonly (Key | null)[];
 
-/** Returns the statement for a row with all its cells: the columns, then the derived values. */
+/** Returns the INSERT statement for a row with all its cells: first the columns, then the derived values. */
 function insertAll(table: Table): string {
   const columns = [...table.columns.values()].slice(1);
   const all = [table.id, { sql: table.revision }, ...columns, ...columns.flatMap(besides)];

@@ -7,19 +7,19 @@ import { createLogChecks, type LogChecks } from "../file/log.ts";
 import { requireInPlace } from "../file/place.ts";
 import { giveWay } from "../thread.ts";
 
-/** Asks for a checkpoint. */
+/** A request for a checkpoint: SQLite copies the pages of the log into the database file. */
 export interface ToCheckpointer {
   /** The last known state of the file. */
   readonly knownContent: Content | null;
 }
 
-/** The answer, sent when the checkpoint is over. */
+/** The answer, sent after the checkpoint. */
 export interface FromCheckpointer {
-  /** The state of the file after it. Null if it failed. */
+  /** The state of the file after the checkpoint. Null if the checkpoint failed. */
   readonly moved: Content | null;
 }
 
-/** Runs the thread that moves the log into the file, while others read and write. */
+/** Runs the thread that makes checkpoints while others read and write. */
 function move(port: MessagePort, opened: OpenedDatabase): void {
   const checks = createLogChecks(opened.path, opened.files);
   port.on("message", ({ knownContent }: Partial<ToCheckpointer>) => {
@@ -29,7 +29,7 @@ function move(port: MessagePort, opened: OpenedDatabase): void {
   });
 }
 
-/** Runs a checkpoint. Returns null if that failed: the content stays in the log, and the next checkpoint moves it. */
+/** Runs a checkpoint. Returns null if it failed. The content then stays in the log until the next checkpoint. */
 export function moveLog(
   { path, files }: OpenedDatabase,
   knownContent: Content | null,
@@ -37,15 +37,16 @@ export function moveLog(
 ): Content | null {
   try {
     requireInPlace(path, files);
-    // Opening a connection for each checkpoint takes a millisecond. An old connection could still belong to a file that was replaced.
+    // Opens a connection for each checkpoint, which takes a millisecond. The file of an older connection may have been replaced.
     const database = connect(path);
     try {
-      // If the file was overwritten, a checkpoint would hide this.
+      // If the file was overwritten, a checkpoint would hide this from later checks.
       if (typeof readContent(path, knownContent) === "string") return null;
       // A checkpoint of a log that was overwritten damages the file.
       checks.everything(prepareLogSizes(database));
       database.exec("PRAGMA wal_checkpoint(PASSIVE)");
-      // SQLite syncs the file only after the whole log was moved, and the writer would do it while other writes wait.
+      // SQLite syncs the file only when the whole log is moved. The writer moves the last pages, and would then sync the file while other
+      // writes wait.
       syncFile(path);
       const moved = readContent(path, knownContent);
       return typeof moved === "string" ? null : moved;
@@ -58,7 +59,7 @@ export function moveLog(
 }
 
 if (parentPort !== null) {
-  // Same priority as the writer thread, so that reads do not wait for it if all threads share one core.
+  // The same low priority as the writer thread, so that reads do not wait for this thread if all threads share one core.
   giveWay(5);
   move(parentPort, workerData as OpenedDatabase);
 }

@@ -35,7 +35,7 @@ function setUp(t: TestContext) {
   return { file, commit, sizes };
 }
 
-/** Waits, because a busy machine runs the thread that moves the log later. */
+/** Waits, because on a busy machine the thread that moves the log may start late. */
 async function untilMoved(sizes: () => { readonly log: number; readonly moved: number }): Promise<void> {
   for (let tries = 0; tries < 2000; tries++) {
     await wait(5);
@@ -69,7 +69,7 @@ test("moves the log outside of commits, and restarts the log", async (t) => {
   );
 });
 
-test("keeps a log that is being read, retries with pauses, and restarts the log when the read ends", async (t) => {
+test("keeps a log that is being read, retries at intervals, and restarts the log when the read ends", async (t) => {
   const { file, commit, sizes } = setUp(t);
   const reader = new DatabaseSync(file, { readOnly: true });
   reader.exec("BEGIN; SELECT count(*) FROM t");

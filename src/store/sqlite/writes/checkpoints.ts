@@ -6,11 +6,11 @@ import type { OpenedDatabase } from "../file/guard.ts";
 import { startThread } from "../thread.ts";
 import type { FromCheckpointer, ToCheckpointer } from "./checkpointer.ts";
 
-/** Moves pages of the log into the file in a separate thread, so no write waits for it. */
+/** Moves pages of the log into the database file in a separate thread, so that no write waits for it. */
 export interface Checkpoints {
   /**
-   * Takes over the checkpoints of a connection that writes. `sizes` returns the sizes of its log. Returns a function to
-   * call after each of its commits.
+   * Turns off SQLite's own checkpoints of a writing connection and replaces them. `sizes` returns the sizes of the log. Returns a function
+   * that must be called after each commit of the connection.
    */
   takeOver(database: DatabaseSync, sizes: (() => LogSizes) | null): () => void;
   /** Stops the thread. The caller then has the last connection to the file. */
@@ -18,23 +18,25 @@ export interface Checkpoints {
 }
 
 /**
- * The number of pages that are moved at a time. SQLite itself moves a thousand. A commit waits for the disk while these pages are synced:
- * 14 ms for a thousand pages that are spread over the file, 5 ms for this number.
+ * The number of new pages after which the thread moves them. SQLite itself waits for a thousand. A commit waits for the disk while these
+ * pages are synced: 14 ms for a thousand pages that are spread over the file, 5 ms for this number.
  */
 const pagesAtATime = 250;
 
-/** The length of the log, in pages, from which it should restart. It can restart when almost all of its pages are moved. */
+/**
+ * The length of the log, in pages, from which it should restart at its beginning. The writer tries this when almost all pages are moved.
+ */
 const longLog = 2000;
-/** If a reader prevents the restart, it is tried again after this many more pages. */
+/** If a reader prevents the restart, the writer tries again after this many more pages. */
 const retryPages = 500;
 
-/** How long the thread stays idle before it stops, in milliseconds. */
+/** How long an idle thread is kept, in milliseconds. */
 const restMs = 30_000;
 
 /**
- * Runs checkpoints in a separate thread. SQLite itself moves a thousand pages within the commit that reaches this number, and this write
- * and all later ones wait for the disk. Only a writer can restart the log, and only if all pages are moved, so the writer moves the few
- * pages that were added in the meantime.
+ * Runs checkpoints in a separate thread. SQLite itself would move the pages within the commit that makes the log a thousand pages long, and
+ * that write and all later ones would wait for the disk. The log can restart only if all pages are moved, and only a writer can restart it.
+ * So the writer itself moves the few pages that were added in the meantime.
  */
 export function checkpointsBeside(data: OpenedDatabase): Checkpoints {
   let worker: Worker | null = null;
@@ -86,11 +88,11 @@ export function checkpointsBeside(data: OpenedDatabase): Checkpoints {
       let tryAnewAt = longLog;
       return () => {
         const [log, moved] = sizes();
-        // The log has restarted.
+        // The log is shorter than before, so it has restarted.
         if (log < askedAt) [askedAt, tryAnewAt] = [0, longLog];
         if (isMoving) return;
-        // Under heavy writing, up to an eighth of the log counts as hardly any. Otherwise a log that grows faster than
-        // it is moved would never restart.
+        // The writer moves the remaining pages itself if they are few: fewer than 250, or less than an eighth of a long log. With a fixed
+        // limit, a log that grows faster than the thread moves it would never restart.
         if (log >= tryAnewAt && log - moved < Math.max(retryPages / 2, log / 8)) {
           // If the file was overwritten, a checkpoint would hide this.
           if (typeof readContent(data.path, knownContent) !== "string") database.exec("PRAGMA wal_checkpoint(PASSIVE)");

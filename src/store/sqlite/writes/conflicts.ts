@@ -11,7 +11,7 @@ import { sqlite, getTable } from "../dialect.ts";
 import { code, findCode } from "../errors.ts";
 import { keyIn, type NamedChange } from "../named.ts";
 
-/** Returns why a change was refused. Returns null for any other error. */
+/** Returns the reason why SQLite refused a change. Returns null for any other error. */
 export interface ConflictFinder {
   (error: unknown, table: Table, change: NamedChange, at: number, keys: ChangeKeys): Refusal | null;
   /**
@@ -38,7 +38,7 @@ export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<
       return findRefusal(reference(table, change, []), table, change, at) ?? [];
     });
     const find = (wanted: Refusal["kind"]): Refusal | undefined => refusals.find(({ kind }) => kind === wanted);
-    // If the reference is not declared, it is unknown which one it is.
+    // A refusal about a declared reference comes first. `unfit` means that the violated reference is not declared.
     return find("dangling") ?? find("referenced") ?? find("unfit") ?? null;
   }
 
@@ -58,7 +58,7 @@ export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<
     const found = collection.columns.find((column) => {
       const value = values[column.name];
       if (value === undefined || value === null) return false;
-      // A row that the same transaction made exists.
+      // A row that an earlier change of this transaction has created exists.
       if (isKeyOf(value) && keys[value.keyOf] === undefined) return false;
       return leadsNowhere(column, keyIn(value, keys));
     });
@@ -99,7 +99,7 @@ type Written = Extract<NamedChange, { kind: "insert" }>["values"];
 type NamedLinkChange = Extract<NamedChange, { kind: "link" }>;
 type Removing = Extract<NamedChange, { kind: "delete" | "deleteAll" }>;
 
-/** Returns the rule that SQLite reports. */
+/** Returns the rule that SQLite reports as violated. Returns null for any other error. */
 function brokenBy(error: unknown, table: Table, reference: () => BrokenRule): BrokenRule | null {
   const message = error instanceof Error ? error.message : "";
   switch (findCode(error)) {
@@ -123,9 +123,9 @@ function brokenBy(error: unknown, table: Table, reference: () => BrokenRule): Br
 }
 
 /**
- * Returns the column in an error message. `UNIQUE constraint failed: users._email_folded` means `email`. If there are
- * several columns, it is the first declared one; null if none is declared. An index with an expression is reported by
- * name: `UNIQUE constraint failed: index 'by_name'`.
+ * Returns the column in an error message. `UNIQUE constraint failed: users._email_folded` means `email`. Returns the first declared column
+ * if the message names several, and null if it names no declared column. SQLite reports an index with an expression by its name: `UNIQUE
+ * constraint failed: index 'by_name'`.
  */
 function columnIn({ existing, columns, collection }: Table, message: string): string | null {
   const index = /: index '(.*)'$/s.exec(message)?.[1]?.replaceAll("''", "'");
@@ -139,8 +139,8 @@ function columnIn({ existing, columns, collection }: Table, message: string): st
 }
 
 /**
- * Returns the column in an error message. `CHECK constraint failed: "stock" >= 0` means `stock`. Returns null if the
- * message names a rule or several columns.
+ * Returns the column in an error message. `CHECK constraint failed: "stock" >= 0` means `stock`. Returns null if the message contains the
+ * name of the rule, or several columns.
  */
 function checkedColumn({ existing, columns }: Table, message: string): string | null {
   if (existing === null) return null;
@@ -154,8 +154,9 @@ function unquoted(name: string): string {
 }
 
 /**
- * Follows the deletion through all tables until it finds a row that still refers to a deleted one. Reads the references from the database,
- * because not all of them are declared. `going` selects the rows to delete, after their columns.
+ * Returns the table of a row that blocks a deletion, because it refers to a row that would be deleted. Follows the cascades of the deletion
+ * through all tables. Reads the references from the database, because not all of them are declared. `going` is the SQL that selects the
+ * rows to delete, from `FROM` on.
  */
 function findHolder(
   database: DatabaseSync,
@@ -182,8 +183,8 @@ function findHolder(
 }
 
 /**
- * Finds the tables that refer to a table: the referring column, the target column, and the action on deletion. Without
- * a target column, it is the key.
+ * Finds the tables that refer to a table: the referring column, the target column, and the action on deletion. A reference without a target
+ * column refers to the key.
  */
 const childrenSQL = `
   SELECT child.name, reference."from", coalesce(reference."to", (SELECT name FROM pragma_table_info(reference."table") WHERE pk = 1)), reference.on_delete

@@ -21,7 +21,7 @@ test("finds the key after a million explicit ones in a few steps", () => {
   assert.ok(checkCount < 50, `${checkCount} were asked for`);
 });
 
-test("never returns a taken key, for any position of the other keys", () => {
+test("returns no taken key if a key within the steps of the search is free", () => {
   for (const named of [[3], [3, 4, 6], [3, 4, 5, 6, 7, 9], [3, 4, 5, 7, 11, 19], [3, Number.MAX_SAFE_INTEGER]]) {
     const free = firstFree(3, (key) => named.includes(key));
 
@@ -29,7 +29,7 @@ test("never returns a taken key, for any position of the other keys", () => {
   }
 });
 
-test("keeps the counter close if explicit keys are at each step", () => {
+test("returns the next key if the keys at all steps of the search are taken", () => {
   const named = [3, ...Array.from({ length: 53 }, (_, power) => 3 + 2 ** power)];
 
   assert.equal(
@@ -38,7 +38,7 @@ test("keeps the counter close if explicit keys are at each step", () => {
   );
 });
 
-test("removes a portion of the explicit keys that one write passes, and the rest in the next writes", async (t) => {
+test("removes a part of the taken keys below the counter in one write, and the rest in the next writes", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-counters-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "test.db");

@@ -3,13 +3,16 @@ import type { Collection } from "../../store.ts";
 import { prepare } from "../connection.ts";
 import { code, findCode } from "../errors.ts";
 
-/** The maximum number of used keys that one write removes from the list, so that no write takes long. */
+/**
+ * The maximum number of keys that one write deletes from `latchkey_taken_keys`, so that no write takes long. This table lists keys above
+ * the counter that came with their rows.
+ */
 const forgotten = 500;
 
 /**
- * The counters for revisions and integer keys. Both only increase and are stored in the database. So no value is issued
- * twice, by any process and after any deletion. The connection must hold the write lock from `load` to `save`. Each
- * commit that changes a row increases the revision, so an older copy of the file has a smaller one.
+ * The counters for revisions and integer keys. Both only increase and are stored in the database. So no process issues a value twice, even
+ * after a row is deleted. The connection must hold the write lock from `load` to `save`. Each commit that changes a row increases the
+ * revision, so an older copy of the file has a smaller one.
  */
 export interface Counters {
   load(): void;
@@ -17,16 +20,16 @@ export interface Counters {
   nextRevision(): number;
   /** Returns a key that no row has or ever had. */
   nextKey(collection: Collection): number;
-  /** Records a key that came with its row. */
+  /** Records a key that the caller chose for a row. */
   takeKey(collection: Collection, key: number): void;
 }
 
 interface KeyCounter {
-  /** The next key, if it is not taken. */
+  /** The next key to issue, if it is not taken. */
   next: number;
-  /** No key from `next` up to this one is taken. Null before the first lookup. */
+  /** All keys from `next` to below this one are free. Null before the first lookup. */
   clearBelow: number | null;
-  /** True if the counter is beyond some taken keys, so these can be removed from the list. */
+  /** True if the counter has passed some taken keys. They can then be deleted from `latchkey_taken_keys`. */
   passed: boolean;
 }
 
@@ -50,7 +53,7 @@ export function createCounters(database: DatabaseSync): Counters {
     `DELETE FROM latchkey_taken_keys WHERE collection = ?1 AND key IN
      (SELECT key FROM latchkey_taken_keys WHERE collection = ?1 AND key < ?2 ORDER BY key LIMIT ${forgotten})`,
   );
-  /** The collections that have no taken keys below the counter, as far as this connection knows. */
+  /** The collections for which this connection has found no taken keys below the counter. */
   const tidy = new Set<string>();
   const keys = new Map<string, KeyCounter>();
   let revision = 0;
@@ -96,7 +99,7 @@ export function createCounters(database: DatabaseSync): Counters {
     takeKey({ name }, key) {
       const mine = loadKeys(name);
       if (key < mine.next) return;
-      // Rows that come with consecutive keys (an import) need only the counter.
+      // If the keys of an import are consecutive, only the counter changes.
       if (key === mine.next) {
         mine.next++;
         return;
@@ -111,8 +114,9 @@ export function createCounters(database: DatabaseSync): Counters {
 const furthest = 2 ** 40;
 
 /**
- * Returns a free key after a taken one. Doubling steps find a free key, and then halving steps find the last taken key before it. Keys that
- * this skips are never issued. If the key at each of these steps is taken, returns the next key, free or not.
+ * Returns a free key after a taken one. First looks for any free key in doubling steps. Then looks for the last taken key before it in
+ * halving steps. Free keys that the search skips are never issued. If all keys at the doubling steps are taken, returns the next key, which
+ * may be taken too.
  */
 export function firstFree(taken: number, isTaken: (key: number) => boolean): number {
   let [last, free] = [taken, taken + 1];

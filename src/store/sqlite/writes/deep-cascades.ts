@@ -5,7 +5,7 @@ import type { Table } from "../../sql/schema/table.ts";
 import { prepare, type PreparedStatement } from "../connection.ts";
 import { code, findCode } from "../errors.ts";
 
-/** Runs a change. Returns false if it has changed no row. */
+/** Runs a change. Returns false if it changed no row. */
 export type RunChange = (statement: PreparedStatement, table: Pick<Table, "collection">, change: Text) => boolean;
 
 interface Text {
@@ -13,11 +13,14 @@ interface Text {
   readonly values: readonly Cell[];
 }
 
-/** Runs changes. Deletes the rows of a cascade from the bottom up if it is deeper than SQLite allows. */
+/**
+ * Returns the function that runs changes. If a cascade is deeper than SQLite allows, the function deletes its rows itself, from the bottom
+ * up.
+ */
 export function changeRunner(database: DatabaseSync): RunChange {
   const circular = new Map<string, boolean>();
 
-  /** Returns true if a cascade may be deeper than the number of tables: only if its references form a circle. */
+  /** Returns true if the references of a cascade form a circle. Only then the cascade can be deeper than the number of tables. */
   function mayBeDeep(table: string): boolean {
     let is = circular.get(table);
     if (is === undefined) circular.set(table, (is = leadsToCircle(database, table)));
@@ -32,7 +35,7 @@ export function changeRunner(database: DatabaseSync): RunChange {
     try {
       return removed(run, { table, from: text.slice(DELETE.length), parameters: values });
     } catch (error) {
-      // A trigger of another program can end the whole transaction.
+      // A trigger of another program may have rolled back the whole transaction.
       if (database.isTransaction) database.exec("ROLLBACK TO removal");
       throw error;
     } finally {
@@ -45,7 +48,7 @@ export function changeRunner(database: DatabaseSync): RunChange {
       return run();
     } catch (error) {
       if (!isTooDeep(error)) throw error;
-      // In a table without rowids, SQLite may leave some rows removed.
+      // In a table without rowids, SQLite may not undo all deletions of the failed statement.
       database.exec("ROLLBACK TO removal");
       return new CascadeRemoval(database).remove(going);
     }
@@ -89,7 +92,7 @@ interface Row {
   readonly key: readonly Cell[];
 }
 
-/** A row whose child rows are being removed. `below` has the child rows that remain, each with the reference that led to it. */
+/** A row whose child rows are being removed. `below` contains the remaining child rows, each with the reference that led to it. */
 interface CascadeStep {
   readonly row: Row;
   readonly id: string;
@@ -101,9 +104,9 @@ interface CascadingReference {
   readonly child: CascadingTable;
   /** Finds the keys of the child rows by the values of `to`. */
   readonly find: PreparedStatement;
-  /** Reads these values. Null if they are the key. */
+  /** Reads the values of `to` of a parent row. Null if they are its key. */
   readonly selectValues: PreparedStatement | null;
-  /** Clears the reference to the parent row. Null if the column allows no other value. */
+  /** Makes a child row refer to no row, or to itself. Null if neither is possible. */
   readonly detach: PreparedStatement | null;
 }
 
@@ -116,13 +119,13 @@ interface CascadingTable {
 }
 
 /**
- * Removes rows with everything that cascades from them, from the bottom up. A row has no child rows when it is removed,
- * so SQLite cascades nothing.
+ * Removes rows with all rows of their cascade, from the bottom up. When a row is removed, its child rows no longer exist, so SQLite has
+ * nothing to cascade.
  */
 class CascadeRemoval {
   readonly #database: DatabaseSync;
   readonly #tables = new Map<string, CascadingTable>();
-  /** The rows on the current path (`open`) and the removed ones (`gone`). */
+  /** The rows on the current path (`open`) and the removed rows (`gone`). */
   readonly #seen = new Map<string, "open" | "gone">();
 
   constructor(database: DatabaseSync) {
@@ -148,7 +151,7 @@ class CascadeRemoval {
         steps.pop();
         continue;
       }
-      // The child row is also on the path of its parents. Clearing its reference breaks the circle.
+      // The child row is also one of its own ancestors. Clearing its reference breaks the circle.
       if (this.#seen.get(formatRowId(next.row)) === "open") next.by.detach?.run(...next.row.key);
       else steps.push(...this.#open(next.row));
     }
@@ -213,7 +216,7 @@ interface Reference {
   readonly mayBeNull: boolean;
 }
 
-/** Finds the cascading references to a table. Without a column, they refer to its key. */
+/** Finds the cascading references to a table. A reference without a target column refers to the key. */
 function* referencesTo(database: DatabaseSync, table: string): Generator<Reference> {
   const rows = prepare(
     database,

@@ -6,15 +6,15 @@ import type { Idempotency, Key, Recalled, Row } from "../../store.ts";
 import { createNamedCache, createStatementCache } from "../connection.ts";
 import { sqlite } from "../dialect.ts";
 
-/** Reads the record of a key. Returns null if the key is free. */
+/** Returns the stored outcome of an idempotency key. Returns null if the key was not used. */
 export type Recall = (idempotency: Idempotency) => Recalled | null;
 
 /** The idempotency records. */
 export interface IdempotencyRecords {
   readonly recall: Recall;
-  /** Stores the rows of a write. `collection` is the one of the first change. */
+  /** Stores the rows of a write. `collection` is the name of the collection of the first change. */
   remember(idempotency: Idempotency, collection: string, rows: readonly (Row | null)[]): void;
-  /** Erases the records of a caller, and those about a row. */
+  /** Deletes the records of a caller, and the records that contain a row. */
   forget(collection: string, key: Key, caller: string): void;
 }
 
@@ -31,7 +31,7 @@ export function createIdempotencyRecords(database: DatabaseSync): IdempotencyRec
   };
 }
 
-/** Returns the same for a connection that only reads. */
+/** Returns `recall` for a connection that only reads. */
 export function createRecall(database: DatabaseSync): Recall {
   const statements = createNamedCache(database);
   return (idempotency) => {

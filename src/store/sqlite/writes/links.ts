@@ -8,16 +8,19 @@ import { sqlite } from "../dialect.ts";
 import { keyIn, type RowChange } from "../named.ts";
 import { withFreeKeys, type Counters } from "./counters.ts";
 
-/** Adds rows to a many-to-many relation, with one statement for each record. `keys` are the keys of the rows from earlier changes. */
+/**
+ * Adds the rows that link one record to others in a many-to-many relation, with one statement. `keys` are the keys of the rows from earlier
+ * changes.
+ */
 type Link = (
   table: Table,
   change: Extract<RowChange, { readonly kind: "link" }>,
   keys: readonly (Key | null)[],
 ) => null;
 
-/** Returns a function that makes rows of relations over a connection. */
+/** Returns the function that adds links over a connection. */
 export function linksOver(database: DatabaseSync, statements: Statements, counters: Counters): Link {
-  /** The relation that a statement is adding rows to. */
+  /** The relation of the running statement. */
   let linking: Collection | null = null;
   database.function("latchkey_next_key", () => counters.nextKey(linking!));
 

@@ -4,14 +4,14 @@ import { PENDING } from "../../sql/word-index.ts";
 import type { Key } from "../../store.ts";
 import { createStatementCache } from "../connection.ts";
 
-/** The new rows of a group whose words must be indexed. */
+/** The keys of new rows whose words must be indexed, for all transactions that are committed together. */
 export interface Notes {
   add(table: Table, key: Key): void;
-  /** The number of notes, to return to later. */
+  /** The number of notes, as an argument for `undo`. */
   readonly length: number;
-  /** Forgets all notes after this number, because their changes were rolled back. */
+  /** Drops all notes after this number. Called when their changes are rolled back. */
   undo(length: number): void;
-  /** Writes the notes as part of the group. */
+  /** Writes the notes into the database, in the same transaction as the rows. */
   save(): void;
 }
 
@@ -26,7 +26,7 @@ export function createNotes(database: DatabaseSync): Notes {
     undo: (length) => void (noted.length = length),
     save() {
       for (const [{ name, wordsTable }, notes] of Map.groupBy(noted.splice(0), ([table]) => table)) {
-        // The JOIN leaves out rows that are already deleted again.
+        // The JOIN leaves out rows that were deleted again in the same transaction.
         const sql = `INSERT INTO ${wordsTable} SELECT ${PENDING}, ${name}."id" FROM json_each(?) AS noted JOIN ${name} ON ${name}."id" = noted.value WHERE TRUE ON CONFLICT DO NOTHING`;
         statements(sql, () => sql).run(JSON.stringify(notes.map(([, key]) => key)));
       }

@@ -21,11 +21,11 @@ export interface Committer {
   commit(transactions: readonly NamedTransaction[]): Result[];
 }
 
-/** The options of a committer for a file that others may also have open. */
+/** The options of a committer for a file that other processes may also have open. */
 export interface CommitterOptions {
   /** The shapes of the tables when they matched the declaration. */
   readonly shapes: Shapes;
-  /** How long a group waits for a write of another process, in milliseconds. */
+  /** The longest wait of a group for the write of another process, in milliseconds. */
   readonly busyMs: number;
 }
 
@@ -83,7 +83,7 @@ export function createCommitter(
       commit.run();
       return results;
     } catch (error) {
-      // Some failures have already rolled back.
+      // After some errors, SQLite has already rolled back.
       if (database.isTransaction) database.exec("ROLLBACK");
       throw error;
     } finally {
@@ -92,12 +92,14 @@ export function createCommitter(
   }
 
   return {
-    // Rollbacks are rare. A savepoint for each transaction would cost as much as its row, so the group is tried without savepoints first.
+    // Tries the group without savepoints first, because a savepoint for each transaction would cost as much as writing its row. Only if a
+    // transaction is refused, which is rare, the group runs again with savepoints.
     commit(transactions) {
       try {
         return commitWith(() => attemptTogether(transactions)) ?? commitWith(() => transactions.map(attemptAlone))!;
       } catch (error) {
-        // Existing tables may check their references at the end, or have triggers that roll back the whole group.
+        // An existing table may check its references at the end of the transaction, or have a trigger that rolls back the whole group. Each
+        // transaction is then committed alone.
         if (findCode(error) !== code.foreignKey && !(error instanceof EndedByTrigger)) throw error;
         return transactions.map(commitOne);
       }
@@ -105,7 +107,7 @@ export function createCommitter(
   };
 }
 
-/** The parts that an attempt uses. */
+/** The objects that an attempt uses. */
 interface Trying {
   readonly database: DatabaseSync;
   readonly collections: ReadonlyMap<string, Collection>;
@@ -141,7 +143,7 @@ function createAttempts(trying: Trying): Attempts {
   function attempt(transaction: NamedTransaction): Result {
     try {
       const outcome = run(transaction, trying);
-      // A custom trigger can end the transaction of the whole group.
+      // A trigger of another program can roll back the transaction of the whole group.
       if (outcome.kind !== "written" && !database.isTransaction) throw new EndedByTrigger(outcome);
       return outcome;
     } catch (error) {
@@ -179,8 +181,8 @@ function createAttempts(trying: Trying): Attempts {
 }
 
 /**
- * True if a refused transaction changed nothing: its first change failed, which SQLite undoes itself, or the request
- * was a repeat.
+ * Returns true if a refused transaction changed nothing: the request was a repeat, the tables are outdated, or its first change failed and
+ * SQLite has undone that change.
  */
 function leavesNothing(result: Result, { changes: [first] }: NamedTransaction, { collections }: Trying): boolean {
   if (result.kind === "replayed" || result.kind === "mismatch" || result.kind === "outdated") return true;
@@ -190,7 +192,7 @@ function leavesNothing(result: Result, { changes: [first] }: NamedTransaction, {
 
 /**
  * Corrects the reason of a refusal after the rollback. If the row of an existing table still has the expected revision, a trigger has
- * skipped the change.
+ * skipped the change, and the result is `unfit`.
  */
 function correctResult(
   result: Result,
@@ -220,7 +222,8 @@ function run({ changes: wanted, idempotency }: NamedTransaction, { changes, reco
     keys.push(made.row === null ? null : (made.row.record["id"] as Key));
     collections.push(made.collection);
   }
-  // The row shows the outcome of all changes together. For a single change, the outcome is already known.
+  // A later change may have changed the row of an earlier one, so the rows are read again after the last change. The row of a single change
+  // is already up to date.
   if (wanted.length > 1)
     for (const at of rowsToRead(wanted, (each) => collections[each] ?? null))
       rows[at] = changes.read(collections[at]!, keys[at]!, shownBy(getTable(collections[at]!), wanted[at]!));

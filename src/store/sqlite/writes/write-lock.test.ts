@@ -26,7 +26,7 @@ const busy = `
   }
   database.close();`;
 
-test("keeps no process waiting for long if all write all the time", async (t) => {
+test("lets every process write soon if all write all the time", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-turns-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "a.db");
@@ -53,7 +53,7 @@ test("keeps no process waiting for long if all write all the time", async (t) =>
   assert.ok(Math.min(...rows) > Math.max(...rows) / 5, String(rows));
 });
 
-/** Writes all the time, and each write is long. The file is free only for a moment in between. */
+/** Writes all the time, and each write is long. The file is unlocked only for a moment in between. */
 const hardlyEverFree = `
   import { connect } from ${JSON.stringify(new URL("../connection.ts", import.meta.url).href)};
   const database = connect(process.argv[1]);
@@ -67,7 +67,7 @@ const hardlyEverFree = `
     while (performance.now() < freeUntil);
   }`;
 
-test("finds a free moment of a busy file for a start that changes tables", async (t) => {
+test("starts and changes tables while another process writes all the time", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-turns-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "a.db");

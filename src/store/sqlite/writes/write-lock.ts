@@ -3,30 +3,30 @@ import { prepare } from "../connection.ts";
 import { isBusy } from "../errors.ts";
 import { pauseThread } from "../thread.ts";
 
-/** Begins write transactions, in turns with other processes. */
+/** Begins write transactions, and lets other processes write in between. */
 export interface WriteLock {
   /** Begins a transaction as soon as no other process writes. Throws if another one writes for too long. */
   begin(): void;
-  /** Must be called at the end of the transaction. */
+  /** Must be called after each transaction. */
   ended(): void;
 }
 
-/** The interval between checks whether the file is free, in milliseconds. */
+/** The interval between attempts to lock the file, in milliseconds. */
 const LOOK_MS = 1;
 
 /**
- * How long a process writes before it pauses, if it shares the file, and how long it pauses, in milliseconds. Other processes get the lock
- * during the pause. Shorter times cost more, because each process must then read the changes of the others more often.
+ * If other processes also write, a process pauses for `restMs` after it has written for `turnMs`, both in milliseconds. Another process
+ * gets the lock during the pause. Shorter times cost more, because each process must then read the changes of the others more often.
  */
 const turnMs = 25;
 const restMs = 2;
-/** How long the file counts as shared after another process has written to it, in milliseconds. */
+/** How long the file counts as shared after another process had it locked, in milliseconds. */
 const rememberMs = 1000;
 
 /**
- * Makes processes write one after the other. SQLite has no queue: a waiting process checks less and less often whether the file is free, in
- * the end ten times a second, while the process that wrote continues at once. So one process could wait for seconds. Here each process
- * checks once a millisecond, and pauses regularly if other processes write too.
+ * Shares the write lock between processes. SQLite has no queue for it: a waiting process tries less and less often, in the end ten times a
+ * second, while the process with the lock takes it again at once. So one process could wait for seconds. Here each process tries once a
+ * millisecond, and pauses regularly if other processes write too.
  */
 export function makeWriteLock(database: DatabaseSync, busyMs: number): WriteLock {
   waitForNobody(database);
@@ -35,7 +35,10 @@ export function makeWriteLock(database: DatabaseSync, busyMs: number): WriteLock
   let endedAt = 0;
   let metAt = -Infinity;
 
-  /** Pauses, unless the file was free long enough since the last write. */
+  /**
+   * Pauses if this process has written for more than `turnMs` and the file is shared. The time since its last write counts as a part of the
+   * pause.
+   */
   function rest(): void {
     const now = performance.now();
     const isOver = now - turnBegan > turnMs && now - metAt < rememberMs;
@@ -63,7 +66,9 @@ export function makeWriteLock(database: DatabaseSync, busyMs: number): WriteLock
   };
 }
 
-/** Runs a task as soon as no other process writes. Runs it again if another process writes first. Throws if this takes too long. */
+/**
+ * Runs a task. Runs it again, from its start, if another process has the file locked. Throws if the file is still locked after `busyMs`.
+ */
 export function whenFree<T>(database: DatabaseSync, busyMs: number, task: () => T): T {
   waitForNobody(database);
   const startedAt = performance.now();

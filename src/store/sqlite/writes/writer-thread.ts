@@ -9,14 +9,12 @@ import { acknowledgeCommit } from "../reads/snapshot.ts";
 import { startThread } from "../thread.ts";
 import type { FromWriter, SomeResults, ToWriter, WriterData } from "./writer.ts";
 
-/** The writer thread, from the view of the calling thread. */
+/** The writer thread, as the calling thread uses it. */
 export interface WriterThread {
   /** Starts the thread in advance, so the first write does not wait for it. */
   start(): void;
   write(transaction: Transaction): Promise<Outcome>;
-  /**
-   * Finishes the active writes and stops the thread. `beforeLast` is called when only the thread's connection is left.
-   */
+  /** Finishes the active writes and stops the thread. Calls `beforeLast` before the thread closes its connection. */
   close(beforeLast: () => void): Promise<void>;
 }
 
@@ -25,11 +23,12 @@ interface WriteWaiter {
   readonly reject: (error: unknown) => void;
 }
 
-/** The thread has at most this many groups: it commits one, and the next one is ready. */
+/** The maximum number of groups that the thread has at a time: it commits one, and the next one waits for it. */
 const mostGroups = 2;
 
 /**
- * The number of outcomes that are reported in one turn of the event loop. Each outcome leads to a response, and often to the next request.
+ * The maximum number of outcomes that are reported in one turn of the event loop. Each outcome leads to a response, and often to the next
+ * request.
  */
 const mostOutcomes = 8;
 
@@ -38,14 +37,14 @@ const largestGroup = 1000;
 const longestGroup = 1024 * 1024;
 
 /**
- * Sends transactions to a separate thread, in groups. The transactions that gather while the thread is busy become one
- * message, one disk sync and one response. The thread keeps the process alive only during a write.
+ * Sends transactions to a separate thread. The transactions that arrive while the thread is busy form a group: one message, one disk sync
+ * and one answer. The thread keeps the process alive only during a write.
  */
 export function writerThread(data: WriterData, observe: Observer, refusing: Refusing): WriterThread {
   let worker: Worker | null = null;
-  /** Transactions as JSON that are not sent yet. */
+  /** Transactions that are not sent to the thread yet, as JSON. */
   const gathered: string[] = [];
-  /** The number of groups that the thread has. */
+  /** The number of groups that were sent and are not answered yet. */
   let groups = 0;
   /** The waiting callers, in the order of the writes. The last ones belong to transactions in `gathered`. */
   const waiting: WriteWaiter[] = [];
@@ -96,7 +95,7 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
     rest();
   }
 
-  /** If nothing is left to wait for, the thread lets the process exit. */
+  /** If no write is waiting, lets the process exit although the thread exists. */
   function rest(): void {
     if (waiting.length > 0 || telling.isUnderWay()) return;
     worker?.unref();
@@ -149,7 +148,10 @@ interface WaiterNotifier {
   isUnderWay(): boolean;
 }
 
-/** Returns the functions that report outcomes to the waiting callers, and a changed state to the operator. */
+/**
+ * Returns the functions that report outcomes to the waiting callers. They also report to the operator when writes start to fail and when
+ * they succeed again.
+ */
 function makeTelling(observe: Observer, refusing: Refusing, done: () => void): WaiterNotifier {
   /** Results that have arrived and are not parsed yet. */
   const unread: { readonly waiters: readonly WriteWaiter[]; readonly json: string }[] = [];
@@ -158,7 +160,7 @@ function makeTelling(observe: Observer, refusing: Refusing, done: () => void): W
   let underWay = false;
   let failing = false;
 
-  /** Reports some outcomes in each turn of the event loop, so a large group does not delay reads. */
+  /** Reports a few outcomes in each turn of the event loop, so that a large group does not delay reads. */
   function tell(): void {
     if (outcomes.length === 0) read();
     for (const { waiter, result } of outcomes.splice(0, mostOutcomes)) {

@@ -29,7 +29,7 @@ export interface WriterData extends OpenedDatabase {
   readonly shapes: Shapes;
 }
 
-/** A message to the thread: a group of transactions as JSON, or null when there will be no more. */
+/** A message to the thread: a group of transactions as JSON, or null to stop the thread. */
 export type ToWriter = string | null;
 
 /** The answer to each group: the results in the same order, or the error if the whole group failed. */
@@ -37,16 +37,16 @@ export type FromWriter =
   | { readonly results: readonly SomeResults[] }
   | { readonly failed: Failure; readonly count: number };
 
-/** Some results as JSON. A long result is alone, so the others do not wait until it is parsed. */
+/** Some results as JSON. They are split into several texts, so that the first callers do not wait until all results are parsed. */
 export interface SomeResults {
   readonly count: number;
   readonly json: string;
 }
 
-/** The length at which such a text ends, in characters. */
+/** The length after which a text with results ends, in characters. */
 const longestResults = 64 * 1024;
 
-/** The pause between two portions of words, in milliseconds. Writers wait about five milliseconds for each portion. */
+/** The pause between two portions of the indexing, in milliseconds. Writers wait about five milliseconds for each portion. */
 const indexingPauseMs = 100;
 
 /** Runs the writer thread. It commits each group with one disk sync. */
@@ -96,7 +96,7 @@ function write(port: MessagePort, { path, files, content, busyMs, collections, s
       return { results: inTexts(results) };
     } catch (error) {
       const failed = toFailure(resolveCause(error, () => checks.everything(sizes)));
-      // After any error of the connection, the next group gets a new one.
+      // After any error, the next group gets a new connection.
       disconnect();
       return { failed, count: group.length };
     }
@@ -147,10 +147,13 @@ function inTexts(results: readonly Result[]): SomeResults[] {
   return texts;
 }
 
-/** Does a portion of the indexing. Returns false if nothing is left to do. */
+/** Runs a portion of the indexing. Returns false if nothing is left to do. */
 type TakeSome = (writes: DatabaseSync) => boolean;
 
-/** Returns the indexing of these collections, or null if there is none. */
+/**
+ * Returns the function that updates the word index of these collections and corrects their folded values. Returns null if they have
+ * neither.
+ */
 function takingIn(collections: readonly Collection[], busyMs: number): TakeSome | null {
   const searched = pickSearched(collections).map(getTable);
   const comparing = comparingFolded(sqliteSchema, collections, { getTable, now: () => performance.now() });
@@ -167,7 +170,7 @@ function takingIn(collections: readonly Collection[], busyMs: number): TakeSome 
   };
 }
 
-/** Returns the real cause of an error. SQLite reports a log that was cut off like a failure of the disk. */
+/** Returns the real cause of an error. If the log was cut off, SQLite reports only a disk error. */
 function resolveCause(error: unknown, check: () => void): unknown {
   try {
     check();
@@ -179,15 +182,15 @@ function resolveCause(error: unknown, check: () => void): unknown {
 
 function giveUp(database: DatabaseSync, path: string, files: FilesInUse): void {
   try {
-    // If the log was removed, its content is lost when the last process closes the file.
+    // If the log was removed, its content would be lost when the last process closes the file. So it is moved into the file now.
     if (isLogRemoved(path, files)) database.exec("PRAGMA wal_checkpoint(PASSIVE)");
   } catch {
-    // Each write gets the error about the removed log.
+    // The checks report the removed log at each write.
   }
   try {
     database.close();
   } catch {
-    // The connection is discarded in any case.
+    // The connection is no longer used, even if it cannot be closed.
   }
 }
 
