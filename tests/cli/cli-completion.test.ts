@@ -22,7 +22,7 @@ function program(): Command {
 }
 const places = collectPlaces(program());
 
-/** Returns true if the shell is installed. bash always is where these tests run. */
+/** Returns true if the shell is installed. bash is always installed. */
 function has(shell: string): boolean {
   return spawnSync(shell, ["--version"]).status === 0;
 }
@@ -50,21 +50,25 @@ test("completes commands, options, values of options, and files in bash", () => 
   assert.deepEqual(bash("restore", "--log", "scr"), ["script.bash"]);
 });
 
-test("completes the same in fish", { skip: !has("fish") && "no fish on this machine" }, () => {
-  writeFileSync(path.join(folder, "script.fish"), fishScript(places));
-  const complete = (typed: string): readonly string[] => {
-    const line = `source script.fish; complete -C ${JSON.stringify(typed)}`;
-    const { stdout, stderr } = spawnSync("fish", ["--no-config", "-c", line], { cwd: folder, encoding: "utf8" });
-    assert.equal(stderr, "");
-    return stdout.split("\n").flatMap((each) => (each === "" ? [] : [each.split("\t")[0]!]));
-  };
+test(
+  "completes commands, options, values of options, and files in fish",
+  { skip: !has("fish") && "no fish on this machine" },
+  () => {
+    writeFileSync(path.join(folder, "script.fish"), fishScript(places));
+    const complete = (typed: string): readonly string[] => {
+      const line = `source script.fish; complete -C ${JSON.stringify(typed)}`;
+      const { stdout, stderr } = spawnSync("fish", ["--no-config", "-c", line], { cwd: folder, encoding: "utf8" });
+      assert.equal(stderr, "");
+      return stdout.split("\n").flatMap((each) => (each === "" ? [] : [each.split("\t")[0]!]));
+    };
 
-  assert.deepEqual(complete("latchkey us"), ["user"]);
-  assert.deepEqual(complete("latchkey user "), ["create", "list"]);
-  assert.deepEqual(complete("latchkey user list --role a"), ["admin"]);
-  assert.ok(complete("latchkey user create --n").includes("--name"));
-  assert.ok(complete("latchkey restore a").includes("a file.db"));
-});
+    assert.deepEqual(complete("latchkey us"), ["user"]);
+    assert.deepEqual(complete("latchkey user "), ["create", "list"]);
+    assert.deepEqual(complete("latchkey user list --role a"), ["admin"]);
+    assert.ok(complete("latchkey user create --n").includes("--name"));
+    assert.ok(complete("latchkey restore a").includes("a file.db"));
+  },
+);
 
 test("accepts the script in zsh unchanged", { skip: !has("zsh") && "no zsh on this machine" }, () => {
   writeFileSync(path.join(folder, "_latchkey"), zshScript(places));

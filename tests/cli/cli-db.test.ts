@@ -63,7 +63,7 @@ function serveOn(t: Parameters<typeof serve>[0], database: string): Promise<API>
   });
 }
 
-/** Creates the data that clients of a service hold and see. */
+/** Creates data and credentials. Returns the credentials of clients, and the responses that they get. */
 async function fillService(api: API) {
   const ask = async (method: string, url: string, headers: Record<string, string>, body?: unknown) => {
     const reply = await api.ask(method, url, body === undefined ? { headers } : { headers, body });
@@ -349,7 +349,7 @@ test("writes a backup of one state during other writes, without a secret", async
   assert.match(checked.out, /no damage was found/);
 });
 
-test("restores the backup, keeps the old database, and ends older logins", async (t) => {
+test("restores the backup, keeps the old database, and revokes older logins", async (t) => {
   using place = placeFor({ LATCHKEY_DATABASE: "sqlite:latchkey.db" });
   const file = path.join(place.folder, "latchkey.db");
   const copy = path.join(place.folder, "copy.db");
@@ -406,7 +406,7 @@ test("restores the backup, keeps the old database, and ends older logins", async
   );
 });
 
-test("keeps logins after a restore, or ends every token, as requested", async (t) => {
+test("keeps logins after a restore, or revokes every token, as requested", async (t) => {
   using place = placeFor();
   const file = path.join(place.folder, "latchkey.db");
   const copy = path.join(place.folder, "copy.db");
@@ -431,7 +431,7 @@ test("keeps logins after a restore, or ends every token, as requested", async (t
   }
 });
 
-test("finds a damaged database with check, and puts it aside with a restore", async (t) => {
+test("finds a damaged database with check, and moves it away with a restore", async (t) => {
   using place = placeFor({ LATCHKEY_DATABASE: "sqlite:latchkey.db" });
   const file = path.join(place.folder, "latchkey.db");
   const old = await serveOn(t, `sqlite:${file}`);

@@ -119,7 +119,7 @@ test("imports JSON lines and Django's dumpdata, from a file and from standard in
   assert.deepEqual([broken.out, broken.errors], ["1 imported, 1 refused.\n", "line 2: name: It is not UTF-8.\n"]);
 });
 
-test("refuses a file that is not a list of users as a whole", async () => {
+test("refuses the whole file if it is not a list of users", async () => {
   using place = placeFor();
   const files = [
     write(place, "other.csv", "product,price\nTea,3\n"),

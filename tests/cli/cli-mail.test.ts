@@ -57,7 +57,7 @@ test("sends a test mail and shows the answer of the mail server, without the pas
   assert.doesNotMatch(login.errors + login.out, /hidden-password/);
 });
 
-test("says why no mail server can be reached, and what is wrong with the call", async () => {
+test("reports why no mail server can be reached, and the mistake in the command line", async () => {
   using place = placeFor({ ...from, LATCHKEY_MAIL_URL: "smtp://127.0.0.1:9" });
 
   assert.match((await place.run(["mail", "test", "ann@example.com"])).errors, /The server refused the connection/);

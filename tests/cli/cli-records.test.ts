@@ -174,7 +174,7 @@ test("reports the number of records and the refused lines, and exports the same 
   assert.deepEqual(unknown.errors, 'There is no resource "order". There are users, orders, orders/items.\n');
 });
 
-test("reports errors before the remaining writes, so that they are not lost if the process is killed", async (t) => {
+test("reports errors before the remaining writes, so that a killed process loses no report", async (t) => {
   using place = placeFor();
   const { operator } = await shop(t, place);
   const mount = operator.mounts.find(({ resource }) => resource.name === "order")!;
@@ -249,10 +249,10 @@ test("imports records as a user with their permissions, or reports that a user i
   );
 });
 
-test("names the user, and refuses an unknown one or one without permission", async () => {
+test("names the importing user, and refuses an unknown user or one without permission", async () => {
   using place = placeFor();
   writeFileSync(path.join(place.folder, "orders.csv"), "status\npaid\n");
-  // The first command that may do so creates the database.
+  // The first permitted command creates the database.
   await place.run(
     ["user", "import", "-", "--format", "jsonl"],
     '{"name":"Ada","email":"ada@example.com","username":"ada"}',

@@ -36,7 +36,7 @@ test("shows rows, bytes and the oldest record of each table of a SQLite file in 
   assert.match(text.out, /The database has [\d,]+ bytes, [\d,]+ of them free for new rows, [\d,]+ in its/);
 });
 
-test("estimates large tables in time from a part of them", async (t) => {
+test("estimates the size of large tables from a part of them", async (t) => {
   const { file } = await filled(t);
   const database = new DatabaseSync(file, { timeout: 10_000 });
   database.exec(`PRAGMA foreign_keys = OFF;
@@ -56,7 +56,7 @@ test("estimates large tables in time from a part of them", async (t) => {
   assert.ok(whole.tables.reduce((sum, { bytes }) => sum + bytes, 0) <= whole.bytes);
 });
 
-test("shows the same for a PostgreSQL database", async (t) => {
+test("shows rows, bytes and the oldest record of each table of a PostgreSQL database with `db stats`", async (t) => {
   const server = await startPostgres();
   t.after(() => server.stop());
   const url = await server.makeDatabase();

@@ -86,7 +86,7 @@ test("writes nothing if it cannot write everything", (t) => {
   const broken = new Map([
     ["resources/a.ts", "1"],
     ["b.ts", "2"],
-    // A file is in the place of a folder.
+    // A file has the name of the folder.
     ["b.ts/c.ts", "3"],
   ]);
 
@@ -172,7 +172,7 @@ test("lets people sign up in a project that was made for it, with mails as files
   assert.doesNotMatch(projectFiles(plan, versions).get("latchkey.config.ts")!, /registration|mail/);
 });
 
-test("gives create-latchkey the version of this release", () => {
+test("uses the version of this release for create-latchkey", () => {
   const read = (file: string) => JSON.parse(readFileSync(path.join(root, file), "utf8"));
 
   assert.equal(read("create/package.json").version, read("package.json").version);

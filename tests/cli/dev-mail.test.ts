@@ -38,7 +38,7 @@ test("shows the link and the code of a mail after it was sent", async () => {
   assert.equal(await shown(() => Promise.reject(new Error("no room"))), "");
 });
 
-test("turns mail on in a folder unless a setting says where it goes", () => {
+test("writes mails into a folder if no setting names a destination", () => {
   assert.deepEqual(withMail({ A: "b" }, {}), {
     A: "b",
     LATCHKEY_MAIL_URL: "file:mails",

@@ -59,7 +59,7 @@ function onBoth(title: string, keep: (shop: Operator) => Promise<void>): void {
 interface Imported {
   readonly imported: number;
   readonly refused: readonly RefusedLine[];
-  /** It was stopped before its end. */
+  /** True if the import was stopped before its end. */
   readonly isStopped: boolean;
 }
 
@@ -104,7 +104,7 @@ async function all({ mounts, store }: Operator, resource: string): Promise<reado
   return found;
 }
 
-/** The parent comes last, deep below there is a circle, and one refers to itself. */
+/** The parent comes last. There is a circle far below it, and one record refers to itself. */
 const nodes = [
   { id: 1, name: "leaf", up_id: 2, root_id: 9 },
   { id: 2, name: "branch", up_id: 7, root_id: 9 },

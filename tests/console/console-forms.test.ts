@@ -81,7 +81,7 @@ test("does not identify the caller for an unknown path, in any format", async (t
   assert.equal(looks, 1);
 });
 
-test("offers ids by name if their list may be read, and requests no list that may not", async (t) => {
+test("offers ids by name if the caller may read their list, and requests no other list", async (t) => {
   for (const [permission, isListed] of [
     [anyone, true],
     [nobody, false],

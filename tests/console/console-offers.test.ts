@@ -165,7 +165,7 @@ test("shows on pages of tenants what JSON shows to the same caller, with names, 
           const made = to.endsWith("/lend") ? {} : { team: teams[as ?? ""] ?? 1, owner_id: people[as ?? ""]?.id ?? 2 };
           const sent =
             verb === "DELETE" ? {} : { body: verb === "POST" ? { ...bodies["POST"], ...made } : bodies[verb] };
-          // It can change nothing, because no state has such a tag.
+          // The request changes nothing, because no state has such a tag.
           const { status } = await ask(verb, to, { ...askOptions, ...sent, headers: { "if-match": '"none"' } });
           return [401, 403, 404, 405].includes(status);
         };

@@ -62,7 +62,7 @@ const book = fc.record({
   line: word,
 });
 
-test("never shows a value that JSON would hide from the same caller, with any permissions", async (t) => {
+test("shows no value that JSON hides from the same caller, with any permissions", async (t) => {
   const library = fc.uniqueArray(book, { minLength: 2, maxLength: 4, selector: ({ key }) => key });
 
   await fc.assert(

@@ -25,7 +25,7 @@ async function logIn(api: API, next = "/"): Promise<Record<string, string>> {
   return { ...browser, cookie: answer.headers.getSetCookie()[0]!.split(";")[0]! };
 }
 
-test("answers a browser with a page at every URL, and a program as usual", async (t) => {
+test("answers a browser with a page at every URL, and a program with JSON", async (t) => {
   const api = await serve(t);
   const admin = await logIn(api);
   const { json: order } = await api.post("/orders", {}, api.admin);

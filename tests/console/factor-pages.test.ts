@@ -11,7 +11,7 @@ async function send(api: API, path: string, fields: Readonly<Record<string, stri
   return api.ask("POST", path, { body: new URLSearchParams(fields).toString(), headers });
 }
 
-test("asks on a page for the code of an app, and goes on to the page that the user wanted", async (t) => {
+test("asks on a page for the code of an app, and then shows the requested page", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");
 

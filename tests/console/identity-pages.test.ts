@@ -77,7 +77,7 @@ for (const [title, status, change, method] of [
     assert.doesNotMatch(page.text, /next=[^"]*callback|name="next" value="[^"]*callback/);
   });
 
-test("says what to do if the provider has not verified the address, and the same for free and taken addresses", async (t) => {
+test("shows the fix if the provider has not verified the address, and the same text for free and taken addresses", async (t) => {
   const world = await startWorld(t, { more: () => [consolePages({ title: "Notes" })] });
   const pages: string[] = [];
   for (const address of ["free@company.example", email, undefined]) {

@@ -127,7 +127,7 @@ test("offers passkeys at a host name, a link to localhost at a loopback address,
   assert.doesNotMatch((await api.get("/login", { ...page, host: "192.0.2.1:8000" })).text, /passkey(?!s\.)/);
 });
 
-test("says the same for every passkey that is not accepted", async (t) => {
+test("shows the same message for every passkey that is not accepted", async (t) => {
   const api = await serve(t);
   const { pending } = (await api.post("/api/login/passkey/")).json;
   const refused = await api.post("/api/session/", { pending, credential: { id: "AA" } }, page);
@@ -191,7 +191,7 @@ test("moves the login page, and every link to it", async (t) => {
   assert.match((await api.get("/people/factor", page)).text, /Log in again/);
 });
 
-test("is 404 if the service has no login for people", async () => {
+test("answers 404 for /login if the service has no login for people", async () => {
   const service = await open({ title: "Notes" }, "/notes");
   for (const path of ["/login", "/login/factor"]) {
     const answer = await service.fetch(new Request(`http://127.0.0.1${path}`), { peer: "127.0.0.1" });

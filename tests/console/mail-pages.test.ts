@@ -164,7 +164,7 @@ test("signs a newcomer up by the link of a mail, and uses the link by its button
   assert.match(again.text, /role="alert"/);
 });
 
-test("says why a sign-up cannot be confirmed if its form has no such field", async (t) => {
+test("shows the reason if a sign-up cannot be confirmed and its form has no field for it", async (t) => {
   const api = await start(t, { LATCHKEY_REGISTRATION: "verified" });
   await api.submit(await api.get("/signup"), ben);
   const { link } = await api.mailed();

@@ -120,7 +120,7 @@ test("survives an unwanted body, and a caller that disconnects, over HTTP/2", as
   assert.equal(await askStatus({ ":path": "/books" }), 200);
 });
 
-test("treats half of a body as none over HTTP/2, if the stream or the connection is closed", async (t) => {
+test("ignores an incomplete body over HTTP/2 if the stream or the connection is closed", async (t) => {
   const { service, observed, get } = await ownService(t, { mounts: [mount(books, { permission: anyone })] });
   const server = createHTTP2(requestListener(service));
   const port = await listening(t, server);

@@ -26,7 +26,7 @@ test("works with clocks that are 90 s ahead or behind, and reports them", async 
     const session = await ask(from, "POST", "/api/session/", login);
     const cookie = session.headers.getSetCookie()[0]!.split(";")[0]!;
     const children = [(await ask(from, "POST", "/api/token/refresh/", { refresh })).body["refresh"]];
-    // The others look every second for nonces of closed windows.
+    // The other processes look every second for the nonces of time windows that have closed.
     await wait(1100);
     for (const at of all) {
       children.push((await ask(at, "POST", "/api/token/refresh/", { refresh })).body["refresh"]);
@@ -80,7 +80,7 @@ test("logs no user out if the clock is set while the process runs, and uses the 
   const { access, refresh } = (await ask(set, "POST", "/api/token/", login)).body;
   const cookie = (await ask(set, "POST", "/api/session/", login)).headers.getSetCookie()[0]!.split(";")[0]!;
 
-  // Its clock was not set before that.
+  // This shows that the clock of the process was not set before.
   assert.equal((await ask(set, "GET", "/readyz")).body["clock"], undefined);
   process.kill(set.pid, "SIGUSR2");
   await wait(300);

@@ -39,7 +39,7 @@ test("limits the connections of one address, reports this to one more without pr
   );
 });
 
-test("limits them also over TLS", async (t) => {
+test("limits the connections of one address over TLS too", async (t) => {
   const { open, listener } = await rawSocket(t, {}, { connectionsPerAddress: 1, tls: selfSigned });
   await open();
   const socket = connectTLS({ port: listener.port, host: "127.0.0.1", rejectUnauthorized: false });
@@ -52,7 +52,7 @@ test("limits them also over TLS", async (t) => {
   assert.equal(answer.split("HTTP/1.1").length, 2);
 });
 
-test("does not count trusted proxies, and counts nothing with 0", async (t) => {
+test("does not count the connections of trusted proxies, and has no limit for the setting 0", async (t) => {
   for (const options of [{ connectionsPerAddress: 1, trustedProxies: ["127.0.0.0/8"] }, { connectionsPerAddress: 0 }]) {
     const { open, read } = await rawSocket(t, {}, options);
     await Promise.all(Array.from({ length: 5 }, open));
@@ -62,7 +62,7 @@ test("does not count trusted proxies, and counts nothing with 0", async (t) => {
   }
 });
 
-test("observes what is refused before it is a request", async (t) => {
+test("reports a connection or a request that is refused before it is read", async (t) => {
   const { api, send } = await rawSocket(t);
   const tls = await rawSocket(t, {}, { tls: selfSigned });
 
@@ -81,7 +81,7 @@ test("observes what is refused before it is a request", async (t) => {
   );
 });
 
-test("logs ten refusals a second and then the number of the others, and counts all", (t) => {
+test("logs ten refusals a second and then the number of the others, and counts all of them in the metrics", (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const lines: string[] = [];
   const log = makeLog("info", (text) => lines.push(...text.trim().split("\n")))!;

@@ -140,7 +140,7 @@ test("does not count the time in which a body arrives if a scheme reads it", asy
   assert.equal((await pendingAnswer).status, 201);
 });
 
-test("waits for an endless body as long as a listener does, and then releases it", async (t) => {
+test("waits for an endless body until the time limit of a listener, and then releases it", async (t) => {
   let cancelled = false;
   const body = new ReadableStream({
     start: (controller) => controller.enqueue(Buffer.from('{"body":')),
@@ -160,7 +160,7 @@ test("waits for an endless body as long as a listener does, and then releases it
   assert.deepEqual([cancelled, service.inFlight()], [true, 0]);
 });
 
-test("waits for an arriving body at the timeout, and continues its request", async (t) => {
+test("does not end a request at the timeout while its body arrives", async (t) => {
   const octets = new TransformStream<Uint8Array, Uint8Array>();
   let goOn: () => void = () => undefined;
   const { ask } = await serviceWith(t, {
@@ -176,7 +176,7 @@ test("waits for an arriving body at the timeout, and continues its request", asy
 
   const pendingAnswer = ask("/notes", sent(octets.readable));
   await settle();
-  // The time is used up when the scheme is done.
+  // The time of the request is over when the scheme has finished.
   t.mock.timers.tick(1000);
   goOn();
   await settle();
@@ -300,7 +300,7 @@ for (const [what, isWritten] of [
     assert.equal((await pendingAnswer).status, isWritten ? 201 : 503);
   });
 
-test("starts nothing for a late login, and keeps the existing session", async (t) => {
+test("starts no session for a login that is too late, and keeps the existing session", async (t) => {
   const people = accounts(open);
   const session = sessionLogin(people);
   const tokens = tokenLogin(people);

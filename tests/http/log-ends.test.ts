@@ -44,7 +44,7 @@ for (const [output, begin] of Object.entries(outputs)) {
   });
 }
 
-test("logs lines from before custom code stops the process", async (t) => {
+test("writes the log lines from before custom code stops the process", async (t) => {
   const said = await saidAfter(t, outputs["a pipe"], "/leave");
 
   assert.match(said, /"event":"request",.*"path":"\/leave"/);

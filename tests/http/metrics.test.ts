@@ -57,7 +57,7 @@ test("counts requests by route, method and status, with their latency", async (t
   assert.ok(readMetric(after, "latchkey_request_duration_seconds_sum", latency) > 0);
 });
 
-test("makes no series of values that callers invent", async (t) => {
+test("makes no series for values that callers invent", async (t) => {
   const api = await serve(t);
   for (const method of ["BREW", "WHEN"]) await api.ask(method, "/users");
   for (const path of ["/a", '/b"\\']) await api.get(path);
@@ -123,7 +123,7 @@ test("reports active requests and hashes", async (t) => {
       ],
     },
   });
-  // The password is remembered from here on, so a scrape needs no hash.
+  // The service caches the checked password from here on, so a scrape computes no hash.
   await scrape(api);
 
   const slow = api.get("/slow");
@@ -140,7 +140,7 @@ test("reports active requests and hashes", async (t) => {
 
   assert.ok(readMetric(during, "latchkey_requests_in_flight") >= 2);
   assert.ok(readMetric(during, "latchkey_password_hashes", { state: "running" }) >= 1);
-  // If the database is asked over the network, the scrape itself is one of them.
+  // With PostgreSQL, the scrape itself is an active request, because it waits for an answer over the network.
   assert.equal(readMetric(behind, "latchkey_requests_in_flight"), testsOnPostgres ? 1 : 0);
   assert.equal(readMetric(behind, "latchkey_password_hashes"), 0);
 });
@@ -162,7 +162,7 @@ test("reports the process with the usual names, and the running versions", async
   assert.ok(testsOnPostgres ? age >= 0 && age < 5 : age === 0, String(age));
 });
 
-test("shows a busy event loop as delay and as work", async (t) => {
+test("shows a busy event loop in its delay and in its active time", async (t) => {
   const watch = watchEventLoop();
   t.after(watch.start());
   await wait(150);

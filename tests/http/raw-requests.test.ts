@@ -144,7 +144,7 @@ test("sends no length with a 304 that has none", async (t) => {
   }
 });
 
-test("answers a body with thousands of wrong members with at most its size", async (t) => {
+test("answers a body with thousands of wrong members with a response of at most the same size", async (t) => {
   const api = await serve(t);
   const body = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`wrong-${at}`, 1]));
 

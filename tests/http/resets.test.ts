@@ -70,7 +70,7 @@ test("survives connections that are reset at a thousand different points, withou
   await own.isWell();
 });
 
-test("answers CONNECT like any other method, and closes its connection although the client keeps its half open", async (t) => {
+test("answers CONNECT like any other method, and closes the connection even if the client keeps its half open", async (t) => {
   const own = await overSocket(t, {});
   const socket = connect({ port: own.port, host: "127.0.0.1", allowHalfOpen: true });
   socket.write(kinds["CONNECT and more"]!);

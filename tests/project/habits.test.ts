@@ -51,7 +51,7 @@ test("reads stored JSON with valueOfJSON, which rounds no number", () => {
   assert.deepEqual(linesThat(/\bJSON\.parse\b|\bstructuredClone\b/, stored), []);
 });
 
-test("keeps no test file to SQLite without a reason", () => {
+test("finds no test file that runs on SQLite alone without a reason", () => {
   const tests = globSync("tests/{auth,console,lists,resources,toolkit}/*.test.ts", { cwd: root });
   const opensAStore = /\b(?:connect|createLatchkey|createService|ownService|serve|sqliteStore)\(/;
 

@@ -104,7 +104,7 @@ test("contains the files to run it, and no tests", () => {
   }
 });
 
-test("tells an old Node in the packed package which version it needs", async () => {
+test("names the required version in the packed package to an old Node", async () => {
   for (const door of ["latchkey", "latchkey/service", "latchkey/testing"]) {
     const { stderr } = await run(process.execPath, asOlderNode(importing(door)), { cwd: project });
 

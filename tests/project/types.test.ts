@@ -56,7 +56,7 @@ const books = defineResource({
 type Book = RecordOf<typeof books>;
 type BookDraft = DraftOf<typeof books>;
 
-/** In both directions: neither wider nor narrower. */
+/** True if the types are equal: neither is wider than the other. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 type Flat<T> = { readonly [K in keyof T]: T[K] };
 
@@ -120,7 +120,7 @@ test("gives hooks, checks and handlers the types of their arguments", () => {
           true satisfies Same<typeof write.draft.values.added_at, string>;
           return { values: { score: 1, author_id: keyOf(1) } };
         }
-        // If it is left out, it stays unchanged.
+        // Undefined if the caller leaves it out: the value stays unchanged.
         true satisfies Same<typeof write.draft.values.pin, string | undefined>;
         true satisfies Same<typeof write.current.pin, string>;
         true satisfies Same<typeof write.id, number>;
