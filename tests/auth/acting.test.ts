@@ -33,7 +33,7 @@ async function start(t: Parameters<typeof serve>[0], options?: ServeOptions): Pr
   return { api, ann, admin, acting: bearer(made.json.access) };
 }
 
-test("acts for a user with a token of 15 minutes", async (t) => {
+test("lets an administrator act for a user with a token of 15 minutes", async (t) => {
   const { api, ann, admin } = await start(t);
   const made = await api.post(`/users/${ann.id}/act`, undefined, admin);
   assert.deepEqual(Object.keys(made.json), ["access", "token_type", "expires_in"]);
@@ -51,7 +51,7 @@ test("acts for a user with a token of 15 minutes", async (t) => {
   assert.equal((await api.get("/protected/", acting)).status, 401);
 });
 
-test("reaches the records of the user, and not those of an administrator", async (t) => {
+test("gives an acting administrator the records of the user, and not those of an administrator", async (t) => {
   const { api, ann, acting } = await start(t);
   const order = await api.post("/orders", {}, acting);
   const own = await logIn(api, ann.email, ann.password);
@@ -63,7 +63,7 @@ test("reaches the records of the user, and not those of an administrator", async
   assert.equal((await api.patch(`/users/${ann.id}`, { name: "Ann B." }, acting)).status, 200);
 });
 
-test("reaches no credentials and no account", async (t) => {
+test("refuses an acting administrator access to credentials and accounts", async (t) => {
   const { api, ann, acting } = await start(t);
   const at = `/users/${ann.id}`;
   for (const [method, path, body] of [
@@ -100,7 +100,7 @@ test("reaches no credentials and no account", async (t) => {
   assert.equal((await api.get(at, acting)).json.email, ann.email);
 });
 
-test("reaches no identities at providers and no address with mail on", async (t) => {
+test("refuses an acting administrator access to identities at providers and to the address, with mail on", async (t) => {
   const settings = { LATCHKEY_MAIL_URL: "file:.", LATCHKEY_MAIL_FROM: "shop@example.com" };
   const { api, ann, acting } = await start(t, { settings });
   const emailChange = { email: "other@example.com", current_password: ann.password };
@@ -109,7 +109,7 @@ test("reaches no identities at providers and no address with mail on", async (t)
   assert.equal((await api.patch(`/users/${ann.id}`, { email: "other@example.com" }, acting)).status, 403);
 });
 
-test("is made by administrators with a fresh login, for users alone", async (t) => {
+test("gives acting tokens only to administrators with a fresh login, and only for users", async (t) => {
   const { api, ann, admin } = await start(t);
   const bea = await api.user("Bea");
   const other = await api.user("Cleo");
@@ -135,7 +135,7 @@ test("is made by administrators with a fresh login, for users alone", async (t) 
   assert.equal(proved.status, 201, proved.text);
 });
 
-test("needs level 2 of an administrator with a factor, and acts for users with a factor", async (t) => {
+test("requires level 2 of an administrator with a factor, and lets them act for users with a factor", async (t) => {
   const { api, admin } = await start(t);
   const ann = await addTOTP(api, "Anna");
   const root = await addTOTP(api, "Root");
@@ -184,7 +184,7 @@ for (const [title, end] of [
     },
   ],
 ] as readonly (readonly [string, (world: World) => Promise<{ readonly status: number; readonly text: string }>])[])
-  test(`ends if ${title}`, async (t) => {
+  test(`ends an acting token if ${title}`, async (t) => {
     const world = await start(t);
     const { api, acting } = world;
     // Verified before, and read from memory afterwards.
@@ -200,7 +200,7 @@ function basic({ email, password }: World["ann"]): Headers {
   return { authorization: `Basic ${Buffer.from(`${email}:${password}`).toString("base64")}` };
 }
 
-test("cannot be refreshed, and starts no login", async (t) => {
+test("refuses to refresh an acting token, and to start a login with it", async (t) => {
   const { api, acting } = await start(t);
   const token = acting["authorization"]!.slice("Bearer ".length);
 
@@ -226,7 +226,7 @@ test("names both users in the log and in the causes of transactions", async (t) 
   assert.deepEqual([line.userId, line.actorId], [ann.id, 1]);
 });
 
-test("repeats the writes of the user under other keys", async (t) => {
+test("keeps the idempotency keys of an acting administrator apart from those of the user", async (t) => {
   const { api, ann, acting } = await start(t);
   const own = await logIn(api, ann.email, ann.password);
   const key = { "idempotency-key": "the-same-key-of-both" };

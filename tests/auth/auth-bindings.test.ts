@@ -26,7 +26,7 @@ async function shared(t: TestContext) {
   return { LATCHKEY_DATABASE: url, LATCHKEY_SECRET: "a secret that both of the services know" };
 }
 
-test("refuses a user the name under which a colleague will arrive", async (t) => {
+test("does not let a user take the proxy username of a colleague", async (t) => {
   const api = await serve(t, { settings: making, config: { registration: "open" } });
   const eve = await api.user("Eve");
   const proof = { current_password: eve.password };

@@ -63,7 +63,7 @@ for (const { from, arriving, refused } of ways) {
         await arrive(api, path, { ...arriving, method: "POST", body: { ...admin, password: "wrong" } }),
         await arrive(api, path, { ...arriving, method: "POST" }),
       ];
-      // The response is the same for all: it must not reveal whether the password is right.
+      // The response is the same for every password, so that it does not reveal whether the password is right.
       const codes = answers.map(({ status, json }) => `${status} ${json?.code}`);
       if (refused) assert.deepEqual(new Set(codes), new Set(["403 insecure_transport"]), path);
       else assert.ok(!codes.includes("403 insecure_transport"), path);
@@ -99,7 +99,7 @@ test("refuses a password in any body in cleartext from another host, and accepts
   }
 });
 
-test("counts nothing and reads no body if it refuses cleartext", async (t) => {
+test("counts no guess and reads no body if it refuses cleartext", async (t) => {
   const api = await serve(t);
   const readBody = (): Promise<Uint8Array> => assert.fail("the body was read");
   const rawHeaders = ["Host", "api.example", "Content-Type", "application/json"];

@@ -76,7 +76,7 @@ test("checks the page that made the browser send a request that reads or sets a 
   }
 });
 
-test("lets a page of another site do what a program proves by itself, and read public data", async (t) => {
+test("accepts requests of other sites with credentials that browsers do not add, and for public data", async (t) => {
   const api = await serve(t);
   const session = await requestCookie(api, "/api/session/");
   const from = [
@@ -98,7 +98,7 @@ test("lets a page of another site do what a program proves by itself, and read p
   }
 });
 
-test("reveals nothing to a page of another site: neither type, nor body, nor credentials are checked first", async (t) => {
+test("refuses a page of another site before it checks the type, the body and the credentials", async (t) => {
   const api = await serve(t);
   const from = { "sec-fetch-site": "cross-site", origin: "https://evil.example" };
 

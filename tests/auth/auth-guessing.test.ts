@@ -281,7 +281,7 @@ function from(api: API, address: string) {
 
 const behindProxy = { LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" };
 
-test("allows one try a minute after a hundred wrong passwords in a row, but not fewer where the account logs in from", async (t) => {
+test("allows one try a minute after a hundred wrong passwords in a row, and does not slow down an address where the account logged in", async (t) => {
   const api = await serve(t, { settings: behindProxy });
   const ann = await api.user("Ann");
   const home = from(api, "2001:db8:0:7::1");

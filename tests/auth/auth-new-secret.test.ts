@@ -63,7 +63,7 @@ test("keeps all credentials after a new secret is put before the old one, and ne
   const before = await holdings(old);
   assert.deepEqual(await taken(old, before), all);
 
-  // Every process first learns the new secret, and signs with it later.
+  // First, every process accepts the new secret. Only later do they sign with it.
   const learning = await withSecrets(t, folder, first, second);
   assert.deepEqual(await taken(learning, before), all);
   const signing = await withSecrets(t, folder, second, first);

@@ -64,7 +64,7 @@ test("refuses a header that is given twice, in any spelling", async (t) => {
   assert.equal((await ask(api, [["X_Remote_User", "admin"]])).json.code, "not_authenticated");
 });
 
-test("believes only a proxy that knows the secret, if there is one", async (t) => {
+test("believes only a proxy that sends the secret, if one is configured", async (t) => {
   const api = await serve(t, { settings: { ...withRemoteUser, LATCHKEY_REMOTE_USER_SECRET: secret } });
   const name = ["X-Remote-User", "admin"] as const;
 
@@ -163,7 +163,7 @@ test("makes an unknown user if configured, once, and only with an e-mail", async
   assert.equal((await api.get("/users?limit=100", api.admin)).json.length, 3);
 });
 
-test("counts unknown users not as guesses, so that a proxy's address can still log in", async (t) => {
+test("does not count unknown users as guesses, so that a proxy's address can still log in", async (t) => {
   const api = await serve(t, { settings: withRemoteUser });
 
   for (let turn = 0; turn < 12; turn++)

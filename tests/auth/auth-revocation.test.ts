@@ -225,7 +225,7 @@ test("accepts credentials between two services on one file, and shares revocatio
   assert.deepEqual(await living(other, renewed), []);
 });
 
-test("keeps a token that a demotion has revoked revoked after a promotion", async (t) => {
+test("still refuses a token after a promotion if a demotion has revoked it", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const account = `/users/${ann.id}/account`;
@@ -259,7 +259,7 @@ test("revokes keys at a password change if configured, and only then", async (t)
   assert.deepEqual(await living(api, hers), []);
 });
 
-test("keeps a token revoked in a process with longer lifetimes than the one that revoked it", async (t) => {
+test("refuses a revoked token also in a process with longer lifetimes than the one that revoked it", async (t) => {
   const settings = {
     LATCHKEY_DATABASE: (await sharedDatabase(t)).url,
     LATCHKEY_SECRET: "a secret that both know, and nobody else",

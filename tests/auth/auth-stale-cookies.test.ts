@@ -46,10 +46,10 @@ const foreign = [
   `access_token=${jwt({ iss: "https://other.example", sub: "1" })}`,
 ];
 
-/** Cookies that may be ours, and are no longer good. */
+/** Cookies that may come from this service, but are no longer valid. */
 const stale = [`session=${"a".repeat(43)}`, `access_token=${jwt({ iss: "latchkey", sub: "1" })}`];
 
-test("counts a cookie that cannot be ours as absent", async (t) => {
+test("ignores a cookie that cannot come from this service", async (t) => {
   const api = await open(t);
 
   for (const cookie of foreign) {
@@ -62,7 +62,7 @@ test("counts a cookie that cannot be ours as absent", async (t) => {
   }
 });
 
-test("passes a rejected cookie over, unless the endpoint needs a caller and no other credential names one", async (t) => {
+test("ignores a rejected cookie, and refuses the request only if the endpoint needs a caller and no other credential identifies one", async (t) => {
   const api = await open(t);
   const { access } = (await api.post("/api/token/", admin)).json;
   const { token } = (await api.post("/users/1/token", {}, api.admin)).json;
@@ -83,7 +83,7 @@ test("passes a rejected cookie over, unless the endpoint needs a caller and no o
   }
 });
 
-test("takes the accepted one of two cookies", async (t) => {
+test("uses the accepted one of two cookies", async (t) => {
   const api = await open(t);
   const session = (await requestCookies(api, "/api/session/", admin))["session"]!;
   const access = (await requestCookies(api, "/api/token/", { ...admin, cookie: true }))["access_token"]!;
@@ -92,7 +92,7 @@ test("takes the accepted one of two cookies", async (t) => {
     assert.equal((await api.get("/protected/", { cookie })).json.username, "admin", cookie);
 });
 
-test("fails a request by a rejected credential that is no cookie, on public endpoints too", async (t) => {
+test("refuses a request with a rejected credential that is not a cookie, on public endpoints too", async (t) => {
   const api = await open(t);
 
   for (const headers of [{ authorization: "Bearer x" }, { authorization: "Token x" }])
@@ -125,7 +125,7 @@ test("clears a cookie by logging out and at the entry point alone, and lets ever
   }
 });
 
-test("shows at the entry point who is calling, beside the cookie that was rejected", async (t) => {
+test("shows the caller at the entry point, together with the rejected cookie", async (t) => {
   const api = await open(t);
 
   const root = await api.get("/", { ...api.admin, cookie: stale[0]! });
@@ -181,7 +181,7 @@ test("keeps the cookies of two services on one host apart by a prefix", async (t
   assert.deepEqual(new Set(names), new Set(["shop-access_token", "shop-session"]));
 });
 
-test("puts the prefixes of browsers before that of the service", async (t) => {
+test("puts the cookie prefix of browsers (`__Host-`) before the prefix of the service", async (t) => {
   const api = await open(t, { LATCHKEY_COOKIE_PREFIX: "shop-", LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" });
   const tls = { "x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "https" };
 

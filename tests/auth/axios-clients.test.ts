@@ -24,7 +24,7 @@ function refreshEach(client: AxiosInstance, refresh: Refresh): void {
   });
 }
 
-/** Refreshes once while the other requests wait in a queue. This is the other common way. */
+/** Refreshes once while the other requests wait in a queue. This is the other common pattern. */
 function refreshOnce(client: AxiosInstance, refresh: Refresh): void {
   let isRefreshing = false;
   let queue: { resolve: () => void; reject: (error: unknown) => void }[] = [];
@@ -133,7 +133,7 @@ for (const [way, logIn] of Object.entries({ "a header": byHeader, cookies: byCoo
     "each refused request refreshes": refreshEach,
     "one refreshes and the others wait": refreshOnce,
   })) {
-    test(`axios with tokens in ${way}, where ${kind}, meets a second factor at the login without a loop`, async (t) => {
+    test(`axios with tokens in ${way}, where ${kind}, stops without a loop if the login requires a second factor`, async (t) => {
       const { api, client } = await start(t);
       intercept(client, () => Promise.resolve());
       const ann = await addTOTP(api, "Ann");

@@ -40,7 +40,7 @@ test("asks for a code by mail before a first factor, and then for the factor", a
   assert.deepEqual([who.amr, who.level], [["pwd", "mail", "otp"], 2]);
 });
 
-test("does the same for a session, whose cookie names the waiting login", async (t) => {
+test("asks a session too, whose cookie names the waiting login", async (t) => {
   const api = await startMailFlows(t, everyone);
   const first = await api.post("/api/session/", { username: ada, password });
   const cookie = readCookies(first);
@@ -61,7 +61,7 @@ test("does not ask again after a login by mail", async (t) => {
   assert.equal((await addFactor(api, { pending: first.json.login.pending })).status, 200);
 });
 
-test("asks for no code by mail if no mailbox can have the address, as that of the first administrator", async (t) => {
+test("asks for no code by mail if no mailbox can have the address, for example that of the first administrator", async (t) => {
   const api = await startMailFlows(t, everyone);
   const email = "root@example.INVALID";
   assert.equal((await api.post("/users", { name: "Root", email, password })).status, 201);
@@ -72,7 +72,7 @@ test("asks for no code by mail if no mailbox can have the address, as that of th
   assert.equal(done.status, 200, done.text);
 });
 
-test("ends the waiting login after five wrong codes, and the right code no longer helps", async (t) => {
+test("ends the waiting login after five wrong codes, and then refuses the right code", async (t) => {
   const api = await startMailFlows(t, everyone);
   const { pending } = (await api.post("/api/token/", { username: ada, password })).json.login;
   const { code } = (await api.sent()).values;

@@ -10,7 +10,7 @@ import { sharedDatabase } from "../harness/test-store.ts";
 
 // Wrong codes are limited for each account, and all services on a database share the counts.
 
-/** Two services on one database, with clocks that turn together. */
+/** Two services on one database, which always have the same time. */
 interface Pair {
   readonly each: readonly [API, API];
   readonly ann: TOTPUser;
@@ -61,7 +61,7 @@ async function tryCode(
   return arrive(api, "/api/login/", { ...from, method: "POST", body: { pending, factor, code } });
 }
 
-test("permits ten wrong codes an hour over two services, and a right password resets nothing", async (t) => {
+test("permits ten wrong codes an hour over two services, and resets no count after a right password", async (t) => {
   const { each, ann, turn } = await servePair(t);
   for (let at = 0; at < 10; at++) {
     const wrong = await tryCode(each[at % 2]!, ann, "000000");
@@ -72,7 +72,7 @@ test("permits ten wrong codes an hour over two services, and a right password re
   for (const api of each) {
     const refused = await tryCode(api, ann, ann.code());
     assert.deepEqual([refused.status, refused.json.code], [429, "too_many_attempts"]);
-    // The first of the ten was ten minutes ago.
+    // The first of the ten wrong codes was ten minutes ago.
     assert.deepEqual(refused.header("retry-after"), ["3000"]);
   }
   turn(2999);
@@ -223,7 +223,7 @@ test("keeps the newest waiting login if an account has more than ten, on every s
   assert.equal(done.status, 200, done.text);
 });
 
-test("gives the same answer for every wrong code, whatever is wrong with it", async (t) => {
+test("gives the same answer for every kind of wrong code", async (t) => {
   const { each, ann, turn } = await servePair(t);
   for (const code of [
     "",

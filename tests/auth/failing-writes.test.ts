@@ -9,7 +9,7 @@ import { readCookies } from "../harness/factors.ts";
 import { email as username, open, password, serve } from "../harness/own-logins.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
-// Logins whose writes fail, or come too late.
+// Logins whose writes fail, or are too late.
 
 /** Answers a transaction instead of the store. Null: the store answers. */
 type Interfere = (changes: readonly Change[]) => Promise<Outcome | null>;
@@ -64,7 +64,7 @@ const full: Interfere = async (changes) => {
   return null;
 };
 
-test("logs in while nothing can be written, unless the login must use something up", async (t) => {
+test("logs in while the store is full, except if the login must use up a password or a code", async (t) => {
   const api = await start(t);
   assert.equal((await api.during(full, api.logIn)).status, 200);
 

@@ -82,7 +82,7 @@ test("confirms no login that has ended in the meantime", async (t) => {
   assert.equal(after.json.code, "login_expired");
 });
 
-test("ends a waiting login with the account", async (t) => {
+test("ends a waiting login together with its account", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");
   const { pending } = (await startLogin(api, ann)).json.login;
@@ -131,7 +131,7 @@ test("lets no waiting login add a factor unless its account must have one and ha
   assert.equal((await add((await startConfirmation(api, bearer(access))).pending)).status, 403);
 });
 
-test("keeps the factors of a user to themselves and to their state", async (t) => {
+test("hides the factors of a user from other users, and answers 409 for a factor in the wrong state", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");
   const path = `/users/${ann.id}/factors`;
@@ -158,7 +158,7 @@ test("keeps the factors of a user to themselves and to their state", async (t) =
     const body = method === "GET" ? {} : { body: { kind: "totp", code: "1" } };
     assert.equal((await api.ask(method, target, { ...body, headers: bearer(access) })).status, 403, target);
   }
-  // Ann's factor under Bob's address.
+  // Ann's factor at Bob's path.
   assert.equal((await api.delete(`${bobs}/${ann.factor}`, bearer(access))).status, 404);
   assert.equal((await api.delete(`${path}/${made.id}`, ann.headers)).status, 204);
 });

@@ -15,7 +15,7 @@ import { addTOTPTo, readCookies } from "../harness/factors.ts";
 import { outsideLogins } from "../harness/outside-logins.ts";
 import { basicHeader, serve, type Answered, type API, type AskOptions } from "../harness/serve.ts";
 
-// Every way in of the service, without a second factor. An account that needs one must not get in.
+// Every way to log in, without a second factor. An account that needs a second factor must be refused.
 
 const iss = "https://login.example/";
 const aud = "https://api.example";
@@ -150,7 +150,7 @@ function collectLogins({ earlier }: World): readonly Way[] {
   ];
 }
 
-/** Returns the calls that make or change a credential, for a caller of one proof. With and without the password. */
+/** Returns the calls that make or change a credential, with and without the password, for a caller with one proof. */
 function collectChanges({ id }: World, headers: Headers): readonly Way[] {
   const proof = { current_password: password };
   return [

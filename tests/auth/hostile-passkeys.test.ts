@@ -404,7 +404,7 @@ test("refuses a new passkey for another challenge, and one with the id of anothe
   for (const { status, json } of tries)
     assert.deepEqual([status, json.errors?.[0].pointer], [400, "/credential"], JSON.stringify(json));
   assert.equal((await confirm(one.id, own.register(one.options))).status, 200);
-  // The authenticator of Ann holds a new handle now. Her stored passkey has not changed.
+  // The authenticator of Ann now stores a new handle. Her stored passkey has not changed.
   const userHandle = Buffer.from(`user:${ann.id}`).toString("base64url");
   assert.equal((await alone(api, ann, { userHandle })).status, 200);
 });

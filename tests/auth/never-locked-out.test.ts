@@ -58,7 +58,7 @@ const lockedOut: Readonly<Record<string, (api: API, id: number) => Promise<unkno
 };
 
 for (const [name, lock] of Object.entries(lockedOut))
-  test(`keeps the last administrator beside one with ${name}`, async (t) => {
+  test(`keeps the last administrator if the only other one has ${name}`, async (t) => {
     const api = await serve(t);
     await lock(api, (await makeAdmin(api, "Bob")).id);
     await expectKept(api);
@@ -99,7 +99,7 @@ for (const [name, prepare] of Object.entries(able))
     }
   });
 
-test("lets an administrator leave who could not log in anyway", async (t) => {
+test("lets an administrator leave if this administrator cannot log in", async (t) => {
   const api = await serve(t);
   const bob = await makeAdmin(api, "Bob");
   await write(api, bob.id, { password_hash: null });

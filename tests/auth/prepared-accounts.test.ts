@@ -6,11 +6,11 @@ import { readCookies } from "../harness/factors.ts";
 import { basic, MINUTE_MS, startMailFlows, type Headers, type MailFlows } from "../harness/mail-flows.ts";
 import { email as owner, password } from "../harness/own-logins.ts";
 
-// An attacker signs up with the address of another person (1) and prepares the account. Then the owner of the mailbox comes.
+// An attacker signs up with the address of another person and adds ways to log in. Later, the owner of the mailbox proves the address.
 
 const chosen = "password-of-the-owner";
 
-/** The ways into the account that the attacker has prepared. */
+/** The ways to log in that the attacker has added to the account. */
 interface Attacker {
   readonly headers: Record<string, Headers>;
   refresh?: string;
@@ -88,7 +88,7 @@ async function prepare(t: TestContext, order: readonly (keyof typeof steps)[]) {
   return { api, attacker };
 }
 
-/** Tries every prepared way. Returns the names of those that still open the account. */
+/** Tries every way that the attacker has added. Returns the names of those that still log in. */
 async function findOpenWays(api: MailFlows, { headers, refresh, pending, code }: Attacker): Promise<readonly string[]> {
   const open: string[] = [];
   for (const [name, each] of Object.entries(headers))

@@ -36,7 +36,7 @@ test("assigns, shows and requires a custom role", async (t) => {
   const headers = { authorization: `Bearer ${access}` };
   assert.equal((await api.post("/notes", { body: "a" }, headers)).status, 201);
   assert.equal((await api.get("/api/session/", headers)).json.role, "editor");
-  // It has no rights of an administrator.
+  // The custom role has no rights of an administrator.
   assert.equal((await api.get("/users/1", headers)).status, 403);
   assert.equal((await api.patch(`/users/${ann.id}/account`, { role: "admin" }, headers)).status, 403);
   assert.equal((await api.patch(`/users/${ann.id}/account`, { role: "edtor" }, api.admin)).status, 400);

@@ -120,7 +120,7 @@ test("ends the logins below the level of a new rule at the next start, and keeps
   assert.deepEqual(await working(everyone, ann), programs);
 });
 
-test("confirms no login that is below the level of a new rule at the next start", async (t) => {
+test("refuses, after the next start, to confirm a login below the level of a new rule", async (t) => {
   const settings = {
     LATCHKEY_DATABASE: (await sharedDatabase(t)).url,
     LATCHKEY_SECRET: "a secret that both of the services know",

@@ -170,7 +170,7 @@ test("counts the wrong codes of processes whose clocks differ by seconds", async
   for (let round = 0; round < 3; round++) {
     const { pending } = (await startLogin(api, ann)).json.login;
     for (let at = 0; at < 4; at++) {
-      // As if two processes took turns, one of which is five seconds ahead.
+      // Like two processes that count alternately. The clock of one is five seconds ahead.
       api.clock.turn(at % 2 === 0 ? 5 : -5);
       statuses.push((await api.post("/api/login/", { pending, factor: ann.factor, code: "000000" })).status);
     }

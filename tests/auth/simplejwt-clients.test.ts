@@ -12,7 +12,7 @@ interface Tokens {
   refresh: string;
 }
 
-/** The ways in which such clients notice that they have to refresh. */
+/** The conditions after which these clients refresh their tokens. */
 type Waits = "for token_not_valid" | "for any 401" | "until exp";
 
 /** Creates an interceptor like those for axios: one retry, with or without a shared refresh for concurrent requests. */
@@ -61,7 +61,7 @@ for (const rotation of ["on", "off"]) {
     }
   }
 
-  test(`keeps tabs logged in that refresh at the same time, rotation ${rotation}`, async (t) => {
+  test(`keeps browser tabs logged in if they refresh at the same time, rotation ${rotation}`, async (t) => {
     const api = await serve(t, { settings: { LATCHKEY_REFRESH_ROTATION: rotation } });
     const { access, refresh } = (await api.post("/api/token/", admin)).json;
     const tabs = kinds.map((waits) => client(api, { access, refresh }, waits, false));

@@ -157,7 +157,7 @@ test("gives an email to one of many concurrent requests", async (t) => {
   assert.equal(answers.filter(({ status, json }) => status === 409 && json.code === "taken").length, 29);
 });
 
-test("changes a username that follows the email, until one is chosen", async (t) => {
+test("changes the username together with the email, until the user chooses a username", async (t) => {
   const api = await serve(t);
   await api.post("/users", { ...good, password: "password of ann" }, api.admin);
   const readUsername = async (): Promise<string> => (await api.get("/users/2/account", api.admin)).json.username;

@@ -33,7 +33,7 @@ test("changes an address when the new mailbox confirms it, and informs the old o
   assert.equal((await api.ask("GET", "/users/2", undefined, as(next))).status, 200, "the username follows");
 });
 
-test("needs a login of the user for a changed address, and keeps the link usable without one", async (t) => {
+test("requires a login of the user for a changed address, and keeps the link usable after a request without one", async (t) => {
   const api = await startMailed(t);
   const { token, values } = await requestMove(api);
   assert.equal((await api.post(confirm, { token })).status, 401);
@@ -45,7 +45,7 @@ test("needs a login of the user for a changed address, and keeps the link usable
   assert.equal((await api.post(confirm, { token }, as(next))).json.code, "invalid_link");
 });
 
-test("needs the current password for an own address, and none of an administrator for another's", async (t) => {
+test("requires the current password for an own address, and no password of an administrator for another user's", async (t) => {
   const api = await startMailed(t);
   for (const [body, login, status, pointer] of [
     [{ email: next }, as(ada), 400, "/current_password"],
@@ -67,7 +67,7 @@ test("answers the same for a taken address, and informs its owner", async (t) =>
   assert.deepEqual([mail.to, mail.template, mail.values], ["root@example.com", "address_taken", {}]);
 });
 
-test("answers 409 if another user has the address by now", async (t) => {
+test("answers 409 if another user has taken the address in the meantime", async (t) => {
   const api = await startMailed(t);
   const { token } = await requestMove(api);
   assert.equal((await api.post("/users", { name: "N", email: next }, root)).status, 201);
@@ -103,7 +103,7 @@ test("ends older links with a changed address and with a changed password", asyn
   assert.equal(refused.json.code, "invalid_link");
 });
 
-test("refuses an own address in PATCH and PUT, and takes the same address and one from an administrator", async (t) => {
+test("refuses a change of an own address in PATCH and PUT, and accepts the unchanged address and a change by an administrator", async (t) => {
   const api = await startMailed(t);
   const patches: readonly (readonly [string, string, unknown, Readonly<Record<string, string>>])[] = [
     ["PATCH", "/users/2", { email: next, current_password: password }, as(ada)],
@@ -249,7 +249,7 @@ test("refuses the form of another site", async (t) => {
   }
 });
 
-test("needs a login with the second factor for an own address, and no password, if the account has a factor", async (t) => {
+test("requires a login with the second factor, and no password, for an own address if the account has a factor", async (t) => {
   const api = await serve(t, { settings: withMail });
   const ben = await addTOTP(api, "Ben");
   assert.equal((await api.post(`/users/${ben.id}/email`, { email: next }, ben.headers)).status, 202);

@@ -83,7 +83,7 @@ test("lets no user take the address of another person as a username", async (t) 
   assert.equal((await rename("ada@elsewhere.example", root)).status, 200);
 });
 
-test("refuses what a sign-up must not contain", async (t) => {
+test("refuses a sign-up with members that it must not contain", async (t) => {
   const fields = { phone: text({ optional: true }), team: text({ default: "none" }) };
   const api = await startMailed(t, { registration: "verified", fields, administered: ["team"] });
   const refusals: readonly (readonly [unknown, number, string | undefined])[] = [
@@ -161,7 +161,7 @@ test("keeps a link usable after a password that is too weak or missing", async (
   assert.equal((await api.post(confirm, { token, password })).json.code, "invalid_link");
 });
 
-test("says what is missing in a confirmation", async (t) => {
+test("names the missing members of a confirmation", async (t) => {
   const api = await startMailed(t);
   const cases: readonly (readonly [unknown, string])[] = [
     [{}, "/token"],
@@ -175,7 +175,7 @@ test("says what is missing in a confirmation", async (t) => {
   assert.equal((await api.post(confirm, { token: "wrong", password })).json.code, "invalid_link");
 });
 
-test("answers clearly if another account has the address or the username by now", async (t) => {
+test("names the conflict if another account has taken the address or the username in the meantime", async (t) => {
   const api = await startMailed(t);
   const first = await signUp(api, { ...ben, username: "benny" });
   assert.equal((await api.post("/users", { ...ben, username: "bb" }, root)).status, 201);
@@ -192,7 +192,7 @@ test("answers clearly if another account has the address or the username by now"
   assert.equal((await api.post(confirm, { token, password })).status, 201);
 });
 
-test("names the own field of users whose value another account has by now", async (t) => {
+test("names the custom field of users if another account has taken its value in the meantime", async (t) => {
   const fields = { badge: text({ unique: true, optional: true }), phone: text({ unique: true, optional: true }) };
   const api = await startMailed(t, { registration: "verified", fields });
   for (const field of Object.keys(fields)) {
@@ -242,7 +242,7 @@ test("refuses a sign-up over cleartext and from another site", async (t) => {
   assert.equal(foreign.json.code, "cross_site");
 });
 
-test("takes the form of a page and leads on", async (t) => {
+test("accepts the form of a page, and redirects to the next page", async (t) => {
   const api = await startMailed(t);
   const form = { "content-type": "application/x-www-form-urlencoded" };
   const sent = await api.post("/users", "name=Ben&email=ben%40example.com", {
@@ -257,7 +257,7 @@ test("takes the form of a page and leads on", async (t) => {
   assert.equal((await api.post("/users", "name=Ben", { ...form, ...root })).status, 415);
 });
 
-test("leads to the page of a console that has moved it", async (t) => {
+test("redirects to the page of a console with another path", async (t) => {
   const pages = consolePages({ title: "Shop", pages: { verify: "/people/verify" } });
   const api = await startMailed(t, undefined, [pages]);
   const headers = { "content-type": "application/x-www-form-urlencoded", accept: "text/html" };
@@ -266,7 +266,7 @@ test("leads to the page of a console that has moved it", async (t) => {
   assert.match((await api.onlyMail()).values["link"]!, /^https:\/\/shop\.example\/people\/verify\?token=/);
 });
 
-test("makes the writes of other features with the new user, and none with the request for a mail", async (t) => {
+test("writes the changes of other features together with the new user, and none at the request for a mail", async (t) => {
   const writes: string[] = [];
   const trail = defineFeature({
     name: "trail",
@@ -293,7 +293,7 @@ test("answers a sign-up in XML", async (t) => {
   assert.equal((await api.onlyMail()).to, ben.email);
 });
 
-test("lets no wrong credential prevent a sign-up's confirmation", async (t) => {
+test("confirms a sign-up in spite of a wrong credential", async (t) => {
   const api = await startMailed(t);
   const { token } = await signUp(api);
   assert.equal((await api.post(confirm, { token, password }, as(ada, "wrong"))).status, 201);

@@ -49,7 +49,7 @@ test("makes no credential for an administrator who acts for a user, even with th
   }
 });
 
-test("makes a credential for another user only if the caller is an administrator, and the other is not", async (t) => {
+test("makes a credential for another user only if the caller is an administrator and the other user is not", async (t) => {
   const api = await serve(t, { config: { features: makesCredentials } });
   const [ann, ben, root] = [await api.user("Ann"), await api.user("Ben"), await api.user("Root")];
   const promoted = await api.patch(`/users/${root.id}/account`, { role: "admin" }, api.admin);
@@ -65,7 +65,7 @@ test("makes a credential for another user only if the caller is an administrator
     const { status, json, text } = await api.post(`/vouched/${id}`, undefined, caller);
     assert.deepEqual([status, json?.code], expected, text);
   }
-  // A caller who may not make it does not learn whether the account is active.
+  // A caller who may not make a credential does not learn whether the account is active.
   await api.patch(`/users/${ben.id}/account`, { active: false }, api.admin);
   assert.equal((await api.post(`/vouched/${ben.id}`, undefined, ann.headers)).status, 403);
   assert.equal((await api.post(`/vouched/${ben.id}`, undefined, api.admin)).status, 409);

@@ -78,7 +78,7 @@ const isAttested = ({ section }: Vector): boolean => section.includes("packed");
 for (const [name, vector] of Object.entries(vectors)) {
   const { registration, authentication } = vector;
 
-  test(`sees a vector of the standard that node:crypto verifies: ${name}`, () => {
+  test(`verifies a vector of the standard with node:crypto: ${name}`, () => {
     const client = createHash("sha256").update(authentication.clientDataJSON, "hex").digest();
     const message = Buffer.concat([Buffer.from(authentication.authenticatorData, "hex"), client]);
     const signature = Buffer.from(authentication.signature, "hex");
