@@ -3,8 +3,8 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * A copy of this package in the process. Its classes differ from those of another copy: a `Flaw` of one would look like a valid value to
- * the other. So each copy marks the values that it makes, and rejects those of another.
+ * A copy of this package. A process may load two copies by mistake. Their classes differ: for one copy, a `Flaw` of the other would look
+ * like a valid value. So each copy marks the values that it makes, and rejects the values of other copies.
  */
 export interface Copy {
   /** The URL of a module of the copy. */
@@ -22,10 +22,10 @@ export function made<T extends object>(value: T): T {
   return value;
 }
 
-/** Values without any part from another copy. */
+/** Values whose parts all come from this copy. */
 const whole = new WeakSet();
 
-/** Does the same for a value whose parts were already checked for other copies. */
+/** Marks a value whose parts were already checked. `otherCopiesWithin` does not look into it. */
 export function madeWhole<T extends object>(value: T): T {
   whole.add(value);
   return made(value);
@@ -52,12 +52,12 @@ export function otherCopyMistake(value: unknown): string | null {
   const other = findOtherCopy(value);
   return other === null
     ? null
-    : `another copy of the package made it: ${shownCopy(other)}. This one is ${shownCopy(thisCopy)}. Use one of them: npm ls latchkey lists those of a project, and npx latchkey in the folder of a config file runs the command of its own copy`;
+    : `another copy of the package made it: ${shownCopy(other)}. This one is ${shownCopy(thisCopy)}. Use only one: npm ls latchkey lists the copies of a project, and npx latchkey in the folder of a config file runs the command of its own copy`;
 }
 
 /**
- * Finds the declarations of other copies within a value. Returns one sentence for each copy, with the place of its first declaration. Looks into
- * plain objects, lists, maps and sets.
+ * Finds the declarations of other copies within a value. Returns one sentence for each copy, with the place of its first
+ * declaration. Looks into plain objects, lists, maps and sets.
  */
 export function otherCopiesWithin(value: unknown, place: string): readonly string[] {
   const found = new Map<Copy, string>();

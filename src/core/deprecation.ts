@@ -13,15 +13,15 @@ import {
 type Moment = `${number}-${number}-${number}` | `${number}-${number}-${number}T${string}`;
 
 /**
- * A deprecation of a field, a filter, a resource, an endpoint or an action. It stays available for clients that already use it. They are
+ * A deprecation of a field, a filter, a resource, an endpoint or an action. The deprecated part stays available. Its clients are
  * informed in the header fields of the response (`Deprecation`, RFC 9745; `Sunset`, RFC 8594), and their uses are counted.
  */
 export interface Deprecation {
   /** The date from which no client should start to use it: `"2026-07-01"`. It may be in the future. */
   readonly since: Moment;
   /**
-   * The date from which it may be removed, never before `since`. It is served until it is removed from the code, and the start logs a
-   * warning.
+   * The date from which the deprecated part may be removed, never before `since`. The part is served until you remove it from the code.
+   * After this date, each start logs a notice.
    */
   readonly sunset?: Moment;
   /** The replacement, for people: a URL, or a path of this service. */
@@ -68,7 +68,7 @@ const members: Checks & Readonly<Record<keyof Deprecation, ValueCheck>> = {
   ),
 };
 
-/** Reads a valid deprecation. Returns an empty list if there is none. */
+/** Parses a valid deprecation. Returns a list with it, or an empty list if there is none. */
 export function readDeprecation(what: string, declared: Deprecation | undefined): readonly Deprecated[] {
   if (declared === undefined) return [];
   const { since, sunset, link = null } = declared;

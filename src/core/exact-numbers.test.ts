@@ -93,7 +93,7 @@ test("reads the output of JSON.stringify like JSON.parse", () => {
   );
 });
 
-test("keeps a number of many digits exactly, or loses no digit", () => {
+test("reads any number as an exact number or as a finite double", () => {
   fc.assert(
     fc.property(fc.bigInt(), fc.bigInt({ min: 0n }), fc.integer({ min: -500, max: 500 }), (whole, rest, exponent) => {
       const text = `${whole}.${rest}e${exponent}`;

@@ -65,7 +65,7 @@ export function valueOfJSON(text: string): unknown {
  * Returns true if JSON has a number that a double cannot hold. Parsing each number separately takes forty times as long as `JSON.parse`.
  */
 function hasExactNumber(text: string): boolean {
-  // The end of the last string that was skipped.
+  // The position after the last skipped string.
   let end = 0;
   for (const { 0: source, index } of text.matchAll(MAY_BE_ROUNDED)) {
     if (isDouble(source, Number(source))) continue;

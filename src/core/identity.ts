@@ -35,7 +35,7 @@ export interface Identity {
   readonly actor?: Actor;
 }
 
-/** A method that proves an identity. The names of RFC 8176 if it has one: password, one-time code, hardware key. */
+/** A method that proves an identity. Named as in RFC 8176 if it lists the method: password, one-time code, hardware key. */
 export type ProofMethod = "pwd" | "otp" | "hwk" | "mail" | "recovery" | "fed" | "proxy" | "operator";
 
 /** How strong the proofs of a login are: 0 without any, 1 with one kind, 2 with a second factor. */

@@ -50,7 +50,7 @@ export type Observation =
       readonly header: string;
       readonly peer: string;
     }
-  /** A refresh token was used after its window. Its family was ended. */
+  /** A used refresh token was sent again after `graceSeconds`. Its token family was ended. */
   | { readonly kind: "refresh_reuse"; readonly requestId: string; readonly userId: number; readonly family: string }
   /** The signature counter of a passkey has decreased, so the passkey may be a copy. The login was refused. */
   | {
@@ -94,7 +94,7 @@ export type Observation =
 
 /**
  * The reason why something was refused before it became a request: it could not be parsed, its headers were late, its TLS handshake failed,
- * there were too many connections, its connection had too many HTTP/2 streams, or too many responses waited for their readers.
+ * there were too many connections, its connection had too many HTTP/2 streams, or too many responses waited for slow clients.
  */
 export type RefusalReason = (typeof refusalReasons)[number];
 

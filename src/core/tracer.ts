@@ -12,7 +12,8 @@ export interface Traced {
 /** Traces requests and their parts. It never changes their result, and none of its spans contains a credential. */
 export interface Tracer {
   /**
-   * Runs a request. Everything that happens in it, and later on its behalf, is a part of it. It ends with the observation of the request.
+   * Runs a request. Its span contains all work that the request starts, even after the response. The observation of the request ends the
+   * span.
    */
   request<T>(call: Traced, work: () => Eventually<T>): Eventually<T>;
   /** Runs a part of a request. Outside of a request, it only runs the work. */

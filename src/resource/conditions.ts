@@ -14,15 +14,14 @@ export type QueryCondition =
   | { readonly any: readonly QueryCondition[] }
   | { readonly not: QueryCondition };
 
-/** The most filters of one `where`. An empty condition counts as one. */
+/** Maximum number of filters in one `where`. An empty condition counts as one. */
 export const MAX_CONDITIONS = 64;
-/** The deepest nesting of `all`, `any` and `not`. */
+/** Maximum depth of nested `all`, `any` and `not`. */
 export const MAX_DEPTH = 8;
-/** The most values of all `in` of one `where`. Each row is compared with them, so the number limits the time. */
+/** Maximum number of values in all `in` operators of one `where`. The database compares each row with them, so they cost time. */
 const MAX_ALL_VALUES = 5000;
-/** The total length of all values of one `where`, in UTF-16 code units. Databases keep the last values of a statement in memory. */
+/** Maximum total length of all values in one `where`, in UTF-16 code units. Databases keep the last values of a statement in memory. */
 const MAX_ALL_LENGTH = 65_536;
-// The most issues of a problem document.
 
 /**
  * Reads a condition: fields with operators and values, `all`, `any` and `not`. All members of a condition must match. Reports every issue
@@ -184,7 +183,7 @@ const required: Readonly<Record<JSONType, string>> = {
   string: "A text is required.",
 };
 
-/** Returns a JSON value in the form of a query parameter, so the same rules read both. */
+/** Converts a JSON value to the text of a query parameter, so that the same code parses both. */
 function convertToText(type: JSONType, value: unknown): string | Flaw {
   return typeof value === (type === "integer" ? "number" : type) ? String(value) : new Flaw("invalid", required[type]);
 }

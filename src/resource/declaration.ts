@@ -16,8 +16,9 @@ export interface ComputedBySQL<F extends Field> {
   /** The kind of its values: `text()`, `decimal({ … })`. */
   readonly as: F;
   /**
-   * An expression over the fields of the record, with their names in quotes: `'"count" * "price"'`. If the databases differ, one for each.
-   * It is tried at startup, and must be deterministic: no clock, no randomness, no other table. It must not contain texts from callers.
+   * An expression over the fields of the record, with their names in quotes: `'"count" * "price"'`. If the databases differ, an object
+   * with one for each. The start tries it. It must be deterministic: no clock, no randomness, no other table. It must not contain texts
+   * from callers.
    */
   readonly sql: string | ComputedSQL;
 }
@@ -54,7 +55,7 @@ export interface PageSize {
   readonly maximum: number;
 }
 
-/** A resource in the form that its author writes. */
+/** The declaration of a resource: the input of `defineResource`. */
 export interface ResourceDeclaration<
   F extends Fields,
   N extends string = string,
@@ -66,7 +67,7 @@ export interface ResourceDeclaration<
   readonly name: N;
   /** The plural: the last part of the path and the name of the table. Default: the name with an `s`. */
   readonly plural?: string;
-  /** The resource whose records these belong to: `/orders/{order_id}/items`. They are deleted with it. */
+  /** The parent resource: `/orders/{order_id}/items`. A deleted parent record also deletes its records of this resource. */
   readonly within?: Outer;
   /**
    * The type of its ids. `integer` (default): whole numbers from 1, issued by the store. `uuid`: UUIDs of version 7 (RFC 9562), made by the
@@ -81,8 +82,8 @@ export interface ResourceDeclaration<
   /** The filter operators of a list, for each field and for `id`. `{ operators, deprecated }` for a deprecated filter. */
   readonly filters?: Readonly<Partial<Record<keyof F | "id", readonly Operator[] | FilterDeclaration>>>;
   /**
-   * An existing table that holds the records. Others made it, change its columns and write to it, and Latchkey adds nothing to it. On
-   * PostgreSQL, it may include the schema: `shop.orders`. A view can be read.
+   * The name of an existing table with the records. Other programs made it, may change its columns and may write to it. Latchkey adds
+   * nothing to it. On PostgreSQL, the name may include the schema: `shop.orders`. A view can be named too, for reading.
    */
   readonly table?: string;
   /** The real column names of that table, if they differ from the fields. `id` is its key: `{ id: "user_id", name: "first_name" }`. */
@@ -90,8 +91,9 @@ export interface ResourceDeclaration<
   /** The allowed writes to that table. Default: none. */
   readonly writes?: readonly TableWrite[];
   /**
-   * The source of the revision, which differs for each state of such a row. A field of whole numbers that every writer increments (`{
-   * field: "lock_version" }`), or a `digest` of the fields. Default: `xmin` on PostgreSQL and a digest on SQLite.
+   * The source of the revision of a row in that table. The revision must differ for each state of the row. Either a field of whole numbers
+   * that every writer increments (`{ field: "lock_version" }`), or a `digest` of the fields. Default:
+   * `xmin` on PostgreSQL and a digest on SQLite.
    */
   readonly revision?: "digest" | { readonly field: keyof F & string };
   /** The fields that a list can be sorted by. `id` is always one of them. */
@@ -106,8 +108,8 @@ export interface ResourceDeclaration<
   /** The default size of a list page (100), and the largest (1000, which is the limit). */
   readonly pageSize?: Partial<PageSize>;
   /**
-   * Accepts lists without an index, like `contains` in a large table. The start does not report them. They run in the background, for some
-   * seconds at most.
+   * True to accept lists without an index, like `contains` in a large table. The start does not report them. They run in the background, for
+   * some seconds at most. Default: false.
    */
   readonly scans?: boolean;
   /**
@@ -153,7 +155,7 @@ export interface Resource<
 /** A write to an existing table. */
 export type TableWrite = "create" | "update" | "delete";
 
-/** An existing table, and the way that a resource uses it. */
+/** An existing table, and how a resource uses it. */
 export interface ExistingTable {
   readonly name: string;
   readonly columns: Readonly<Record<string, string>>;
@@ -161,7 +163,7 @@ export interface ExistingTable {
   readonly revision: "database" | "digest" | { readonly field: string };
 }
 
-/** A method type, so a function for a specific record is compatible. It is called only with that record. */
+/** The type of a method, because TypeScript then also accepts a function that takes only the records of one resource. */
 type RecordCheck = { check(record: Readonly<Record<string, unknown>>): readonly Issue[] }["check"];
 
 /** The name of the parent column in nested resources. */

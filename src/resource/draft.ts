@@ -19,9 +19,9 @@ import { formatInstant } from "./kinds/times.ts";
 import { pointerTo } from "./pointer.ts";
 import type { ChangedValuesOf, MadeValuesOf, Resource, TransientOf } from "./resource.ts";
 
-/** The checked input of a caller: for a record that is `made`, or for an existing one that is `changed`. */
+/** The checked input of a caller, for a new record (`made`) or for an existing one (`changed`). */
 export interface Draft<R extends Resource = Resource, For extends "made" | "changed" = "changed"> {
-  /** The values to store, by column. A field that keeps its value is not in it. */
+  /** The values to store, by column. Without the fields that keep their value. */
   readonly values: For extends "made" ? MadeValuesOf<R> : ChangedValuesOf<R>;
   /** The transient fields that were sent. */
   readonly transient: TransientOf<R>;
@@ -35,16 +35,14 @@ export interface DraftOptions {
   /** True if the body names only some fields, and the others keep their values. */
   readonly partial?: boolean;
   /**
-   * The names in the body that come from the record, because the caller did not send them and may not read them: no outcome depends on
-   * their values, nor on any other value of the record. Undefined if the caller may read the record.
+   * The names of body fields that the caller did not send and may not read. Their values were copied from the record. The response must not
+   * depend on these values, or on any other value of the record. Undefined if the caller may read the record.
    */
   readonly hidden?: ReadonlySet<string>;
-  /** True if the body was XML: every leaf is text and is read as its field reads text. */
+  /** True if the body was XML: every value is text, and its field parses the text. */
   readonly leavesAreText: boolean;
   readonly context: DraftContext;
 }
-
-// A body of 1 MiB can have thousands of wrong members. A hundred issues are enough for the caller.
 
 /** The result if `check` needs a field that the caller did not send and may not read. */
 export interface Undecided {
@@ -93,7 +91,7 @@ export function readDraft(
 }
 
 /**
- * The largest number of suggestions. To look for a suggestion costs more than to refuse a name, and a body can have a hundred wrong names.
+ * Maximum number of suggestions in one response. A suggestion costs more time than a refusal, and a body can have a hundred wrong names.
  */
 const MOST_MEANT = 5;
 
@@ -109,8 +107,8 @@ function unknownField(name: string, resource: Resource | null): Issue {
 }
 
 /**
- * Calls the resource's `check` with the record as it will be. For a caller who may not read the record, `check` gets none of the hidden
- * values. Otherwise the response, or whether the write is accepted, could reveal one of them.
+ * Calls the resource's `check` with the record as it would be after the write. If the caller may not read the record, `check` gets none of
+ * the hidden values. Otherwise the issues, or the success of the write, could reveal one. Returns `Undecided` if `check` reads one.
  */
 function issuesTogether(
   resource: Resource,
@@ -185,7 +183,7 @@ function resolveValue(target: GivenField, sent: unknown, options: DraftOptions):
     if (optional !== true || !isStored(field)) return new Flaw("invalid", "This field must not be null.");
     return fallback === undefined ? null : resolveDefault(target, options);
   }
-  // An unchanged value in the record may be longer than the limit of today.
+  // The stored value may be longer than the present limit. The caller may send it unchanged.
   if (sent !== options.current?.[name] && isTooLong(field, sent)) return tooLong(field);
   return readValue(field, sent, options.leavesAreText);
 }
@@ -198,7 +196,8 @@ function resolveDefault(target: GivenField, { context }: DraftOptions): unknown 
 type Make = (context: DraftContext) => unknown;
 
 /**
- * Returns the result of a `default` or `generated` function. If the field refuses it, this is an error of the function, not of the caller.
+ * Returns the result of a `default` or `generated` function. Throws a TypeError if the field refuses the result, because the mistake is in
+ * the function and not in the request.
  */
 function makeValue({ path, name, field }: GivenField, make: Make, context: DraftContext): unknown {
   const who = `${path}: what makes the field ${name}`;
@@ -207,7 +206,7 @@ function makeValue({ path, name, field }: GivenField, make: Make, context: Draft
   if (made === null && options.optional === true) return isStored(field) ? null : undefined;
   if (made === null)
     throw new TypeError(`${who} gave nothing; it has to give a value, or the field has to be optional`);
-  // A value that is never shown may be stored in another form than it is sent in.
+  // A field that is never shown may have a different stored form. `kind.parse` reads only the sent form.
   if (!isShown(field) || make === formatInstant) return made;
   const read = kind.parse(made);
   if (read instanceof Flaw) throw new TypeError(`${who} gave what its kind does not take: ${read.detail}`);
@@ -227,12 +226,12 @@ export function tooLong({ kind }: Pick<Field, "kind">): Flaw {
   return new Flaw("too_long", `As JSON it is longer than ${longestJSON(kind)} characters.`);
 }
 
-/** Returns true if a JSON value is longer than this when it is written. */
+/** Returns true if a value has more than this number of characters as JSON. */
 function isLongerThan(value: unknown, characters: number): boolean {
   return roomBeside(value, characters) < 0 || JSON.stringify(value).length > characters;
 }
 
-/** Returns the remaining room after a value, which may be longer than counted here. Stops early if the value is too long. */
+/** Returns the number of characters left after a value. Counts the shortest possible JSON of the value. Stops when none is left. */
 function roomBeside(value: unknown, room: number): number {
   if (typeof value === "string") return room - value.length - 2;
   if (isExactNumber(value)) return room - value.text.length;
@@ -260,7 +259,10 @@ export function regeneratedValues(
   );
 }
 
-/** Returns the value of a field that the service sets: once, or at each write. A caller may only repeat the stored value. */
+/**
+ * Returns the value of a field that the service sets: once, or at each write. Returns undefined if the field keeps its value. A caller may
+ * only repeat the stored value.
+ */
 function givenValue(target: GivenField, sent: unknown, options: DraftOptions): unknown {
   const { name, field } = target;
   const { current, leavesAreText, context } = options;

@@ -7,7 +7,7 @@ import type { Resource } from "./resource.ts";
 /** The value that a field is compared with. */
 export type FilterValue = string | number | boolean | readonly (string | number | boolean)[];
 
-/** Kinds of text in which each value has one spelling. A text that cannot be a value is a mistake. */
+/** Kinds of text in which each value has one spelling. A filter refuses a text that is not a valid value. */
 const SPELLED = new Set(["enumeration", "url"]);
 /** The largest number of values of one `in`. */
 export const MAX_VALUES = 1000;
@@ -33,12 +33,12 @@ export function readFilterValue(
   return values;
 }
 
-/** Returns the kind of the value that a field is compared with: an id for a list of ids. */
+/** Returns the kind of the values that a field is compared with. For a list of ids, it is the kind of one id. */
 export function comparedKind(kind: Kind<unknown>): Kind<unknown> {
   return kind.members?.kind ?? kind;
 }
 
-/** Reads one value. It must have the right type, but need not be one that could be stored. */
+/** Reads one value. It must have the type of the column, but may break other rules of the field, such as its maximum. */
 function readOne(
   resource: Resource,
   field: string,
@@ -54,7 +54,7 @@ function readOne(
   if (kind.column.type === "decimal") {
     const [, digits = "", fraction = ""] = /^-?(0|[1-9]\d*)(?:\.(\d+))?$/.exec(text) ?? [];
     const scale = kind.column.scale ?? 0;
-    // A store keeps at most sixteen digits. Two more are harmless.
+    // A stored value has at most sixteen digits. Two more digits in a filter do no harm.
     return digits !== "" && digits.length + scale <= 18 && fraction.length <= scale
       ? text
       : new Flaw("invalid", "A decimal number is required.");

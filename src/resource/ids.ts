@@ -33,7 +33,10 @@ export function getKind(resource: ResourceWithId, name: string): Kind<unknown> {
   return getField(resource, name).kind;
 }
 
-/** Parses an id in a path. Each id has one spelling: a number from 1 to 2^53-1 without sign or leading zero, or a UUID in lower case. */
+/**
+ * Parses an id in a path. Each id has one spelling: a number from 1 to 2^53-1 without sign or leading zero, a UUID in lower case, or a text
+ * key. Returns null for any other text.
+ */
 export function parseId(text: string, kind: IdKind): number | string | null {
   if (kind === "uuid") return parseUUID(text);
   if (kind === "text") return keyKind.parseText(text) === text ? text : null;

@@ -55,7 +55,7 @@ function canSayMore(declaration: Members): boolean {
   return namedParts.every((member) => declarationMembers[member](declaration[member]) === null);
 }
 
-/** Removes malformed or misspelled members, because no more can be checked in them. */
+/** Removes malformed or misspelled members, because their content cannot be checked. */
 function filterSound(declaration: Members): ResourceDeclaration<Fields> {
   const sound = Object.entries(declarationMembers).filter(([member, check]) => check(declaration[member]) === null);
   return Object.fromEntries(
@@ -128,7 +128,7 @@ function mistakesWithin(declaration: ResourceDeclaration<Fields>): readonly stri
     if (Object.hasOwn(sound, field)) return find(sound[field]!);
     if (Object.hasOwn(computed, field))
       return ["it is computed from each record, so that no index has it; leave it out"];
-    // The mistakes of the field itself are reported there.
+    // If the field exists, its own mistakes are reported with the field.
     return Object.hasOwn(fields, field) ? [] : [`there is no such field${suggestion(field, Object.keys(fields))}`];
   };
   for (const [field, declared = []] of Object.entries(filters)) {
@@ -287,7 +287,7 @@ function sortMistakes(field: Field): string[] {
   const { kind } = field;
   if (!isShown(field)) return ["the order would reveal a field that is never shown; leave the sort out"];
   if (kind.column.type === "json") return ["a JSON value cannot be sorted by; leave the sort out"];
-  // Followed links must fit into the request line, which has at most 8 KiB.
+  // The link to the next page contains the value. It must fit into the request line, which has at most 8 KiB.
   if (Number(kind.schema["maxLength"] ?? 0) > MAX_SORTED_LENGTH)
     return [
       `the cursor contains the value, and it would make addresses too long; give it a maxLength of ${MAX_SORTED_LENGTH} or less`,

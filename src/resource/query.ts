@@ -11,12 +11,12 @@ import { readSearch } from "./search.ts";
 /** The rows, order and shape of a requested list. */
 export interface ListRequest {
   readonly filters: readonly Filter[];
-  /** The prefixes that words of a record must have. */
+  /** The prefixes to search for. For each one, a record must have a word that begins with it. */
   readonly search: readonly string[];
   /** A total order: `id` is added at the end if it is not named. */
   readonly sort: readonly SortField[];
   readonly limit: number;
-  /** The cursor as it was sent. The code that signed it reads it. */
+  /** The cursor as it was sent. It is not verified here. */
   readonly cursor: string | null;
   /** The fields to show, in declared order. Null to show all. */
   readonly fields: readonly string[] | null;
@@ -240,7 +240,7 @@ function readFields(resource: Resource, text: string | undefined): readonly stri
   const requestedNames = new Set<string>();
   for (const field of text.split(",")) {
     if (!shown.includes(field)) return new Flaw("invalid", `The fields are ${shown.join(", ")}.`);
-    // The links of a page repeat the query, and header fields have a size limit.
+    // Refuses a repeated name, because the links of a page contain the query, and header fields have a size limit.
     if (requestedNames.has(field)) return new Flaw("invalid", `${field} is named twice.`);
     requestedNames.add(field);
   }

@@ -2,7 +2,7 @@ import { splitWords } from "../core/words/words.ts";
 import type { Resource } from "./declaration.ts";
 import { Flaw, type Field } from "./kinds/field.ts";
 
-/** The maximum length of a search text, in UTF-16 code units. The maximum number of its words follows. */
+/** The maximum length of a search text, in UTF-16 code units. */
 export const MAX_LENGTH = 1000;
 export const MAX_WORDS = 20;
 const MAX_SEARCHED_LENGTH = 10_000;
@@ -18,7 +18,7 @@ export function searchMistakes({ kind, options }: Field): string[] {
   return mistakes;
 }
 
-/** Reads the text of a search. Returns the beginnings of words that a record must contain. Empty if there is no search. */
+/** Reads the text of a search. Returns its words. A record must have a word that begins with each. Empty if there is no search. */
 export function readSearch({ search }: Resource, text: string | undefined): readonly string[] | Flaw {
   if (text === undefined) return [];
   if (search.length === 0) return new Flaw("unknown_parameter", "There is no such parameter.");

@@ -44,7 +44,7 @@ export function alike(arrival: Arrival, changes: Partial<Pick<Arrival, "method" 
   return { method, target, rawHeaders, peer, encrypted, client, ...changes, readBody: async () => new Uint8Array() };
 }
 
-/** The origin of the request, as far as trusted proxies report it. */
+/** The client that sent the request. Behind trusted proxies, it is the client that they report. */
 export interface Client {
   /** The caller's address, without a zone or an IPv4-mapped prefix. */
   readonly address: string;
@@ -68,7 +68,7 @@ export interface CallContext {
 
 /** The public facts about the service. */
 export interface About {
-  /** The name of the service: the realm of its challenges. */
+  /** The name of the service. Its challenges send it as the realm. */
   readonly name: string;
   /** The setting in which the operator lists the origins whose pages may call the service. */
   readonly allowedOrigins: string;
@@ -139,16 +139,19 @@ export class Call {
     return values;
   }
 
-  /** Returns the value of a cookie. Returns null if it was sent twice with different values, because then it proves nothing. */
+  /**
+   * Returns the value of a cookie. Returns undefined if it was not sent. Returns null if it was sent twice with different values, because
+   * such a cookie proves nothing.
+   */
   cookie(name: string): string | null | undefined {
     this.#cookies ??= readCookies(this);
     return this.#cookies.get(name);
   }
 
   /**
-   * Returns the octets of the body as they arrived, for a scheme with `readsBody`. Returns none if the endpoint reads no body. Check
-   * everything else first, because a caller who knows only the name of a key could otherwise make the service read large bodies. Ends the
-   * request (413, 503) beyond the limits of any body.
+   * Returns the octets of the body as they arrived, for a scheme with `readsBody`. Returns an empty array if the endpoint reads no body.
+   * Check everything else first: otherwise a caller who knows only the name of a key can make the service read a body. Ends the request
+   * with 413 or 503 beyond the limits of any body.
    */
   async octets(): Promise<Uint8Array> {
     if (this.#readBody !== null) return this.#readBody();
@@ -191,7 +194,7 @@ export class Call {
     return this.#context.about;
   }
 
-  /** Returns the origin of the request. */
+  /** Returns the client that sent the request. */
   get client(): Client {
     return (this.#client ??= this.#context.readClient(this));
   }
@@ -222,7 +225,7 @@ export class Call {
   }
 }
 
-/** Refuses an id that is a token, because every reader of the log sees the id. */
+/** Returns false for a text that looks like a token, because the log shows the id. */
 function isSaneRequestId(text: string): boolean {
   return text.length <= 128 && /^[A-Za-z0-9._:/+=@-]+$/.test(text) && !opaqueTokenPattern.test(text);
 }
@@ -233,7 +236,7 @@ function readCookies(call: Call): ReadonlyMap<string, string | null> {
     for (const pair of header.split(";")) {
       const equals = pair.indexOf("=");
       if (equals < 1) continue;
-      // Removes no other characters: with U+00A0 in front of it, browsers accept `__Host-session` from a neighboring host.
+      // `trim` would also remove U+00A0. A neighboring host can set a cookie named U+00A0 and `__Host-session`, and browsers accept it.
       const name = withoutBlanks(pair.slice(0, equals));
       const value = withoutBlanks(pair.slice(equals + 1));
       const earlier = cookies.get(name);
@@ -258,7 +261,7 @@ export type Body =
 interface FormatFacts {
   readonly element: string;
   readonly items?: string;
-  /** The members of a record that hold any JSON value. XML carries them as JSON text. */
+  /** The members of a record that may contain any JSON value. XML contains them as JSON text. */
   readonly jsonMembers?: readonly string[];
   /** Other records that are embedded in each record, by the name of the member. */
   readonly related?: Readonly<Record<string, Related>>;

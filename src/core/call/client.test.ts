@@ -75,7 +75,7 @@ const proxied: { what: string; peer: string; forwarded: string | null; address: 
     loopback: false,
   },
   {
-    what: "the proxy if the entry is garbage, and never loopback",
+    what: "the proxy if the entry is garbage, but not as loopback",
     peer: "127.0.0.1",
     forwarded: "unknown",
     address: "127.0.0.1",
@@ -103,14 +103,14 @@ const proxied: { what: string; peer: string; forwarded: string | null; address: 
     loopback: false,
   },
   {
-    what: "no loopback on the word of another machine",
+    what: "the entry, but not as loopback if the proxy is on another machine",
     peer: "10.0.0.1",
     forwarded: "127.0.0.1",
     address: "127.0.0.1",
     loopback: false,
   },
   {
-    what: "no octal or shortened address",
+    what: "the proxy if the entry is an octal or shortened address",
     peer: "10.0.0.1",
     forwarded: "0177.1",
     address: "10.0.0.1",
@@ -162,7 +162,7 @@ test("uses the transport and the host that the nearest trusted proxy reports", (
   assert.equal(client.origin, "https://api.example");
 });
 
-test("believes a proxy that reports http even over TLS, and ignores unknown words", () => {
+test("believes a proxy that reports http even over TLS, and ignores an unknown value", () => {
   const over = (proto: string) =>
     callOf({ peer: "10.0.0.1", encrypted: true, trustedProxies, headers: { "x-forwarded-proto": proto } });
 
@@ -184,7 +184,7 @@ test("gives no origin for an invalid host", () => {
   assert.equal(callOf().client.origin, null);
 });
 
-test("reads one client address from any forwarded values", () => {
+test("finds a valid client address for any forwarded values", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), fc.string(), fc.string(), (forwarded, proto, host) => {
       const headers = { "x-forwarded-for": forwarded, "x-forwarded-proto": proto, "x-forwarded-host": host };

@@ -45,7 +45,7 @@ function readProxiedClient(call: Call, trusted: TrustedProxies): Client {
   return new KnownClient(address, encrypted, loopback, true, readOrigin);
 }
 
-/** Computes the origin only when it is read, because few requests need it. */
+/** A client whose origin is computed when it is read, because few requests need the origin. */
 class KnownClient implements Client {
   readonly address: string;
   readonly encrypted: boolean;
@@ -72,7 +72,7 @@ class KnownClient implements Client {
   }
 }
 
-/** Follows the hops from the nearest one back to the first one that no trusted proxy reports. */
+/** Walks back from the nearest hop. Stops at the first address that is not a trusted proxy: it is the caller's. */
 function walkBack(call: Call, trusted: TrustedProxies): { address: string; loopback: boolean } {
   const hops = call.headers("x-forwarded-for").join(",").split(",");
   let address = plainAddress(call.arrival.peer);
@@ -97,7 +97,7 @@ function findLastValue(values: readonly string[]): string | undefined {
   return last?.slice(last.lastIndexOf(",") + 1).trim();
 }
 
-/** Returns the peer address of the socket without a zone or an IPv4-mapped prefix. It is already canonical. */
+/** Returns the peer address of the socket without a zone or an IPv4-mapped prefix. The socket reports it in canonical form. */
 function plainAddress(peer: string): string {
   if (!peer.includes(":")) return peer;
   if (peer.startsWith("::ffff:") && peer.includes(".")) return peer.slice("::ffff:".length);

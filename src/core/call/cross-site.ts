@@ -9,8 +9,9 @@ export function isUnsafe(method: string): boolean {
 }
 
 /**
- * Ends a request that another site made a browser send. `allowedOrigins` are compared exactly, as browsers write them. The origin that the
- * request itself names is always allowed. A configured public origin must be in the list.
+ * Ends the request with 403 `cross_site` if a page of another site made a browser send it. The origin that the caller used (scheme and
+ * host of the request) is always allowed. `allowedOrigins` are the other allowed ones, in the spelling of browsers. A configured public
+ * origin must be in this list.
  */
 export function requireSameSite(call: Call, allowedOrigins: readonly string[]): void {
   if (isFromAnotherSite(call, allowedOrigins)) throw problem("cross_site", { detail: describe(call) });

@@ -35,7 +35,7 @@ export function requireTrustedProxies(proxies: readonly string[]): TrustedProxie
   return { unix: proxies.includes("unix"), ranges };
 }
 
-const aText: ValueCheck = (value) => (isText(value) ? null : "it has to be a text, like 10.0.0.0/8, loopback");
+const aText: ValueCheck = (value) => (isText(value) ? null : "it has to be a text, like 10.0.0.0/8, unix");
 
 /** Returns the mistake in an option that lists proxies. Returns null if there is none. */
 export function proxyList(value: unknown): string | null {
@@ -112,13 +112,13 @@ function parseRange(text: string): AddressRange | null {
   return bits < 0 || bits > whole ? null : [address, bits];
 }
 
-/** Returns the mistakes in each entry, or in all of them together. */
+/** Returns the mistakes of the single entries. If there are none, returns the mistake of the whole list, if it trusts every address. */
 function problemsWith(proxies: readonly string[]): readonly string[] {
   const problems = proxies.map(problemWith).filter((each) => each !== null);
   if (problems.length > 0) return problems;
   const ranges = proxies.map(parseRange).filter((each) => each !== null);
   return everybodies.some((everybody) => isCovered(everybody, ranges))
-    ? [`"${proxies.join(",")}" would trust everyone between them; name the addresses of your proxies.`]
+    ? [`"${proxies.join(",")}" would together trust every address; name the addresses of your proxies.`]
     : [];
 }
 
@@ -159,6 +159,6 @@ function problemWith(entry: string): string | null {
   const range = parseRange(entry);
   if (range === null)
     return `"${entry}" is neither an IP address, nor a CIDR range such as 10.0.0.0/8, nor the word unix.`;
-  if (range[1] === 0) return `"${entry}" would trust everyone; name the addresses of your proxies.`;
+  if (range[1] === 0) return `"${entry}" would trust every address; name the addresses of your proxies.`;
   return null;
 }

@@ -3,9 +3,9 @@ import { isExactNumber } from "../exact-numbers.ts";
 import { shownName, suggestion } from "./nearest.ts";
 import { withoutCredentials } from "./urls.ts";
 
-/** Any value, as far as it has members. */
+/** An object with any members. */
 export type Members = Readonly<Record<string, unknown>>;
-/** Returns the mistake in a value and what it has to be. Returns null if it is right. */
+/** Returns a sentence that says what the value has to be. Returns null if the value is right. */
 export type ValueCheck = (value: unknown) => string | null;
 /** The members that an object may have, each with its check. */
 export type Checks = Readonly<Record<string, ValueCheck>>;
@@ -42,8 +42,8 @@ export interface Mistake<Said> {
 declare const nothing: unique symbol;
 
 /**
- * Options with these names and no others. For inferred types, the compiler accepts any name next to a right one. With this type, it says
- * that something is not assignable to `Mistake<"there is no uniqe; did you mean unique?">`.
+ * Options with these names and no others. For inferred types, the compiler accepts unknown names next to a known one. With this type, it
+ * reports that a value is not assignable to `Mistake<"there is no uniqe; did you mean unique?">`.
  */
 export type Only<O, Allowed> = Allowed &
   O & { readonly [K in Exclude<keyof O, keyof Allowed>]: Mistake<ThereIsNo<K, keyof Allowed>> } & Within<
@@ -81,13 +81,13 @@ const seeing = new WeakSet<ValueCheck>();
 
 /** Returns the same check for a possible secret. Its message shows the type of the value, never the content. */
 export function unseen(check: ValueCheck): ValueCheck {
-  // A separate function, because the other check may be used for a visible value.
+  // A new function, because the same check may also be used for a value that is not secret.
   const own: ValueCheck = (value) => check(value);
   blind.add(own);
   return own;
 }
 
-/** Returns the same check for a word or a formatted text. Its message shows the given text. No secret belongs there. */
+/** Marks the check of a word or a formatted text. Its message shows the given text, because no secret is expected there. */
 export function seen(check: ValueCheck): ValueCheck {
   seeing.add(check);
   return check;
@@ -104,7 +104,7 @@ export function shownWithoutText(value: unknown): string {
   return isText(value) ? describeType(value) : shown(value);
 }
 
-/** Does the same without a list of mistakes, because it runs for every reply of a handler. */
+/** Returns true if there are no mistakes. Creates no list, because it runs for every reply of a handler. */
 function isRight(value: Members, checks: Checks): boolean {
   for (const name in value) if (!Object.hasOwn(checks, name)) return false;
   for (const name in checks) if (checks[name]!(value[name]) !== null) return false;
@@ -162,7 +162,7 @@ export function together(mistakes: readonly string[]): string | null {
   return mistakes.length === 0 ? null : mistakes.join("; ");
 }
 
-/** Returns the mistakes as the end of a message. */
+/** Joins the mistakes to the end of a message, with a full stop or a question mark. */
 export function sentence(mistakes: readonly string[]): string {
   const all = mistakes.join("; ");
   return all.endsWith("?") ? all : `${all}.`;
@@ -247,7 +247,7 @@ export function isText(value: unknown): value is string {
 }
 
 /**
- * Returns a value of an author, without secrets, for a message. Shows no content of objects, and no user, password or parameters of a URL.
+ * Formats a declared value for a message, without secrets. Shows no content of objects, and no user, password or parameters of a URL.
  */
 export function shown(value: unknown): string {
   if (value === undefined) return "missing";
@@ -275,7 +275,7 @@ export function isStrange(value: Members, knownNames: readonly string[]): boolea
   return isOfClass(value) && !knownNames.some((name) => name in value);
 }
 
-/** Returns true for an object of a class if a copy would lose members that its class computes. */
+/** Returns true for an instance of a class if a copy of it would lose members, for example accessors of the class. */
 export function isStrangeToCopy(value: Members, knownNames: readonly string[]): boolean {
   if (!isOfClass(value)) return false;
   const members = knownNames.filter((name) => name in value && !(name in Object.prototype));

@@ -33,7 +33,7 @@ function isLike(name: string, found: string): boolean {
   return distance(name, found) <= Math.max(1, Math.floor(found.length / 3));
 }
 
-/** Returns true for a beginning, such as `max` for `maxLength`. Another library or an older version may use it. */
+/** Returns true if one name begins with the other: `max` and `maxLength`. Another library or an older version may use the short name. */
 function isBeginning(name: string, found: string): boolean {
   return name.length > 2 && (found.startsWith(name) || name.startsWith(found));
 }

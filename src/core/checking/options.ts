@@ -26,7 +26,7 @@ export function requireOptions<Options extends object>(
   throw new DeclarationError(of === undefined ? mistakes : mistakes.map((mistake) => `${of}: ${mistake}`));
 }
 
-/** Throws `DeclarationError` with all wrong arguments, and those after the last one, which would be ignored. */
+/** Throws `DeclarationError` that lists all wrong arguments and all extra ones. Extra arguments would be ignored. */
 export function requireArguments(of: string, values: ArrayLike<unknown>, checks: Checks): void {
   const names = Object.keys(checks);
   const mistakes = names.flatMap((name, at) => {
@@ -41,7 +41,7 @@ export function requireArguments(of: string, values: ArrayLike<unknown>, checks:
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
 }
 
-/** Does the same for a function without options: a given name would be ignored. */
+/** Throws `DeclarationError` if a function without options gets an argument. The argument would be ignored. */
 export function requireNoOptions(options: readonly never[]): void {
   if (options.length > 0) throw new DeclarationError(["it takes no options; leave them out"]);
 }

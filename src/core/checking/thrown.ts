@@ -20,7 +20,7 @@ export function shownThrown(thrown: unknown): string {
   return read(() => shown(thrown)) ?? "an object that cannot be read";
 }
 
-/** Returns true if it is of this class. */
+/** Returns true if a thrown value is an instance of this class. */
 export function isThrown<T>(thrown: unknown, kind: abstract new (...parameters: never[]) => T): thrown is T {
   try {
     return thrown instanceof kind;
@@ -29,7 +29,7 @@ export function isThrown<T>(thrown: unknown, kind: abstract new (...parameters: 
   }
 }
 
-/** Reads a text of a thrown value. Other code may throw anything, so that reading may throw again or return any value. */
+/** Reads a text of a thrown value. Returns null if reading throws or gives no text. Other code may throw any value. */
 function read(text: () => unknown): string | null {
   try {
     const found = text();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { sentenceWithoutCredentials, withoutCredentials } from "./urls.ts";
 
-test("leaves out user, password and parameters of a URL, also of one that is malformed", () => {
+test("leaves out user, password and parameters of a URL, even of a malformed one", () => {
   const rows = [
     ["postgres://app:hunter2@db/x", "postgres://…@db/x"],
     ["postgres://app:hunter2-/#@x@db.example/shop?password=y", "postgres://…@db.example/shop…"],
@@ -15,7 +15,7 @@ test("leaves out user, password and parameters of a URL, also of one that is mal
   for (const [text, shown] of rows) assert.equal(withoutCredentials(text), shown);
 });
 
-test("leaves them out of each URL in a sentence", () => {
+test("leaves out user, password and parameters of each URL in a sentence", () => {
   const sentence = "sorts names postgres://a:b@c/d?e, and ann@example.com asks\nhttps://x.example/?y to end";
 
   assert.equal(

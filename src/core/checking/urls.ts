@@ -1,4 +1,4 @@
-/** A text that may be a URL, without its user, password and parameters. */
+/** Returns a text that may be a URL, without its user, password and parameters. */
 export function withoutCredentials(text: string): string {
   const start = text.indexOf("://") + 3;
   if (start < 3) return text;
@@ -8,7 +8,7 @@ export function withoutCredentials(text: string): string {
   return text.slice(0, start) + (end === -1 ? rest : `${rest.slice(0, end)}…`);
 }
 
-/** The same for each URL in a sentence. */
+/** Does the same for each URL in a sentence. */
 export function sentenceWithoutCredentials(sentence: string): string {
   return sentence.includes("://") ? sentence.split(/(\s)/).map(withoutCredentials).join("") : sentence;
 }

@@ -17,8 +17,8 @@ const password = "lètmein änd stay";
 
 const long = `${"p".repeat(71)}é and more than bcrypt reads`;
 
-// The first two are the test vectors of Argon2's reference implementation. The named systems made theirs: Django 3.2, passlib 1.7,
-// argon2-cffi 21.1 and bcrypt 3.2 as in Debian, and Python's hashlib, used like Django 4 for its scrypt.
+// The first two are the test vectors of Argon2's reference implementation. The named systems made the others: Django 3.2, passlib 1.7,
+// argon2-cffi 21.1 and bcrypt 3.2 as in Debian. Python's hashlib made the scrypt hash of Django 4.
 const imported: { what: string; hash: string; password: string }[] = [
   {
     what: "argon2id",
@@ -219,14 +219,14 @@ test("never throws while verifying, for any stored text", async () => {
 test("recognizes the most common passwords, in any case", () => {
   for (const guess of ["password", "12345678", "PassWord1", "iloveyou", "qwertyuiop", "trustno1"])
     assert.equal(isCommonPassword(guess), true, guess);
-  // Ranks 20,000, 50,000, 90,000 and 100,000 of those that are long enough.
+  // Ranks 20,000, 50,000, 90,000 and 100,000 of the passwords that are long enough.
   for (const guess of ["sr20dett", "treetrun", "35543554", "smokey24"])
     assert.equal(isCommonPassword(guess), true, guess);
   for (const own of ["tr0ub4dor&3x", "12345678\n12345679", "", "assword", "\npassword\n"])
     assert.equal(isCommonPassword(own), false, own);
 });
 
-test("keeps the list small and fast, and takes almost no good password for a common one", () => {
+test("keeps the list of common passwords small and fast, and refuses almost no random password", () => {
   const random = Array.from({ length: 2000 }, () => randomBytes(12).toString("base64"));
   const start = process.cpuUsage();
 
@@ -238,7 +238,7 @@ test("keeps the list small and fast, and takes almost no good password for a com
   assert.ok(statSync(new URL("./common-passwords.bin", import.meta.url)).size < 300_000);
 });
 
-test("packs the list to the same bytes in any order and case", () => {
+test("packs common passwords to the same bytes in any order and case", () => {
   const words = Array.from({ length: 500 }, (_, at) => `password ${at}`);
 
   const packed = packCommonPasswords(words);
@@ -265,7 +265,7 @@ const costs: [text: string, taken: boolean][] = [
 ];
 
 for (const [text, taken] of costs) {
-  test(`parses a cost of ${text} as ${taken ? "one that hashes of it are verified by" : "none"}`, () => {
+  test(`${taken ? "accepts" : "refuses"} ${text} as the cost of a password hash`, () => {
     const cost = parsePasswordCost(text);
 
     assert.equal(cost !== null, taken);

@@ -65,7 +65,7 @@ export async function verifyPassword(hash: string, password: string): Promise<bo
   }
 }
 
-/** Returns true if the hash should be replaced at the next login: it has another format, or another cost, whose time would reveal it. */
+/** Returns true if the next login should replace the hash: its format or cost differs, so the time of a login would reveal the account. */
 export function needsUpgrade(hash: string, cost: PasswordCost = usualCost): boolean {
   return !hash.startsWith(formatPrefix(cost));
 }
@@ -84,7 +84,7 @@ function readHash(hash: string): PasswordCheck | null {
   return null;
 }
 
-/** A PHC string. Django writes its name before it. */
+/** A PHC string. Django writes `argon2` before it. */
 const argon2: Format = {
   read(hash) {
     const phc = hash.startsWith("argon2$") ? hash.slice("argon2".length) : hash;
@@ -142,7 +142,7 @@ const phcScrypt: Format = {
   },
 };
 
-/** The formats `$2a$`, `$2b$` and `$2y$`. Django writes its name before it, and hashes the digest of the password for `bcrypt_sha256`. */
+/** The formats `$2a$`, `$2b$` and `$2y$`. Django writes `bcrypt$` before it, or `bcrypt_sha256$` if it hashes the password's digest. */
 const bcrypt: Format = {
   read(hash) {
     const found = /^(bcrypt\$|bcrypt_sha256\$)?(\$2[aby]\$(\d{2})\$[./A-Za-z0-9]{53})$/.exec(hash);

@@ -6,7 +6,7 @@ import { makeSealing } from "./sealing.ts";
 const [key, older] = [randomBytes(32), randomBytes(32)];
 const sealing = makeSealing([key]);
 
-test("opens what it sealed, for the same name only", () => {
+test("opens a sealed text only for the same name", () => {
   const text = sealing.seal(Buffer.from("secret"), "factor 1");
 
   assert.equal(sealing.open(text, "factor 1")?.toString(), "secret");
@@ -17,7 +17,7 @@ test("seals the same bytes differently each time", () => {
   assert.notEqual(sealing.seal(Buffer.from("secret"), "a"), sealing.seal(Buffer.from("secret"), "a"));
 });
 
-test("opens what an older secret sealed, and nothing of a foreign one", () => {
+test("opens a text sealed with an older secret, but not with an unknown one", () => {
   const text = makeSealing([older]).seal(Buffer.from("secret"), "a");
 
   assert.equal(makeSealing([key, older]).open(text, "a")?.toString(), "secret");

@@ -6,13 +6,13 @@ const TAG_BYTES = 16;
 
 /** Encrypts small values that must be readable later, under the server's secret. */
 export interface Sealing {
-  /** Encrypts bytes. `about` names what they belong to: the text opens for the same name only. */
+  /** Encrypts bytes. `about` names the thing that they belong to. `open` needs the same name. */
   seal(bytes: Uint8Array, about: string): string;
   /** Returns the bytes. Returns null if the text was not sealed for `about` under this secret or an older one. */
   open(text: string, about: string): Buffer | null;
 }
 
-/** Encrypts with AES-256-GCM. `keys` are derived from the server's secrets for one purpose: the first one seals, all open. */
+/** Encrypts with AES-256-GCM. `keys` are derived from the server's secrets for one purpose: `seal` uses the first one, `open` tries all. */
 export function makeSealing(keys: readonly Buffer[]): Sealing {
   return {
     seal(bytes, about) {

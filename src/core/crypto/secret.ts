@@ -50,8 +50,8 @@ export class Secret {
   }
 
   /**
-   * Derives the same key from the oldest secret. For stored values that do not show their secret. It stays the same when a new secret is
-   * added.
+   * Derives the same key from the oldest secret, for stored values that do not record which secret made them. The key stays the same when a
+   * new secret is added.
    */
   deriveOldest(purpose: string): Buffer {
     return this.deriveEach(purpose).at(-1)!;

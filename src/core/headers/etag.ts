@@ -33,7 +33,7 @@ export function listsStrong(etags: ETags, strong: readonly string[], part: (quot
   return etags.some(({ weak, quoted }) => !weak && tags.has(part(quoted)));
 }
 
-/** Returns true if both are equal by weak comparison: the same for a reader. */
+/** Returns true if both are equal by weak comparison (RFC 9110 §8.8.3.2). */
 export function sameWeak(one: ETag, strong: string): boolean {
   return one.quoted === strong;
 }

@@ -81,7 +81,7 @@ for (const [name, parse] of Object.entries(parsers)) {
   });
 }
 
-test("returns parameters or a problem from parseQuery", () => {
+test("throws no error except invalid_query in parseQuery", () => {
   const piece = fc.constantFrom("%", "%2", "%41", "%ff", "%c3%a9", "+", "&", "=", "a", "é", "[", "\ud800");
   fc.assert(
     fc.property(
@@ -97,7 +97,7 @@ test("returns parameters or a problem from parseQuery", () => {
   );
 });
 
-test("reads in parseQuery what URLSearchParams writes", () => {
+test("parses in parseQuery every query that URLSearchParams writes", () => {
   fc.assert(
     fc.property(
       fc.array(

@@ -1,11 +1,12 @@
 import { isText, seen, shown } from "../checking/members.ts";
 
-/** Schemes whose pages have no origin that a browser sends: it is `null`, or there are no pages. */
+/** Schemes that are refused. Browsers send `null` as the origin of their pages, or they have no pages. */
 const WITHOUT_PAGES = new Set(["about", "blob", "data", "file", "ftp", "javascript", "ws", "wss"]);
 
 /**
- * Parses an origin and returns it as browsers write it in `Origin` (RFC 6454 §6.2): `https://app.example`, or that of an app or extension,
- * such as `capacitor://localhost`. Returns null if it has a path, is a pattern, or no page can have it.
+ * Parses an origin and returns it as browsers write it in `Origin` (RFC 6454 §6.2): `https://app.example`, or the origin of an app or an
+ * extension, such as `capacitor://localhost`. Removes the path of a web address. Returns null for a pattern, for the address of an app with
+ * a path, and for an origin that no page can have.
  */
 export function parseOrigin(text: string): string | null {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase();

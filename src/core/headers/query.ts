@@ -10,7 +10,7 @@ export type QueryParameter = readonly [name: string, value: string];
 export function parseQuery(query: string): readonly QueryParameter[] {
   if (query === "") return NONE;
   const parameters: QueryParameter[] = [];
-  // Most queries contain no encoding, and one check shows it for all parameters.
+  // Most queries contain no encoded character. One check finds this out for all parameters.
   const read = ENCODED.test(query) ? decode : asItIs;
   // Splitting the text would double the cost, because V8 stores each part in its table of strings.
   for (let start = 0, end = 0, equals = -1; start <= query.length; start = end + 1) {

@@ -20,8 +20,7 @@ const knownFlags = 0b11;
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[^\s,]*)?$/;
 
 /**
- * Parses the two headers. `tracestate` is ignored without a valid `traceparent`, and an invalid one does no harm. Returns null if there is
- * no trace.
+ * Parses the two headers. Returns null if `traceparent` is not valid. An invalid `tracestate` is ignored.
  */
 export function parseTraceContext(traceparent: string, tracestate: string | undefined): TraceContext | null {
   const found = form.exec(traceparent);
@@ -44,7 +43,7 @@ function isZero(digits: string): boolean {
   return /^0+$/.test(digits);
 }
 
-/** The most members of a list. */
+/** Maximum number of members of a list. */
 const maxMembers = 32;
 
 /** The length that every system must forward. */

@@ -1,6 +1,6 @@
 /**
- * Returns a path of this service as a link. A path may come from the request, and browsers read `//host` and `/\host` as other sites (URL
- * standard §4.4). A dot before it makes it a path in any case.
+ * Returns a path of this service as a link. The caller may have chosen the path, and browsers read `//host` and `/\host` as addresses of
+ * other sites (URL standard §4.4). They read `/.//host` as a path.
  */
 export function linkTo(path: string): string {
   const plain = path.replaceAll("\\", "%5C");

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-/** A file for pages. It is next to this module, and in a build next to its chunk. */
+/** A file for pages. It is next to this module. In a build, it is next to the chunk that contains this module. */
 export interface Asset {
   readonly text: string;
   /** The file name in its address: `page.0123456789ab.css`. */
@@ -44,7 +44,7 @@ function read(file: "page.css" | "page.js" | "passkeys.js"): Asset {
   return buildAsset(name, kind === "css" ? "css" : "js", text);
 }
 
-/** Returns a file. A changed file has a different name, so caches keep each for a year. */
+/** Names a file after its content. A changed file gets a different name, so caches may keep each file for a year. */
 function buildAsset(name: string, kind: "css" | "js", text: string): Asset {
   const type = kind === "css" ? "text/css; charset=utf-8" : "text/javascript; charset=utf-8";
   return { name: `${name}.${hash("sha256", text, "hex").slice(0, 12)}.${kind}`, type, text };

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { html, Markup } from "./markup.ts";
 
-test("inserts values as text, and markup as markup", () => {
+test("escapes values, and inserts markup unchanged", () => {
   const hostile = `</p><script>alert("1")</script>&'`;
 
   const page = html`<p title="${hostile}">${hostile} ${[html`<b>${1}</b>`, null, undefined, "<"]}</p>`;

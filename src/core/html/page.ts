@@ -19,7 +19,7 @@ export interface PageParts {
   readonly root: boolean;
   /** The content of the head after the title: style and script. */
   readonly head: PageContent;
-  /** The path to this page, outermost first. Each step has its text, and its address if it can be opened. The root comes before them. */
+  /** The steps to this page after the root, outermost first. Each has its text, and its address if the caller can open it. */
   readonly crumbs: readonly (readonly [text: string, path: string | null])[];
   /** The content at the end of the bar. */
   readonly tools?: PageContent;

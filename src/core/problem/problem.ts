@@ -86,7 +86,7 @@ export class Problem extends Error {
     this.#options = options;
   }
 
-  /** Returns the same problem for a part of the body. Its issues are below this pointer. */
+  /** Returns the same problem for a part of the body. `pointer` is added before the pointers of its issues. */
   below(pointer: string): Problem {
     return this.at((each) => pointer + each);
   }

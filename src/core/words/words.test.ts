@@ -35,7 +35,7 @@ const rows: readonly (readonly [text: string, words: readonly string[]])[] = [
 for (const [text, words] of rows)
   test(`finds the words of ${JSON.stringify(text)}`, () => assert.deepEqual(splitWords(text), words));
 
-test("folds a folded text to itself", () => {
+test("does not change a folded text", () => {
   for (let code = 1; code < 0x3_0000; code++) {
     if (code >= 0xd800 && code < 0xe000) continue;
     const [word] = splitWords(String.fromCodePoint(code));
@@ -56,7 +56,7 @@ test("handles a hundred thousand marks on one letter quickly", () => {
   }
 });
 
-test("folds a folded text to itself, for all marks after a letter", () => {
+test("does not change a folded text with any marks after a letter", () => {
   for (const letter of ["e", "か", "ह", "한"])
     for (const marks of ["\u3099", "\u3099\u0301", "\u0316\u0301\u093f", "\u0301".repeat(70), "\u034f\u3099"]) {
       const [word] = splitWords(`${letter}${marks}x`);
@@ -66,7 +66,7 @@ test("folds a folded text to itself, for all marks after a letter", () => {
     }
 });
 
-test("changes the version if the rules for words change, so that stores index again", () => {
+test("has a new version if the rules for words change, so that stores index again", () => {
   const digest = hash("sha256", JSON.stringify(rows.map(([text]) => splitWords(text)))).slice(0, 12);
 
   assert.deepEqual({ [WORDS_VERSION]: digest }, { 2: "bfcb62949dfe" });

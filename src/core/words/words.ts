@@ -3,12 +3,12 @@ import { composed } from "../crypto/composed.ts";
 /** The maximum number of characters (code points) of a word. The rest is ignored, because databases limit the length of keys. */
 const MAX_WORD_LENGTH = 500;
 
-/** Increase it if `splitWords` returns other words for a text. Stores then index their words again. */
+/** Increase this number if `splitWords` returns other words for a text. Stores then index their words again. */
 export const WORDS_VERSION = 2;
 
 /**
- * Matches all marks, except those on letters of scripts other than Latin, Greek and Cyrillic. There they make a different word (が, हि).
- * Such letters are captured with their marks, up to the joiner that `composed` inserts after thirty of them.
+ * Matches all marks. In scripts other than Latin, Greek and Cyrillic, a mark makes a different word (が, हि). So the pattern captures
+ * letters of these scripts with their marks, up to the joiner that `composed` inserts after thirty marks.
  */
 const accents = /((?:[\p{L}--[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]][\p{M}--\u034f]*)+)|\p{M}+/gv;
 /** Matches characters that select a form of another character, or that separate marks. */

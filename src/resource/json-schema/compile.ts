@@ -8,7 +8,7 @@ import type { JSONSchema } from "./types.ts";
 
 /**
  * Compiles a JSON Schema (2020-12) to a check. Adds to `mistakes` each part of the schema that is wrong or not supported, with its
- * location. A keyword without effect would accept values that its author meant to refuse.
+ * location. If it ignored a keyword, it would accept values that the author wants to refuse.
  */
 export function compile(schema: unknown, mistakes: string[], place = ""): Checker {
   if (!isObject(schema)) {
@@ -60,7 +60,7 @@ const aType: ValueCheck = (value) => {
     : `it has to be one of ${Object.keys(types).join(", ")}, or a list of them`;
 };
 
-/** Checks the type first, and the rest only if the type is right. Other messages about a wrong type would confuse. */
+/** Checks the type first, and the rest only if the type is right. More messages about a value of a wrong type would confuse the caller. */
 function ofType(type: unknown, rest: Checker, mistakes: string[], place: string): Checker {
   if (type === undefined) return rest;
   const wrong = aType(type);
@@ -134,7 +134,7 @@ function alternatives(schema: JSONSchema, name: string, mistakes: string[], plac
   return [() => NONE];
 }
 
-/** If the constants of one alternative show that it is meant, reports the mistakes of that alternative. */
+/** Checks alternatives. If none matches, but the constants of exactly one match, reports the mistakes of that one. */
 function ofAlternatives(schema: JSONSchema, name: "anyOf" | "oneOf", mistakes: string[], place: string): Checker {
   const checkers = alternatives(schema, name, mistakes, place);
   const meant = ((schema[name] ?? []) as readonly unknown[]).map((each) => collectConstants(each));

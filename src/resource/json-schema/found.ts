@@ -12,7 +12,7 @@ export interface LocatedMistake {
 /** Returns the mistakes in a value. */
 export type Checker = (value: unknown) => readonly LocatedMistake[];
 
-/** No mistakes. One list for all, so that a valid value costs no memory. */
+/** The empty list of mistakes. All checks share it, so that a valid value needs no memory. */
 export const NONE: readonly LocatedMistake[] = [];
 
 export function found(code: string, message: string): readonly LocatedMistake[] {

@@ -47,7 +47,7 @@ const ofObjects =
   (value) =>
     isObject(value) ? check(value) : NONE;
 
-/** Formats that are checked, each by the field of that name. */
+/** The supported formats. The parser of a field checks each one. */
 const formats: Readonly<Record<string, (value: unknown) => unknown>> = {
   "date-time": dateTime().kind.parse,
   date: date().kind.parse,
@@ -178,7 +178,7 @@ function compileChoice(allowed: readonly unknown[]): Checker {
       : found("invalid", message);
 }
 
-/** Returns true if two values are equal. The order of members does not matter (JSON Schema 2020-12 §4.2.2). */
+/** Returns true if any two of the values are equal. The order of members does not matter (JSON Schema 2020-12 §4.2.2). */
 function hasTwins(values: readonly unknown[]): boolean {
   return new Set(values.map(sortedText)).size < values.length;
 }

@@ -1,4 +1,4 @@
-/** A JSON Schema (2020-12). Its types follow from it if it is written in place or `as const`. */
+/** A JSON Schema (2020-12). The types of its values follow from it if it is written in place or `as const`. */
 export type JSONSchema = Readonly<Record<string, unknown>>;
 
 /** The type of the values that a JSON Schema accepts; `unknown` if the schema is not known at compile time. */

@@ -27,7 +27,7 @@ export interface FieldOptions<T> {
   readonly writeOnly?: boolean;
   /** True if the field is passed to the mount's `beforeWrite` and not stored. Only together with `writeOnly`. */
   readonly transient?: boolean;
-  /** True if the field is like a password: from another host it is accepted only over TLS, as at logins. Only together with `writeOnly`. */
+  /** True for a field like a password. A caller on another host must send it over TLS, as at logins. Only together with `writeOnly`. */
   readonly confidential?: boolean;
   /** True if no two records may have the same value. `"case-insensitive"` also compares without case. */
   readonly unique?: boolean | "case-insensitive";
@@ -45,11 +45,11 @@ export interface FieldOptions<T> {
   readonly generated?: (context: DraftContext) => T;
   /** True to generate the value again at each write of the record. Only together with `generated`. */
   readonly regenerated?: boolean;
-  /** The previous name of the field. Its stored values are moved. */
+  /** The previous name of the field. Its stored values become values of this field. */
   readonly renamedFrom?: string;
   /**
-   * Converts existing values that are not null, once: if the field changes its type or its name, and for values that it would no longer
-   * accept. A function, or an expression of the database over its old columns.
+   * Converts existing values that are not null, once. Needed if the field changes its type or its name, or no longer accepts some values. A
+   * function, or an SQL expression for each database over the old columns.
    */
   readonly convert?: ((old: unknown) => T | null) | { readonly sqlite?: string; readonly postgres?: string };
   /** The value for existing records without one, if the field requires it: a value, or a function of the old record. */
@@ -119,7 +119,7 @@ export interface Kind<T> {
   readonly options?: Checks;
 }
 
-/** Returns the largest number of characters of a value written as JSON. Each read and write of a value takes time. */
+/** Returns the largest number of characters of a value written as JSON. It limits the time of each read and write. */
 export function longestJSON({ maxLength = 2 ** 16 }: Pick<Kind<unknown>, "maxLength">): number {
   return maxLength;
 }
@@ -193,8 +193,8 @@ export function defineField<T, const O extends FieldOptions<T>>(
 }
 
 /**
- * Converts values in the options to the values that they would be if they were sent. A value that the kind refuses is reported with the
- * declaration.
+ * Parses `default` and `backfill` as if a caller had sent them. A value that the kind refuses stays unchanged, and the resource reports
+ * it.
  */
 function asRead<T, O extends FieldOptions<T>>(kind: Kind<T>, options: O): O {
   if (typeof options !== "object" || options === null) return options;

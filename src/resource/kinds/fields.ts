@@ -95,7 +95,7 @@ const textOptions: OwnChecks<TextOptions> = {
   ),
 };
 
-/** Counts characters as code points. Does not count a text that cannot be longer than `max`. */
+/** Counts characters as code points. Skips the loop for an empty text and for one code unit. */
 function countCharacters(value: string, max: number): number {
   if (value.length === 0) return 0;
   if (value.length <= max && value.length < 2) return value.length;

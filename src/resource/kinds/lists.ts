@@ -67,7 +67,7 @@ export function findMemberField(kind: Kind<unknown>): Field | undefined {
   return members.get(kind);
 }
 
-/** Its members and their number are limited separately. */
+/** Maximum length of a list as JSON. The number and the length of its members have their own limits. */
 const MAX_CHARACTERS = 2 ** 20;
 
 function arrayOptions({ minItems = 0 }: ArrayOptions<unknown>): OwnChecks<ArrayOptions<unknown>> {

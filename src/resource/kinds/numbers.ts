@@ -186,7 +186,7 @@ function decimalField(options: DecimalOptions<string | number>): Field {
     throw new DeclarationError([`decimal: maximum is ${maximum}; it has to be minimum (${minimum}) or more`]);
   if (options.json === "number" && Math.max(largest, -smallest) > MOST_IN_A_DOUBLE)
     throw new DeclarationError([
-      `decimal: with json: "number" minimum ${minimum} and maximum ${maximum} may have at most fifteen digits, including those after the point (${scale}), because every program reads so many exactly; make them smaller, or leave json out`,
+      `decimal: with json: "number" minimum ${minimum} and maximum ${maximum} may have at most fifteen digits, including those after the point (${scale}), because every program reads fifteen digits exactly; make them smaller, or leave json out`,
     ]);
   const parse = (value: unknown): string | Flaw => {
     if (typeof value !== "string") return new Flaw("invalid", 'A decimal number as text is required, like "12.50".');
@@ -205,7 +205,7 @@ function decimalField(options: DecimalOptions<string | number>): Field {
   return defineField<unknown, FieldOptions<unknown>>(kind, options);
 }
 
-/** Fifteen digits, as a whole number of the smallest unit. */
+/** The largest number with fifteen digits, in units of the last digit. A double represents it exactly. */
 const MOST_IN_A_DOUBLE = 999_999_999_999_999;
 
 /** Makes the field of the same amount as a number. `parse` reads its text. */

@@ -54,9 +54,9 @@ export interface StandardOptions<T, C extends ColumnType = ColumnType> extends F
 const MAX_DEPTH = 100;
 
 /**
- * Declares a field that a schema of another library reads. The schema's output is stored and shown, so the schema must accept its output
- * unchanged: a change of another field reads the whole record. The schema must be synchronous. The resource reports one that returns a
- * promise. If the schema throws or its output does not fit the column, this is an error (500) and nothing is written.
+ * Declares a field that a schema of another library reads. The schema's output is stored and shown. The schema must accept its own output
+ * unchanged, because a change of another field parses the whole record again. The schema must be synchronous: the resource reports a schema
+ * that returns a promise. If the schema throws or its output does not fit the column, the response is 500 and nothing is written.
  *
  * @example
  * ```ts
@@ -129,7 +129,7 @@ function trialMistakes(schema: StandardSchema, kind: Kind<unknown>, options: Sta
     return `standard: the schema throws${cause instanceof Error ? `: ${cause.message}` : ""}`;
   }
   if (sample === undefined) return null;
-  // A mistake in the sample is reported like that of any field.
+  // The resource reports a mistake in the sample, as for any field.
   if (ownValueMistakes("example", { kind, options }, sample).length > 0) return null;
   const read = kind.parse(sample);
   return isDeepStrictEqual(kind.parse(read), read)
@@ -188,7 +188,7 @@ function readAs(type: ColumnType, value: unknown): unknown {
 function isJSON(value: unknown, depth: number): boolean {
   if (isText(value) || typeof value === "boolean" || Number.isFinite(value) || isExactNumber(value)) return true;
   if (typeof value !== "object" || depth === 0) return false;
-  // A null inside another value is a value. A null alone is that of an optional field.
+  // JSON can contain null. But null as the whole value stands for an empty optional field.
   const isPart = (part: unknown): boolean => part === null || isJSON(part, depth - 1);
   if (Array.isArray(value)) return value.every(isPart);
   if (value === null || !isPlain(value)) return false;

@@ -3,7 +3,7 @@ import { shownName, suggestion } from "../../core/checking/nearest.ts";
 import type { Fields, ResourceDeclaration } from "../declaration.ts";
 import type { Field } from "../kinds/field.ts";
 
-/** Returns the mistakes in the table options of a resource: over an existing table, or over one of our own, which has no such options. */
+/** Returns the mistakes in the table options of a resource. Only a resource with an existing table may have such options. */
 export function tableMistakes(declaration: ResourceDeclaration<Fields>): readonly string[] {
   const { table, id = "integer" } = declaration;
   if (table !== undefined) return mistakesOver(declaration, table);
