@@ -14,7 +14,7 @@ export function exportedColumns(mount: MountInPlace): readonly string[] {
   return [id!, ...listPathParameters(mount), ...others];
 }
 
-/** Returns all records of a resource by their ids, a page at a time. Fields that are never shown are left out. */
+/** Returns all records of a resource in the order of their ids, a page at a time. Leaves out fields that are never shown. */
 export async function* exportRecords(store: Store, mount: MountInPlace): AsyncGenerator<readonly ExportedRecord[]> {
   const columns = exportedColumns(mount);
   for await (const rows of loadPages(store, mount.collection, PAGE)) {
@@ -30,7 +30,7 @@ export async function* exportRecords(store: Store, mount: MountInPlace): AsyncGe
   }
 }
 
-/** Returns the ids of all parents of each record: its column has the nearest one, whose column has the next. */
+/** Returns the ids of all parents of each record. The record has the id of its parent, and the parent has the id of the next one. */
 async function placesOfEach(
   store: Store,
   { resource: { parentColumn }, parent }: MountInPlace,

@@ -10,7 +10,7 @@ export interface Task<T> {
   run(): Promise<T>;
   /** Returns the transaction to write instead of the task's own. */
   adjust(transaction: Transaction): Transaction;
-  /** Called if the task's changes were accepted in a trial. */
+  /** Called in a dry run if the database would accept the task's changes. */
   tried(): void;
   /** Called if none of several tasks could be written and the cause is unknown. */
   failed(error: unknown): void;
@@ -18,11 +18,11 @@ export interface Task<T> {
 
 /** How several tasks are written. */
 export interface Together {
-  /** Returns changes that are added to every transaction: the progress so far, in the order of the tasks. */
+  /** Returns changes that are added to every transaction. They store the progress: all tasks up to this position are done. */
   after(place: number): readonly Change[];
   /**
-   * The name of a `require` in the transaction that always fails, so that everything is tried and nothing is written. Null if it is
-   * written.
+   * For a dry run, the name of a `require` in these changes that always fails. So the database checks every change and writes none. Null
+   * to write the changes.
    */
   readonly dryRun: string | null;
 }
@@ -33,8 +33,8 @@ export interface GatheringStore {
   /** Returns the UUID of the record that the current task creates. Returns null if it has none, and outside of a task. */
   uuid(): string | null;
   /**
-   * Runs tasks concurrently and writes their changes in one transaction. If the database refuses changes, their task gets the refusal, and
-   * the others are written without it.
+   * Runs tasks concurrently and writes their changes in one transaction. If the database refuses the changes of a task, the task gets the
+   * refusal, and the other tasks are written without it.
    */
   together<T>(tasks: readonly Task<T>[], how: Together): Promise<readonly T[]>;
 }
@@ -68,7 +68,7 @@ interface WaitingTransaction {
   reject(error: unknown): void;
 }
 
-/** Running tasks. When all of them wait or are done, their transactions are written. */
+/** Tasks that run at the same time. When each of them waits for its write or is done, the waiting transactions are written. */
 class Round {
   readonly #store: Store;
   readonly #how: Together;
@@ -100,7 +100,7 @@ class Round {
     void this.#write(waiting);
   }
 
-  /** Writes in order, as many together as possible: fewer after a refusal, and then more again. */
+  /** Writes the transactions in order, as many together as possible. After a refusal, fewer are written together, and then more again. */
   async #write(waiting: readonly WaitingTransaction[]): Promise<void> {
     let rest = waiting;
     try {
@@ -132,7 +132,7 @@ class Round {
   }
 }
 
-/** Joins the changes of all transactions. Positions in each one count the changes before it. */
+/** Joins the changes of all transactions. Shifts their references to other changes by the number of the changes before them. */
 function joined(waiting: readonly WaitingTransaction[]): readonly Change[] {
   const changes: Change[] = [];
   for (const { transaction } of waiting) {
@@ -142,7 +142,7 @@ function joined(waiting: readonly WaitingTransaction[]): readonly Change[] {
   return changes;
 }
 
-/** Moves references to the key of another change to its new position. A json column contains none. */
+/** Adjusts references to the key of another change (`KeyOf`), which is now `by` positions later. A json column contains no references. */
 function shifted(change: Change, by: number): Change {
   const shift = <T>(value: T): T => (isKeyOf(value) ? { ...value, keyOf: value.keyOf + by } : value);
   if (!("values" in change)) return change;
@@ -170,7 +170,7 @@ function tellTried(waiting: readonly WaitingTransaction[], outcome: Outcome): vo
   }
 }
 
-/** Returns the task whose change was refused, and its refusal. Returns null if it was none of them. */
+/** Returns the task whose change was refused, and its refusal. Returns null if the refused change belongs to no task. */
 function refusedIn(
   waiting: readonly WaitingTransaction[],
   outcome: Outcome,

@@ -3,10 +3,10 @@ import type { Key } from "../../door/stores.ts";
 import type { ImportLine } from "../users/import-users.ts";
 import { parseId, parseValue, type RecordReading } from "./read-record.ts";
 
-/** A line and its place in the order of the import, which is its number unless it waits. */
+/** A line and its position in the import order. This is its line number, or a number after the last line if the record waits for others. */
 export interface OrderedLine extends ImportLine {
   readonly place: number;
-  /** The fields that refer to a record behind it in any order. They are left out, and set at the end. */
+  /** The references to records that cannot come before this one. The record is created without them, and they are set at the end. */
   readonly late: readonly string[];
 }
 
@@ -16,26 +16,26 @@ export interface LateReference extends OrderedLine {
 }
 
 /**
- * The order in which the records of a file are imported. A record that refers to a later record of the file waits for the end. The order depends on
- * the file alone, so that an interrupted import finds it again.
+ * The order in which the records of a file are imported. A record that refers to a later record of the file waits until the whole file is
+ * read. The order depends only on the file, so a resumed import uses the same order.
  */
 export interface ImportOrder {
-  /** Gives the lines in their order. A line without a record is passed on in its place. */
+  /** Returns the lines in the import order. A line without a record keeps its position. */
   orderLines<L extends { readonly line: number }>(lines: AsyncIterable<ImportLine | L>): AsyncIterable<OrderedLine | L>;
-  /** The references that are left when all lines are given. */
+  /** Returns the references that are still missing after `orderLines` has returned all lines. */
   lateReferences(): readonly LateReference[];
-  /** The optional references of a record that lead to records which are given. */
+  /** Returns the optional references of a record whose targets were all returned by `orderLines` before. */
   givenReferences(record: ImportLine["record"]): readonly string[];
 }
 
 /** A field that refers to records of the same resource. */
 interface OwnReference {
   readonly name: string;
-  /** A record can be made without it. */
+  /** True if a record can be created without it. */
   readonly isOptional: boolean;
 }
 
-/** The references of a resource to itself: those that are columns, and lists. */
+/** Returns the references of a resource to itself, in columns and in lists. */
 function collectOwnReferences({ collection, links }: MountInPlace): readonly OwnReference[] {
   const columns = collection.columns.filter(({ references }) => references?.collection === collection.name);
   const lists = links.filter(({ to }) => to === collection.name);
@@ -51,14 +51,14 @@ export function importOrder(
   { isText, withIds }: Pick<RecordReading, "isText" | "withIds">,
 ): ImportOrder {
   const { resource } = mount;
-  // Newly assigned ids are not those of the file.
+  // If the service assigns new ids, a reference cannot name a record by its id in the file.
   const own = withIds ? collectOwnReferences(mount) : [];
   const orderedKeys = new Set<Key>();
   const waiting: WaitingLine[] = [];
   const late: LateReference[] = [];
   let last = 0;
 
-  /** The other records that each field refers to. A value that is wrong refers to none, and is refused in its place. */
+  /** Returns the other records that each field refers to. An invalid value refers to none, and is refused later with its line. */
   function collectTargets({ record, id }: Pick<WaitingLine, "record" | "id">): readonly Target[] {
     return own.flatMap((field) => {
       const value = record[field.name] ?? null;
@@ -127,8 +127,8 @@ interface Target {
 }
 
 /**
- * Orders records, so that each comes behind those that it refers to. A circle is cut at a record that can be made without its references to what is
- * left, whose fields are given beside it.
+ * Yields each record after the records that it refers to. If only records in a circle of references are left, yields one that can be
+ * created without the references that are still open. `late` has the names of these references.
  */
 function* inOrder(waiting: readonly WaitingLine[]): Generator<readonly [each: WaitingLine, late: readonly string[]]> {
   const ids = new Set(waiting.map(({ id }) => id));
@@ -153,7 +153,9 @@ function* inOrder(waiting: readonly WaitingLine[]): Generator<readonly [each: Wa
     return [...new Set(each.targets.flatMap(({ field, to }) => (left.get(each)!.has(to) ? [field] : [])))];
   }
 
-  /** The first record that can be made without what is left, or else the first one, which will be refused. */
+  /**
+   * Returns the first record that can be created without its open references. Otherwise returns the first record, which will be refused.
+   */
   function cut(): readonly [WaitingLine, readonly string[]] {
     while (!left.has(waiting[first]!)) first++;
     let at = first;

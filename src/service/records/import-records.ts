@@ -16,7 +16,7 @@ export const importsCollection: Collection = {
 };
 
 export interface RecordImportOptions extends Omit<RecordReading, "missing"> {
-  /** The identity of the file in its present state: an interrupted import of it is resumed. Null if it cannot be resumed. */
+  /** Identifies the file and its present content, so that an interrupted import of it is resumed. Null if it cannot be resumed. */
   readonly file: string | null;
   /** True to try everything and write nothing. */
   readonly dryRun: boolean;
@@ -34,8 +34,9 @@ export interface RecordImport {
    */
   orderLines<L extends { readonly line: number }>(lines: AsyncIterable<ImportLine | L>): AsyncIterable<OrderedLine | L>;
   /**
-   * Writes the accepted lines, in one transaction if possible, and returns the refused ones with their reasons. Reports a line that a rule
-   * refuses before anything is written, so that an import that is killed resumes after it. Throws if the service cannot continue.
+   * Writes the accepted lines, in one transaction if possible, and returns the refused ones with their reasons. Calls `tell` for a line
+   * that a rule refuses, before anything is written. So if the import is killed, the line was reported, and the import can resume after it.
+   * Throws if the service cannot continue.
    */
   add(
     lines: readonly (ImportLine | OrderedLine)[],
@@ -121,7 +122,10 @@ function choosePlace(read: { readonly line: number } | OrderedLine): number {
   return "place" in read ? read.place : read.line;
 }
 
-/** Returns the fields that a record is created without. A dry run writes nothing that a record could refer to. */
+/**
+ * Returns the fields that a record is created without. A dry run writes no record, so it also leaves out references to other records of the
+ * file.
+ */
 function lateFields(order: ImportOrder, line: ImportLine | OrderedLine, dryRun: boolean): readonly string[] {
   const late = "late" in line ? line.late : [];
   return dryRun ? [...late, ...order.givenReferences(line.record)] : late;
@@ -190,7 +194,10 @@ interface ProblemShown {
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
 }
 
-/** Restores the exported record: with its id, and the values that the service had set. `late` are references that are set later. */
+/**
+ * Returns the transaction that creates the record with its exported id and the exported values that callers may not send. Leaves out the
+ * references in `late`, which are set later.
+ */
 function withGiven(
   { collection, links }: MountInPlace,
   transaction: Transaction,
@@ -227,7 +234,7 @@ function lateTask(
     failed: () => undefined,
     async run() {
       const outcome = await store.write({ changes: lateChanges(mount, each, isText) });
-      // A refused record has already been reported.
+      // `missing`: the record itself was refused, which has already been reported.
       if (outcome.kind === "written" || outcome.kind === "missing") return null;
       const reasons = each.late.map(
         (name) => `${name}: There is no record with this id. The record was imported without it.`,

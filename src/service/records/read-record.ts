@@ -9,7 +9,7 @@ export interface RecordReading {
   readonly isText: boolean;
   /** True to take ids and other values of the service from the file. Otherwise the service sets them again. */
   readonly withIds: boolean;
-  /** The fields that are filled from the caller, if the caller is unknown. */
+  /** The fields whose default comes from the caller, if the import has no caller. Empty otherwise. */
   readonly missing: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export function readRecord(
 ): ReadRecord | { readonly reasons: readonly string[] } {
   const { fields, path, id: idKind } = mount.resource;
   const reasons: string[] = [];
-  // Has no prototype, so that a member "__proto__" is an unknown member like others.
+  // The object has no prototype, so that a member "__proto__" is an unknown member like any other.
   const body = Object.create(null) as Record<string, unknown>;
   const serverValues: Record<string, unknown> = {};
   const above = collectParents(mount);
@@ -65,7 +65,7 @@ export function readRecord(
   for (const [name, sent] of Object.entries(record)) {
     if (name === "id" || places.has(name) || (isText && sent === null)) continue;
     const field = Object.hasOwn(fields, name) ? fields[name]! : null;
-    // It is computed again.
+    // The service computes the value again.
     if (field?.computed !== undefined) continue;
     const isGiven = field !== null && (field.options.readOnly === true || field.options.generated !== undefined);
     if (isGiven && !withIds) continue;

@@ -33,7 +33,7 @@ export interface EndedLogins {
 
 const PAGE = 500;
 
-/** Ends the credentials of all accounts in a store, including those from after the saved state. */
+/** Ends the credentials of all accounts in a restored store, including credentials that were issued after the backup. */
 export async function endLogins(store: Store, options: EndLoginsOptions): Promise<EndedLogins | null> {
   const { ending, accessSeconds, now, collections, before } = options;
   if (ending === "nothing") return null;
@@ -49,7 +49,7 @@ export async function endLogins(store: Store, options: EndLoginsOptions): Promis
   return { accounts, tokens };
 }
 
-/** Ends the logins of all accounts. Raises generations to the present time, above every earlier value, in this state or after it. */
+/** Ends the logins of all accounts. Raises each generation to the present time, above every value before and after the backup. */
 async function endAccounts(store: Store, revocations: Revocations, now: number): Promise<number> {
   let count = 0;
   for await (const page of loadPages(store, accountsCollection, PAGE)) {
@@ -58,7 +58,7 @@ async function endAccounts(store: Store, revocations: Revocations, now: number):
       const generation = Math.max(was + 1, now);
       return [
         { kind: "update", collection: accountsCollection, key: id, values: { generation } },
-        // As for a deleted account: every access token from before now ends.
+        // Ends every access token from before now, as for a deleted account.
         ...revocations.endDeletedAccount({ id, generation: was }, now),
       ];
     });
@@ -68,7 +68,7 @@ async function endAccounts(store: Store, revocations: Revocations, now: number):
   return count;
 }
 
-/** Ends the access tokens of newer accounts that are lost. Access tokens are accepted without a lookup of their account. */
+/** Ends the access tokens of accounts that exist only in the replaced database. A token may be accepted without a lookup of its account. */
 async function endLostAccounts(store: Store, revocations: Revocations, before: Content, now: number): Promise<void> {
   for await (const page of before.read(accountsCollection.name)) {
     const changes: Change[] = [];

@@ -65,7 +65,9 @@ export async function makeFirstAdministrator(
   return { username, drawn: draft === null ? { password, until } : { file: draft.keep(), until } };
 }
 
-/** Returns the drawn password of the first administrator if no login has used it; otherwise null. */
+/**
+ * Returns the username and the expiry of the first administrator's generated password. Returns null if none is waiting for its first login.
+ */
 export async function findUnusedPassword({ settings, people }: AdministratorParts): Promise<UnusedPassword | null> {
   const account = await people.accounts.findByUsername(settings.adminUsername);
   if (account?.role !== "admin" || account.passwordUntil === null || (account.passwordOnce ?? null) !== null)
@@ -88,7 +90,7 @@ async function insertAdministrator(
     changes: [...people.insertUser(passwordUntil === undefined ? user : { ...user, passwordUntil }), onlyOne],
   });
   if (outcome.kind === "written") return true;
-  // A faster process may have taken the name too. Either error may be detected first.
+  // If another process was faster, the username is taken too. The database may report either error first.
   if (outcome.kind === "refused" || (await hasAdministrator(store))) return false;
   throw new Error(
     `The first administrator ${username} could not be created: ${outcome.kind}. Choose another LATCHKEY_ADMIN_USERNAME.`,

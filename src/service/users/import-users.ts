@@ -51,7 +51,10 @@ export async function importUsers(
   return { imported, refused: refused.toSorted((one, other) => one.line - other.line) };
 }
 
-/** Checks for taken names first, so that a second import of a file does not fail line by line. */
+/**
+ * Returns the users whose address and username are free, and refuses the others before the write. Otherwise, a second import of a file
+ * would be refused line by line.
+ */
 async function withoutTaken(
   { store, people: { users, accounts } }: Importing,
   candidates: readonly Candidate[],

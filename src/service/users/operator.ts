@@ -33,7 +33,7 @@ export interface OperatorAnswer {
 /** A user with the login data. */
 export type ListedUser = Readonly<Record<string, unknown>>;
 
-/** The service for its operator: without a port, as an administrator whom this machine vouches for. */
+/** The service for its operator, without a port. The operator acts as an administrator, because the operator controls this machine. */
 export interface Operator {
   /** The possible roles of users. */
   readonly roles: readonly Role[];
@@ -46,11 +46,11 @@ export interface Operator {
   serves(path: string): boolean;
   /** Returns the account with this username or id. */
   findAccount(user: string | number): Promise<Account | null>;
-  /** Forgives the wrong passwords of an account, and those of every address. */
+  /** Forgets the wrong passwords of an account. Also forgets those of every address in the last minute. */
   unlock(username: string): Promise<void>;
   /** Yields users with their login data, in the order of their ids, one page at a time. */
   listUsers(where: Where | null): AsyncGenerator<readonly ListedUser[]>;
-  /** Creates the first administrator like a start. Returns null if there is one already. */
+  /** Creates the first administrator, as the start of the service does. Returns null if there is one already. */
   makeFirstAdministrator(): Promise<FirstAdministrator | null>;
   /** Writes the valid users, and returns the reasons for the others. */
   importUsers(lines: readonly ImportLine[], options: ImportOptions): Promise<ImportedBatch>;
@@ -72,7 +72,7 @@ export interface Operator {
   close(): Promise<void>;
 }
 
-/** An external identity, in the words of its issuer. `issuer` is empty for the proxy. */
+/** An external identity, as its issuer names it. `issuer` is empty for a user of the proxy. */
 export type OutsideName = Pick<ExternalIdentity, "issuer" | "subject">;
 
 export interface OperatorOptions {
@@ -150,7 +150,7 @@ export async function openOperator({
   };
 }
 
-/** Yields all these rows, one page after another. */
+/** Yields the users whose accounts match the condition, one page after another. */
 async function* listUsers(
   store: Store,
   users: People["users"],
