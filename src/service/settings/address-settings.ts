@@ -1,6 +1,6 @@
 import { basePath, baseURL, issuerName, right, shown, wrong, type Parsed } from "./values.ts";
 
-/** Under what address and names clients know the service: a part of the table of settings. */
+/** The settings of the address and the names that clients see: a part of the table of settings. */
 export const addressSettings = {
   publicURL: {
     name: "LATCHKEY_PUBLIC_URL",

@@ -125,7 +125,7 @@ test("refuses a file with secrets that everyone can read", () => {
   assert.deepEqual(collectProblems(createFile([{ ...rest, client_secret_file: createFile("secret") }], 0o644)), []);
 });
 
-test("refuses a file that is missing or no array, and shows nothing of it", () => {
+test("refuses a file that is missing or not an array, without showing its content", () => {
   const missing = path.join(folder, "missing.json");
   assert.deepEqual(collectProblems(missing), [
     `LATCHKEY_IDENTITY_PROVIDERS names ${missing}, which cannot be read (ENOENT). Name a JSON file that this process may read.`,
@@ -152,7 +152,7 @@ test("reads every file that docs/guides/company-login.md shows", () => {
   for (const text of shown) assert.equal(read(createFile(text)).identityProviders.length, 1);
 });
 
-test("needs the public address and the sessions", () => {
+test("requires the public address and the session scheme", () => {
   assert.deepEqual(collectProblems([declared], { LATCHKEY_PUBLIC_URL: "" }), [
     "LATCHKEY_PUBLIC_URL is missing. Give the public address of the service, because LATCHKEY_IDENTITY_PROVIDERS is given.",
   ]);

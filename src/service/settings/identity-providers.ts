@@ -86,7 +86,7 @@ function readDeclaration(
   ]);
   const declared = Object.fromEntries(named) as Readonly<Record<string, unknown>>;
   const { scopes } = declared;
-  // The form of the parameter `scope` is accepted, too.
+  // The scopes may also be one text with spaces, like the parameter `scope`.
   const split = typeof scopes === "string" ? { scopes: scopes.split(" ") } : {};
   return { ...declared, ...split, ...readSecret(declared["clientSecret"], secretFile, pointer, reading) };
 }
@@ -97,7 +97,7 @@ function readSecret(
   pointer: string,
   { file: ofEntry, label, problems }: ReadingFile,
 ): { readonly clientSecret?: Secret } {
-  // Another mistake about the secret must not follow from this one.
+  // A placeholder, so that later checks do not report the same mistake as a missing secret.
   const some = new Secret("none");
   if (inlineSecret !== undefined && file !== undefined) {
     problems.push(

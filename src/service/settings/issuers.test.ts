@@ -109,9 +109,9 @@ test("refuses to start with issuers that are unused or given twice", () => {
 
 test("reports the wrong type of a value that is not a list of issuers", () => {
   const wrong: readonly ConfigFile[] = [
-    // @ts-expect-error -- no list
+    // @ts-expect-error -- not a list
     { issuers: declared },
-    // @ts-expect-error -- whoever verifies could sign
+    // @ts-expect-error -- with this algorithm, a service that verifies could also sign
     { issuers: [{ ...declared, algorithms: ["HS256"] }] },
     // @ts-expect-error -- no audience
     { issuers: [{ issuer: "a", jwksURL: "https://a.example", algorithms: ["RS256"] }] },

@@ -15,7 +15,7 @@ export function readIssuers(
   const label = named.from === null ? listLabel : named.label;
   if (named.from === "config" && listed !== undefined)
     problems.push(`${label} and ${listLabel} are both set. Keep one of them.`);
-  // A user who declares issuers expects that their tokens are accepted.
+  // An operator who declares issuers expects that their tokens are accepted, which needs the scheme bearer.
   if (!schemes.isWrong && !schemes.value.includes("bearer"))
     problems.push(
       `${label} is set, but ${schemes.label} does not contain bearer. Add bearer there, or remove this setting.`,

@@ -17,7 +17,7 @@ export interface MailSettings {
   readonly from: string;
 }
 
-/** How mails are sent, and who may sign up: a part of the table of settings. */
+/** The settings of mail and of sign-ups: a part of the table of settings. */
 export const mailSettings = {
   mailURL: {
     name: "LATCHKEY_MAIL_URL",

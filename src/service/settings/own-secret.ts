@@ -48,7 +48,7 @@ function placeOfSecret(
     problems.push(`${secret.label} and ${secretFile.label} are both set. Keep one of them.`);
     return null;
   }
-  // The environment wins over the file that the config file names.
+  // The environment has precedence over the file that the config file names.
   const isGiven = secret.from === "environment" || (secret.from === "config" && secretFile.from === null);
   if (isGiven) return secret.value === null ? null : { secret: secret.value };
   if (secretFile.isWrong || database.isWrong) return null;
@@ -101,8 +101,9 @@ function holdsAccounts(database: Database): boolean {
 }
 
 /**
- * Reads a secret that must exist, or reports that it is lost. A new secret would silently end every token, and with two workers only in one
- * of them. If another process has made the secret in the meantime, it is read: accounts are created after it.
+ * Reads a secret that must exist, because there are accounts, or reports that it is lost. A new secret would silently end every token, and
+ * with two workers only in one of them. Another process may have made the secret and the first account in the meantime. Then the secret of
+ * that process is read.
  */
 function readLostSecret(
   place: PlaceOfSecret & { readonly file: string },

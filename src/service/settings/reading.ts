@@ -60,7 +60,7 @@ export function databaseIn({ database, tablePrefix }: Readings): Database {
   return tablePrefix.value === null ? database.value : { ...database.value, tablePrefix: tablePrefix.value };
 }
 
-/** Reads every setting. The environment wins. Adds every mistake in a single setting to `problems`. */
+/** Reads every setting. The environment has precedence over the config file. Adds every mistake in a single setting to `problems`. */
 export function readEach(environment: Environment, config: ConfigFile, problems: string[]): Readings {
   problems.push(...unknownNames(environment), ...problemsOfConfig(config));
   const entries = Object.entries<Setting>(settingsTable);

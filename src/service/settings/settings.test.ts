@@ -374,7 +374,7 @@ test("refuses an unknown name and suggests the nearest one", () => {
   assert.equal(collectProblems({ LATCHKEY_: "", latchkey_port: "1", MY_LATCHKEY_PORT: "1" }).length, 1);
 });
 
-test("refuses names of any length and spelling without an error", () => {
+test("refuses unknown names of any length and spelling without a fault", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 200 }), (rest) => {
       const name = `LATCHKEY_${rest}`;
@@ -399,7 +399,7 @@ test("distinguishes variables of Kubernetes from misspelled settings", () => {
   for (const problem of problems) assert.match(problem, /enableServiceLinks: false/);
 });
 
-test("accepts or refuses any value of a setting without an error", () => {
+test("accepts or refuses any value of a setting without a fault", () => {
   const names = Object.values<Setting>(settingsTable)
     .map(({ name }) => name)
     .filter((name) => name !== "LATCHKEY_SECRET_FILE" && name !== "LATCHKEY_DATABASE");
@@ -413,7 +413,7 @@ test("accepts or refuses any value of a setting without an error", () => {
   );
 });
 
-test("reads host names in time that their length limits", () => {
+test("refuses a long wrong host name in a short time", () => {
   const ms = leastCPUms(500, () => {
     requireOnlyProblem({ LATCHKEY_HOST: `${"a-".repeat(126)}!` });
     requireOnlyProblem({ LATCHKEY_HOST: `${"a.".repeat(125)}!` });
@@ -463,7 +463,7 @@ test("requires trusted proxies for remote-user", () => {
   ]);
 });
 
-test("requires a secret for remote-user beyond loopback, or the word that the network is the proof", () => {
+test("requires a secret for remote-user beyond loopback, or the setting that the network is the proof", () => {
   const proxied = { LATCHKEY_SCHEMES: "remote-user", LATCHKEY_TRUSTED_PROXIES: "10.0.0.1" };
 
   for (const host of ["127.0.0.1", "127.8.8.8", "::1", "localhost"]) {
@@ -597,7 +597,7 @@ test("makes a named secret file if it does not exist", () => {
   assert.ok(existsSync(file));
 });
 
-test("generates the secret of a database in memory for the lifetime of the process", () => {
+test("generates the secret for a database in memory, and keeps it only as long as the process runs", () => {
   const one = inMemory();
 
   assert.equal(one.secretFile, null);

@@ -25,7 +25,7 @@ export interface Settings extends OwnSecret {
   readonly port: number;
   readonly database: Database;
   readonly adminUsername: string;
-  /** Null if one is generated. */
+  /** Null if the service generates one. */
   readonly adminPassword: Secret | null;
   readonly schemes: readonly SchemeName[];
   /** Set only if `custom-header` is one of the schemes. */
@@ -44,7 +44,7 @@ export interface Settings extends OwnSecret {
   readonly passkeyRpId: string | null;
   /** Which users must have a second factor. */
   readonly secondFactor: SettingValue<"secondFactor">;
-  /** 0 if none are made. */
+  /** The lifetime of API tokens and keys that a user of a proxy, an issuer or an identity provider creates. 0: they create none. */
   readonly outsideCredentialsSeconds: number;
   readonly accessSeconds: number;
   readonly refreshSeconds: number;
@@ -89,7 +89,7 @@ export interface Settings extends OwnSecret {
 }
 
 /**
- * Reads the settings from the environment, which wins, and the config file. Throws `ConfigError` with everything that is wrong.
+ * Reads the settings from the environment and the config file. The environment has precedence. Throws `ConfigError` with all mistakes.
  *
  * @example
  * ```ts
@@ -109,7 +109,7 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
   problems.push(...checkSecondFactor(readings, issuers));
   const identityProviders = readIdentityProviders(readings, problems);
   const mail = readMail(readings, config.mail ?? {}, problems);
-  // Last, so that a start that another mistake prevents leaves no secret behind.
+  // Reads the secret last. A start that fails because of another mistake must not create a secret.
   const secret = readSecret(readings, problems);
   if (problems.length > 0 || secret === null) throw new ConfigError(problems);
 

@@ -18,7 +18,7 @@ export interface TLS {
   readonly files: TLSFiles;
 }
 
-/** Reads the certificate and the key for HTTPS, as PEM. Returns null if HTTPS is not wanted. Adds every mistake to `problems`. */
+/** Reads the certificate and the key for HTTPS, as PEM. Returns null if HTTPS is off or a file is wrong. Adds mistakes to `problems`. */
 export function readTLS({ tlsCert, tlsKey }: Pick<Readings, "tlsCert" | "tlsKey">, problems: string[]): TLS | null {
   const [presentSetting, missing] = tlsCert.from === null ? [tlsKey, tlsCert] : [tlsCert, tlsKey];
   if (presentSetting.from === null) return null;
@@ -33,7 +33,7 @@ export function readTLS({ tlsCert, tlsKey }: Pick<Readings, "tlsCert" | "tlsKey"
   return { cert, key, files: { cert: tlsCert.value!, key: tlsKey.value! } };
 }
 
-/** Reads them again from the files of a running service. Throws `ConfigError` with every mistake. */
+/** Reads the certificate and the key of a running service again. Throws `ConfigError` with every mistake. */
 export function readTLSFiles({ cert, key }: TLSFiles): TLS {
   const problems: string[] = [];
   const reading = (label: string, value: string) => ({ label, value, from: "environment", isWrong: false }) as const;
@@ -60,7 +60,7 @@ function readPEM(file: Readings["tlsCert"], check: (text: string) => unknown, pr
     check(text);
     return text;
   } catch {
-    // OpenSSL's code for a missing passphrase differs between versions.
+    // Searches the text, because OpenSSL's code for a missing passphrase differs between versions.
     const cure = text.includes("ENCRYPTED")
       ? "is locked with a passphrase. Store it without one: openssl pkey -in KEY -out UNLOCKED"
       : "has the wrong content. Give the certificate and its private key in PEM (-----BEGIN …).";

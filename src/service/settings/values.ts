@@ -6,8 +6,8 @@ import { nearest } from "../../door/resources.ts";
 import { aTablePrefix, isPostgresURL, postgresURLMistakes } from "../../door/stores.ts";
 
 /**
- * The value in the text of a setting, or the mistakes in it: the rest of sentences that start with the setting's name. `besides` is the
- * value that is usable despite the mistakes, so that its other mistakes are reported too.
+ * The value of a setting, or the mistakes in its text. Each mistake is a sentence that lacks its start, the name of the setting. `besides`
+ * is the part of the value that is usable despite the mistakes, so that later checks can use it.
  */
 export type Parsed<T> = { readonly value: T } | { readonly wrong: readonly string[]; readonly besides?: T };
 
