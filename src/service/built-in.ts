@@ -27,7 +27,7 @@ export const optionalFeatures = [...besides, ...logins, "xml"] as const;
 
 export type OptionalFeature = (typeof optionalFeatures)[number];
 
-/** The built-in ways of logging in, on or off, with what they offer to a custom login. */
+/** The built-in logins that are always installed, enabled or not. A custom login can use their parts. */
 export interface BuiltInLogins {
   readonly "session-login": Feature<SessionLogin>;
   readonly "api-tokens": Feature<APITokens>;

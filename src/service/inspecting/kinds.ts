@@ -46,7 +46,9 @@ function boundsFor(type: string): Readonly<Record<string, string>> {
   return /^int4$/.test(type) ? { minimum: "-2_147_483_648", maximum: "2_147_483_647" } : {};
 }
 
-/** Handles also PostgreSQL's types whose digits start after zeros, numeric(3,5), or end before the point, numeric(5,-2). */
+/**
+ * Returns the declaration of a decimal. In PostgreSQL, the scale may exceed the precision, `numeric(3,5)`, or be negative, `numeric(5,-2)`.
+ */
 function decimalFor(storage: string): Declared {
   const found = /\(\s*(\d+)\s*(?:,\s*(-?\d+)\s*)?\)/.exec(storage);
   if (found === null) return { why: `${storage} has no number of digits; write decimal({ scale: …, maximum: "…" })` };

@@ -9,7 +9,7 @@ export interface FoundLists {
   readonly unserved: { readonly filters: readonly string[]; readonly sorts: readonly string[] };
 }
 
-/** Returns the filters and sort orders that an index serves, alone and together. The startup then warns about none. */
+/** Returns the filters and sort orders that an index serves, alone and together. So the start of the service warns about none of them. */
 export function chooseLists(found: FoundExisting, key: string, shown: readonly FoundExistingColumn[]): FoundLists {
   const lead = new Set(found.indexes.map(([first]) => first));
   const candidates = shown.filter((column) => lead.has(column.name) && column.name !== key && isCompared(column));
@@ -34,13 +34,16 @@ export function chooseLists(found: FoundExisting, key: string, shown: readonly F
   };
 }
 
-/** Returns true if an index has the rows in the order of their keys, with texts by code point. In SQLite a key may be `COLLATE NOCASE`. */
+/**
+ * Returns true if an index has the rows in the order of their keys, with texts by code point. In SQLite, an index of a `COLLATE NOCASE` key
+ * has another order.
+ */
 export function isInOrderOfKey({ indexes, columns }: FoundExisting, key: string): boolean {
   const found = columns.find(({ name }) => name === key);
   return found?.byCodePoint !== false && indexes.some(([first]) => first === key);
 }
 
-/** Types of PostgreSQL that are text only after a cast, which no index has. */
+/** The types of PostgreSQL that are compared as text only after a cast. No index contains the result of the cast. */
 const turned = /^(?:citext|inet|cidr|macaddr|name|xml|interval|"char"|character(?! varying))/;
 
 function isCompared(column: FoundExistingColumn): boolean {
@@ -83,7 +86,7 @@ function isServed(
   const isInstant = /time/i.test(shown.find(({ name }) => name === order)?.storage ?? "");
   return [...indexes, [key]].some((index) => {
     if (!index.slice(0, equal.size).every((name) => equal.has(name)) || index[equal.size] !== order) return false;
-    // Rows with the same instant are rare.
+    // Few rows have the same time, so the index need not order them by their keys.
     return order === key || isInstant || index[equal.size + 1] === key;
   });
 }

@@ -19,7 +19,10 @@ export async function describeCure(cause: unknown, file: string): Promise<string
   return `${describePlace(cause)}${cure === "" ? "" : `. ${cure}`}`;
 }
 
-/** Node writes the place before the message of a syntax error. It names only the file of an import that is not found. */
+/**
+ * Returns the file and the line of the mistake, as far as they are known. Node writes both before the message of a syntax error. For an
+ * import that is not found, Node names only the file with the import, so the line is searched there.
+ */
 function describePlace({ name, stack = "", message }: Error): string {
   const found = /^(.+):(\d+)\n/.exec(stack);
   if (name === "SyntaxError" && found !== null) return `, in ${path.basename(found[1]!)}, line ${found[2]}`;
@@ -28,7 +31,7 @@ function describePlace({ name, stack = "", message }: Error): string {
   return line === null ? "" : `, line ${line}`;
 }
 
-/** The number of the first line of a file with an import that ends like this; null if none is found. */
+/** Returns the number of the first line of a file with an import that contains this name. Returns null if there is none. */
 function lineOfImport(name: string, file: string): number | null {
   try {
     const lines = readFileSync(file, "utf8").split("\n");

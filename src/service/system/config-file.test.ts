@@ -205,7 +205,7 @@ test("keeps the types of mounts, features and fields of users in defineConfig", 
   const field: keyof NonNullable<typeof config.users.fields> = "age";
   // @ts-expect-error -- there is no such field
   const wrong: RecordOf<(typeof config.mounts)[0]["resource"]> = { id: 1, bdy: "Read." };
-  // @ts-expect-error -- what is not given may be missing
+  // @ts-expect-error -- a part that is not given may be missing
   const none = (): unknown => plain.mounts[0];
 
   assert.deepEqual([note.body, offer, field, typeof made.features], ["Read.", clock, "age", "function"]);

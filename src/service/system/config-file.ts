@@ -53,7 +53,7 @@ interface TypedParts<M, E, F, U extends Fields> {
   readonly users?: OwnUserFields<U>;
 }
 
-/** Those of these parts that are given. */
+/** The types of the parts that are given. */
 type GivenParts<M, E, F, U extends Fields> = GivenPart<"mounts", M, readonly Mount[]> &
   GivenPart<"endpoints", E, readonly Endpoint[]> &
   GivenPart<"features", F, Features> &

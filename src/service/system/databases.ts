@@ -27,7 +27,7 @@ import { endLogins, type EndedLogins, type Ending } from "../users/end-logins.ts
 /** Receives the progress: the amount done and the total. */
 export type Tell = (done: number, total: number) => void;
 
-/** Copies everything into an empty database, and keeps it only if both have the same content. */
+/** Copies everything into an empty database. Keeps the copy only if both databases then have the same content. */
 export async function moveDatabase(from: Database, to: Database, tell: TellCopied): Promise<readonly CopiedCount[]> {
   const source = await (from.kind === "sqlite" ? sqliteSource(path.resolve(from.path)) : postgresSource(from.url));
   try {

@@ -113,7 +113,7 @@ export async function migrateDatabase(
   };
 }
 
-/** Sends nothing: the links of a mail would be signed with the wrong secret. The service sends it later. */
+/** Sends no mail, because its link would be signed with the wrong secret. The service sends the queued mails later. */
 const overMail = (): SendMail => () => Promise.reject(new Error("A migration sends no mail."));
 
 function settingsFor(database: Database, mail: boolean): ReturnType<typeof readSettings> {

@@ -4,9 +4,9 @@ import path from "node:path";
 import { ConfigError, readErrorCode } from "../settings/error.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** A password in a draft next to its file. The file itself is unchanged. */
+/** A password in a draft file next to the final file, which does not change before `keep`. */
 export interface PasswordDraft {
-  /** Moves the draft to its place and replaces an existing file. Returns the path. */
+  /** Moves the draft to the final file and replaces an existing one. Returns its path, or the path of the draft if the move fails. */
   keep(): string;
   drop(): void;
 }
