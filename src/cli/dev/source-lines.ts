@@ -17,8 +17,9 @@ interface Place {
 }
 
 /**
- * Describes a fault: its message, its own frames and the source lines around the first of them, then its causes. With `isTold`, the message
- * is left out. Messages may contain input of the caller, so colors are removed, and none of their lines counts as a frame.
+ * Describes a fault: its message, the stack frames of the project, the source lines around the first of these frames, and then its causes.
+ * With `isTold`, the message is left out. Messages may contain input of the caller, so colors are removed, and none of their lines counts
+ * as a frame.
  */
 export function explainFault(error: unknown, directory: string, paint: Paint, isTold = false): string {
   if (!(error instanceof Error)) return paint("red", visibleLines(`thrown: ${String(error)}`));

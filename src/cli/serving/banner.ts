@@ -9,7 +9,7 @@ export function banner(settings: Settings, listening: string, latchkey: Latchkey
   const { firstAdministrator, routes } = latchkey;
   const url = followable(listening);
   const serves = (path: string): boolean => routes.some((route) => route.path === path);
-  // The config file can disable both. Users always exist.
+  // The config file can disable `/docs` and `/protected/`. The path `/users` always exists.
   const exampleURL = url + (serves("/protected/") ? "/protected/" : "/users");
   const { database, adminUsername } = settings;
   const username = firstAdministrator?.username ?? adminUsername;

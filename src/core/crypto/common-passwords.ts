@@ -2,11 +2,13 @@ import { composed } from "./composed.ts";
 import { closeSync, openSync, readSync } from "node:fs";
 import { digest } from "./secret.ts";
 
-/** The number of parts of the set. The first bits of a digest select one part, and a check reads only that part. */
+/** The number of parts (shelves) of the set. The first bits of a digest select one shelf, and a check reads only that shelf. */
 const shelves = 2 ** 10;
-/** The range of the numbers in a part. It decides how many other passwords count as common by mistake: about 600 of a hundred million. */
+/** The range of the numbers in a shelf. It decides how many other passwords count as common by mistake: about 600 of a hundred million. */
 const range = 2 ** 24;
-/** The number of lower bits of a gap that are written unchanged. The rest is written as that number of ones and a zero. */
+/**
+ * The number of lower bits of a gap that are written unchanged. The upper bits are written as a unary number: that many ones and a zero.
+ */
 const gapBits = 17;
 
 const file = new URL("./common-passwords.bin", import.meta.url);
@@ -14,7 +16,7 @@ const file = new URL("./common-passwords.bin", import.meta.url);
 /**
  * Returns true if a password is among the most common ones, ignoring case: the 100,000 most common ones of eight or more characters, and
  * some more. They are stored as a Golomb-coded set (Golomb, "Run-length encodings", 1966): the gaps between sorted digests, in 19 bits
- * each. Each check reads one part of the file, because passwords are rarely set.
+ * each. Each check reads only one shelf of the file. It keeps nothing in memory, because passwords are rarely set.
  */
 export function isCommonPassword(password: string): boolean {
   const { shelf, number } = locatePassword(password);

@@ -55,7 +55,10 @@ export function showPlain(value: unknown, most: number): Markup {
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 
-/** Shows a time in UTC. The script adds how long ago it is, because a cached page would be out of date. */
+/**
+ * Shows a time in UTC. The script of the page adds how long ago this was. The server does not add it, because a cached page would show an
+ * old duration.
+ */
 function showTime(value: string): Markup {
   return html`<time datetime="${value}">${timeText(value)}</time>`;
 }

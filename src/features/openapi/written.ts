@@ -27,7 +27,7 @@ export class Part {
     return this.#text;
   }
 
-  /** Uses the same text inside the whole document, so it is stored only once. */
+  /** Replaces the text by the same text inside the whole document, so that it is stored only once. */
   moveTo(text: Uint8Array): void {
     this.#text = text;
   }

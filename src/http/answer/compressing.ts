@@ -33,8 +33,8 @@ export function codingFor(exchange: Exchange): Coding | null {
   const coding = header === undefined ? null : preferredCoding(header);
   // If many responses wait for compression, an uncompressed body arrives sooner.
   if (coding === null || waiting.length >= MOST_WAITING) return null;
-  // Another site can make a browser send a request with its user's credential. It could measure the response and learn
-  // its content.
+  // Another site can make a browser send a request with its user's credential. The other site could measure the size of the response and
+  // learn its content.
   const isAskedByOthers = exchange.ambient && isFromAnotherSite(call, service.sameSiteOrigins);
   return isAskedByOthers ? null : coding;
 }
@@ -68,7 +68,7 @@ function resolveCache(bytes: Uint8Array): Map<string, Promise<Uint8Array>> {
   return cache;
 }
 
-// Passwords are hashed in the same thread pool, which has four threads by default.
+// The maximum number of compressions at the same time. Passwords are hashed in the same thread pool, which has four threads by default.
 const MOST_AT_ONCE = 2;
 const MOST_WAITING = 64;
 const waiting: (() => void)[] = [];

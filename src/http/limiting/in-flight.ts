@@ -28,8 +28,8 @@ const WRITING_SECONDS = 15;
 export class InFlight {
   readonly seconds: number;
   /**
-   * An array in no particular order. V8 allocates a Map or a Set again after a few requests, and the old ones point to the new. Answered
-   * requests then stayed in memory, and garbage collection took five times as long.
+   * An array in no particular order. V8 replaces the table of a Map or a Set after a few requests, and each old table points to the new
+   * one. With them, answered requests stayed in memory, and garbage collection took five times as long.
    */
   readonly #waiting: WaitingRequest[] = [];
   #timer: NodeJS.Timeout | null = null;

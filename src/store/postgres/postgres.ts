@@ -61,7 +61,7 @@ function mistakesBeyond(options: unknown): readonly string[] {
   return isLost ? [`lockTimeoutMs: ${notThroughPgBouncer}`] : mistakes;
 }
 
-/** Keeps records in PostgreSQL 14 or newer. Any number of processes may share the database. */
+/** Stores records in PostgreSQL 14 or newer. Any number of processes may share the database. */
 export function postgresStore(options: PostgresStoreOptions): Store {
   requireOptions(options, checks, { of: "postgresStore", more: mistakesBeyond(options) });
   const { url, observe = () => {}, poolSize = 10, tablePrefix } = options;

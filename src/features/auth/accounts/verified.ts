@@ -58,7 +58,10 @@ function requireFields({ users }: AccountsParts, context: Context, { name, email
   throw invalid("hiddenField" in draft ? [] : draft);
 }
 
-/** Gives a user another address that is proved. A default username follows it. Returns null if the user does not exist. */
+/**
+ * Gives a user another address that is proved. Changes the username too, if it follows the address. Returns null if the user does not
+ * exist.
+ */
 export async function moveAddress(
   parts: AccountsParts,
   context: Context,

@@ -22,7 +22,8 @@ export interface Newcomer {
 /** Sends the mails of sign-ups and invitations. A feature registers it in `setUp` (`people.verifyAddresses`). */
 export interface AddressVerifier {
   /**
-   * Queues the mail of a sign-up. If the address has an account, the mail says so. The written rows and the time must not depend on this.
+   * Queues the mail of a sign-up. If the address has an account, the mail says so. The written rows and the response time must be the same
+   * in both cases.
    */
   signUp(context: Context, newcomer: Newcomer): Promise<void>;
   /** Returns the changes that invite a user who is created in the same transaction. `user` is a placeholder for the id. */
@@ -61,6 +62,7 @@ export interface CreatingParts {
   readonly serviceNames: readonly string[];
 }
 
+/** Returns the parts that decide how users are created. */
 export function creatingParts(
   { name, ownOrigins, service }: Pick<Host, "name" | "ownOrigins" | "service">,
   { registration = "closed", invitations = false }: NeedsMail,
@@ -72,6 +74,7 @@ export function creatingParts(
   return { registration, invitations, verifier, ownOrigins, verifyPage, serviceNames };
 }
 
+/** Creates the place for the verifier of a service. */
 export function makeVerifierPlace(): VerifierPlace {
   let current: AddressVerifier | null = null;
   return {

@@ -1,7 +1,7 @@
 import type { Change, Collection, Row, Store, WrittenValues } from "../../../store/store.ts";
 import { ofUser, timeText } from "../conditions.ts";
 
-/** The identities at providers that are linked to accounts, by issuer and `sub`. They end with the account. */
+/** The identities at providers that are linked to accounts, by issuer and `sub`. They are deleted with the account. */
 export const identitiesCollection: Collection = {
   name: "linked_identities",
   key: "integer",
@@ -16,7 +16,7 @@ export const identitiesCollection: Collection = {
   indexes: [["user_id", "id"]],
 };
 
-/** The most identities of an account. */
+/** The maximum number of identities of an account. */
 export const MOST_IDENTITIES = 20;
 
 /** A user at a provider. */
@@ -38,13 +38,13 @@ export interface LinkedIdentity extends ProviderUser {
 export interface Identities {
   /** Returns the identities of a user, oldest first. */
   list(userId: number): Promise<readonly LinkedIdentity[]>;
-  /** Returns the identity of this user with this id. */
+  /** Returns the identity of this user with this id. Returns null if there is none. */
   find(userId: number, id: number): Promise<LinkedIdentity | null>;
-  /** Returns the identity of a user at a provider, linked to any account. */
+  /** Returns the identity of a user at a provider, linked to any account. Returns null if it is not linked. */
   findLinked(identified: ProviderUser): Promise<LinkedIdentity | null>;
   /** Returns the change that links an identity. `user` is the id of the user, or a placeholder for it. */
   link(identified: ProviderUser, user: WrittenValues["user_id"] & {}, now: number): Change;
-  /** Returns the changes that link another identity to an existing account, unless it has too many. */
+  /** Returns the changes that link another identity to an existing account. The store refuses them if the account has too many. */
   linkMore(identified: ProviderUser, userId: number, now: number): readonly Change[];
   unlink(identity: LinkedIdentity): Change;
 }

@@ -13,6 +13,7 @@ import type { Bindings } from "../bindings.ts";
 
 /** Options of `remoteUser()`: the headers of the proxy, and the proof that they come from it. */
 export interface RemoteUserOptions {
+  /** The header with the username. Default: `X-Remote-User`. */
   readonly header?: string;
   /** The secret that the proxy must send in `X-Remote-User-Secret`. */
   readonly secret?: Secret;

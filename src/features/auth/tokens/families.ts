@@ -4,7 +4,10 @@ import { equals, later, ofUser, timeText, until } from "../conditions.ts";
 import { listedLogin, loginPage, seenFrom, type ListedLogin, type LoginPage } from "../logins.ts";
 import type { RefreshToken } from "./refresh-token.ts";
 
-/** Token families with at least one refresh. The key is the id of the family. A login writes no row, and the first refresh does. */
+/**
+ * The token families that were refreshed at least once. A family is all access and refresh tokens of one login. The key is the id of the
+ * family. The first refresh writes the row, and the login writes none.
+ */
 export const familiesCollection: Collection = {
   name: "families",
   key: "text",
@@ -39,7 +42,7 @@ export interface FamilyUse {
 export interface TokenFamilies {
   /** Returns the changes that record the use of a refresh token of the family. */
   use(token: RefreshToken, call: Call, newestExpiresAt: number): FamilyUse;
-  /** Returns the changes that forget a family after its end. */
+  /** Returns the changes that delete the row of a family after its end. */
   forget(family: string): Change[];
   /** Lists the live families of a user. */
   list(userId: number, page: LoginPage, currentFamily: string | null): Promise<readonly ListedLogin[]>;

@@ -9,7 +9,7 @@ import { resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts"
 import { MAIL_CODE_PATH, SESSION_PATH } from "../ways-in.ts";
 import { drawHead } from "./waiting-parts.ts";
 
-/** Draws the page to log in: every way that is on, with the focus in the first field. */
+/** Draws the page to log in: every enabled way to log in, with the focus in the first field. */
 export async function drawLoginPage({ site, view }: Drawing): Promise<Drawn> {
   const token = findParameter(view, "token");
   if (isServed(site, MAIL_CODE_PATH, "POST")) {
@@ -20,7 +20,10 @@ export async function drawLoginPage({ site, view }: Drawing): Promise<Drawn> {
   return draw(await writeLoginForm(site, view, { isSubject: true }), note);
 }
 
-/** The completed steps that lead to the login page, and what the page says about them. Anyone can make a link with one of these names. */
+/**
+ * The completed steps that lead to the login page, and the text that the page shows for each. Anyone can make a link with one of these
+ * names, so the link only selects a text.
+ */
 const notes: ReadonlyMap<string, string> = new Map([
   ["address", "Your address is confirmed. Log in."],
   ["password", "Your password is changed. Log in."],
@@ -85,7 +88,7 @@ const CODE_FIELDS = [
   },
 ] as const;
 
-/** The same for every reason, so that it does not say which passkeys exist. */
+/** The message for a refused passkey. It is the same for every reason, so that it does not reveal which passkeys exist. */
 export const WRONG_PASSKEY = "This passkey was not accepted. Choose another way.";
 
 function draw(form: PageContent, note?: string): Drawn {

@@ -12,7 +12,8 @@ import { EMAIL_CONFIRM_PATH, findUsers, RESET_CONFIRM_PATH, RESET_PATH, USERS_PA
 import { loginAfter } from "./login-page.ts";
 import { drawHead } from "./waiting-parts.ts";
 
-// Sign-up, forgotten passwords and links of mails. Opening a page uses no link up: only its button sends the token.
+// Sign-up, forgotten passwords and links of mails. Opening a page does not use up the link of a mail, because only the button of the page
+// sends the token.
 
 /** A refused attempt, which the page shows with its form again. */
 type Refused = Pick<ProblemDocument, "code" | "detail" | "errors" | "status">;

@@ -63,7 +63,7 @@ function drawSecrets({ view, body: { value } }: Drawing): PageContent {
 
 const SECRETS = ["key", "token", "password", "access", "refresh"] as const;
 
-/** Returns rows with an id, each with a link and, if the caller may, a button that ends it. */
+/** Draws rows as a table. A row with an id gets a link if the caller may read it, and a button if the caller may delete it. */
 async function drawElements(
   drawing: Drawing,
   rows: readonly Readonly<Record<string, unknown>>[],

@@ -85,7 +85,7 @@ function isLoginPage(view: View): boolean {
   return askedPath(view) === SESSION_PATH.slice(0, -1);
 }
 
-/** Draws the login page. There it is not a mistake that the caller is not logged in. */
+/** Draws the login page without an error, because callers of this page are not logged in. */
 async function drawLogin(site: Site, view: View, document: ProblemDocument): Promise<Drawn> {
   const main = html`<div class="duo">
     <section class="stack" aria-labelledby="log-in">
@@ -177,7 +177,7 @@ async function formAgain(site: Site, view: View, document: ProblemDocument): Pro
   const { place, sent, call } = view;
   const { errors = [], detail } = document;
   if (place === null || isLoginPage(view) || (sent !== null && !isObject(sent)) || errors.length === 0) return null;
-  // The page that sent it still has the values.
+  // A value is too long to be shown again. The page that sent the form still has it.
   if (Object.values({ ...sent }).some(isTooLong)) return null;
   const offers = await view.offers();
   const offer = offers.find(({ method, path }) => method === call.method && path === askedPath(view));

@@ -99,12 +99,12 @@ export const describeAction: Readonly<Record<ResourceAction, (subject: Operation
   }),
 };
 
-/** A hook gives changes of any table, and a table that existed before may have more rules. */
+/** Returns the additional problems of a deletion. A hook may change any table, and an existing table may have rules of its own. */
 function problemsOfRemoval({ mount: { resource, beforeWrite } }: OperationSubject): readonly ProblemCode[] {
   return beforeWrite === null && resource.table === null ? [] : ["invalid", "taken"];
 }
 
-/** Returns the sentence about lists of other records that lose this record. */
+/** Returns the end of the sentence that names the lists of other records from which this record is removed. */
 function unlisted({ mount: { listedBy } }: OperationSubject): string {
   const lists = listedBy.map(({ of, link }) => `${link.field} of ${of.resource.plural}`);
   return lists.length === 0 ? "" : `, and taken out of ${lists.join(" and ")}`;
@@ -122,7 +122,7 @@ export function describeQuery(subject: OperationSubject): Description {
   };
 }
 
-/** Describes PATCH of the collection. It is offered if arrays are. */
+/** Describes PATCH of the collection. It is offered if the mount accepts arrays. */
 export function describeChanges(subject: OperationSubject): Description {
   const { names, many, formats } = subject;
   const body = { type: "array", minItems: 1, maxItems: MAX_LIMIT, items: ref("schemas", names.change) };
@@ -159,7 +159,7 @@ export function problemsOfState({ mount }: OperationSubject): readonly ProblemCo
   return mount.requireIfMatch ? ["precondition_failed", "precondition_required"] : ["precondition_failed"];
 }
 
-/** The problems of changes that a hook or an action gives: they may be of any table. */
+/** The problems of changes that a hook or an action returns. These changes may be in any table. */
 export const problemsOfChanges = ["taken", "referenced"] as const satisfies readonly ProblemCode[];
 
 function problemsOfFields({ mount: { resource, beforeWrite } }: OperationSubject): readonly ProblemCode[] {
