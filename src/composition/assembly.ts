@@ -109,7 +109,7 @@ function collectTables(all: readonly Parts[]): readonly Collection[] {
   return [...collectCollections(mounts), ...collections, ...throttleCollections, idempotencyCountsCollection];
 }
 
-/** The common parts of the parts of a service. */
+/** The values that `createCore` needs in addition to the options of the service. */
 interface Common {
   readonly store: Store;
   readonly throttle: LoginThrottle;

@@ -28,13 +28,14 @@ export interface Service {
   /** Answers a Fetch `Request`, for frameworks that use it: Hono, Next.js, Deno, a test. */
   fetch(request: Request, info: FetchInfo): Promise<Response>;
   /**
-   * Returns true if this address (`/api/books?limit=2`) belongs to the service, for any method. For code that passes on all other requests.
+   * Returns true if this address (`/api/books?limit=2`) belongs to the service, for any method. For a framework that handles all other
+   * requests itself.
    */
   serves(target: string): boolean;
   /** Explains the result of the schemes for a request, and the decision of its endpoint's permission. It has no other effect. */
   explain(arrival: Arrival): Promise<WholeExplanation>;
   /**
-   * Reports the current cost of each list that the declarations allow, for an operator. It reads all of them, one resource after another.
+   * Reports the current cost of each list that the declarations allow, for an operator. It reads all these lists, one resource after another.
    */
   explainLists(): AsyncGenerator<readonly ExplainedList[]>;
   readonly store: Store;
@@ -47,7 +48,7 @@ export interface Service {
   readonly basePath: string;
   /** Returns what one of its features offers. Throws a TypeError if the service does not have it. */
   use<Offer>(feature: Feature<Offer>): Offer;
-  /** The observer. Bindings report to it what was refused before it became a request. */
+  /** The observer. Bindings also use it to report input that they refused before it became a request. Null if nothing observes. */
   readonly observe: Observer | null;
   /** Returns the time of the service, in milliseconds since the epoch. */
   readonly now: () => number;
@@ -130,7 +131,7 @@ export function assembleService(options: ServiceOptions): AssembledService {
   };
 }
 
-/** The stores of open services. If a store is opened again, its first service loses it. */
+/** The stores of open services. If a second service opened one of these stores, the first service could no longer use it. */
 const serving = new WeakSet<Store>();
 
 function requireFree(store: Store, mistakes: readonly string[]): void {

@@ -84,7 +84,7 @@ export interface ServiceOptions extends ServiceParts {
   readonly handlerTimeoutSeconds?: number;
   /** True if bodies of 1 KiB and more are compressed for callers that accept it. Default: `true`. */
   readonly compression?: boolean;
-  /** Allows logins (`logsIn`) from other hosts over cleartext, which can be read in transit. */
+  /** True to allow logins (`logsIn`) from other hosts over cleartext. Others on the network can then read the passwords. Default: false. */
   readonly allowCleartextLogins?: boolean;
   /** Traces requests and their parts, as `await openTelemetry()` does. */
   readonly tracer?: Tracer | null;

@@ -4,7 +4,7 @@ import type { MountInPlace } from "../http/mount/mount.ts";
 import { unservedKey, unservedLists } from "../http/mount/shapes.ts";
 import type { Route } from "../http/routes.ts";
 
-/** Reports to an operator what they should know about the declarations: lists without an index, and parts after their sunset. */
+/** Reports to the operator the lists without an index, and the deprecated parts whose sunset has passed. */
 export function tellAtStart(
   mounts: readonly MountInPlace[],
   routes: readonly Route[],
@@ -17,7 +17,7 @@ export function tellAtStart(
 
 const MOST_PATHS = 3;
 
-/** Returns one line for all of them. `latchkey db explain` shows the details. */
+/** Returns one line for all lists without an index. Returns null if there are none. `latchkey db explain` shows the details. */
 function unservedNotice(mounts: readonly MountInPlace[]): string | null {
   const found = mounts.flatMap((mount) => {
     const { length } = unservedLists(mount);

@@ -1,5 +1,5 @@
 /**
- * The contract of features, and those that are no login: health, metrics, documentation, the outbox.
+ * The contract of features, and the features that are not logins: health, metrics, documentation, the outbox.
  *
  * @module latchkey/features
  */

@@ -1,5 +1,5 @@
 /**
- * More parts of resources than a first one needs: custom kinds, types, mounts and actions.
+ * The parts of resources that a first resource does not need: custom kinds, types, mounts and actions.
  *
  * @module latchkey/resources
  */

@@ -1,4 +1,4 @@
-/** For the command only. It is not exported by the package, and loads nothing else. */
+/** For the command only. The package does not export this file. It loads only the modules below. */
 import "../core/node-version.ts";
 
 export { visible, visibleLines } from "../core/visible.ts";

@@ -1,30 +1,32 @@
-/** The time for the rows of an erasing write, in milliseconds. Other writers wait for it. */
+/** The target time for the rows of one write that deletes expired data, in milliseconds. Other writers wait for that write. */
 const AIM_MS = 5;
 
 /**
- * The number of rows in such a write: few at first, then as many as that time allows. Rows with many indexes, or with unordered keys, can
- * cost a hundred times more.
+ * The least and the largest number of rows in such a write. It starts with the least and grows to as many as `AIM_MS` allows. A row with
+ * many indexes, or with unordered keys, can cost a hundred times more than another.
  */
 const rowsAtATime = { least: 10, most: 500 } as const;
 
-/** The number of portions of one size. The fastest of them counts, because the others may have waited. */
+/** The number of portions of one size. The time of the fastest one counts, because the others may have waited for other writers. */
 const tries = 3;
 
-/** The number of rows in the next portion. It receives the time of each portion, in milliseconds. */
+/** Adapts the number of rows in a portion to the times of earlier portions. */
 export interface PortionSize {
+  /** Returns the number of rows for the next portion. */
   rows(): number;
+  /** Receives the time of a portion, in milliseconds. */
   took(ms: number): void;
 }
 
-/** The erasing may use half of the time while a write takes no longer than this, in milliseconds. */
+/** After a write of at most this time, in milliseconds, the pause is as long as the write. After a slower write, the pause is longer. */
 const EASY_MS = 20;
 
-/** The longest pause, in milliseconds. Even on a slow disk, expired data is deleted at some point. */
+/** The longest pause, in milliseconds. After a write that took even longer, the pause is as long as the write. */
 export const LONGEST_PAUSE_MS = 2000;
 
 /**
- * Returns the pause after a write. At least half of the time belongs to other writers. The longer a write takes, because of them or of the
- * disk, the larger their share.
+ * Returns the pause after a write, in milliseconds. It is at least as long as the write, so that other writers get at least half of the
+ * time. If other writers or the disk make the write slow, they get a larger share.
  */
 export function pauseMs(tookMs: number): number {
   return Math.min(tookMs * Math.max(1, tookMs / EASY_MS), Math.max(LONGEST_PAUSE_MS, tookMs));
@@ -38,11 +40,11 @@ export function portionSize(): PortionSize {
   return {
     rows: () => rows,
     took(ms) {
-      // The fixed cost of every write is the disk sync, or the way to the database. Fewer rows would not make it shorter.
+      // Every write has a fixed cost: the disk sync, or the trip to the database. Fewer rows would not reduce it.
       leastMs = Math.min(leastMs, ms);
       tried.push(ms);
       if (tried.length < tries) return;
-      // The disk may have been faster before: the smallest portion takes hardly more than the fixed cost of a write now.
+      // The disk may have become slower. The smallest portion takes little more than the present fixed cost of a write.
       if (rows === rowsAtATime.least) leastMs = Math.min(...tried);
       const fitting = Math.round((rows * AIM_MS) / Math.max(Math.min(...tried) - leastMs, 1));
       rows = Math.max(rowsAtATime.least, Math.min(fitting, rows * 2, rowsAtATime.most));

@@ -14,7 +14,7 @@ import { collectCollections } from "../http/mount/placing.ts";
 import { problemsNamedBy } from "../http/mount/writes/outcome.ts";
 import type { Parts } from "./feature.ts";
 
-/** The parts of a feature. Parts that are in no feature have no name. */
+/** The parts of a feature with its name. The name is null for the service's own parts. */
 export interface NamedParts {
   readonly name: string | null;
   readonly parts: Parts;
@@ -51,7 +51,7 @@ export function describeClashes(namedParts: readonly NamedParts[], speaksXML: bo
   ];
 }
 
-/** The endpoints and the table of a resource that is mounted twice are also duplicates. One sentence covers all of them. */
+/** Reports a resource that is mounted twice in one sentence. Its endpoints and its table are not reported as duplicates too. */
 function mountedTwice(all: readonly NamedParts[]): readonly string[] {
   const owners = Map.groupBy(
     all.flatMap(({ name, parts: { mounts = [] } }) => mounts.map(({ resource: { path } }) => ({ name, path }))),
@@ -76,13 +76,13 @@ function withoutTwins(all: readonly NamedParts[]): readonly NamedParts[] {
   }));
 }
 
-/** Two schemes with one name are reported as such. It is not reported that they also read the same places. */
+/** Returns one scheme for each name. Two schemes with one name are already reported, so their equal carriers are not. */
 function distinctSchemes(all: readonly NamedParts[]): readonly Scheme[] {
   const schemes = joinSchemes(all.flatMap(({ parts }) => parts.schemes ?? []));
   return schemes.filter(({ name }, at) => schemes.findIndex((each) => each.name === name) === at);
 }
 
-/** Returns the formats that every service has. */
+/** Returns the built-in formats that no custom format replaces. */
 function builtInBeside(all: readonly NamedParts[], speaksXML: boolean): readonly Format[] {
   const own = ownFormats(all);
   return withBuiltIn(own, speaksXML).filter((each) => !own.includes(each));
@@ -92,7 +92,7 @@ function ownFormats(all: readonly NamedParts[]): readonly Format[] {
   return all.flatMap(({ parts: { formats = [] } }) => formats);
 }
 
-/** Returns the custom problems that some parts name anywhere. */
+/** Returns all custom problems that the parts name. */
 export function collectProblems({ problems = [], endpoints = [], mounts = [] }: Parts): readonly ProblemDefinition[] {
   return ownAmong([
     ...problems,
@@ -101,7 +101,7 @@ export function collectProblems({ problems = [], endpoints = [], mounts = [] }: 
   ]);
 }
 
-/** A problem may be named many times, but two problems may not have the same code. */
+/** Reports different problems with the same code. One problem may be named many times. */
 function problemsTwice(all: readonly NamedParts[]): string[] {
   const distinct = [...new Set(all.flatMap(({ parts }) => collectProblems(parts)))];
   const again = distinct.filter(({ code }, at) => distinct.findIndex((each) => each.code === code) < at);
@@ -164,7 +164,7 @@ export function unreadTypes(all: readonly NamedParts[], speaksXML: boolean): rea
   return all.flatMap(({ parts: { endpoints = [] } }) =>
     endpoints.flatMap(({ method, path, consumes = [] }) =>
       consumes
-        // A service without XML leaves it out if the endpoint reads any other type.
+        // XML is not reported if the endpoint also reads another type: a service without XML then only leaves it out.
         .filter((type) => !isRead(type) && !(type === XML && consumes.some(isRead)))
         .map((type) => `${method} ${path} consumes ${type}, which no format reads${suggestion(type, mediaTypes)}`),
     ),

@@ -49,7 +49,7 @@ test("uses the database's time for any change of the machine's clock", async (t)
   assert.deepEqual(levels(), ["error", "info"]);
 });
 
-test("has the database's time again on the first read after the machine has slept", async (t) => {
+test("measures the database's time on the first read after the machine has slept", async (t) => {
   const at = { wall: 1_000_000, steady: 5000, database: 1_000_000 };
   const { clock, settled, levels } = world(t, at);
   const stop = await clock.start();
@@ -64,7 +64,7 @@ test("has the database's time again on the first read after the machine has slep
   assert.deepEqual(levels(), []);
 });
 
-test("waits for a database that was set back a little, and follows one that was set back far", async (t) => {
+test("stops the time if the database's clock is set back a little, and goes back with it if it is set back far", async (t) => {
   const at = { wall: 1_000_000, steady: 5000, database: 1_000_000 };
   const { clock, pass, measured } = world(t, at);
   const stop = await clock.start();

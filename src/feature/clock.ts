@@ -4,13 +4,13 @@ import type { Store } from "../store/store.ts";
 /** The interval between measurements. After a fail-over changes the database's clock, processes may differ for this time. */
 const MEASURE_MS = 1000;
 
-/** The difference from which a clock is wrong, so an operator must act. Below it, the clock is only inexact. */
+/** A larger difference between the two clocks is an error that the operator must correct. A smaller one is only inexact. */
 const WRONG_MS = 60_000;
 
-/** If the wall clock has moved this far from the steady clock, it was set. */
+/** If the wall clock has moved by more than this relative to the steady clock, it was set, or the machine has slept. */
 const STEP_MS = 1000;
 
-/** A deviation within this limit comes from the network and the server's own clock. */
+/** A smaller deviation is ignored. The network and the database server's clock can cause it. */
 const NOISE_MS = 20;
 
 /** The time of a service. */
@@ -49,7 +49,7 @@ export function chooseClock(
 
 /** The clocks of a machine, in milliseconds. */
 export interface MachineClocks {
-  /** Returns the time since the epoch. An operator can set it, which moves it in either direction. */
+  /** Returns the time since the epoch. An operator can set it forward or back. */
   wall(): number;
   /** Returns a time that increases steadily and may stop while the machine sleeps. Its start is arbitrary. */
   steady(): number;
@@ -58,7 +58,7 @@ export interface MachineClocks {
 const ofThisMachine: MachineClocks = { wall: () => Date.now(), steady: () => performance.now() };
 
 /**
- * Returns the database's clock, continued by the machine's steady clock. Processes on several machines then have the same time. Data from
+ * Returns the database's clock. The machine's steady clock continues it between measurements. All processes have the same time. Data from
  * one process is neither expired nor in the future for another, even if a machine's clock is set in the meantime.
  */
 export function correctedClock(
@@ -116,7 +116,7 @@ export function correctedClock(
       const time = Math.round(steady() + sinceMs);
       if (time > latest || latest - time > WRONG_MS) latest = time;
       // If the database's clock was set back by up to `WRONG_MS`, the time stops until that clock has caught up. After a larger step, the
-      // time also goes back, because no time limit can end while it stops.
+      // time goes back too. Otherwise it would stop for long, and nothing would expire.
       return latest;
     },
     aheadMs: () => aheadMs,

@@ -24,7 +24,7 @@ import { partsMembers } from "./parts-checks.ts";
 import { permissionMistakes } from "./permitted.ts";
 import { upkeepMistakes } from "./upkeep.ts";
 
-/** A feature and what it adds to one service. */
+/** A feature and the parts that it adds to one service. */
 export interface SetUp {
   readonly feature: Feature;
   readonly parts: Parts;
@@ -40,7 +40,7 @@ export interface Composition {
 /** The common data for every feature. `secret` is null if the service has none. */
 export type Surroundings = Omit<Host, "use" | "secret"> & {
   readonly secret: Host["secret"] | null;
-  /** True if the service supports XML, unless a custom format does. */
+  /** True if the service has the built-in XML format. A custom format for `application/xml` replaces it. */
   readonly xml: boolean;
   /** The mistakes in other options of the service, to be reported with the rest. */
   readonly mistakes: readonly string[];
@@ -52,7 +52,7 @@ export type Surroundings = Omit<Host, "use" | "secret"> & {
  */
 export function compose(features: readonly Feature[], own: Parts, surroundings: Surroundings): Composition {
   const shapeless = features.flatMap(shapeMistakes);
-  // The needs of a value that is not a feature are unknown.
+  // Stops here, because a value that is not a feature has no known needs.
   if (shapeless.length > 0) throw new DeclarationError([...surroundings.mistakes, ...shapeless]);
   const mistakes = [...surroundings.mistakes, ...mistakesOfList(features)];
   const done = new Map<Feature, SetUp>();
@@ -63,7 +63,7 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
     if (done.has(feature) || failed.has(feature)) return;
     // A second feature with the same name clashes with the first one in many ways. Only its name is reported.
     if (features.find(({ name }) => name === feature.name) !== feature) return void failed.add(feature);
-    // Counts as failed until it is done. Features that need each other would otherwise cause endless recursion.
+    // A feature counts as failed until it is set up. Otherwise, features that need each other would cause endless recursion.
     failed.add(feature);
     for (const needed of feature.needs) if (features.includes(needed)) setUp(needed);
     if (feature.needs.some((needed) => !done.has(needed))) return;
@@ -116,7 +116,7 @@ function withoutNamesakes(all: readonly NamedParts[]): readonly NamedParts[] {
   return all.filter(({ name }, at) => name === null || all.findIndex((each) => each.name === name) === at);
 }
 
-/** Returns the mistakes that only show in the whole: mounts without a parent, and mistakes that features find in relation to the others. */
+/** Returns the mistakes in all parts together: mounts without a parent, and the mistakes that features find in the whole service. */
 function mistakesTogether(all: readonly NamedParts[]): readonly string[] {
   const assembled: Assembled = combineLists(all.map(({ parts }) => parts));
   return [
@@ -154,7 +154,7 @@ const featureMembers: Readonly<Record<keyof Feature, ValueCheck>> = {
   setUp: aFunction,
 };
 
-/** The content is checked together with the other parts. */
+/** Returns true for an object that is not a promise. Its members are checked later, with those of the other features. */
 function isParts(parts: unknown): parts is Parts {
   return isObject(parts) && !types.isPromise(parts);
 }
@@ -212,7 +212,7 @@ function* mistakesOfList(features: readonly Feature[]): Generator<string> {
   }
 }
 
-/** A part that uses features, and those that it uses. */
+/** The name of a part, and the features that it needs. */
 interface Needing {
   readonly who: string;
   readonly needs: readonly Offering<unknown>[];

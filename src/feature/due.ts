@@ -6,8 +6,8 @@ import type { Change, Collection, Where } from "../store/store.ts";
 import { requireChangeList, type NamedUpkeep } from "./upkeep.ts";
 
 /**
- * Throws `DeclarationError` if the changes of upkeep name a table or a column that the service does not have. They would fail each second.
- * Calls `due` once for this check. If `due` throws, the problem may be temporary, and the upkeep reports it.
+ * Throws `DeclarationError` if the changes of upkeep name a table or a column that the service does not have. Every run of the upkeep would
+ * fail. Calls `due` once for this check. Ignores an error of `due`, because it may be temporary. The upkeep reports it later.
  */
 export function requireDue(upkeep: readonly NamedUpkeep[], tables: readonly Collection[], now: number): void {
   const tablesByName = new Map(tables.map((table) => [table.name, table]));

@@ -49,7 +49,7 @@ export interface ServiceParts {
 export interface Parts<Offer = unknown> extends ServiceParts {
   /** The value that other features and custom code get from `use(feature)`. */
   readonly offer: Offer;
-  /** The fields of users that it adds to `identity.fields`, for permissions that use them. */
+  /** The fields of users that the feature adds to `identity.fields`, for permissions that read them. */
   readonly identity?: readonly string[];
   /** The roles that its users can have. A permission that requires another role stops the start. */
   readonly roles?: readonly string[];
@@ -67,9 +67,9 @@ export interface Parts<Offer = unknown> extends ServiceParts {
   readonly waysIn?: readonly WayIn[];
   /** The pages on which people log in and manage their accounts. The first one counts. */
   readonly pages?: AccountPages;
-  /** Problems that no endpoint and no mount of it names. The API's documentation lists them for every operation. */
+  /** Problems that the feature throws in any operation. The API's documentation lists them for every operation. */
   readonly problems?: readonly ProblemDefinition[];
-  /** Returns changes for the transaction of every write of a mounted resource. They are written together with it, or not at all. */
+  /** Returns changes for the transaction of every write of a mounted resource. The changes and the write commit together or not at all. */
   readonly alongside?: Alongside;
   /** Receives all observations of the service. Must not throw and must not wait. */
   readonly observe?: Observer;
@@ -78,7 +78,7 @@ export interface Parts<Offer = unknown> extends ServiceParts {
    * reported with everything else that stops the start.
    */
   mistakes?(all: Assembled): readonly string[];
-  /** Returns its metrics. If it throws, or returns something else, this is left out and logged with the feature's name. */
+  /** Returns its metrics. If it throws or returns an invalid value, its metrics are left out, and the log names the feature. */
   readonly measure?: () => readonly MetricFamily[];
   /** The deletion of expired data, and its interval. */
   readonly upkeep?: readonly Upkeep[];
@@ -122,9 +122,9 @@ export interface Upkeep {
   /** The interval in seconds: a whole number from 1. */
   readonly everySeconds: number;
   /**
-   * Returns the changes that delete what has expired by `now` (milliseconds since the epoch). If all of them are `deleteAll` and
-   * `updateAll`, each is made some rows at a time until none is left, so no write waits long behind it. An `updateAll` must change the
-   * values that it searches for. Any other changes are one transaction.
+   * Returns the changes that delete the data that has expired at `now` (milliseconds since the epoch). If all changes are `deleteAll` or
+   * `updateAll`, each one is applied to some rows at a time until none is left, so that no other write waits long. An `updateAll` must change
+   * the values that its `where` compares, or it never ends. If there is any other change, all changes are one transaction.
    */
   due(now: number): readonly Change[];
 }
@@ -132,7 +132,7 @@ export interface Upkeep {
 /** The environment in which a feature is set up. */
 export interface Host {
   readonly store: Store;
-  /** The service's secret. If the service has none, reading it is a mistake that stops the start and names the feature. */
+  /** The service's secret. If there is none, reading it throws a `DeclarationError`. The start reports it with the feature's name. */
   readonly secret: Secret;
   /** The public name of the service. */
   readonly name: string;
@@ -148,7 +148,7 @@ export interface Host {
   readonly now: () => number;
   /** Returns what a feature offers that this one needs. */
   use<Offer>(feature: Feature<Offer>): Offer;
-  /** Returns the whole service after every feature is set up: for handlers, `start` and `stop`. */
+  /** Returns the facts about the whole service. Call it in handlers, `start` and `stop`. In `setUp`, it throws a `DeclarationError`. */
   service(): ServiceFacts;
 }
 
@@ -156,7 +156,7 @@ export interface Host {
 export interface ServiceFacts extends Required<Omit<ServiceParts, "collections">> {
   /** True if a feature decides whether an accepted credential is enough for its account: a request may then end in 401 `factor_required`. */
   readonly asksForFactors: boolean;
-  /** True if it supports XML in addition to these, unless one of them is XML. */
+  /** True if the service has the built-in XML format. A custom format for `application/xml` replaces it. */
   readonly xml: boolean;
   readonly tags: Readonly<Record<string, string>>;
   /** The look of pages. Null if no feature has one. */
@@ -170,7 +170,8 @@ export interface ServiceFacts extends Required<Omit<ServiceParts, "collections">
   /** Returns the number of requests in progress. */
   inFlight(): number;
   /**
-   * Returns how far the machine's clock is ahead of the database's, which is used instead, in milliseconds. 0 if they are the same clock.
+   * Returns how far the machine's clock is ahead of the database's clock, in milliseconds. The service uses the database's clock. 0 if they
+   * are the same clock.
    */
   clockAheadMs(): number;
   /** Returns the metrics of the features. */
@@ -179,7 +180,7 @@ export interface ServiceFacts extends Required<Omit<ServiceParts, "collections">
   respond(arrival: Arrival): Eventually<Answer>;
   /**
    * Explains the result of the schemes for a request, and the decision of its endpoint's permission. It has no other effect and counts no
-   * guess, so use it only for known callers.
+   * wrong credential, so let only known callers use it.
    */
   explain(arrival: Arrival): Promise<WholeExplanation>;
 }
@@ -205,7 +206,7 @@ export function defineFeature(feature: FeatureDeclaration<Parts>): Feature {
   return Object.freeze(made({ needs: [], ...feature }));
 }
 
-/** A feature in the form that its author writes. */
+/** The declaration of a feature: the input of `defineFeature`. */
 export interface FeatureDeclaration<P extends Parts> extends Omit<Feature, "needs" | "setUp"> {
   readonly needs?: readonly Feature[];
   /** Makes its parts for one service, before the store is open. Initial reads and writes belong into `start`. */

@@ -3,8 +3,8 @@ import type { Observation, Observer } from "../core/observation.ts";
 import { writeError } from "../core/standard-error.ts";
 
 /**
- * Returns an observer whose failures do not affect others. The observed event has already happened. Failures are printed to standard error
- * with the name of the `service`. Only the first has its stack, because it may fail with every request.
+ * Returns an observer that never throws, so that it cannot affect a request or another observer. Its first failure is printed to standard
+ * error, with the name of the `service` and the stack. Further failures are not, because it may fail with every request.
  */
 export function harmless(observe: Observer, service: string): Observer {
   let failed = false;
@@ -29,7 +29,10 @@ export function combineObservers(observers: readonly Observer[]): Observer | nul
   return (observation) => tellAll(observers, observation);
 }
 
-/** Reports a failure only once until it is over. A database that is unavailable for an hour would otherwise be reported every second. */
+/**
+ * Reports a failure only once, until `well` is called or the reason changes. Otherwise, a database that is unavailable for an hour would be
+ * reported every second.
+ */
 export function toldOnce(tell: (error: unknown) => void): { well(): void; failed(error: unknown): void } {
   let lastReason = "";
   return {

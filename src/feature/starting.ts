@@ -6,7 +6,7 @@ import { wrapFailure } from "./failure.ts";
 /** The time after which a slow start of a feature is reported, in seconds. */
 const SLOW_START_SECONDS = 10;
 
-/** The time that a feature may take to stop. The process must exit, and everything written is already on the disk. */
+/** The maximum time for a feature to stop, in seconds. The process must exit, and all acknowledged writes are already on the disk. */
 const MOST_STOP_SECONDS = 5;
 
 /**
@@ -41,7 +41,7 @@ export async function startFeatures(
     }
     return stop;
   } catch (error) {
-    // The reason why it does not start is reported. A failure to stop only follows from it.
+    // Only the error of the start is reported. An error of the stop is a consequence of it.
     await stop().catch(() => undefined);
     throw error;
   }

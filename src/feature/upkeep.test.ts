@@ -24,7 +24,7 @@ const cleared: Change = {
   values: { secret: null },
 };
 
-test("deletes expired rows some at a time, without delaying another upkeep", async (t) => {
+test("deletes expired rows in portions, without delaying another upkeep", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const store = await filled(1200);
   const sent: Change[] = [];
@@ -48,11 +48,11 @@ test("deletes expired rows some at a time, without delaying another upkeep", asy
   assert.deepEqual(observed, []);
 });
 
-test("pauses between requests for rows that another transaction holds", async (t) => {
+test("pauses between writes to rows that another transaction has locked", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const store = await filled(3);
   let sent = 0;
-  // As PostgreSQL does if another transaction has locked them.
+  // PostgreSQL also reports success without a change if another transaction has locked the rows.
   const passing: Store = { ...store, write: async () => (sent++, { kind: "written", rows: [null] }) };
   const stop = startUpkeep([{ everySeconds: 60, due: () => [erased] }], {
     store: passing,

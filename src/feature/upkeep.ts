@@ -58,7 +58,7 @@ export function startUpkeep(
   const timer = setInterval(() => {
     for (const each of all) {
       each.dueIn--;
-      // If much has expired, a round takes longer than a tick. The others continue, and this one stays due.
+      // If much data has expired, a run takes longer than a tick. This upkeep then stays due until its run ends. The others continue.
       if (each.dueIn >= 0 || each.isRunning) continue;
       each.dueIn = each.everySeconds - 1;
       each.isRunning = true;
@@ -87,7 +87,7 @@ export function requireChangeList(due: unknown): readonly Change[] {
 /** A change of all matching rows. */
 type Erasing = Extract<Change, { readonly kind: "deleteAll" | "updateAll" }>;
 
-/** Erases expired data. Changes that do more than erase are one transaction. */
+/** Deletes expired data. If one of the changes is of another kind, all changes are one transaction. */
 async function erase(store: Store, changes: readonly Change[], signal: AbortSignal): Promise<void> {
   const erasing = changes.filter(
     (change): change is Erasing => change.kind === "deleteAll" || change.kind === "updateAll",
@@ -108,14 +108,14 @@ async function eraseInPortions(store: Store, change: Erasing, signal: AbortSigna
     const [first] = await store.list({ collection, where, sort, limit: 1 });
     if (first === undefined) return;
     const { record } = first;
-    // Continues after the last row. PostgreSQL keeps deleted rows in its indexes until a vacuum, and they should not be read again each
-    // time.
+    // The next search starts at the value of this row. PostgreSQL keeps deleted rows in its indexes until a vacuum, and each search would
+    // otherwise read all of them again.
     if (ranged !== null) where = { all: [change.where, { column: ranged, operator: "gte", value: record[ranged]! }] };
     const start = performance.now();
     await store.write({ changes: [{ ...change, where, atMost: size.rows() }] });
     const tookMs = performance.now() - start;
     size.took(tookMs);
-    // The row was skipped, because another transaction holds it, perhaps for long.
+    // The search found the same row again: the write skipped it, because another transaction has locked it, perhaps for long.
     const isHeld = record["id"] === before;
     before = record["id"];
     await wait(isHeld ? LONGEST_PAUSE_MS : pauseMs(tookMs), undefined, { ref: false });
