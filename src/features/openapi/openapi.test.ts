@@ -153,7 +153,7 @@ test("declares every parameter of a path, and none twice", () => {
   }
 });
 
-test("replaces a parameter of the path with what the endpoint says about it", () => {
+test("describes a parameter of the path as in the endpoint's documentation", () => {
   const said = { name: "code", in: "path", required: true, schema: { enum: ["a"] } };
   const documentation = { summary: "X", parameters: [said] };
   const { paths } = buildDocument({

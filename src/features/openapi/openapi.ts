@@ -47,7 +47,7 @@ const checks: ChecksOf<OpenAPIOptions> = {
 
 /**
  * Describes a service as an OpenAPI 3.1 document. Its operations and schemas are parts in the form that is sent. It contains only what the
- * declarations say. Gives way to other work between the mounts.
+ * declarations say. Yields between the mounts, so that other requests can run.
  */
 export function* describeService(options: OpenAPIOptions): Pieces<JSONObject> {
   requireOptions(options, checks, { of: "openapiDocument" });

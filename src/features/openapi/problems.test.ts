@@ -113,7 +113,7 @@ test("requires no credentials if every caller is allowed, but reports wrong ones
   assert.ok(!codes.has("not_authenticated") && !codes.has("permission_denied"));
 });
 
-test("names what ends a request although its credential is right, where credentials are looked at", () => {
+test("names the problems that end a request with a valid credential, for endpoints that check credentials", () => {
   assert.ok(expected({ access: anyone }, [basic], ["factor_required"]).has("factor_required"));
   assert.ok(!expected({}, [basic], ["factor_required"]).has("factor_required"));
 });

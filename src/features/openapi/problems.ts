@@ -102,13 +102,13 @@ export function* problemsOnTheWay(
   }
   if (produces === undefined) yield "not_acceptable";
   if (consumes !== undefined) yield* ["malformed", "invalid", "content_too_large", "unsupported_media_type"] as const;
-  yield* ["malformed", "precondition_failed"] as const; // conditional headers
+  yield* ["malformed", "precondition_failed"] as const; // for conditional headers
   if (query !== "ignored") yield "invalid_query";
   // Failed credentials are counted, which is also a write.
   if (isUnsafe(method) || access !== "open") yield "insufficient_storage";
   yield* ["internal", "unavailable"] as const;
   yield "unknown_preference";
-  // Sent before the operation is known, so every operation can seem to return them.
+  // The service sends these before it knows the operation, so a client may get them for any operation.
   yield* ["method_not_allowed", "request_timeout", "uri_too_long", "headers_too_large", "not_implemented"] as const;
 }
 
@@ -132,7 +132,7 @@ function* problemsOfCredentials(
   const canChallenge = challenging > 0;
   if (needsCaller(endpoint)) {
     if (canChallenge) yield "not_authenticated";
-    // A scheme may have no challenge for a request: Basic has none for scripts. Others beside it have one.
+    // A scheme may have no challenge for a request: Basic has none for scripts. Other schemes of the service may have one.
     if (challenging < 2) yield "authentication_failed";
   }
   if (carriers.length === 0) return;

@@ -95,7 +95,7 @@ export const verdictChecks: readonly SchemeCheck[] = [
       `x${valid}`,
       withAnother(valid, 0),
       withAnother(valid, Math.floor(valid.length / 2)),
-      // Not the last one: in Base64 its last bits may be ignored.
+      // Changes the second-last character, because the last bits of Base64 may be ignored.
       withAnother(valid, Math.max(0, valid.length - 2)),
     ]) {
       assertRefused(
@@ -112,7 +112,7 @@ export const verdictChecks: readonly SchemeCheck[] = [
   }),
 
   createCheck("refuses an oversized credential", async (bench) => {
-    // A URL becomes too long before a credential in it does.
+    // A URL is refused as too long before the credential in it is.
     const isLong = bench.subject.scheme.carriers[0]!.in === "query";
     for (const length of [8192, 8193, 12_000]) {
       const answer = await bench.present("x".repeat(length));

@@ -70,7 +70,7 @@ function promiseRemoved(deep: Deep): void {
 
   deep("deletes a cascading row that is reached by any of several paths", async (store) => {
     const ids = await chain(store);
-    // The last one answers the first one, and another row is deleted with the author.
+    // The last reply answers the first one. Another row is also deleted with the author.
     await written(
       store,
       { kind: "update", collection: replies, key: ids[0]!, values: { reply_to: ids.at(-1)! } },

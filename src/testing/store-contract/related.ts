@@ -76,7 +76,7 @@ function promiseBeside(promises: Promises): void {
       await store.listJSON({ ...page, collection: people }, [{ ...pet, maxLength: 10, from: "id" }]),
     ];
 
-    // A driver may require a separate query for them.
+    // A driver may require a separate query for related rows.
     if (ofPets.beside === undefined) return;
     const byKey = (one: { readonly key: Key }, other: { readonly key: Key }): number =>
       Number(one.key) - Number(other.key);

@@ -21,7 +21,7 @@ function describe(facts: Partial<Endpoint>): Description {
 
 const role = { type: "string", enum: ["user", "admin"] };
 
-test("describes what is read and what is shown by the declaration", () => {
+test("describes the body and the response of an endpoint as declared", () => {
   const responses = { 200: { description: "Changed.", schema: account } };
   const { request, responses: described } = describe({
     method: "PUT",

@@ -6,7 +6,8 @@ import { ref, type JSONObject } from "../json.ts";
 import { filterSchema, MAX_LIMIT } from "./parameters.ts";
 
 /**
- * The member for `QUERY` operations. OpenAPI 3.1 has none; its extension registry has this one, and 3.2 has it as `additionalOperations`.
+ * The member for `QUERY` operations. OpenAPI 3.1 has no such member, but its extension registry has this one. OpenAPI 3.2 has
+ * `additionalOperations`.
  */
 export const ADDITIONAL_OPERATIONS = "x-oai-additionalOperations";
 

@@ -17,7 +17,7 @@ export interface Group {
   readonly entries: Markup;
 }
 
-/** Finds the operations of a document and writes their list entries. Gives way to other work, because there may be thousands. */
+/** Finds the operations of a document and writes their list entries. Yields between them, because there may be thousands. */
 export function* collectContents(document: JSONObject, basePath: string): Pieces<Contents> {
   const operations = collectOperations(document);
   yield;
@@ -31,7 +31,7 @@ export function* collectContents(document: JSONObject, basePath: string): Pieces
     groups.push({ tag, said: textAt(description), operations: own, entries });
     yield;
   }
-  // If two have the same id, the first one counts.
+  // If two operations have the same id, the first one counts.
   return { groups, byId: new Map(operations.toReversed().map((each) => [each.id, each])) };
 }
 
