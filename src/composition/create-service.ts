@@ -79,7 +79,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   return assembleService(options).open();
 }
 
-/** A service whose store is still closed. Nothing has to be closed if it is never opened. */
+/** A service whose store is still closed. If it is never opened, nothing must be closed. */
 export interface AssembledService {
   /** The tables with which it opens its store. */
   readonly collections: readonly Collection[];
@@ -106,7 +106,7 @@ export interface AssembledService {
  */
 export function assembleService(options: ServiceOptions): AssembledService {
   const copies = otherCopiesWithin(options, "");
-  // Other mistakes would only follow from this one.
+  // Stops here, because a second copy of the package causes many other mistakes.
   if (copies.length > 0) throw new DeclarationError(copies.map((each) => `createService: ${each}`));
   const mistakes = collectMistakes(options);
   // Without a store, nothing can be set up, so no further mistakes can be found.

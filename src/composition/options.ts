@@ -48,7 +48,7 @@ export interface ServiceOptions extends ServiceParts {
   /**
    * Signs cursors. Also the key for the fingerprints of repeatable requests and for the ETags of records. At least 32 bytes. Processes that
    * share a store must share it. If it is left out, this process signs cursors with a random secret. Fingerprints and ETags are then plain
-   * digests. Another process recognizes them, but a caller can work out the number of writes from the ETags.
+   * digests. Processes without a secret make the same digests, but a caller can work out the number of writes from the ETags.
    */
   readonly secret?: Secret;
   /** Counts wrong credentials. Default: 10 a minute for each address. */
@@ -66,7 +66,7 @@ export interface ServiceOptions extends ServiceParts {
   /** The trusted proxies: addresses, CIDR ranges or `unix`. Their `X-Forwarded-*` headers are used. */
   readonly trustedProxies?: readonly string[];
   /**
-   * Decides which methods a credential with limited scopes may use. The endpoint's permission decides after that. Default: the rules of the
+   * Decides which methods a credential with limited scopes may use, before the endpoint's permission decides. Default: the rules of the
    * features.
    */
   readonly scopesAllow?: ScopesAllow;
@@ -75,7 +75,7 @@ export interface ServiceOptions extends ServiceParts {
    * whole path.
    */
   readonly basePath?: string;
-  /** The largest body of an endpoint without its own `maxBodyBytes`. Default: 1 MiB, which is the limit. */
+  /** The largest body of an endpoint without its own `maxBodyBytes`. In bytes. Default: 1 MiB, which is also the maximum. */
   readonly maxBodyBytes?: number;
   /**
    * The time limit for custom code in one request: its hooks, handlers, schemes and formats together. Default: 60. After it, the caller
@@ -133,6 +133,7 @@ export function canSetUp(options: unknown): options is ServiceOptions {
   return isObject(options) && needed.every((name) => serviceOptions[name](options[name]) === null);
 }
 
+/** Returns the mistakes in the options, each with its fix. */
 export function collectMistakes(options: ServiceOptions): readonly string[] {
   const input: unknown = options;
   if (!isObject(input))
@@ -145,7 +146,7 @@ export function collectMistakes(options: ServiceOptions): readonly string[] {
   return mistakes.map((mistake) => `createService: ${mistake}`);
 }
 
-/** Checks the clock. Every request reads the time, so an additional read does no harm. */
+/** Checks the clock by reading it once. */
 function clockMistakes(now: (() => unknown) | undefined): readonly string[] {
   if (typeof now !== "function") return [];
   const time = now();

@@ -63,7 +63,7 @@ export interface Parts<Offer = unknown> extends ServiceParts {
   readonly tags?: Readonly<Record<string, string>>;
   /** The look of all pages, with the name of the service. The first one counts. */
   readonly look?: Look;
-  /** Other ways to log in, for the login page: for example one for each identity provider. */
+  /** Additional ways to log in that the login page shows, for example one for each identity provider. */
   readonly waysIn?: readonly WayIn[];
   /** The pages on which people log in and manage their accounts. The first one counts. */
   readonly pages?: AccountPages;
@@ -136,7 +136,7 @@ export interface Host {
   readonly secret: Secret;
   /** The public name of the service. */
   readonly name: string;
-  /** The path prefix of everything, without a final slash. Empty for the root. */
+  /** The path prefix of the service, without a final slash. Empty for the root. */
   readonly basePath: string;
   readonly throttle: LoginThrottle;
   /** The exact origins of the service itself. */

@@ -29,7 +29,7 @@ import {
 export interface Latchkey extends Service {
   /** The first administrator's data, to show to the operator once. Null if an administrator existed already. */
   readonly firstAdministrator: FirstAdministrator | null;
-  /** The generated password of an earlier start that no login has used. Null if there is none. */
+  /** The first administrator's generated password from an earlier start, if no login has used it. Null if there is none. */
   readonly unusedPassword: UnusedPassword | null;
   /** Returns the metrics of this process. */
   readonly metrics: () => readonly MetricFamily[];
@@ -204,7 +204,7 @@ function createStore({ database }: Settings, observe: Observer): Store {
     : postgresStore({ url: database.url, observe, tablePrefix });
 }
 
-/** Throws if the token's account does not exist, because the token would only fail later without a message. */
+/** Throws `ConfigError` if the account of the custom token does not exist. Otherwise, only the first request with the token would fail. */
 async function requireCustomAccount(
   { customToken }: Settings,
   accounts: { findByUsername(name: string): unknown },

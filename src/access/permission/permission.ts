@@ -107,8 +107,8 @@ export function scope(name: string): Permission {
 }
 
 /**
- * Allows callers without a credential, or with one that is not limited to scopes. For actions that would give away more than a limited
- * credential may do.
+ * Allows callers without a credential, and callers whose credential is not limited to scopes. For actions that would give a limited
+ * credential more rights than its scopes.
  */
 export const unlimited: Permission = made({
   name: "unlimited",
@@ -150,7 +150,7 @@ export function confirmed(options: { readonly within: number; readonly level?: 1
 }
 
 /**
- * Allows what one of the permissions allows, and the rows that one of them allows.
+ * Allows what at least one of the permissions allows, and the rows that at least one of them allows.
  *
  * @example
  * ```ts

@@ -29,10 +29,13 @@ export interface Leaving {
 /** A stopped worker has 10 s to finish. One that does not react is killed after this time. */
 const KILL_AFTER_MS = 15_000;
 
-/** Runs `count` processes that share the port. One that dies is replaced. SIGHUP replaces all, one after another. SIGTERM stops all. */
+/**
+ * Runs `count` worker processes that share the port. A worker that dies is replaced. SIGHUP replaces all workers, one after another.
+ * SIGTERM stops all of them.
+ */
 export async function runWorkers(count: number, signals: Signals): Promise<void> {
-  // Each worker accepts connections from one shared queue, and they are reset if it dies. A primary that distributes them would keep those
-  // that a dead worker has not confirmed.
+  // Each worker accepts connections from one shared queue. If it dies, its connections are reset. If the primary process distributed the
+  // connections, it would keep those that a dead worker has not confirmed.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   const crew = makeCrew(count);
   signals.stopWith(crew.stop);
@@ -77,7 +80,7 @@ function makeCrew(count: number): Crew {
   let environment: { readonly LATCHKEY_PORT?: string } = {};
   const stopped = new AbortController();
   const isStopping = (): boolean => stopped.signal.aborted;
-  /** Ends early when all workers must stop. */
+  /** Waits, but ends early when all workers must stop. */
   const pause = (ms: number): Promise<void> => wait(ms, undefined, { signal: stopped.signal }).catch(() => undefined);
 
   function start(): Promise<Serving> {
@@ -117,7 +120,7 @@ function makeCrew(count: number): Crew {
       try {
         await start();
       } catch (error) {
-        // Otherwise, the worker has reported the reason.
+        // For every other error, the worker itself has reported the reason.
         if (error instanceof OtherPort) tell(error.message);
         await pause(restartDelay.failed());
       }
@@ -135,7 +138,7 @@ function makeCrew(count: number): Crew {
         await start();
         if (members.delete(old)) retire(old);
       }
-      // Others may have died in the meantime.
+      // Other workers may have died in the meantime.
       await fill();
     },
     stop() {
@@ -155,7 +158,10 @@ function followEnd(worker: Worker, tellEnd: (how: string) => void): void {
   worker.once("exit", (status, signal) => tellEnd(`ended with ${signal ?? `status ${status}`}`));
 }
 
-/** Tells a worker to stop after it was replaced. A blocked one would otherwise keep its memory and its connections forever. */
+/**
+ * Asks a replaced worker to stop. Kills it after `KILL_AFTER_MS`, because a blocked worker would keep its memory and its connections
+ * forever.
+ */
 function retire(worker: Worker): void {
   worker.send({ retire: true } satisfies Retiring, () => undefined);
   const timer = setTimeout(() => worker.process.kill("SIGKILL"), KILL_AFTER_MS).unref();
@@ -206,8 +212,8 @@ class OtherPort extends Error {
 }
 
 /**
- * Returns the reason why a worker does not serve. It has another random port if it was started before the last of the others died, because
- * the socket closed with that one.
+ * Returns the reason why a worker does not serve. Its random port differs if it was started before the last other worker died, because the
+ * socket was closed with that worker.
  */
 function onOtherPort({ port, isDrawn }: Serving, usedPort: number): WorkerEnded | OtherPort {
   return isDrawn ? new WorkerEnded(exits.failed) : new OtherPort(port, usedPort);

@@ -8,7 +8,7 @@ import type { DraftContext } from "../../resource/kinds/field.ts";
 import { DeclarationError, type Fields, type RecordOf } from "../../resource/resource.ts";
 import { ownUserFieldsMistakes, type OwnUserFields } from "./users.ts";
 
-/** The fields of users and their roles. The fields in `identity` are known for every caller. */
+/** The fields of users and their roles. The identity of every caller contains the fields that `identity` names. */
 export interface DefinedUsers<
   F extends Fields = Fields,
   I extends keyof F & string = keyof F & string,

@@ -53,7 +53,7 @@ export interface People {
   requireAccount(context: Context): Promise<Account>;
   /**
    * Checks the first proof of a login: returns the account with this name and password. Writes only failures. Ends the request with 401 for
-   * every reason to refuse the login, and with 429 or 503. Pass the result on: `beginLogin(context, { ...proved, begin, options })`.
+   * every reason to refuse the login, and with 429 or 503. Pass the result to `beginLogin(context, { ...proved, begin, options })`.
    */
   requireLogin(context: Context, username: string, password: string): Promise<ProvedPassword>;
   /**
@@ -67,10 +67,10 @@ export interface People {
    */
   beginLogin<O extends BeginningOptions>(context: Context, attempt: LoginAttempt<O>): Promise<Reply>;
   /**
-   * Makes an `Admission` for a token or a key from the caller's own login, which must be fresh, and confirmed with a second factor if the
-   * account needs one. `password` is the caller's own. It replaces a fresh login of an account without a factor. Otherwise ends the request
-   * (400, 401 `confirmation_required`, 403). Only an administrator may make it for another user, and for no other administrator (403).
-   * Ends the request with 409 if the account is not active.
+   * Makes an `Admission` for a token or a key from the caller's own login. The login must be fresh, and confirmed with a second factor if
+   * the caller's account needs one. For an account without a factor, `password`, the caller's own, replaces a fresh login. If this is not
+   * fulfilled, ends the request (400, 401 `confirmation_required`, 403). Only an administrator may make an admission for another user, and
+   * not for another administrator (403). Ends the request with 409 if the account is not active.
    */
   vouch(context: Context, account: Account, password?: string): Promise<Admission>;
   /** Registers a kind of login. Called in `setUp`. Throws `DeclarationError` if its name is taken. */
@@ -99,8 +99,8 @@ export interface People {
   /** Decides about an accepted credential. The service does it for the credentials of every request. */
   readonly standing: Standing;
   /**
-   * Returns the expiry of a credential that is made through a login that an outside party vouches for, in milliseconds since the epoch.
-   * Returns null if it needs none. Ends the request with 403 if such a login may not make credentials.
+   * Returns the expiry of a credential that a login by an outside party makes, in milliseconds since the epoch. Returns null if it needs
+   * none. Ends the request with 403 if such a login may not make credentials.
    */
   outsideEnd(context: Context): number | null;
   /** Returns the changes that make a user and the account of the same id. `at` is their position in the transaction. */
@@ -115,8 +115,9 @@ export interface People {
   /** Returns the changes of `changePassword`, for your own transaction. It is refused as `OVERTAKEN` if the account has changed. */
   passwordChanges(context: Context, newPassword: NewPassword): Promise<readonly Change[]>;
   /**
-   * Returns the changes after a proof that the user reads the mailbox of the account's address. The first proof of an account that another
-   * person may have prepared ends every other way into it: password, logins, factors, passkeys, identities, API token and keys.
+   * Returns the changes after a proof that the user reads the mailbox of the account's address. Another person may have signed up with this
+   * address and prepared the account. In this case, the first proof ends every other way to log in: password, logins, factors, passkeys,
+   * identities, API token and keys.
    */
   proveAddress(account: Account, now: number): readonly Change[];
   /**
@@ -143,8 +144,9 @@ export interface People {
     also: readonly Change[],
   ): Promise<Outcome | null>;
   /**
-   * Ends the request unless users who change their own login prove their identity again: with their password (400 at `/current_password`), or
-   * with a confirmed login if the account needs a second factor (401 `confirmation_required`). Does nothing for another user's account.
+   * Requires that users who change their own login prove their identity again, and otherwise ends the request: with their password (400 at
+   * `/current_password`), or with a confirmed login if the account needs a second factor (401 `confirmation_required`). Does nothing for
+   * another user's account.
    */
   requireProof(context: Context, account: Account, password: string | undefined): Promise<void>;
   /**
@@ -154,13 +156,13 @@ export interface People {
    */
   endsWith(when: "password" | "account", collection: Collection): void;
   /**
-   * Registers rows by which another party vouches for accounts, for example identities at a provider. They count as a way to log in.
+   * Registers rows by which another party vouches for accounts, for example identities at a provider. These rows count as a way to log in.
    * Called in `setUp`.
    */
   outsideLogin(login: OutsideLogin): void;
   /**
    * Returns the changes that refuse a transaction if it removes the last way to log in to the account. Ends the request (409 `last_login`)
-   * if there is no other way. Put them before the change that removes it.
+   * if there is no other way. Put these changes before the change that removes the way to log in.
    */
   keepOtherLogin(account: Account, leaving: LeavingWay): Promise<readonly Change[]>;
   /** Adds logins of one kind to `/users/{id}/sessions`. Called in `setUp`. */
@@ -232,8 +234,9 @@ export interface NewUser {
 /** The options of every login feature. */
 export interface LoginOptions {
   /**
-   * Default: true. If false, its credentials are refused and no login creates new ones. Existing credentials are still managed: a changed
-   * password ends them, they expire, and users see them. So no old credential becomes valid when the option is turned on again.
+   * Default: true. If false, its credentials are refused and no login creates new ones. A changed password still ends existing credentials,
+   * they still expire, and users still see them. So a credential that ended in the meantime stays invalid when the option is turned on
+   * again.
    */
   readonly enabled?: boolean;
 }

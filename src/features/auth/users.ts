@@ -121,7 +121,7 @@ export function ownUserFieldsMistakes(own: unknown): readonly string[] {
   const malformed = membersMistakes(own, members);
   const misspelt = unknownMembers(own, Object.keys(members));
   const { fields = {}, filters = {}, sorts = [], administered = [], identity = [] } = own as OwnUserFields;
-  // Malformed members cannot be checked further.
+  // If a member is malformed, the names in it cannot be checked.
   if (malformed.length > misspelt.length) return malformed;
   const named = { filters: Object.keys(filters), sorts, administered, identity };
   return [...misspelt, ...mistakesIn(fields), ...strangers(fields, named), ...identityMistakes(fields, identity)];
@@ -193,7 +193,7 @@ function isFixed(field: Field): boolean {
   return shapeMistakes(field).length === 0 && !isWritable(field);
 }
 
-/** The users' resource. Its type does not know the additional fields. */
+/** The users' resource. Its type does not include the additional fields. */
 export type Users = ReturnType<typeof usersResource>;
 
 /** The mounted users. */

@@ -21,10 +21,7 @@ export interface Site {
   facts(): ServiceFacts;
 }
 
-/**
- * The names of referenced records, by the path of their resource and their id. The caller cannot read a record that is
- * missing here.
- */
+/** The names of referenced records, by the path of their resource and their id. It has only records that the caller may read. */
 export type Labels = ReadonlyMap<string, ReadonlyMap<number | string, string>>;
 
 /** The resources whose ids the fields of forms accept. */
@@ -74,15 +71,14 @@ export function resolveAddress({ basePath }: View, path: string): string {
 }
 
 /**
- * Returns the URL of a record of a path. Returns null if no path can contain the id: `.` and `..` are path steps (URL
- * standard §4.4).
+ * Returns the URL of a record below a path. Returns null if a path cannot contain the id: `.` and `..` are path steps (URL standard §4.4).
  */
 export function recordAddress(view: View, path: string, id: unknown): string | null {
   const text = String(id);
   return /^\.{0,2}$/.test(text) ? null : resolveAddress(view, `${path}/${encodeURIComponent(text.toWellFormed())}`);
 }
 
-/** Returns the resource whose ids a field holds. Returns null if there is none, or if it cannot be read. */
+/** Returns the resource whose ids a field contains. Returns null if there is none, or if it cannot be read. */
 export function referredBy(site: Site, { kind }: Field): Resource | null {
   const named = (kind.references ?? kind.members)?.resource;
   if (named === undefined) return null;

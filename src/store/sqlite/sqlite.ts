@@ -46,7 +46,7 @@ const checks: ChecksOf<SQLiteStoreOptions> = {
 };
 
 /**
- * Keeps records in SQLite. Any number of processes may share the file.
+ * Stores records in SQLite. Any number of processes may share the file.
  *
  * @example
  * ```ts

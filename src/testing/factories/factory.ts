@@ -42,7 +42,7 @@ type FactoryValues = Readonly<Record<string, unknown>>;
 /** The number of attempts for a record that its `check` refuses, and for a value that its kind refuses or another record has. */
 const TRIES = 200;
 
-/** The number of attempts for a value with a declared example, which is used afterwards. */
+/** The number of attempts for a value of a field with an example. After that, the example is used. */
 const TRIES_BESIDE_EXAMPLE = 5;
 
 /** The share of null in fields that allow it. */

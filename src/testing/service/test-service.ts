@@ -20,7 +20,7 @@ import {
   type UserSketch,
 } from "./callers.ts";
 
-/** A clock that does not move until it is turned. */
+/** A clock that moves only when the test advances it. */
 export interface TestClock {
   /** Milliseconds since the epoch. */
   now: number;
@@ -59,7 +59,7 @@ export interface TestServiceOptions extends Omit<Partial<ServiceOptions>, "now" 
 
 /** The options of a service with a config file in a test. */
 export interface TestLatchkeyOptions extends TestOptions {
-  /** Environment settings (`LATCHKEY_SCHEMES`). The environment of the process is not read. */
+  /** Environment settings (`LATCHKEY_SCHEMES`). The environment variables of the process are not read. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 

@@ -20,7 +20,10 @@ export class Admission {
    * end for another reason.
    */
   readonly generation: number;
-  /** The changes that notify the user of a credential that another user makes, for the transaction that makes it. */
+  /**
+   * The changes that notify the user if another user makes a credential for this account. They are written in the transaction that makes
+   * it.
+   */
   readonly notices: readonly Change[];
   readonly #account: Account;
   #isSpent = false;
@@ -49,7 +52,7 @@ export class Admission {
   }
 }
 
-/** Makes an admission. For the gate alone: `tests/project/house.test.ts` holds the list of files that import it. */
+/** Makes an admission. Only the gate may call it: `tests/project/house.test.ts` has the list of files that may import it. */
 export function admit(account: Account, proofs: readonly Proof[], notices: readonly Change[] = []): Admission {
   return make(account, proofs, notices);
 }

@@ -26,9 +26,9 @@ export interface Beginning<O extends BeginningOptions = BeginningOptions> {
    * (`pending`) is sent in the same place.
    */
   keptBy(options: O): "cookie" | "text";
-  /** Starts the login and spends the admission. Returns the response that the first request would have got. */
+  /** Starts the login and spends the admission. Returns the response that the first request would have had without the second step. */
   start(context: Context, admission: Admission, options: O): Promise<Reply>;
-  /** Returns the login of this kind that the caller came with, which can then be confirmed. Returns null if there is none. */
+  /** Returns the login of this kind in the caller's request, which can then be confirmed. Returns null if there is none. */
   current?(context: Context): Current<O> | null;
   /**
    * Gives a confirmed login its new proofs: a session gets a new id, and a token family gets a new access token. Returns
@@ -37,7 +37,7 @@ export interface Beginning<O extends BeginningOptions = BeginningOptions> {
   renew?(context: Context, admission: Admission, current: Current<O>): Promise<Reply | null>;
 }
 
-/** The login that a caller came with. */
+/** The login in a caller's request. */
 export interface Current<O extends BeginningOptions = BeginningOptions> {
   /** The key of the session, or the token family. */
   readonly id: string;

@@ -26,8 +26,8 @@ export interface IssuerDeclaration extends IssuerTLSFiles {
   /** The only accepted `typ`. Default: `JWT`, `at+jwt` or no `typ`. */
   readonly typ?: string;
   /**
-   * The level of its tokens: 2 if the issuer always checks a second factor, or the values of `acr` that say that it
-   * did. Default: 1.
+   * The level of its tokens: 2 if the issuer always checks a second factor. Or the values of the claim `acr` that show a check of a second
+   * factor. Default: 1.
    */
   readonly level?: VouchedLevel;
 }

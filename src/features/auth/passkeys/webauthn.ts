@@ -40,7 +40,7 @@ export interface NewCredential {
   readonly transports: readonly string[];
 }
 
-/** A stored credential, in the form that an assertion is checked against. */
+/** The members of a stored credential that are needed to check an assertion. */
 export interface KnownCredential extends Pick<NewCredential, "id" | "publicKey" | "algorithm" | "counter"> {
   /** The user handle that it was made for, in base64url without padding. */
   readonly userHandle: string;

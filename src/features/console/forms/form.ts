@@ -45,7 +45,7 @@ export interface FormParts {
   readonly prefix?: string;
 }
 
-/** Writes a form for an offer. Only the script can send it, unless the endpoint takes forms. */
+/** Writes a form for an offer. Only the script can send it, except if the endpoint accepts forms (`isPlain`). */
 export function writeForm(parts: FormParts): Markup {
   const { view, offer, only, mistakes = [], does, note, more, looks = "main", isPlain = false } = parts;
   const plain = isPlain ? html` method="post" action="${resolveAddress(view, offer.path)}"` : "";
@@ -164,7 +164,7 @@ function writeSelect(input: Input, choices: readonly unknown[], about: Markup, v
   const isOpen = value === null || value === undefined;
   const empty = input.isNeeded && !isOpen ? "" : html`<option value="" ${isOpen ? selected : ""}></option>`;
   const options = choices.map((each) => html`<option${each === value ? selected : ""}>${String(each)}</option>`);
-  // A sent value that is not among the choices is kept too.
+  // A sent value that is not among the choices is shown too.
   const strange = isOpen || choices.includes(value) ? "" : html`<option${selected}>${String(value)}</option>`;
   return html`<select${about}>${empty}${options}${strange}</select>`;
 }
