@@ -7,9 +7,9 @@ export const exits = {
   failed: 1,
   /** The command line is wrong. */
   usage: 2,
-  /** `latchkey db migrate` has to be run. */
+  /** The tables need a migration with `latchkey db migrate`. */
   due: 3,
-  /** The settings are wrong: EX_CONFIG of sysexits.h. */
+  /** The settings are wrong. The number is EX_CONFIG of sysexits.h. */
   settings: 78,
 } as const;
 
@@ -20,7 +20,7 @@ export function describeError(error: unknown): string {
 
 /** Thrown if a command fails. */
 export class CommandFailed extends Error {
-  /** The code for programs: that of the problem if the service refused. */
+  /** The error code in the JSON output. If the service refused the request, this is the code of its problem. */
   readonly code: string;
   readonly issues: readonly Issue[];
 
@@ -32,7 +32,7 @@ export class CommandFailed extends Error {
   }
 }
 
-/** Thrown for a wrong command line that the parser cannot detect. */
+/** Thrown for a mistake in the command line that the parser does not detect. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }

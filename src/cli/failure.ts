@@ -7,7 +7,7 @@ import { CommandFailed, exits, describeError, UsageError } from "./exit.ts";
 import { missingConfigHint } from "./missing-config.ts";
 import { createPainter, printError } from "./output.ts";
 
-/** Returns true if the settings are wrong, or do not fit the files on the disk. */
+/** Returns true if the settings are wrong, or if they do not fit the database or the key file. */
 export function isAboutSettings(
   error: unknown,
 ): error is ConfigError | SigningKeysError | MigrationNeeded | StoreSetupError {

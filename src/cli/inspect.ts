@@ -19,7 +19,7 @@ export interface InspectOptions {
 export async function inspect({ table = [], out }: InspectOptions): Promise<void> {
   const { database } = await requirePlace(false);
   const all = await readTables(database);
-  // With those of mail, which may have been on before.
+  // Includes the collections of mail, which may have been turned on before.
   const own = database.tablePrefix === undefined ? (await assembleFor(database, {}, true)).collections : [];
   const unknown = table.filter((name) => !all.has(name));
   if (unknown.length > 0)

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 const args = process.argv.slice(2);
 
-// Checked before anything is loaded, because an old Node cannot load the rest.
+// Checked before any module is loaded, because an old Node cannot load the others.
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < 24 || (major === 24 && minor < 12)) {
   process.stderr.write(
@@ -9,15 +9,16 @@ if (major < 24 || (major === 24 && minor < 12)) {
   );
   process.exitCode = 1;
 }
-// The commands are loaded only if one is given. A service starts without them.
+// The modules of the other commands are not loaded here, so that a service starts faster.
 else if (args.length === 0 || (args.length === 1 && args[0] === "serve")) {
-  // Listens before everything else is loaded: the first process of a container receives no signal without a listener.
+  // Listens for signals before other modules are loaded. The system does not stop the first process of a container if it has no listener
+  // for the signal.
   const { hearSignals } = await import("./serving/signals.ts");
   const signals = hearSignals();
   const { serve } = await import("./serving/serve.ts");
   await serve(process.env, signals);
 }
-// This process was started by `latchkey dev`. It is not for users.
+// `latchkey dev` starts this process. The option is not for users.
 else if (args.length === 2 && args[0] === "dev" && args[1] === "--serving") {
   const { serveForDev } = await import("./dev/serving.ts");
   serveForDev();

@@ -3,8 +3,8 @@ import path from "node:path";
 import type { Settings } from "../service/settings/settings.ts";
 
 /**
- * Returns a notice for a start that finds the secret of a service but no database: its disk may be missing. Returns null if there is
- * nothing to report.
+ * Returns a notice if there is the secret of a service but no database file. The disk of the database may not be mounted. Returns null
+ * otherwise.
  */
 export function missingDatabaseNotice({ database, secretFile, secretIsNew }: Settings): string | null {
   if (database.kind !== "sqlite" || database.path === ":memory:" || secretFile === null || secretIsNew) return null;

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatTable, showList } from "./output.ts";
 
-// An xterm treats parts of this as the beginning of red text and of its title.
+// An xterm takes parts of this text for commands: red text, and a new window title.
 const agent = "Agent \u009b31m\u001b]0;\u0007\u007f é";
 const seen = String.raw`Agent \u009b31m\u001b]0;\u0007\u007f é`;
 
-test("lets no text of callers control a terminal or end a line early", async (t) => {
+test("escapes control characters in the texts of callers, so that they cannot control a terminal or end a line", async (t) => {
   const [, row] = formatTable([{ user_agent: agent, more: { note: "a\u0085\n" } }], ["user_agent", "more"]);
 
   assert.equal(row, String.raw`${seen}  {"note":"a\u0085\n"}`);

@@ -10,13 +10,13 @@ export type Paint = (style: Style, text: string) => string;
 /** The sequences that `createPainter` writes. None of them hides text, moves the cursor or has any other effect. */
 const OWN_COLOURS = /(\u001b\[(?:1|2|22|31|32|33|36|39)m)/;
 
-/** Makes a text safe for a terminal. Only the command's own colors have an effect. */
+/** Escapes the control characters of a text, except those of the command's own colors. */
 export function onTerminal(text: string): string {
   const parts = text.split(OWN_COLOURS);
   return parts.map((part, at) => (at % 2 === 1 ? part : visibleLines(part))).join("");
 }
 
-/** Writes to standard output. All output of the command uses this function or `printError`. */
+/** Writes to standard output. Commands write only with this function, `printError` and `printOver`. */
 export function print(text: string): void {
   process.stdout.write(onTerminal(text));
 }
@@ -31,17 +31,17 @@ export function printOver(text: string): void {
   process.stderr.write(`\r\u001b[K${visible(text)}`);
 }
 
-/** Returns a function that styles text for a terminal. Text for any other output, or with `NO_COLOR`, is unchanged. */
+/** Returns a function that styles text. It returns the text unchanged if the stream is not a terminal or `NO_COLOR` is set. */
 export function createPainter(stream: NodeJS.WriteStream): Paint {
   return (style, text) => styleText(style, text, { stream });
 }
 
-/** The option of every command with output. */
+/** The options that all commands with output share. */
 export interface Output {
   readonly json?: boolean;
 }
 
-/** The shown members of an item. */
+/** The members of an item, by name. */
 export type ItemMembers = Readonly<Record<string, unknown>>;
 
 /** Shows one item: as JSON, or as a sentence for people. */
@@ -73,7 +73,7 @@ function arrayWriter() {
   };
 }
 
-/** Writes a table. Each page has its own column widths, because the whole list is never in memory. */
+/** Writes a table. The column widths may differ between pages, because the whole list is never in memory. */
 function tableWriter(columns: readonly string[]) {
   let hasHead = false;
   const page = (things: readonly ItemMembers[]): void => {
@@ -84,7 +84,7 @@ function tableWriter(columns: readonly string[]) {
   return { page, end: () => (hasHead ? undefined : page([])) };
 }
 
-/** Formats items as lines of a table, with its header first. */
+/** Formats items as the lines of a table. The first line is the header. */
 export function formatTable(things: readonly object[], columns: readonly string[]): readonly string[] {
   const heads = columns.map((column) => column.replaceAll("_", " ").toUpperCase());
   const rows = [heads, ...things.map((thing) => columns.map((column) => cell((thing as ItemMembers)[column])))];

@@ -19,12 +19,12 @@ import { addServingCommands } from "./serving/serving-commands.ts";
 export async function run(args: readonly string[]): Promise<number> {
   process.stdout.on("error", endWithoutOutput);
   try {
-    // `latchkey --port 9000` serves, like `latchkey`. So does `latchkey --prot 9000`.
+    // An option without a command belongs to `serve`: `latchkey --port 9000`. A misspelled option is then reported by `serve`.
     const commandArguments = /^--(?!help$|version$)/.test(args[0] ?? "") ? ["serve", ...args] : args;
     await makeProgram().parseAsync(commandArguments, { from: "user" });
     return Number(process.exitCode ?? exits.done);
   } catch (error) {
-    // Help was requested, or the parser has already reported the mistake.
+    // The parser has already printed the help or the mistake.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exits.done : exits.usage;
     const { tellFailure } = await import("./failure.ts");
     return tellFailure(error, args.includes("--json"));
@@ -63,7 +63,7 @@ function makeProgram(): Command {
   return program;
 }
 
-/** Formats the parser's messages like the others: whole sentences, and red on a terminal. */
+/** Formats the messages of the parser like all others: as whole sentences, and red on a terminal. */
 function inOneVoice(text: string): string {
   const [first = "", ...more] = text
     .trimEnd()
@@ -82,7 +82,7 @@ function version(): string {
   return text;
 }
 
-/** Exits silently if the reader of the output has closed it: `latchkey user list | head`. */
+/** Exits without a message if the program that reads the output has closed it: `latchkey user list | head`. Reports any other error. */
 function endWithoutOutput({ code, message }: NodeJS.ErrnoException): never {
   if (code === "EPIPE") process.exit(exits.done);
   const report = `Standard output cannot be written (${message}). The output is incomplete.`;

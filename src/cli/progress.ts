@@ -5,7 +5,7 @@ const EVERY_MS = 100;
 
 /** Shows the progress of a long task. */
 export interface Progress {
-  /** Shows `done` of `total` in any unit. `total` is null if it is unknown. */
+  /** Shows the part `done` of `total`, in any unit, and a number (`count`). `total` is null if it is unknown. */
   tell(done: number, total: number | null, count: number): void;
   end(): void;
 }

@@ -1,6 +1,6 @@
 import type { Service } from "../door/index.ts";
 
-/** One route, for the operator of the service. */
+/** One method of a route, as `latchkey routes` lists it. */
 export interface ListedRoute {
   readonly method: string;
   readonly path: string;
@@ -10,13 +10,13 @@ export interface ListedRoute {
   readonly schemes: readonly string[];
 }
 
-/** Lists all routes of a service: sorted by path, with the methods in their declared order. */
+/** Lists all routes of a service, sorted by path. The methods of a path are in their declared order. */
 export function listRoutes({
   routes,
   basePath,
   schemes,
 }: Pick<Service, "routes" | "basePath" | "schemes">): readonly ListedRoute[] {
-  // Two may have the same name, like the kinds of API tokens.
+  // Several schemes may have the same name, for example those of API tokens.
   const names = [...new Set(schemes.map(({ name }) => name))].toSorted();
   return routes
     .toSorted((one, other) => (one.path < other.path ? -1 : 1))

@@ -5,7 +5,7 @@ import type { Database } from "../service/settings/values.ts";
 import { loadConfigFile, type ConfigFile } from "../service/system/config-file.ts";
 import { requireLastingStore } from "../service/users/operator.ts";
 
-/** Reads the settings. Mistakes in settings that the command does not need are in `problems`. */
+/** Reads the settings. Throws `ConfigError` if one of the needed settings is wrong. `problems` has the mistakes in all other settings. */
 export async function requireSettings(...needed: readonly SettingName[]): Promise<{
   readonly config: ConfigFile;
   readonly readings: Readings;
@@ -18,7 +18,10 @@ export async function requireSettings(...needed: readonly SettingName[]): Promis
   return { config, readings, problems };
 }
 
-/** Returns the database of the service, which others can also open, and the declarations of the config file. */
+/**
+ * Returns the database of the service and the declarations of the config file. Throws if the database is in memory, because no other
+ * process can open it.
+ */
 export async function requirePlace(mayCreate: boolean): Promise<{
   readonly database: Database;
   readonly config: ConfigFile;

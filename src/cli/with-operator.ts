@@ -4,12 +4,12 @@ import type { Operator } from "../service/users/operator.ts";
 import { CommandFailed, describeError } from "./exit.ts";
 import { printError } from "./output.ts";
 
-/** Runs a task on the service's store, with the settings of the service. */
+/** Opens the store with the settings of the service, runs a task, and closes the store. */
 export async function withOperator<T>(
   task: (operator: Operator) => Promise<T>,
   { mayCreate = false } = {},
 ): Promise<T> {
-  // Loaded only here, so help and commands without a store start immediately.
+  // Loaded only here, so that the help and commands without a store start immediately.
   const [{ loadConfigFile }, { readSettings }, { readEach }, { openOperator, requireLastingStore }] = await Promise.all(
     [
       import("../service/system/config-file.ts"),
@@ -20,7 +20,7 @@ export async function withOperator<T>(
   );
   const config = await loadConfigFile(process.cwd());
   const { database } = readEach(process.env, config ?? {}, []);
-  // Checked before the whole settings are read, which creates a secret if there is none.
+  // Checked before all settings are read, because `readSettings` creates a secret if there is none.
   if (!database.isWrong) requireLastingStore(database.value, mayCreate);
   const operator = await openOperator({
     settings: readSettings(process.env, config),
@@ -49,12 +49,12 @@ interface ProblemShown {
   readonly errors?: CommandFailed["issues"];
 }
 
-/** Returns the id of a user, given as a username or as `id:5`. A username has no colon, so it can never look like an id. */
+/** Returns the id of a user. `user` is a username, or an id like `id:5`. A username has no colon, so the two forms cannot be confused. */
 export async function requireUserId(operator: Operator, user: string): Promise<number> {
   return idIn(user) ?? (await requireAccount(operator, user)).id;
 }
 
-/** Returns the account of a user, given in the same ways. */
+/** Returns the account of a user. `user` is a username, or an id like `id:5`. */
 export async function requireAccount(operator: Operator, user: string): Promise<Account> {
   const account = await operator.findAccount(idIn(user) ?? user);
   if (account !== null) return account;

@@ -164,7 +164,9 @@ async function* convertPages(pages: AsyncIterable<readonly object[]>): AsyncGene
   for await (const page of pages) yield page.map((each) => ({ ...each }));
 }
 
-/** Reads the settings of the database. The other settings are not checked: a restore needs no secret, and creates none. */
+/**
+ * Reads only the settings of the database. The other settings are not checked, because a restore needs no secret and must not create one.
+ */
 async function readDatabase(): Promise<Readings> {
   return (await requireSettings("database", "accessSeconds")).readings;
 }
@@ -185,7 +187,7 @@ function requireSQLite(database: Database, otherwise: string, mayCreate: boolean
   return database.path;
 }
 
-/** Reads the name of a database. Does not show a wrong value, which may contain a password. */
+/** Parses the name of a database. The message for a wrong name does not contain it, because it may contain a password. */
 function requireDatabase(what: string, text: string): Database {
   const parsed = parseDatabase(text);
   if (!("value" in parsed)) throw new UsageError(`The argument for ${what} ${parsed.wrong.join(" ")}`);

@@ -6,7 +6,7 @@ import { CommandFailed } from "../exit.ts";
 import { print, showList } from "../output.ts";
 import { listRoutes } from "../routes.ts";
 
-/** Adds `latchkey routes` and `latchkey openapi`, which describe the service, even without a database. */
+/** Adds `latchkey routes` and `latchkey openapi`, which describe the service. They need no database. */
 export function addDescribingCommands(program: Command): void {
   program
     .command("routes")

@@ -43,7 +43,7 @@ async function explain(url: string, options: RequestOptions & { readonly json?: 
   );
 }
 
-/** Returns a sentence about the request after the schemes. */
+/** Returns a sentence about the route and the permission, which are checked after the schemes. */
 export function permissionSentence(method: string, { outcome, route, permission }: WholeExplanation): string {
   if (route === null) return "There is no route at this path: 404 not_found.";
   const place = `${method} ${route}`;

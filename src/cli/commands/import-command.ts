@@ -14,15 +14,15 @@ export interface ImportCommandOptions {
   readonly json?: boolean;
 }
 
-// The size of a transaction: large enough to share a disk flush, and small enough to let the service write in between.
+// The number of users in a transaction: enough to share a disk sync, but few enough to let the service write in between.
 const BATCH = 500;
 
-/** The results for the file so far. */
+/** The results of the import so far. */
 interface Tally {
   imported: number;
   skipped: number;
   refused: number;
-  /** Filled only if they are shown at the end. */
+  /** Filled only for JSON output. Otherwise refused lines are printed immediately. */
   readonly refusedLines: RefusedLine[];
 }
 
@@ -35,7 +35,8 @@ export async function importFile(
   const tally: Tally = { imported: 0, skipped: 0, refused: 0, refusedLines: [] };
   await withOperator(
     async (operator) => {
-      // First, so that no user in the file can take the name of the first administrator. A start could not create one then.
+      // Creates the first administrator before the users. Otherwise a user in the file could have the same username, and a start could not
+      // create the administrator.
       const first = await operator.makeFirstAdministrator();
       if (first !== null) printError(`${tellFirst(first)}\n`);
       await importAll(operator, file, { staffIsAdmin, json }, tally);

@@ -19,13 +19,13 @@ export interface NewKeyOptions extends Output {
   readonly alg: "EdDSA" | "ES256";
 }
 
-// The clocks of several machines may differ by this much, the same as the leeway for `iat`.
+// The maximum difference between the clocks of several machines. The check of `iat` allows the same difference.
 const SLACK_SECONDS = 60;
 
 /**
- * Adds a key. The first key in the file signs, and any other key waits. If the file has no key and a secret exists, a service may be
- * signing with the key that is derived from the secret. This derived key is then stored first, so that its tokens stay valid when the
- * service starts to use the file.
+ * Adds a key to the file. The first key in the file signs, and the others only verify. If the file has no key and there is a secret, a
+ * service may be signing with the key that is derived from the secret. This derived key is then stored first, so that its tokens stay valid
+ * when the service starts to use the file.
  */
 export async function addKey({ alg, json = false }: NewKeyOptions): Promise<void> {
   const { file, readings, problems } = await requireKeySettings();
@@ -45,13 +45,13 @@ function formerKeys(readings: Readings, problems: string[]): readonly StoredKey[
   const countBefore = problems.length;
   const secret = findSecret(readings, problems);
   const { secret: secretReading, secretFile, database } = readings;
-  // If one of these settings is wrong, the former key is unknown. A file without it would invalidate its tokens.
+  // If one of these settings is wrong, the derived key is unknown. A file without this key would make its tokens invalid.
   if (problems.length > countBefore || secretReading.isWrong || secretFile.isWrong || database.isWrong)
     throw new ConfigError(problems);
   return secret === null ? [] : [derivedKey(secret)];
 }
 
-/** Activates a key for signing. */
+/** Makes a key the signing key. */
 export async function activate(kid: string, { json = false }: Output): Promise<void> {
   const { file } = await requireKeySettings();
   const shown = await changeKeyFile(file, async (before) => {
@@ -85,7 +85,7 @@ export async function retire(
   show(json, shown, `Key ${shown.kid} was removed.`);
 }
 
-/** Lists the keys. */
+/** Prints the keys. */
 export async function list({ json = false }: Output): Promise<void> {
   const { file } = await requireKeySettings();
   const keys = await readKeyFile(file);
@@ -114,7 +114,7 @@ function requireKey(keys: readonly StoredKey[], kid: string): StoredKey {
   throw new CommandFailed(`There is no key ${kid}. latchkey key list shows them.`, "not_found");
 }
 
-/** Throws if tokens of the key may still be valid. The last one expires one token lifetime after the key stopped signing. */
+/** Throws if tokens of the key may still be valid. Its last token expires one token lifetime after the key stopped signing. */
 function requireUnused(key: StoredKey, accessSeconds: number): void {
   const since = key.jwk.stopped_signing_at;
   if (since === undefined) return;
@@ -130,11 +130,11 @@ interface KeySettings {
   readonly file: string;
   readonly accessSeconds: number;
   readonly readings: Readings;
-  /** The mistakes in settings that some commands do not need. */
+  /** The mistakes in the other settings, which only some commands need. */
   readonly problems: string[];
 }
 
-/** Reads only the settings for keys, because the operator makes the first key before the other settings are complete. */
+/** Reads only the settings for keys, because the operator may make the first key before the other settings are complete. */
 async function requireKeySettings(): Promise<KeySettings> {
   const { readings, problems } = await requireSettings("signingKeys", "accessSeconds");
   const { signingKeys, accessSeconds } = readings;

@@ -27,7 +27,7 @@ export async function plan({
   check = false,
   json = false,
 }: MigrationCommandOptions): Promise<void> {
-  // A missing database has no state to plan from. Its name may be misspelt.
+  // Throws if the database does not exist, because its name may be misspelled.
   const { database, config, mail } = await requirePlace(false);
   const planned = await planDatabase(await assembleFor(database, config, mail), { dropped: allowDataLoss });
   requireColumns(planned);
@@ -66,18 +66,24 @@ export async function migrate(options: MigrationCommandOptions, program: string)
 const nowAsDeclared =
   "All tables match their declarations: start the new version. Old columns and tables are now removed. If this is interrupted, the next latchkey db migrate continues it.";
 
-/** Throws for an unknown column. A misspelt one would silently stay. */
+/** Throws if `--allow-data-loss` names an unknown column. A column with a misspelled name would not be removed, without any message. */
 function requireColumns({ strangers }: Plan): void {
   if (strangers.length > 0) throw new UsageError(strangers.map((each) => `--allow-data-loss: ${each}`).join("\n"));
 }
 
-/** Returns 0 if a start does everything, 1 if the migration cannot start yet, 3 if `db migrate` must be run. */
+/**
+ * Returns the exit code: 0 if a start of the service makes all changes, 3 if `latchkey db migrate` is needed, 1 if the migration cannot
+ * start yet.
+ */
 function exitFor({ obstacles, renames, tables }: Plan): number {
   if (obstacles.length + renames.length > 0) return exits.failed;
   return tables.some(({ changes }) => changes.some(({ effect }) => effect !== "adds")) ? exits.due : exits.done;
 }
 
-/** Asks about each removed column with a new one of the same type, if an operator can answer. */
+/**
+ * If a column is no longer declared and a new one has the same type, asks whether the column was renamed. Returns the renamed columns. Asks
+ * nothing without a terminal.
+ */
 async function askForRenames({ renames }: Plan): Promise<readonly Renamed[]> {
   if (renames.length === 0 || !process.stdin.isTTY || !process.stderr.isTTY) return [];
   const terminal = createInterface({ input: process.stdin, output: process.stderr });

@@ -29,9 +29,9 @@ export interface RecordExportCommand {
   readonly format?: string;
 }
 
-// The size of a transaction: large enough to share a disk flush, and small enough to let the service write in between.
+// The number of records in a transaction: enough to share a disk sync, but few enough to let the service write in between.
 const BATCH = 500;
-/** A service limits the memory of one caller's bodies. */
+/** The length of the records after which a transaction ends, in characters. The service limits the memory for the bodies of one caller. */
 const BATCH_CHARACTERS = 2 * 1024 * 1024;
 
 /** Imports records from a file. Reports every line that was refused, and the number of imported lines. */
@@ -74,7 +74,7 @@ async function requireActive(operator: Operator, user: string): Promise<Account>
   );
 }
 
-/** Returns the state of a file. A changed file counts as another one. */
+/** Returns a text that identifies a file with its content. It is another text after the file has changed. */
 function readFileState(name: string): string {
   const { size, mtimeMs } = statSync(name);
   return `${realpathSync(name)} ${size} ${mtimeMs}`;
@@ -126,7 +126,7 @@ async function importAll(
   return imported;
 }
 
-/** Returns the place at which an interrupted import continues. Records that refer to later ones follow the last line. */
+/** Describes the place at which an interrupted import continues. Records that refer to later lines are imported after the last line. */
 function behind(
   next: { readonly line: number; readonly place?: number },
   { unit }: ImportFile,
@@ -148,7 +148,7 @@ export async function exportFile(
   await withOperator(async (operator) => {
     const mount = requireResource(operator, resource);
     const texts = formatRecords(operator, mount, format, tally);
-    // A pipe gets the octets unchanged.
+    // A pipe gets the text unchanged, a terminal without control characters.
     const shown = process.stdout.isTTY ? onTerminalEach(texts) : texts;
     if (isOutput(name)) await pipeline(shown, process.stdout, { end: false });
     else await writeNew(name, texts);
@@ -191,13 +191,13 @@ async function* formatRecords(
   }
 }
 
-/** Writes a new file under a temporary name until it is complete. Keeps an existing file, which may be the only copy. */
+/** Writes a new file. It has a temporary name until it is complete. Throws if the file exists already, because it may be the only copy. */
 async function writeNew(name: string, texts: AsyncIterable<string>): Promise<void> {
   const part = `${name}.exporting-${randomBytes(6).toString("hex")}`;
   if (lstatSync(name, { throwIfNoEntry: false }) !== undefined) throw alreadyThere(name);
   try {
     await pipeline(texts, createWriteStream(part, { flags: "wx", mode: 0o600 }));
-    // A link would not need the empty file, but some disks have no links.
+    // The empty file reserves the name. A hard link would need no such file, but some disks do not support hard links.
     closeSync(openSync(name, "wx", 0o600));
     renameSync(part, name);
   } catch (error) {

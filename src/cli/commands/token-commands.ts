@@ -53,7 +53,7 @@ async function requireUserWithToken(operator: Operator, user: string): Promise<n
   );
 }
 
-/** Matches texts that may be tokens. Also matches incomplete tokens, so that they are reported. */
+/** Matches texts that may be tokens. Also matches incomplete tokens, which are then reported as invalid. */
 const candidates = /\blk_[0-9A-Za-z]{14,}/g;
 
 async function check(tokens: readonly string[], { json = false }: Output): Promise<void> {
@@ -80,7 +80,7 @@ async function readCandidates(): Promise<readonly string[]> {
 const wrongChecksum = "The checksum is wrong: the token is mistyped or invented.";
 const wrongForm = "It does not have the form of a token: lk_ and 62 letters or digits.";
 
-/** Returns enough of a token to recognize it, without its secret part. */
+/** Returns the first characters of a token, enough to recognize it but without its secret part. */
 function shownPart(text: string): string {
   return /^lk_[0-9A-Za-z]{14}/.exec(text)?.[0] ?? "?";
 }

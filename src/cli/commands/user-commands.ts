@@ -71,7 +71,7 @@ interface CreateOptions extends Output, PasswordOptions {
 
 async function create(options: CreateOptions): Promise<void> {
   const { name, email, username, admin = false, json = false } = options;
-  // Checked here. The parser would report that `--name` is missing before it reports a misspelled `--nam`.
+  // Checked here and not by the parser, because the parser would report a missing `--name` instead of a misspelled `--nam`.
   if (name === undefined || email === undefined)
     throw new UsageError(`Write ${name === undefined ? "--name NAME" : "--email ADDRESS"} too.`);
   const { password, isDrawn } = await obtainPassword(options);
@@ -138,7 +138,7 @@ function requireRole({ roles }: Operator, role: string | undefined): void {
   if (role !== undefined && !roles.includes(role)) throw new UsageError(`A role is one of ${roles.join(", ")}.`);
 }
 
-/** Shows a user with the login data. Shows a password only if it was just generated. */
+/** Prints a user with the account. Prints the password only if it was just generated. */
 async function showUser(
   operator: Operator,
   id: number,

@@ -1,12 +1,12 @@
 import type { Argument, Command, Option } from "commander";
 
-/** The possible words at one place of a command line, for example after `latchkey user`. */
+/** The words that may follow a command, for example `latchkey user`. */
 export interface Place {
-  /** The commands so far: `latchkey user`. */
+  /** The command with its subcommands: `latchkey user`. */
   readonly path: string;
   readonly commands: readonly Described[];
   readonly options: readonly CompletedOption[];
-  /** The possible words of its arguments. */
+  /** The values that its arguments allow. */
   readonly words: readonly string[];
   /** True if an argument is a file. */
   readonly files: boolean;
@@ -23,11 +23,11 @@ export interface CompletedOption {
   /** `--request`, `-r` */
   readonly spellings: readonly string[];
   readonly description: string;
-  /** The value of the option: none, a file, one of these words, or any text. */
+  /** The value that the option takes: none, a file, any text, or one of these words. */
   readonly value: "none" | "file" | "any" | readonly string[];
 }
 
-/** Returns the places of a command and of its subcommands. */
+/** Returns a place for a command and for each of its subcommands. */
 export function collectPlaces(command: Command, before = ""): readonly Place[] {
   const path = `${before} ${command.name()}`.trim();
   const help = command.createHelp();

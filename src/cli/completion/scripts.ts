@@ -1,6 +1,6 @@
 import type { CompletedOption, Place } from "./command-tree.ts";
 
-// Each script contains a table of the places and a few lines that search it. The commands typed so far are the current place.
+// Each script contains a table of the places (commands with the words that may follow them) and a few lines that search the table.
 
 /** Returns the script for bash 3.2 and later, for use with `source`. */
 export function bashScript(places: readonly Place[]): string {
@@ -121,7 +121,7 @@ function wordsAt({ commands, options, words }: Place): readonly string[] {
   return [...commands.map(({ name }) => name), ...words, ...options.flatMap(({ spellings }) => spellings)];
 }
 
-/** Returns the paths of all places except the first, `latchkey`. A typed command leads to each of them. */
+/** Returns the paths of all places except the first, which is `latchkey` itself. */
 function commandPaths(places: readonly Place[]): readonly string[] {
   return places.slice(1).map(({ path }) => path);
 }

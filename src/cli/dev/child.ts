@@ -1,25 +1,25 @@
 import { fork } from "node:child_process";
 import type { FromServing, ToServing } from "./messages.ts";
 
-/** A process that loads, serves and stops on command. */
+/** A serving process of `latchkey dev`. It loads the files, serves and stops when the watching process sends the message. */
 export interface Child {
   tell(kind: ToServing["kind"]): void;
-  /** Lets the process finish its requests. Resolves when it has exited. */
+  /** Lets the process finish its requests and stop. Resolves when it has exited. */
   stop(): Promise<void>;
-  /** Ends the process immediately, because it has no requests. */
+  /** Kills the process. Only for a process that does not serve yet. */
   discard(): void;
 }
 
-/** The events of a process, until it is stopped or discarded. */
+/** The handlers for a process. They are not called after `stop` or `discard`. */
 export interface ChildEvents {
   onMessage(child: Child, message: FromServing): void;
   onEnd(child: Child, how: string): void;
 }
 
-/** Requests get one second. A process that does not stop after this time is killed. */
+/** The time after which a process that does not stop is killed. Its requests get one second of this time to finish. */
 const STOP_WITHIN_MS = 3000;
 
-/** Starts a process. It loads the package and then waits. */
+/** Starts a serving process, which waits for messages. */
 export function startChild(environment: NodeJS.ProcessEnv, { onMessage, onEnd }: ChildEvents): Child {
   const process_ = fork(process.argv[1]!, ["dev", "--serving"], {
     env: environment,

@@ -9,8 +9,9 @@ import { waitForAddress } from "./taken-port.ts";
 import { watchFiles } from "./watching.ts";
 
 /**
- * Runs `latchkey dev`: serves, and restarts when a file of the service has changed. The old process serves until the new one has loaded the
- * files, so a broken file interrupts nothing. A spare process waits with the package loaded, so a start only loads the files.
+ * Runs `latchkey dev`: serves, and restarts when a file of the service has changed. The old process serves until the new process has loaded
+ * the files, so a broken file does not interrupt the service. A third process has already loaded the package and waits, so the next restart
+ * only loads the files of the project.
  */
 export function dev(environment: NodeJS.ProcessEnv): Promise<void> {
   return new Promise((resolve) => {
@@ -27,7 +28,7 @@ const write = (text: string): void => print(`${text}\n`);
 
 /** The processes of `latchkey dev`, and their messages. */
 class Watch {
-  /** Keeps a port that was chosen by the system. */
+  /** If the system has chosen the port (port 0), `LATCHKEY_PORT` keeps that port for later processes. */
   #environment: NodeJS.ProcessEnv;
   readonly #files = watchFiles((changed) => this.begin(changed));
   #serving: Child | null = null;
@@ -36,7 +37,7 @@ class Watch {
   /** The process that has loaded the package and waits. */
   #spare: Child | null = null;
   #question: Question | null = null;
-  /** Waits for a port that another program uses. */
+  /** The wait for a port that another program uses. Null if there is none. */
   #waiting: { drop(): void } | null = null;
   readonly #end: () => void;
   #isWelcomed = false;
@@ -47,13 +48,13 @@ class Watch {
     this.#end = end;
   }
 
-  /** Starts the current files. */
+  /** Starts a process with the current files. `changed` are the files that have changed. */
   begin(changed: readonly string[]): void {
     this.#question?.drop();
     this.#question = null;
     this.#waiting?.drop();
     this.#waiting = null;
-    // Includes the files of an earlier start that was replaced before it could report them.
+    // If an earlier start is not finished, this start replaces it and reports its files too.
     const before = this.#next === null ? [] : this.#start.files;
     this.#start = { at: performance.now(), files: [...new Set([...before, ...changed])] };
     this.#next?.discard();
@@ -97,7 +98,7 @@ class Watch {
     }
   }
 
-  /** Lets the new process take over. Only one process at a time has the port and the database. */
+  /** Stops the old process and lets the new one listen. Only one process at a time may use the port and the database. */
   async #takeOver(child: Child): Promise<void> {
     await this.#serving?.stop();
     this.#serving = null;
@@ -128,7 +129,7 @@ class Watch {
     if (migration !== null) this.#ask(migration);
   }
 
-  /** Waits for the address. The other program may be about to stop. */
+  /** Waits until the address is free, because the other program may stop soon. */
   #waitFor(address: ListenAddress): void {
     write("Trying again every second, for a minute.");
     this.#waiting = waitForAddress(address, (isFree) => {
@@ -148,7 +149,7 @@ class Watch {
     });
   }
 
-  /** Handles a process that ended by itself. It has already reported its fault. */
+  /** Handles a process that ended unexpectedly. The process itself has already reported its fault. */
   #ended(child: Child, how: string): void {
     if (child === this.#spare) this.#spare = null;
     if (child !== this.#serving && child !== this.#next) return;

@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { isOfPackages } from "./package-files.ts";
 
 /**
- * Reports every file of the project that is imported from now on, before it is read, and every missing file. Does not report files in a
- * `node_modules`, or those of the package itself.
+ * Reports every file of the project that is imported from now on, before it is read, and every imported file that is missing. Does not
+ * report files in `node_modules` or files of this package.
  */
 export function tellLoadedFiles(tell: (file: string) => void): void {
   const reportedFiles = new Set<string>();
@@ -19,7 +19,7 @@ export function tellLoadedFiles(tell: (file: string) => void): void {
       try {
         return next(specifier, context);
       } catch (error) {
-        // The file may be created later, and then the service must be started again.
+        // The file may be created later. The service must then start again.
         if (/^\.{0,2}\//.test(specifier) && context.parentURL !== undefined)
           tellOnce(new URL(specifier, context.parentURL).href);
         throw error;

@@ -2,13 +2,19 @@ import type { ListenAddress } from "../serving/starting.ts";
 
 /** The messages of the serving process to the watching one. */
 export type FromServing =
-  /** A file of the service, or one that was missing. */
+  /** The path of a file that the service imports. The file may be missing. */
   | { readonly kind: "file"; readonly path: string }
   /** Everything is loaded, but nothing is open yet. */
   | { readonly kind: "prepared" }
-  /** The service listens. `welcome` is the message for the first start. `port` is one that the system chose. */
+  /**
+   * The service listens. `welcome` is the message for the first start. `port` is the port that the system chose, or null if the settings
+   * name one.
+   */
   | { readonly kind: "serving"; readonly welcome: string; readonly url: string; readonly port: number | null }
-  /** The service cannot start with the current files. If `taken` is set, another program uses the address. */
+  /**
+   * The service cannot start with the current files. `taken` is the address if another program uses it. `migration` has the tables if they
+   * need a migration.
+   */
   | {
       readonly kind: "failed";
       readonly message: string;
@@ -17,11 +23,12 @@ export type FromServing =
     };
 
 /**
- * The messages of the watching process to the serving one: prepare for a fast start; load the files; open the database and listen; stop.
+ * The messages of the watching process to the serving one. `warm` prepares for a fast start, `load` loads the files, and `listen` opens the
+ * database and the port.
  */
 export type ToServing = { readonly kind: "warm" | "load" | "listen" | "stop" };
 
-/** Tables with rows that do not fit the current declarations. */
+/** The tables whose rows do not fit the current declarations. */
 export interface NeededMigration {
   readonly tables: readonly string[];
   /** The SQLite file. Null for another database. */

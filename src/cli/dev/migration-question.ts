@@ -5,15 +5,16 @@ import { describeError } from "../exit.ts";
 import { print } from "../output.ts";
 import type { NeededMigration } from "./messages.ts";
 
-/** A question that waits for its answer. */
+/** A question that was asked and is not answered yet. */
 export interface Question {
   /** Cancels the question. */
   drop(): void;
 }
 
 /**
- * Asks whether to try again after a migration, or to empty the tables that do not fit. This is offered for tables of the project in a
- * SQLite file, which is copied first. Passes null if there is no terminal to ask.
+ * Asks whether to try again after a migration, or to empty the tables that do not fit. Only tables of the project in a SQLite file can be
+ * emptied, and the file is copied first. Calls `done` with the message about emptied tables, or with null to try again. Returns null if
+ * there is no terminal to ask.
  */
 export function askHowToGoOn(
   { tables, file }: NeededMigration,
@@ -24,7 +25,7 @@ export function askHowToGoOn(
   const emptying = `, or "empty" to empty ${tables.join(", ")} (a copy of the database is kept)`;
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   const drop = (): void => lines.close();
-  // Not `process.kill`: on Windows, it would end the process before resources are closed.
+  // Calls the listeners of this process. On Windows, `process.kill` would end the process before they could close resources.
   lines.on("SIGINT", () => process.emit("SIGINT", "SIGINT"));
   lines.setPrompt(visible(`Press Enter to try again${mayEmpty ? emptying : ""}: `));
   lines.prompt();

@@ -3,7 +3,10 @@ import { visible } from "../../door/terminal.ts";
 import { onTerminal, createPainter, type Paint, type Style } from "../output.ts";
 import { explainFault } from "./source-lines.ts";
 
-/** Writes a log for people: one line per request, with the reason if it was refused, and faults with their source lines. */
+/**
+ * Returns an observer that writes a readable log: one line per request, with the reason if it was refused, and faults with their source
+ * lines.
+ */
 export function peopleLog(stream: NodeJS.WriteStream, directory: string): Observer {
   const paint = createPainter(stream);
   const write = (text: string): void => void stream.write(onTerminal(`${text}\n`));
@@ -23,7 +26,7 @@ export function peopleLog(stream: NodeJS.WriteStream, directory: string): Observ
       case "refused":
         return write(paint("yellow", `refused before the request was complete: ${observation.detail}`));
       default:
-        // The line of the request shows a refused credential as its reason. Other observations belong to permanent logs.
+        // A refused credential is already in the line of its request. All other observations are only for permanent logs.
         return undefined;
     }
   };

@@ -16,7 +16,7 @@ import { explainFault } from "./source-lines.ts";
 import { warmUp } from "./warming.ts";
 import { welcome } from "./welcome.ts";
 
-/** How long requests may take to finish when the next process takes over, in seconds. */
+/** The time for active requests to finish before the next process listens, in seconds. */
 const GRACE_SECONDS = 1;
 
 interface Loaded {
@@ -24,7 +24,7 @@ interface Loaded {
   readonly settings: Settings;
 }
 
-/** Runs the serving process of `latchkey dev`. It follows the commands of the watching process, and ends with it. */
+/** Runs the serving process of `latchkey dev`. It acts on the messages of the watching process, and ends when that process ends. */
 export function serveForDev(): void {
   const directory = process.cwd();
   const paint = createPainter(process.stdout);
@@ -32,14 +32,14 @@ export function serveForDev(): void {
   let running: { readonly latchkey: Latchkey; readonly listener: Listener } | null = null;
 
   const steps: Readonly<Record<ToServing["kind"], () => Promise<void>>> = {
-    // A failure here happens again later, and is reported then.
+    // An error here also occurs in a later step, which reports it.
     warm: () => warmUp().catch(() => undefined),
     async load() {
       for (const name of [...configFileNames, "package.json"]) tell({ kind: "file", path: path.join(directory, name) });
       tellLoadedFiles((file) => tell({ kind: "file", path: file }));
       const config = (await loadConfigFile(directory)) ?? {};
       loaded = { config, settings: readSettings(withMail(process.env, config), config) };
-      // Checks the declarations together while the old process still serves. Opens nothing.
+      // Checks all declarations while the old process still serves. Opens neither the database nor the port.
       await assembleLatchkey(loaded);
       tell({ kind: "prepared" });
     },
@@ -82,7 +82,8 @@ export function serveForDev(): void {
       });
     });
   });
-  // Ctrl-C reaches both processes. This one waits for the command of the watching process. Without such a process, it ends.
+  // Ctrl-C sends SIGINT to both processes. This process ignores the signal and waits for `stop`. If the watching process has ended, it
+  // stops by itself.
   process.on("SIGINT", () => undefined);
   process.on("SIGTERM", () => undefined);
   process.on("disconnect", () => void steps.stop());
@@ -93,14 +94,17 @@ export function serveForDev(): void {
     });
 }
 
-/** Describes an error. For a file that cannot be run, shows the place too. */
+/** Describes an error of a start. If the config file failed, also shows the place in the file. */
 function explainFailure(error: unknown, tellFault: (error: unknown, isTold?: boolean) => string): string {
   const explanation = explainStart(error, tellFault).trimEnd();
   const cause = error instanceof ConfigError ? error.cause : undefined;
   return cause instanceof Error ? `${explanation}\n${tellFault(cause, true)}`.trimEnd() : explanation;
 }
 
-/** Returns the tables to empty. Only those of the project: users and their login data belong together. */
+/**
+ * Returns the tables that need a migration. Offers to empty them only if all of them belong to the project. The tables of Latchkey itself
+ * are never emptied, because users and their login data belong together.
+ */
 function buildNeededMigration(
   { collections }: MigrationNeeded,
   { config, settings: { database } }: Loaded,
@@ -111,6 +115,6 @@ function buildNeededMigration(
 }
 
 function tell(message: FromServing): void {
-  // If the watching process has disconnected, this process ends.
+  // If the watching process has disconnected, this process is about to end.
   if (process.connected) process.send!(message);
 }

@@ -8,7 +8,7 @@ import { explainFault } from "./source-lines.ts";
 
 const plain = (_style: unknown, text: string): string => text;
 
-/** Creates a project with files that contain secrets. Only `shop.ts` is source code. */
+/** Creates a project. Only `shop.ts` is a source file that may be shown. The other files contain secrets. */
 function project(t: TestContext): string {
   const outside = mkdtempSync(path.join(tmpdir(), "latchkey-lines-"));
   t.after(() => rmSync(outside, { recursive: true }));
@@ -39,7 +39,7 @@ test("shows the lines of the project around a fault", (t) => {
   );
 });
 
-test("does not take a line of a message for a frame", (t) => {
+test("takes no line of a message for a stack frame", (t) => {
   const directory = project(t);
   const named = `x\n  at f (${directory}/shop.ts:2:3)`;
   const errors = [new Error(named), new Error("outer", { cause: new TypeError(named) })];
@@ -60,7 +60,7 @@ test("reads only regular files of the project, of 1 MiB at most", (t) => {
   }
 });
 
-test("shows terminal commands in a message instead of sending them", (t) => {
+test("escapes terminal commands in a message", (t) => {
   const directory = project(t);
   const message = "\u001b]0;owned\u0007\u001b[31m\r\u009b2J\u202e";
   const shown = String.raw`\u001b]0;owned\u0007\u001b[31m\u000d\u009b2J\u202e`;

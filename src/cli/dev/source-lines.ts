@@ -5,7 +5,7 @@ import { visible, visibleLines } from "../../door/terminal.ts";
 import type { Paint } from "../output.ts";
 import { isOfPackages } from "./package-files.ts";
 
-/** The number of lines before and after the line that threw. */
+/** The number of shown lines before and after the line that threw. */
 const AROUND = 2;
 /** The largest source file that is read, in bytes. */
 const MOST_BYTES = 1024 * 1024;
@@ -17,16 +17,16 @@ interface Place {
 }
 
 /**
- * Describes a fault: its message, the stack frames of the project, the source lines around the first of these frames, and then its causes.
- * With `isTold`, the message is left out. Messages may contain input of the caller, so colors are removed, and none of their lines counts
- * as a frame.
+ * Describes a fault: its message, the source lines around its first stack frame in the project, all its frames in the project, and its
+ * causes. Leaves out the message if `isTold` is true. A message may contain input of the caller. So control characters are escaped, and no
+ * line of the message counts as a frame.
  */
 export function explainFault(error: unknown, directory: string, paint: Paint, isTold = false): string {
   if (!(error instanceof Error)) return paint("red", visibleLines(`thrown: ${String(error)}`));
   const frames = collectFrames(error);
   const own = frames.filter((frame) => isOwn(frame));
   const place = parsePlace(own[0] ?? "");
-  // Node shows the place in the lines before the message, and its own frames are not useful.
+  // For a syntax error, Node writes the place before the message, and its frames are not useful.
   const isSyntax = error.name === "SyntaxError";
   const head = isSyntax ? (error.stack ?? "").split(/^SyntaxError\b/m)[0]!.trimEnd() : "";
   const rest = frames.length - own.length;
@@ -45,14 +45,14 @@ export function explainFault(error: unknown, directory: string, paint: Paint, is
   return [...lines, ...cause].join("\n");
 }
 
-/** Returns the frames of the stack after the message. Returns none if the stack does not contain the message. */
+/** Returns the stack frames after the message. Returns an empty list if the stack does not contain the message. */
 function collectFrames({ stack = "", message }: Error): readonly string[] {
   const at = stack.indexOf(message);
   const behind = at === -1 ? "" : stack.slice(at + message.length);
   return behind.split("\n").filter((line) => line.trimStart().startsWith("at "));
 }
 
-/** Returns true if a frame is neither of Node nor of a package. */
+/** Returns true if a frame is in a file of the project, not in Node or in a package. */
 function isOwn(frame: string): boolean {
   const place = parsePlace(frame);
   return place !== null && !isOfPackages(place.file);
@@ -81,7 +81,10 @@ function sourceAround({ file, line, column }: Place, directory: string, paint: P
   return [visible(`${path.relative(directory, file)}:${line}`), ...shown];
 }
 
-/** Reads a regular file of the project. Returns null for anything else: a device has no end, and a link may lead outside. */
+/**
+ * Reads a regular file of the project, of at most 1 MiB. Returns null for any other file: a device may have no end, and a link may lead out
+ * of the project.
+ */
 function readSource(file: string, directory: string): string | null {
   try {
     const isInside = path.relative(realpathSync(directory), realpathSync(file)).split(path.sep)[0] !== "..";

@@ -12,7 +12,7 @@ async function taken() {
   return { server, address: { host: "127.0.0.1", port: (server.address() as AddressInfo).port } };
 }
 
-test("reports a port that becomes free, and gives up one that stays taken", async () => {
+test("reports whether a port has become free in time", async () => {
   const { server, address } = await taken();
   const isFree = await new Promise((resolve) => waitForAddress(address, resolve, patience));
   assert.equal(isFree, false);

@@ -1,6 +1,6 @@
 import { requireFreeAddress, type ListenAddress } from "../serving/starting.ts";
 
-/** The interval and the duration of the checks. */
+/** The interval between the checks, and their total duration. */
 export interface Patience {
   readonly everyMs: number;
   readonly withinMs: number;
@@ -8,7 +8,10 @@ export interface Patience {
 
 const patience: Patience = { everyMs: 1000, withinMs: 60_000 };
 
-/** Waits until no program listens at an address. `drop` cancels the wait. */
+/**
+ * Waits until no program listens at an address. Calls `tell` with true when the address is free, or with false after the time limit. `drop`
+ * cancels the wait.
+ */
 export function waitForAddress(
   address: ListenAddress,
   tell: (isFree: boolean) => void,

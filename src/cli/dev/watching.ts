@@ -2,7 +2,10 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, watch, type FSWatcher } from "node:fs";
 import path from "node:path";
 
-/** The quiet time before a restart, in milliseconds. An editor writes a file in several steps, and a change of branch writes many files. */
+/**
+ * The time without further changes after which files are checked, in milliseconds. An editor writes a file in several steps, and a change
+ * of the Git branch writes many files.
+ */
 const QUIET_MS = 40;
 
 /** Watches files, including missing ones. */
@@ -12,8 +15,8 @@ export interface FileWatch {
 }
 
 /**
- * Calls `changed` with the files whose content has changed. Watches directories instead of files, because editors replace files. For a
- * missing directory, watches the nearest existing one.
+ * Calls `changed` with the files whose content has changed. Watches directories instead of files, because editors replace files. If a
+ * directory is missing, watches its nearest existing parent.
  */
 export function watchFiles(changed: (files: readonly string[]) => void): FileWatch {
   const contents = new Map<string, string | null>();
@@ -42,10 +45,10 @@ export function watchFiles(changed: (files: readonly string[]) => void): FileWat
   const watchDirectory = (directory: string): void => {
     if (watchers.has(directory)) return;
     const watcher = watch(directory, (_, name) => {
-      // A database writes its files all the time.
+      // Ignores other files in the directory. For example, a database writes its files all the time.
       if (name === null || concerns(path.join(directory, name))) lookSoon();
     });
-    // The directory was removed. Its files are now watched from the nearest existing one.
+    // The directory was removed. `look` then watches the nearest existing parent of its files.
     watcher.on("error", () => {
       forget(directory);
       lookSoon();

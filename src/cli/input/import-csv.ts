@@ -2,18 +2,18 @@ import { parse } from "csv-parse/sync";
 import { importedColumns } from "../../service/users/imported-user.ts";
 import { CommandFailed } from "../exit.ts";
 
-/** A row of a CSV file, or the mistake in it. */
+/** A row of a CSV file, or the mistakes in it. */
 export type CSVLine =
   | { readonly line: number; readonly record: Readonly<Record<string, string | null>> }
   | { readonly line: number; readonly reasons: readonly string[] };
 
-/** The columns that a header may name, and the content of their cells. */
+/** The rules for the columns that a header may name and for the content of their cells. */
 export interface CSVRules {
   /** Reads the header. Throws `CommandFailed` if it is invalid. */
   readColumns(cells: readonly string[]): readonly string[];
   /** Returns true if values of this column have no line breaks. A value with several lines then has a missing quote. */
   isOneLine(column: string): boolean;
-  /** True if an empty cell means no value, and `""` an empty text. Otherwise both mean an empty text. */
+  /** True if an empty cell means no value and a cell with `""` means an empty text. If false, both mean an empty text. */
   readonly tellsNothing: boolean;
 }
 
@@ -24,14 +24,15 @@ interface Row {
 }
 
 /**
- * The maximum number of lines in a quoted value. With more lines, a quote is missing: texts have at most this many characters, unless a
- * field allows more.
+ * The maximum number of lines of a row with quoted values. A row with more lines has a missing quote, because a text has at most this many
+ * characters unless its field allows more.
  */
 const MAX_HEIGHT = 10_000;
 
 /**
- * Reads CSV (RFC 4180) with a header row, separated by commas, semicolons or tabs. A quote without an end loses only its own line, not the
- * rest of the file: if it continues into a value without line breaks, each line is read separately.
+ * Reads CSV (RFC 4180) with a header row, separated by commas, semicolons or tabs. If a quote has no end, only its line is refused and not
+ * the rest of the file. A quoted value with several lines in a column that allows only one line shows such a mistake. The lines are then
+ * read separately.
  */
 export async function* readCSV(source: AsyncIterable<string>, rules: CSVRules): AsyncGenerator<CSVLine> {
   const lines = lookAhead(source);
@@ -57,7 +58,7 @@ export async function* readCSV(source: AsyncIterable<string>, rules: CSVRules): 
   }
 }
 
-/** Reads the row at the first of these lines. */
+/** Reads the row that starts at the first of these lines. */
 async function readRow(
   lines: ReturnType<typeof lookAhead>,
   columns: readonly string[],
@@ -87,12 +88,12 @@ function hasBreak(cells: Row["cells"], columns: readonly string[], { isOneLine }
 
 function parseRow(text: string, delimiter: string, tellsNothing: boolean): (string | null)[] | null {
   const nothing = tellsNothing ? null : "";
-  // Most rows have no quotes, and a separate parser for each of them would take longer than all other work.
+  // Most rows have no quotes and need no CSV parser. A parser for each row would take longer than all other work.
   if (!text.includes('"')) return text.split(delimiter).map((cell) => (cell === "" ? nothing : cell));
   try {
     const cast = (cell: string, { quoting }: { readonly quoting: boolean }): string | null =>
       cell === "" && !quoting ? nothing : cell;
-    // Without this, a carriage return would end the row, and the text after it would be lost.
+    // Without `record_delimiter`, a carriage return would end the row, and the text after it would be lost.
     const options = { delimiter, record_delimiter: "\n", relax_column_count: true, cast };
     return (parse(text, options) as (string | null)[][])[0] ?? null;
   } catch {
@@ -106,7 +107,7 @@ function guessDelimiter(head: string): string {
   return counts.reduce((most, each) => (each.count > most.count ? each : most)).delimiter;
 }
 
-/** The rules for users. Ignores columns that are not ours. */
+/** The rules for users. Other columns than those of users are ignored. */
 export const usersCSV: CSVRules = {
   readColumns(cells) {
     const columns = cells.map((cell) => cell.trim().toLowerCase().replaceAll(/[ -]+/g, "_"));
@@ -120,7 +121,7 @@ export const usersCSV: CSVRules = {
   tellsNothing: false,
 };
 
-/** Returns the rules for records, whose columns are all fields. */
+/** Returns the rules for records. Every column must be a field. */
 export function recordsCSV(isOneLine: (column: string) => boolean): CSVRules {
   return { readColumns: (cells) => requireOnce(cells.map((cell) => cell.trim())), isOneLine, tellsNothing: true };
 }
@@ -131,7 +132,7 @@ function requireOnce(columns: readonly string[]): readonly string[] {
   return columns;
 }
 
-/** Returns lines that can be read in advance. */
+/** Returns the lines of a source. `peek` reads lines in advance, and `drop` removes lines that are finished. */
 function lookAhead(source: AsyncIterable<string>) {
   const iterator = source[Symbol.asyncIterator]();
   const ahead: string[] = [];

@@ -5,7 +5,7 @@ import path from "node:path";
 import { test } from "node:test";
 import { openRecordFile } from "./import-file.ts";
 
-test("refuses an array that is too long to read at once, with the solution", async (t) => {
+test("refuses an array that is too long to read at once, and reports how to convert the file", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-import-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const file = path.join(folder, "records.json");

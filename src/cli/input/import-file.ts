@@ -10,27 +10,27 @@ import { readCSV, recordsCSV, usersCSV, type CSVRules } from "./import-csv.ts";
 /** The format of an import file. */
 export type ImportFormat = "csv" | "jsonl" | "json";
 
-/** The content of a line. */
+/** A line that was read: a record, a refused line, or a line without a record to import. */
 export type ReadLine = ImportLine | RefusedLine | { readonly line: number; readonly skipped: true };
 
 /** A file that is being imported. */
 export interface ImportFile {
   readonly lines: AsyncIterable<ReadLine>;
   readonly format: ImportFormat;
-  /** The word for an entry: a JSON array has records. */
+  /** The word for an entry in messages. The entries of a JSON array are records. */
   readonly unit: "line" | "record";
   /** Returns how much was read: in bytes, or in records if the file had to be read as a whole. */
   progress(): { readonly done: number; readonly total: number | null };
 }
 
 const MAX_LINE = 1024 * 1024;
-/** The largest array. It is read as a whole and takes several times as much memory. */
+/** The maximum length of a JSON array, in characters. It is read as a whole and takes several times as much memory. */
 const MAX_ARRAY = 256 * 1024 * 1024;
 
-/** The way to read the entries of a file. */
+/** The functions that read the entries of a file. */
 interface EntryReader {
   readonly csv: CSVRules;
-  /** Reads a JSON value. `otherwise` is the message for a value that is not an object. */
+  /** Reads a JSON value as an entry. `otherwise` is the message for a value that is not an object. */
   entry(line: number, entry: unknown, otherwise: string): ReadLine;
 }
 
@@ -63,7 +63,7 @@ async function openFile(name: string, format: ImportFormat | null, reading: Entr
         ? readJSONLines(splitLines(all), reading)
         : readCSV(splitLines(all), reading.csv),
   );
-  // A mistake in the file as a whole is reported before anything is created.
+  // Reads the first entry now, so that a mistake in the whole file is reported before anything is created.
   const begun = await lines.next();
   return {
     lines: begun.done === true ? lines : prepend(begun.value, lines),
@@ -73,7 +73,7 @@ async function openFile(name: string, format: ImportFormat | null, reading: Entr
   };
 }
 
-/** Returns the reason why an import stopped early. `before` describes what is already imported, if there is anything. */
+/** Returns the error for an import that stopped early. If some records are already imported, adds the text `before`. */
 export function brokenOff(error: unknown, imported: number, before: string): CommandFailed {
   const reason = describeError(error);
   return new CommandFailed(imported === 0 ? reason : `${reason}\n${before}`);
@@ -90,7 +90,7 @@ function requireFileSize(name: string): number {
   }
 }
 
-/** Marks the places where the file is not UTF-8. No text may contain this character. */
+/** Replaces bytes of the file that are not UTF-8. No text may contain this character. */
 const BROKEN = "\uFFFF";
 
 /** Decodes the text as it arrives. Invalid UTF-8 becomes `BROKEN`, so only its line is refused and not the whole file. */
@@ -108,7 +108,7 @@ async function* decoded(input: Readable, count: (bytes: number) => void): AsyncG
   isBroken ||= !isWhole(() => strict.decode());
   yield shown(decoder.decode());
 
-  /** Prepares a text for output. U+FFFD is an ordinary character if all of the file was UTF-8. */
+  /** Replaces U+FFFD by `BROKEN` after the first invalid UTF-8. Before that, U+FFFD is an ordinary character of the file. */
   function shown(text: string): string {
     return isBroken ? text.replaceAll("\uFFFD", BROKEN) : text;
   }
@@ -123,7 +123,7 @@ function isWhole(decode: () => unknown): boolean {
   }
 }
 
-/** Detects UTF-16 by its byte order mark, or by the zero next to the first character. */
+/** Throws if a file is UTF-16. Detects it by the byte order mark, or by the zero byte of the first character. */
 function requireNoUTF16([first, second]: Buffer): void {
   const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
   if (isMarked || (first !== undefined && (first === 0) !== (second === 0)))
@@ -144,7 +144,7 @@ async function* prepend<T>(first: T, others: AsyncGenerator<T>): AsyncGenerator<
   yield* others;
 }
 
-/** Returns the format of a file, by its name or by its beginning. */
+/** Returns the format of a file. Detects it from the name, or from the first character. */
 export function detectFormat(name: string, text: string): ImportFormat {
   if (/\.csv$/i.test(name)) return "csv";
   if (/\.(?:jsonl|ndjson)$/i.test(name)) return "jsonl";
@@ -219,10 +219,10 @@ function splitMembers(text: string): readonly string[] {
   return members;
 }
 
-/** Reads a JSON value with the rules of a request: nothing is rounded, and no member is duplicate. */
+/** Reads a JSON value with the same rules as the body of a request: no number is rounded, and a duplicate member is refused. */
 function readEntry(line: number, text: string, entry: EntryReader["entry"], otherwise: string): ReadLine {
   const value = parse(text);
-  // Invalid UTF-8 is reported together with its fields.
+  // An entry with invalid UTF-8 is refused later (`inUTF8`), with the names of its fields.
   if (isObject(value) && !text.includes(BROKEN))
     try {
       return entry(line, readJSON(Buffer.from(text)), otherwise);
@@ -246,7 +246,7 @@ function isBrokenText(value: unknown): boolean {
   return isObject(value) || Array.isArray(value) ? JSON.stringify(value).includes(BROKEN) : false;
 }
 
-/** Reads a user as an object, or as an entry of Django's dumpdata, which also has other models. */
+/** Reads a user as an object, or as an entry of Django's dumpdata. Skips entries of other models in dumpdata. */
 function readUser(line: number, entry: unknown, otherwise: string): ReadLine {
   if (!isObject(entry)) return { line, reasons: [otherwise] };
   if (typeof entry["model"] !== "string" || !isObject(entry["fields"])) return { line, record: entry };
@@ -257,7 +257,7 @@ function readObject(line: number, entry: unknown, otherwise: string): ReadLine {
   return isObject(entry) ? { line, record: entry } : { line, reasons: [otherwise] };
 }
 
-/** Refuses lines that were not valid UTF-8. */
+/** Replaces records with invalid UTF-8 by refused lines. */
 async function* inUTF8(lines: AsyncIterable<ReadLine>): AsyncGenerator<ReadLine> {
   for await (const read of lines) {
     const broken =

@@ -21,7 +21,7 @@ import { CommandFailed } from "../exit.ts";
 
 /** A key in the form of the file. */
 export interface StoredKey {
-  /** The name for the service: the key's own, otherwise its RFC 7638 thumbprint. */
+  /** The id of the key: the `kid` in the file, otherwise its RFC 7638 thumbprint. */
   readonly kid: string;
   readonly jwk: FileJWK;
 }
@@ -36,8 +36,8 @@ interface FileJWK extends JWK {
 export type KeyState = "signs" | "verifies" | "verifies (public part only)";
 
 /**
- * Reads the keys of a JWK Set file, in its order. Returns none if the file does not exist. Throws `SigningKeysError` if the service could
- * not use it.
+ * Reads the keys of a JWK Set file, in their order. Returns an empty list if the file does not exist. Throws `SigningKeysError` if the
+ * service could not use the file.
  */
 export async function readKeyFile(file: string): Promise<readonly StoredKey[]> {
   if (isAbsent(file)) return [];
@@ -46,7 +46,7 @@ export async function readKeyFile(file: string): Promise<readonly StoredKey[]> {
   return Promise.all(keys.map(async (jwk) => ({ kid: jwk.kid ?? (await calculateJwkThumbprint(jwk)), jwk })));
 }
 
-/** Returns true if the file does not exist. A file that cannot be reached may exist. */
+/** Returns true if the file certainly does not exist. Returns false if its folder cannot be read. */
 function isAbsent(file: string): boolean {
   try {
     return statSync(file, { throwIfNoEntry: false }) === undefined;
@@ -71,25 +71,26 @@ export async function makeKey(alg: "EdDSA" | "ES256"): Promise<StoredKey> {
     alg === "EdDSA" ? generateKeyPairSync("ed25519") : generateKeyPairSync("ec", { namedCurve: "P-256" });
   const jwk = privateKey.export({ format: "jwk" }) as JWK;
   const kid = await calculateJwkThumbprint(jwk);
-  // Otherwise, a command would read its name as an option.
+  // A command would take a `kid` with a hyphen at its start for an option, so another key is made.
   if (kid.startsWith("-")) return makeKey(alg);
   return { kid, jwk: { ...jwk, kid, alg, use: "sig" } };
 }
 
-/** Returns the signing key of a service with a secret and without a key file. */
+/** Returns the signing key that a service without a key file derives from its secret. */
 export function derivedKey(secret: Secret): StoredKey {
   const { kid, alg, privateKey } = derivedSigningKeys(secret).signing;
   return { kid, jwk: { ...(privateKey.export({ format: "jwk" }) as JWK), kid, alg, use: "sig" } };
 }
 
 /**
- * Reads the file, changes it and replaces it in one step, so no process reads half of it. The second of two concurrent commands must wait.
+ * Reads the file, changes its keys and replaces the file in one step, so that no process reads an incomplete file. Throws if another
+ * command is changing the file at the same time.
  */
 export async function changeKeyFile<T>(
   named: string,
   change: (keys: readonly StoredKey[]) => Promise<{ readonly keys: readonly StoredKey[]; readonly result: T }>,
 ): Promise<T> {
-  // A symbolic link stays a link.
+  // If the path is a symbolic link, replaces the file that it leads to and keeps the link.
   const file = existsSync(named) ? realpathSync(named) : named;
   const draft = `${file}.new`;
   const descriptor = openDraft(draft);
@@ -120,7 +121,10 @@ function openDraft(draft: string): number {
   }
 }
 
-/** Keeps the owner, because the service must still be able to read a file that another user has changed. */
+/**
+ * Gives the new file the owner and the mode of the old one, because the service must still be able to read it if another user runs the
+ * command.
+ */
 function keepOwner(file: string, draft: string): void {
   const { uid, gid, mode } = statSync(file);
   const own = statSync(draft);

@@ -5,7 +5,10 @@ import type { Command } from "commander";
 import { CommandFailed, UsageError } from "../exit.ts";
 import { printError } from "../output.ts";
 
-/** The source of a new password. It is never an argument, because every user of the machine can read those. */
+/**
+ * The options for the source of a new password. The password itself is never an argument, because every user of the machine can read the
+ * arguments of commands.
+ */
 export interface PasswordOptions {
   readonly passwordStdin?: boolean;
   readonly randomPassword?: boolean;
@@ -15,7 +18,7 @@ export interface PasswordOptions {
 /** A password, or none. */
 export interface ObtainedPassword {
   readonly password: string | null;
-  /** True if it was generated here and must be shown. */
+  /** True if the password was generated here and must be shown. */
   readonly isDrawn: boolean;
 }
 
@@ -40,7 +43,7 @@ export async function obtainPassword(options: PasswordOptions): Promise<Obtained
   return { password: await askTwice(), isDrawn: false };
 }
 
-/** Reads one line without its line end. */
+/** Reads the password from standard input, without the line end after it. */
 async function readFromInput(): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -63,7 +66,7 @@ async function askTwice(): Promise<string> {
   return password;
 }
 
-/** Asks on standard error and hides the answer. Standard output is only for the result of the command. */
+/** Asks on standard error, because standard output is only for the result of the command. Does not show the answer. */
 function ask(question: string): Promise<string> {
   const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: silence, terminal: true });

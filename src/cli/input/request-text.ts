@@ -5,7 +5,7 @@ import type { Arrival } from "../../door/http.ts";
 import { readErrorCode } from "../../service/settings/error.ts";
 import { CommandFailed, UsageError } from "../exit.ts";
 
-/** A request in the options of a command. */
+/** The options of a command that describe a request. */
 export interface RequestOptions {
   readonly method: string;
   readonly header: readonly string[];
@@ -23,7 +23,7 @@ interface Head {
 
 const tokenForm = /^[!#$%&'*+.^_`|~\w-]+$/;
 
-/** Returns the described request as it would arrive, without a body. */
+/** Returns the request that the options describe, in the form of a received request without a body. */
 export async function readRequest(url: string, options: RequestOptions): Promise<Arrival> {
   const { request, method, header, peer, tls = false } = options;
   const address = URL.parse(url, "http://localhost");
@@ -66,6 +66,6 @@ function parseField(field: string, at: number): readonly [string, string] {
   const colon = field.indexOf(":");
   const name = field.slice(0, Math.max(colon, 0));
   if (!tokenForm.test(name)) throw new CommandFailed(`Header field ${at + 1} is not of the form Name: value.`);
-  // The same form as from a socket: one character for each byte.
+  // Node gives header values in this form: one character for each byte.
   return [name, Buffer.from(field.slice(colon + 1).trim()).toString("latin1")];
 }

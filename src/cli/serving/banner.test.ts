@@ -13,7 +13,7 @@ test("shows the address of this machine for a service on all addresses", () => {
   assert.equal(followable("http://192.0.2.7:8000/0.0.0.0:1"), "http://192.0.2.7:8000/0.0.0.0:1");
 });
 
-test("shows an unused first password, and reports one in the settings that has no effect", async (t) => {
+test("shows where an unused first password is, and reports a password in the settings that has no effect", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-banner-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const environment = {

@@ -4,7 +4,7 @@ import type { SchemeName, Settings } from "../../service/settings/settings.ts";
 import { resolvePasswordFile } from "../../service/system/password-file.ts";
 import type { DrawnPassword, FirstAdministrator, UnusedPassword } from "../../service/users/first-administrator.ts";
 
-/** Returns the text for the operator at startup: the addresses, the first password once, and a line to paste for each scheme. */
+/** Returns the text for the operator at startup: the addresses, the first password (only once), and a curl command for each scheme. */
 export function banner(settings: Settings, listening: string, latchkey: Latchkey): string {
   const { firstAdministrator, routes } = latchkey;
   const url = followable(listening);
@@ -28,12 +28,15 @@ export function banner(settings: Settings, listening: string, latchkey: Latchkey
   return `${lines.join("\n")}\n`;
 }
 
-/** Returns the local address of a service that listens on all addresses, because no browser opens 0.0.0.0. */
+/** Returns the URL with a local address if the service listens on all addresses, because browsers do not open 0.0.0.0. */
 export function followable(url: string): string {
   return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
 }
 
-/** Returns the lines about the first administrator: the new user, an unused password, a password in the settings that has no effect. */
+/**
+ * Returns the lines about the first administrator. They report that it was created, that its password is not used yet, or that a password
+ * in the settings has no effect.
+ */
 export function administratorLines(
   settings: Pick<Settings, "adminPassword" | "database">,
   { firstAdministrator, unusedPassword, now }: Pick<Latchkey, "firstAdministrator" | "unusedPassword" | "now">,

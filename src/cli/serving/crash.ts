@@ -2,7 +2,7 @@ import { makeLog, type Log } from "../../door/ops.ts";
 import { exits } from "../exit.ts";
 import { writeError } from "./ending.ts";
 
-/** The time that a process may take to stop after an uncaught fault. Its state is no longer reliable. */
+/** The time after which a process is ended after an uncaught fault, because its state is no longer reliable. */
 const END_WITHIN_MS = 12_000;
 
 /** The reaction to an uncaught fault. */
@@ -12,8 +12,8 @@ export interface CrashWatch {
 }
 
 /**
- * From now on, an uncaught fault is logged, active requests are finished, and the exit status is 1. Only the command does this: a program
- * that embeds the toolkit decides for itself.
+ * From now on, the process reacts to an uncaught fault: it logs the fault, finishes active requests and exits with status 1. Only the
+ * command does this. A program that embeds the toolkit decides for itself.
  */
 export function watchForCrashes(log: Log | null): CrashWatch {
   let finish: (() => void) | null = null;
@@ -36,7 +36,7 @@ export function watchForCrashes(log: Log | null): CrashWatch {
   };
 }
 
-/** Reports the fault. Without a log, it writes to standard error, because the end of a process and its reason are always reported. */
+/** Logs the fault. If the log is turned off, writes to standard error, because the reason for the end of a process is always reported. */
 function tell(log: Log | null, message: string, error: unknown): void {
   const activeLog = log ?? makeLog("error", writeError)!;
   activeLog.observe({ kind: "notice", level: "error", message, error });

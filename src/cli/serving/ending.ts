@@ -2,21 +2,21 @@ import { writeSync } from "node:fs";
 import { visibleLines } from "../../door/terminal.ts";
 import { exits } from "../exit.ts";
 
-/** How long the last output waits for its reader. */
+/** How long a process waits until its last output is read. */
 const UNREAD_MS = 1000;
 
 /**
- * The time that the shutdown may take: 10 s for active requests, and the rest for everything else. The primary process kills its workers
- * after 15 s.
+ * The time limit for the whole shutdown, of which active requests get 10 s. It is shorter than the 15 s after which the primary process
+ * kills its workers.
  */
 const MOST_SECONDS = 14;
 
-/** Exits the finished process, even if its output is not read or custom code is still running. */
+/** Exits a process that has finished its work, even if its output is not read or other code is still running. */
 export function endUnread(): void {
   setTimeout(() => process.exit(), UNREAD_MS).unref();
 }
 
-/** Exits the process in time, even if it never finishes, for example because of a blocked thread. */
+/** Exits the process after `MOST_SECONDS`, even if the shutdown does not finish, for example because of a blocked thread. */
 export function endInTime(): void {
   setTimeout(() => {
     tellUnended(`It did not finish within ${MOST_SECONDS} s.`);
@@ -24,13 +24,13 @@ export function endInTime(): void {
   }, MOST_SECONDS * 1000).unref();
 }
 
-/** Reports the reason. The exit status is 1 from now on. */
+/** Reports why the process did not stop cleanly, and sets the exit status to 1. */
 export function tellUnended(why: string): void {
   process.exitCode = exits.failed;
   writeError(`Latchkey did not stop cleanly. ${why}\n`);
 }
 
-/** Writes immediately, because the process may stop at any moment. */
+/** Writes synchronously to standard error, because the process may end at any moment. */
 export function writeError(text: string): void {
   try {
     writeSync(2, visibleLines(text));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeRestartDelay } from "./restart-delay.ts";
 
-test("starts failing workers again after longer and longer delays, and at most after 2 s", () => {
+test("increases the delay with each failed start, up to 1.5 s", () => {
   const delay = makeRestartDelay();
 
   const delays = Array.from({ length: 6 }, () => delay.failed());

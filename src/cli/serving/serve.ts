@@ -23,7 +23,7 @@ import { explainStart, listenOrClose, requireFreeAddress, formatStack } from "./
 import { workerMetrics } from "./worker-metrics.ts";
 import { runWorkers, type Leaving, type Retiring, type Serving } from "./workers.ts";
 
-/** How long active requests may take after the process was stopped. */
+/** The time for active requests to finish after the signal to stop. */
 const GRACE_SECONDS = 10;
 
 /** The interval between checks of the certificate files. */
@@ -31,23 +31,25 @@ const LOOK_MS = 5000;
 
 /** The steps of a shutdown. */
 interface Ending {
-  /** How long the port stays open, so load balancers learn from `/readyz` to use another process. */
+  /** How long the port stays open. In this time, load balancers see from `/readyz` that they must use another process. */
   readonly noticeSeconds: number;
-  /** How long idle connections are kept after that, so that requests in transit arrive. */
+  /** How long idle connections are then kept, so that requests in transit are still answered. */
   readonly idleSeconds: number;
 }
 
 const endings = {
   direct: { noticeSeconds: 0, idleSeconds: 0.25 },
-  /** In docs/proxies.md, haproxy asks every second, and nginx keeps a connection for two. */
+  /**
+   * With the configurations in docs/proxies.md, HAProxy asks `/readyz` every second, and nginx keeps an idle connection for two seconds.
+   */
   behindProxy: { noticeSeconds: 2, idleSeconds: 3 },
-  /** Other workers continue to answer on the port. */
+  /** For a worker that another worker replaces. Other workers continue to answer on the port. */
   replaced: { noticeSeconds: 0, idleSeconds: 3 },
 } as const satisfies Record<string, Ending>;
 
 /** Serves until SIGTERM or SIGINT. Mistakes in the settings are reported together, with exit status 78. */
 export async function serve(environment: NodeJS.ProcessEnv, signals: Signals): Promise<void> {
-  // The reader of the output may close it at any time. This does not stop the service, as it would stop another command.
+  // The program that reads the output may close it at any time. This stops other commands, but not the service.
   for (const stream of [process.stdout, process.stderr])
     stream.removeAllListeners("error").on("error", () => undefined);
   process.once("beforeExit", endUnstarted);
@@ -57,7 +59,7 @@ export async function serve(environment: NodeJS.ProcessEnv, signals: Signals): P
     printError(explainStart(error, formatStack));
     const isAboutConfig = isAboutSettings(error) || error instanceof DeclarationError;
     process.exitCode = isAboutConfig ? exits.settings : exits.failed;
-    // A worker runs until it is disconnected from the primary.
+    // A worker exits only after it is disconnected from the primary process.
     cluster.worker?.disconnect();
     endUnread();
   } finally {
@@ -65,7 +67,7 @@ export async function serve(environment: NodeJS.ProcessEnv, signals: Signals): P
   }
 }
 
-/** Nothing is active any more, but the start is not complete. */
+/** Called if Node has nothing left to do before the start is complete. */
 function endUnstarted(): void {
   writeError(
     "Latchkey cannot start. The config file, or the start of a feature, waits for a promise that never settles.\n",
@@ -74,7 +76,8 @@ function endUnstarted(): void {
 }
 
 async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<void> {
-  // The main thread collects short-lived objects alone. If all cores are busy, waiting for V8's other threads costs more than they save.
+  // Makes V8 collect short-lived objects in the main thread only. If all cores are busy, the main thread would wait for V8's helper threads
+  // longer than they save.
   setFlagsFromString("--no-parallel-scavenge");
   const config = await loadConfigFile(process.cwd());
   // Checked before the whole settings are read, which creates a secret if there is none.
@@ -83,14 +86,14 @@ async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<
   for (const notice of [cleartextNotice(settings), missingDatabaseNotice(settings)])
     if (notice !== null && cluster.isPrimary) printError(`${notice}\n`);
   if (settings.workers > 1 && cluster.isPrimary) return runWorkers(settings.workers, signals);
-  // On a terminal, all processes receive it. It is meant for the primary, which replaces its workers.
+  // SIGHUP is for the primary process, which then replaces its workers. A terminal sends it to all processes, so workers ignore it.
   signals.hangUpWith(cluster.isWorker ? () => undefined : signals.stop);
-  // If the primary has died, messages to it fail, and Node stops its workers.
+  // If the primary has died, messages to it fail. Ignored here, because Node then stops the worker.
   cluster.worker?.on("error", () => undefined);
   const sink = logSink(process.stdout);
   const log = makeLog(settings.log, sink.write);
   const crash = watchForCrashes(log);
-  // Also for an exit by other code, and by Node if a worker has lost its primary.
+  // Writes the last lines of the log also if other code exits the process, or if Node does because the primary has died.
   process.on("exit", () => log?.flush());
   const others = cluster.isWorker ? workerMetrics() : null;
   const latchkey = await createLatchkey({
@@ -100,7 +103,7 @@ async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<
     tracer: await openTelemetry(),
     measured: sink.read,
     ...(others === null ? {} : { gatherMetrics: others.gather }),
-    // If it is not a terminal, it is a log that others may read for a long time.
+    // Output that is not a terminal is usually stored and read by other people. So the first password is written to a file instead.
     ...(process.stdout.isTTY ? {} : { passwordFile: resolvePasswordFile(settings) }),
   });
   others?.answerFrom(latchkey.metrics);
@@ -131,13 +134,13 @@ async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<
     latchkey.stop();
     void end(settings.trustedProxies.length === 0 ? endings.direct : endings.behindProxy);
   });
-  // `/readyz` does not change, because other workers are ready.
+  // `/readyz` still answers that the service is ready, because other workers are.
   cluster.worker?.on("message", (message: Retiring | object) => {
     if ("retire" in message) void end(endings.replaced);
   });
   watchFiles(settings, listener, log);
-  // This is the last step, because its reader may stop the process immediately. Port 0 is a random choice, unlike a port that an address
-  // omits.
+  // This is the last step, because the program that reads the message may stop the process immediately. A URL omits a default port, so the
+  // port is read from it only if the settings have 0.
   announce({
     banner: banner(settings, listener.url + settings.basePath, latchkey),
     port: settings.port || Number(new URL(listener.url).port),
@@ -145,14 +148,17 @@ async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<
   });
 }
 
-/** Checks that the service can listen before the start creates an administrator or a file. Mistakes in the settings are reported first. */
+/**
+ * Throws if the service could not listen. Called before the start creates an administrator or a file. Does nothing if the settings have
+ * mistakes, which are reported later.
+ */
 async function requireFreeAddressFor(environment: NodeJS.ProcessEnv, config: ConfigFile): Promise<void> {
   const problems: string[] = [];
   const { host, port } = readEach(environment, config, problems);
   if (problems.length === 0) await requireFreeAddress({ host: host.value, port: port.value });
 }
 
-/** Uses a renewed certificate without a restart. */
+/** Loads a renewed certificate without a restart. */
 function watchFiles({ tls }: Settings, { renewCertificate: use }: Listener, log: Log | null): void {
   if (tls === null) return;
   const look = watchCertificate({ tls, use, observe: log?.observe ?? (() => undefined) });
@@ -160,7 +166,7 @@ function watchFiles({ tls }: Settings, { renewCertificate: use }: Listener, log:
   setInterval(look, LOOK_MS).unref();
 }
 
-/** Announces the service. A worker leaves this to the process that the operator started. */
+/** Prints the banner. A worker sends it to the primary process, which prints it. */
 function announce(serving: Serving): void {
   if (cluster.isWorker) process.send!(serving);
   else print(serving.banner);

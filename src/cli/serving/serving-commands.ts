@@ -7,7 +7,7 @@ interface ServingOptions {
   readonly port?: string;
 }
 
-/** `latchkey serve` and `latchkey dev` */
+/** Adds `latchkey serve` and `latchkey dev`. */
 export function addServingCommands(program: Command): void {
   program
     .command("serve")
@@ -31,7 +31,8 @@ export function addServingCommands(program: Command): void {
 }
 
 /**
- * Sets the port. The argument has priority. A worker gets its port from the process that started it, which may have chosen a random one.
+ * Sets the port from the argument, which has priority over the settings. Does nothing in a worker: the primary process passes the port to
+ * it, which may be a random one.
  */
 function takePort(port: string | undefined): void {
   if (port === undefined || !cluster.isPrimary) return;

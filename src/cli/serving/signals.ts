@@ -1,16 +1,16 @@
-/** The signals of the operator, from the first moment of the process. */
+/** The reactions to signals of the operator. A signal is noticed from the start of the process on. */
 export interface Signals {
-  /** Sets the reaction to SIGTERM and SIGINT. Before that, nothing must be finished, and they stop the process. */
+  /** Sets the reaction to SIGTERM and SIGINT. Before this call, they exit the process, because there is no work to finish. */
   stopWith(stop: () => void): void;
-  /** The reaction to SIGTERM and SIGINT. */
+  /** Reacts as to SIGTERM. */
   stop(): void;
   /** Sets the reaction to SIGHUP. It also runs for a signal that arrived earlier. */
   hangUpWith(hangUp: () => void): void;
 }
 
 /**
- * Listens to the signals. The first process of a container is not stopped by a signal without a listener, and a reload right after the
- * start must not stop any process.
+ * Listens for the signals. Without a listener, SIGTERM does not stop the first process of a container, and a SIGHUP right after the start
+ * would stop the process.
  */
 export function hearSignals(): Signals {
   let stop = (): void => process.exit();

@@ -6,7 +6,7 @@ import { createLatchkey } from "../../service/latchkey.ts";
 import { readSettings } from "../../service/settings/settings.ts";
 import { explainStart, listenOrClose, formatStack } from "./starting.ts";
 
-test("says what to do if a first start cannot listen, and shows the password of its administrator", async () => {
+test("reports how to fix a first start that cannot listen, and shows the password of its administrator", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
   const { port } = other.address() as AddressInfo;
@@ -34,7 +34,7 @@ test("says what to do if a first start cannot listen, and shows the password of 
   other.close();
 });
 
-test("reports each cause of a fault once, also if the causes form a circle", () => {
+test("shows each cause of a fault once, also if the causes form a circle", () => {
   const inner = new Error("inner");
   const outer = new AggregateError([inner, "no error"], "outer", { cause: inner });
   inner.cause = outer;

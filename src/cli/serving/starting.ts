@@ -18,7 +18,10 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** The service works but cannot listen. The results of its first start are still shown, because they are shown only once. */
+/**
+ * Thrown if the service cannot listen on its address. If this was a first start, the error contains the new administrator, because the
+ * password is shown only once.
+ */
 export class NotListening extends Error {
   readonly address: ListenAddress;
   readonly firstAdministrator: FirstAdministrator | null;
@@ -29,13 +32,13 @@ export class NotListening extends Error {
     this.firstAdministrator = firstAdministrator;
   }
 
-  /** True if another program uses the port. It may stop later. */
+  /** True if another program uses the port. */
   get isTaken(): boolean {
     return readErrorCode(this.cause) === "EADDRINUSE";
   }
 }
 
-/** Throws `NotListening` if the service could not listen there. Call it before the start creates an administrator or a file. */
+/** Throws `NotListening` if the service could not listen on an address. Called before the start creates an administrator or a file. */
 export async function requireFreeAddress({ host, port }: ListenAddress): Promise<void> {
   const server = createServer();
   try {
@@ -98,7 +101,7 @@ function explainListening(cause: unknown, { host, port }: ListenAddress): string
   }
 }
 
-/** Adds the stack of a fault that caused one of the mistakes. */
+/** Returns the message for mistakes in declarations. If a fault caused one of them, its stack follows. */
 function explainDeclaration({ mistakes, cause }: DeclarationError, tellFault: (error: unknown) => string): string {
   const hint = missingConfigHint();
   const explanation = `Latchkey cannot start. ${listed("declaration", mistakes)}\n${hint === null ? "" : `${hint}\n`}`;
@@ -110,7 +113,10 @@ function listed(what: string, mistakes: readonly string[]): string {
   return `${head} wrong:\n${mistakes.map((each) => `- ${each}`).join("\n")}`;
 }
 
-/** Returns a thrown value with its stack if it has one. Its causes follow, each once, because they may form a circle. */
+/**
+ * Returns a thrown value as text, with its stack if it has one, followed by its causes. Each cause appears once, because the causes may
+ * form a circle.
+ */
 export function formatStack(error: unknown): string {
   const seen = new Set<unknown>();
   const formatThrown = (each: unknown): string => {

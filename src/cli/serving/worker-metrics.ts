@@ -2,21 +2,21 @@ import type { Worker } from "node:cluster";
 import { problem } from "../../door/index.ts";
 import { countersOf, formatFamilies, mergeFamilies, type MetricFamily } from "../../door/ops.ts";
 
-/** How long the primary waits for a worker's metrics. For a busy worker, it uses the last ones. */
+/** How long the primary waits for a worker's metrics. After that, it uses the last counters that the worker has sent. */
 const workerPatienceMs = 1000;
 
-/** How long a worker waits for the metrics of all. */
+/** How long a worker waits until the primary sends the metrics of all workers. */
 const primaryPatienceMs = 3000;
 
-/** A message of a worker to the primary: its metrics, or a request for the metrics of all. */
+/** A message of a worker to the primary: its metrics, or a request for the metrics of all workers. */
 type FromWorker = { readonly counts: readonly MetricFamily[] } | { readonly metricsFor: number };
 
 /** A message of the primary to a worker. */
 type FromPrimary = { readonly tellCounts: true } | { readonly metricsOf: number; readonly text: string };
 
 /**
- * The part of the primary: a scrape reaches one worker and reports all. The counters of stopped workers are kept. Returns a function to
- * call for each new worker.
+ * Collects the metrics of all workers in the primary, because a scrape reaches only one worker and must report all. Keeps the counters of
+ * stopped workers. Returns a function that must be called for each new worker.
  */
 export function gatherWorkerMetrics(): (worker: Worker) => void {
   // The last metrics of each live worker.
@@ -44,7 +44,7 @@ export function gatherWorkerMetrics(): (worker: Worker) => void {
       gathering ??= gather().finally(() => (gathering = null));
       void gathering.then((text) => say(worker, { metricsOf: message.metricsFor, text }));
     });
-    // Not on exit, because its last message may still be in transit then.
+    // Waits for the disconnect and not for the exit. At the exit, the last message of the worker may not have arrived yet.
     worker.once("disconnect", () => {
       ended = mergeFamilies([ended, countersOf(lastMetrics.get(worker) ?? [])]);
       lastMetrics.delete(worker);
@@ -52,7 +52,7 @@ export function gatherWorkerMetrics(): (worker: Worker) => void {
   };
 }
 
-/** Returns true if a worker has sent its metrics in time. */
+/** Asks a worker for its metrics. Returns true if it has sent them in time. */
 function asks(worker: Worker): Promise<boolean> {
   return new Promise((resolve) => {
     const end = (answered: boolean): void => {
@@ -70,14 +70,17 @@ function asks(worker: Worker): Promise<boolean> {
   });
 }
 
-/** Sends a message. A worker that has just stopped does not need it. */
+/** Sends a message. Ignores an error, because the worker may just have stopped. */
 function say(worker: Worker, message: FromPrimary): void {
   worker.send(message, () => undefined);
 }
 
-/** The part of a worker. */
+/** The metrics of all workers, as one worker sends and receives them. */
 export interface WorkerMetrics {
-  /** Returns the text for a scrape, with all workers. Throws the problem `unavailable` if the primary does not answer. */
+  /**
+   * Returns the text for a scrape, with the metrics of all workers. Throws the problem `unavailable` if the primary does not answer in
+   * time.
+   */
   gather(): Promise<string>;
   /** Sends the metrics to the primary, and answers its requests from now on. */
   answerFrom(read: () => readonly MetricFamily[]): void;

@@ -16,17 +16,17 @@ export interface Serving {
   readonly isDrawn: boolean;
 }
 
-/** The message to a worker that was replaced: finish and stop. */
+/** The message to a worker that was replaced: it must finish its requests and stop. */
 export interface Retiring {
   readonly retire: true;
 }
 
-/** The message of a worker after a fault: it finishes its requests, and another worker must replace it. */
+/** The message of a worker after an uncaught fault: it finishes its requests and stops, and another worker must replace it. */
 export interface Leaving {
   readonly leaving: true;
 }
 
-/** A stopped worker has 10 s to finish. One that does not react is killed after this time. */
+/** The time after which a worker that does not stop is killed. Its requests get 10 s of this time to finish. */
 const KILL_AFTER_MS = 15_000;
 
 /**
@@ -39,7 +39,7 @@ export async function runWorkers(count: number, signals: Signals): Promise<void>
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   const crew = makeCrew(count);
   signals.stopWith(crew.stop);
-  // The config file was also loaded here, and its code may fail here.
+  // The primary has loaded the config file too, and its code may fail later.
   watchForCrashes(null).finishWith(crew.stop);
   let replacing: Promise<unknown> = Promise.resolve();
   signals.hangUpWith(() => {
@@ -48,7 +48,7 @@ export async function runWorkers(count: number, signals: Signals): Promise<void>
     });
   });
 
-  // The first worker starts alone. It migrates and creates the administrator, and mistakes are reported once.
+  // The first worker starts alone. It prepares the tables and creates the administrator, and mistakes are reported only once.
   try {
     const { banner } = await crew.start();
     print(banner);
@@ -60,7 +60,7 @@ export async function runWorkers(count: number, signals: Signals): Promise<void>
 }
 
 interface Crew {
-  /** Resolves when one more worker serves. */
+  /** Starts a worker. Resolves when it serves. */
   start(): Promise<Serving>;
   /** Starts the missing workers. */
   fill(): Promise<void>;
@@ -70,12 +70,12 @@ interface Crew {
 }
 
 function makeCrew(count: number): Crew {
-  // The serving workers. Stopped workers are not among them.
+  // The workers that serve.
   const members = new Set<Worker>();
   const restartDelay = makeRestartDelay();
   const followMetrics = gatherWorkerMetrics();
   const starting = new Set<Promise<Serving>>();
-  /** The port of the first worker. Port 0 is chosen only once. */
+  /** The port of the first worker. The others must listen on the same port, also if it is a random one. */
   let port: number | null = null;
   let environment: { readonly LATCHKEY_PORT?: string } = {};
   const stopped = new AbortController();
@@ -105,16 +105,16 @@ function makeCrew(count: number): Crew {
     return serving;
   }
 
-  /** Restarts immediately: the worker has served, so its start was not the problem. The cause of its crash must not delay the others. */
+  /** Replaces a worker that has died. Does so without a delay, because the worker has served before, so a start works. */
   async function replace(worker: Worker, how: string): Promise<void> {
     if (isStopping()) return;
-    // The socket closes with the last worker, so the port must be passed on.
+    // The shared socket closes with the last worker. The next worker gets the same port through its environment.
     if (members.size === 0) environment = { LATCHKEY_PORT: String(port) };
     tell(`Worker ${worker.process.pid} ${how}; another one starts.`);
     await fill();
   }
 
-  /** Concurrent calls are possible. Each checks again before it starts a worker. */
+  /** Several calls may run at the same time, so each checks the number of workers before it starts one. */
   async function fill(): Promise<void> {
     while (!isStopping() && members.size + starting.size < count) {
       try {
@@ -130,7 +130,7 @@ function makeCrew(count: number): Crew {
   return {
     start,
     fill,
-    /** A new worker serves before an old one is stopped, so the port always answers. */
+    /** Replaces all workers. A new worker serves before an old one is stopped, so the port always answers. */
     async replaceAll() {
       await Promise.allSettled(starting);
       for (const old of Array.from(members)) {
@@ -150,7 +150,7 @@ function makeCrew(count: number): Crew {
   };
 }
 
-/** Reports when a worker accepts nothing more, and when it has exited. */
+/** Calls `tellEnd` when a worker accepts no more requests, and when it has exited. */
 function followEnd(worker: Worker, tellEnd: (how: string) => void): void {
   worker.on("message", (message: Leaving | object) => {
     if ("leaving" in message) tellEnd("finishes its requests");
@@ -168,7 +168,7 @@ function retire(worker: Worker): void {
   worker.once("exit", () => clearTimeout(timer));
 }
 
-/** Stops the workers, and then this process. If one of them did not stop normally, the exit status of this process shows it. */
+/** Stops the workers, and then this process. If a worker did not stop normally, the exit status of this process is 1. */
 function endAll(): void {
   void Promise.all(signalAll("SIGTERM").map(awaitEnd)).then((ends) => {
     if (!ends.every(Boolean)) process.exitCode ||= exits.failed;
@@ -180,14 +180,14 @@ function endAll(): void {
   }, KILL_AFTER_MS).unref();
 }
 
-/** Sends a signal to all workers, including those that are starting or finishing. Returns them. */
+/** Sends a signal to all living workers, including those that are starting or finishing. Returns these workers. */
 function signalAll(signal: NodeJS.Signals): Worker[] {
   const living = Object.values(cluster.workers ?? {}).flatMap((worker) => (worker?.isDead() === false ? worker : []));
   for (const worker of living) worker.kill(signal);
   return living;
 }
 
-/** Resolves to true if the worker stopped normally. A signal kills a worker that is still starting. */
+/** Resolves to true if the worker stopped normally. SIGTERM counts as normal, because it ends a worker that is still starting. */
 function awaitEnd(worker: Worker): Promise<boolean> {
   return new Promise((resolve) =>
     worker.once("exit", (status, signal) => resolve(status === 0 || signal === "SIGTERM")),
@@ -229,7 +229,7 @@ function awaitServing(worker: Worker): Promise<Serving> {
   });
 }
 
-/** Prints a line in the format of the log, for the operator, even if the workers do not log. */
+/** Writes a line in the format of the log to standard error, even if the log of the workers is turned off. */
 function tell(message: string): void {
   printError(`${JSON.stringify({ time: new Date().toISOString(), level: "error", event: "notice", message })}\n`);
 }
