@@ -135,7 +135,7 @@ for (const [title, document, operations, result] of [
   ],
   ["a number as the name of a member", { a: {} }, [{ op: "add", path: "/a/01", value: 1 }], { a: { "01": 1 } }],
 ] as const) {
-  test(`applies the example of RFC 6902: ${title}`, async () => {
+  test(`applies a JSON Patch as in RFC 6902: ${title}`, async () => {
     const before = structuredClone(document);
 
     assert.deepEqual(await patch(document, operations), result);

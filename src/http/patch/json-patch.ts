@@ -23,7 +23,8 @@ export async function applyJSONPatch(document: unknown, operations: readonly Ope
 const MAX_ADDED = 2 ** 20;
 
 /**
- * The amount of work before other requests run: a few milliseconds. Moving an array item is one unit, copying or comparing a value is ten.
+ * The amount of work after which other requests run. It takes a few milliseconds. Moving an array item is one unit of work, and copying or
+ * comparing a value is ten.
  */
 const WORK_OF_A_TURN = 2 ** 20;
 
@@ -117,7 +118,7 @@ class Patching {
     else if (isObject(parent)) setMember(parent, last, value);
   }
 
-  /** Returns the parent of a path for a change. Copies it and everything above it first. */
+  /** Returns the parent of a path for a change. First copies the objects and arrays on the path that the patch did not create. */
   #parentOf(path: Pointer): unknown {
     let parent = (this.#document = this.#owned(this.#document));
     for (const token of path.slice(0, -1)) {

@@ -8,12 +8,12 @@ export type Pointer = readonly string[];
 export function parsePointer(text: string): Pointer | null {
   if (text === "") return [];
   if (!text.startsWith("/") || /~(?![01])/.test(text)) return null;
-  // No document is so deep, so the rest does not matter.
+  // One token more than the levels of a document is enough, because such a pointer matches no value.
   const tokens = text.slice(1).split("/", MAX_LEVELS + 1);
   return text.includes("~") ? tokens.map(unescape) : tokens;
 }
 
-// In this order, so that ~01 becomes ~1 and not / (RFC 6901 §4).
+// Replaces ~1 before ~0, so that ~01 becomes ~1 and not / (RFC 6901 §4).
 function unescape(token: string): string {
   return token.split("~1").join("/").split("~0").join("~");
 }
