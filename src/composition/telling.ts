@@ -30,7 +30,7 @@ function unservedNotice(mounts: readonly MountInPlace[]): string | null {
   return `${count} kinds of lists have no index (${paths.join(", ")}${rest}): latchkey db explain shows them, scans: true in a resource accepts them.`;
 }
 
-/** Parts after their sunset are still served until a developer removes them. */
+/** Returns a message for each part after its sunset. The part is still served until a developer removes it. */
 function describeSunsets(mounts: readonly MountInPlace[], routes: readonly Route[], now: number): readonly string[] {
   const whole = routes.flatMap(({ methods }) => [...methods.values()].flatMap(({ deprecations = [] }) => deprecations));
   const parts = mounts.flatMap(({ resource: { path, deprecations } }) =>

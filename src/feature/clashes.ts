@@ -193,7 +193,7 @@ function twice(all: readonly NamedParts[], kind: string, listNames: (parts: Part
   for (const { name, parts } of all)
     for (const each of listNames(parts)) owners.set(each, [...(owners.get(each) ?? []), name]);
   const again = [...owners].filter(([, { length }]) => length > 1);
-  // Duplicates with the same names have one cause and one fix.
+  // Duplicates in the same features have one cause and one fix.
   const bySentence = Map.groupBy(
     again,
     ([, names]) => `there ${times(names.length)}: ${describePlaces(names)}; keep one`,

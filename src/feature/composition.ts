@@ -125,7 +125,7 @@ function mistakesTogether(all: readonly NamedParts[]): readonly string[] {
   ];
 }
 
-/** Returns the mistakes that a feature finds in itself, or the failure of this check. */
+/** Returns the mistakes that a feature finds in the assembled service. If this check throws, returns that as the mistake. */
 function mistakesTold(parts: Parts, assembled: Assembled): readonly string[] {
   try {
     const result: unknown = atOnce(parts.mistakes?.(assembled) ?? [], "mistakes");
@@ -161,7 +161,7 @@ function isParts(parts: unknown): parts is Parts {
 
 function givenBy(parts: unknown): string {
   if (types.isPromise(parts)) {
-    // The promise is not awaited, and a rejection would stop the process.
+    // No code awaits the promise. Without this handler, its rejection would stop the process.
     parts.catch(() => undefined);
     return "a promise";
   }

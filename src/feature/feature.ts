@@ -74,8 +74,8 @@ export interface Parts<Offer = unknown> extends ServiceParts {
   /** Receives all observations of the service. Must not throw and must not wait. */
   readonly observe?: Observer;
   /**
-   * Returns the mistakes of this feature in relation to the others, each with the fix: for example, a path that is not served. They are
-   * reported with everything else that stops the start.
+   * Returns the mistakes of this feature that depend on the other parts, each with the fix: for example, a path that is not served. They
+   * are reported with everything else that stops the start.
    */
   mistakes?(all: Assembled): readonly string[];
   /** Returns its metrics. If it throws or returns an invalid value, its metrics are left out, and the log names the feature. */
@@ -154,7 +154,9 @@ export interface Host {
 
 /** The content of a service, for features that describe or measure it. */
 export interface ServiceFacts extends Required<Omit<ServiceParts, "collections">> {
-  /** True if a feature decides whether an accepted credential is enough for its account: a request may then end in 401 `factor_required`. */
+  /**
+   * True if a feature decides whether an accepted credential is enough for its account: a request may then end in 401 `factor_required`.
+   */
   readonly asksForFactors: boolean;
   /** True if the service has the built-in XML format. A custom format for `application/xml` replaces it. */
   readonly xml: boolean;

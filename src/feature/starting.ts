@@ -47,7 +47,7 @@ export async function startFeatures(
   }
 }
 
-/** Waits without a limit, because the feature may wait for another system. */
+/** Waits without a limit, because the feature may wait for another system. Reports a slow start. */
 async function startSlowly({ feature: { name }, parts }: SetUp, observe: Observer | null): Promise<void> {
   const message = `feature ${name}: start has not finished after ${SLOW_START_SECONDS} s. No request is answered until it has.`;
   const timer = setTimeout(() => observe?.({ kind: "notice", level: "error", message }), SLOW_START_SECONDS * 1000);
