@@ -35,6 +35,6 @@ export function writeError(text: string): void {
   try {
     writeSync(2, visibleLines(text));
   } catch {
-    // Standard error has no reader.
+    // The write fails if standard error has no reader.
   }
 }

@@ -22,7 +22,7 @@ export function parseAuthorization(header: string): Authorization | "two" | null
   return { scheme: scheme.toLowerCase(), credentials };
 }
 
-// Digest and similar schemes separate parameters by commas (RFC 9110 §11.4). They are not supported, but they count as one field.
+// Digest and similar schemes separate parameters by commas (RFC 9110 §11.4). Such a field is not supported, but it counts as one field.
 function isParameterList(credentials: string): boolean {
   return credentials.split(",").every((part) => PARAMETER.test(part));
 }
