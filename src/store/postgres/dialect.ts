@@ -11,7 +11,7 @@ export const postgres: Dialect = {
   holdsNUL: false,
   maxNameLength: 63,
   limitInText: false,
-  // By code point, independent of the collation of the database.
+  // Sorts texts by code point, independent of the collation of the database.
   collation: ` COLLATE "C"`,
   // Tables may refer to each other in a circle.
   referencesInColumns: false,
@@ -25,7 +25,7 @@ export const postgres: Dialect = {
     const type = collection.key === "integer" ? "bigint" : `text COLLATE "C"`;
     return { key: `${type} CONSTRAINT ${quote(formatKeyConstraint(collection))} PRIMARY KEY`, options: "" };
   },
-  // JSON cannot be compared, but its text can.
+  // The type `json` has no comparison, so its text is compared.
   comparable: ({ type }, name) => (type === "json" ? `${name}::text` : name),
   isOneOf: (compared, cells, values, operand) =>
     operand === undefined

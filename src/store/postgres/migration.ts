@@ -38,8 +38,8 @@ export const postgresSchema: SchemaDialect = {
   convert,
   convertOrFail,
   version: schemaVersion,
-  // Read committed, for any default: this transaction must see the changes that another process made while this one waited. The time limit
-  // ends the transaction if this process dies.
+  // Sets READ COMMITTED, because the database may have another default. This transaction must see the changes that another process made
+  // while this one waited. The time limit ends the transaction if this process dies.
   begin: `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; ${migrationLock}; ${takeNews}`,
   *makeOwnTables() {
     yield* run(ownTables);

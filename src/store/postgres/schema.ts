@@ -85,7 +85,7 @@ async function prepareOnce(
 }
 
 async function fitAll(session: Session, address: PostgresAddress, collections: readonly Collection[]): Promise<void> {
-  // Behind a pooler, a setting would also apply to the next user of the connection.
+  // Behind a pooler, the settings would also apply to the next client of the connection.
   if (!address.pooled) await session.run(`SET statement_timeout = 0; SET lock_timeout = ${indexLockMs}`);
   const small: Collection[] = [];
   const large: TablePlan[] = [];

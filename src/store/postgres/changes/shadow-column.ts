@@ -109,7 +109,7 @@ export function dropStrays(
     .map((name) => `ALTER TABLE ${quote(collection.name)} DROP COLUMN IF EXISTS ${quote(name)}`);
 }
 
-/** Returns the SQL that removes the new columns and the notes, even if they are incomplete. */
+/** Returns the SQL that removes the new columns and the table of changed rows, even if some of them do not exist. */
 export function dropShadowColumns(
   { collection }: Pick<TablePlan, "collection">,
   shadows: readonly ShadowColumn[],
