@@ -23,7 +23,7 @@ export function catalogueWith(own: readonly ProblemDefinition[]): Catalogue {
   return { ...catalogue, ...Object.fromEntries(own.map((each) => [each.code, each])) };
 }
 
-/** Returns the code of either kind. */
+/** Returns the code of a problem of the catalogue, or of a custom one. */
 export function resolveCode(each: AnyProblem): string {
   return typeof each === "string" ? each : each.code;
 }

@@ -41,7 +41,7 @@ function upper(number: number): number {
   return Math.floor(number / 2 ** 32);
 }
 
-/** No exact whole number has this upper half. */
+/** Marks an id that is a text. No exact whole number has this upper half, so a text and a number never give the same input. */
 const NO_NUMBER = 0x7fffffff;
 
 /** Adds a text, eight code units per block, and returns its length. The last block is padded, and the length does not count the padding. */

@@ -23,7 +23,7 @@ import { tagIn, tagsInCodings } from "./tags.ts";
 /** A finished response, ready for a binding to send. */
 export interface Answer {
   readonly status: number;
-  /** Names and values in turn. */
+  /** Each name is followed by its value. */
   readonly headers: string[];
   /** Null if there is no content. Also null for HEAD, which has the header fields of GET. */
   readonly content: string | Uint8Array | null;
@@ -31,7 +31,7 @@ export interface Answer {
 
 // A response of the API is data. A browser must not guess its type, run it, frame it, or send a referrer from it.
 const API_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/** Only for this host, because its subdomains may not support TLS. */
+/** The HSTS value of a year for this host only, because its subdomains may not support TLS. */
 export const HSTS = "max-age=31536000";
 
 /** Returns the parts of a reply that a format may see in addition to its data. */

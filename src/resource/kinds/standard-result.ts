@@ -76,14 +76,14 @@ export function readBySchema(
   };
 }
 
-/** Accepts also a list of issues whose member `issues` is the list itself, as in some libraries. */
+/** Returns true for any object. Some libraries return a list of issues whose member `issues` is the list itself. */
 function isResult(result: unknown): result is { readonly issues?: unknown; readonly value?: unknown } {
   return typeof result === "object" && result !== null;
 }
 
 function isPromise(value: unknown): boolean {
   if (!types.isPromise(value)) return isObject(value) && typeof value["then"] === "function";
-  // The promise is not awaited, and its rejection would end the process.
+  // No code awaits the promise. Without this handler, its rejection would end the process.
   value.catch(() => undefined);
   return true;
 }

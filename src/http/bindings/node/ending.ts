@@ -59,7 +59,7 @@ export function endWithAnswer(socket: Duplex, { status, headers, content }: Answ
 /**
  * Closes a connection after a response, also if the client is still sending. A socket that is closed with unread input sends a reset, and a
  * reset can destroy the response. So this end is closed for writing first. A little input is read and dropped, and the client gets a moment
- * to close. `forAnswerMs` is the time for sending the response. Left out: it has been sent.
+ * to close. `forAnswerMs` is the time for sending the response. Default: 0, for a response that was sent already.
  */
 export function endGently(socket: Duplex, forAnswerMs = 0): void {
   pass(socket, MOST_PASSED_BYTES);

@@ -42,8 +42,8 @@ interface OfAddress {
 
 /**
  * Limits the memory of responses that wait for slow clients. Without the limit, a client could request long responses and never read them.
- * Above the limit, it takes the address with the most waiting octets, and closes its connection or stream that has waited longest. So a
- * client that reads is not affected by one that does not.
+ * Above the limit, `watch` finds the address with the most waiting octets, and closes its connection or stream that has waited longest. So
+ * a client that reads is not affected by one that does not.
  */
 export function makeUnread(mostBytes = 64 * MEBIBYTE): Unread {
   const waiting = new Map<WatchedSocket, UnreadEntry>();
