@@ -15,12 +15,14 @@ import { everyAction, type Permission } from "./contract.ts";
 export const permissionForm =
   "it has to be a permission: an object with a name and a function decide, like anyone or authenticated";
 
-/** Returns true if a value is a permission. Its answers are checked at each call. */
+/** Returns true if a value is a permission. The decisions of a permission are checked at each call. */
 export function isPermission(value: unknown): value is Permission<string> {
   return isObject(value) && isText(value["name"]) && typeof value["decide"] === "function";
 }
 
-/** Checks a permission. The message explains what a permission is, or what is wrong in it. */
+/**
+ * Checks a permission. If the value is not a permission, the message explains what a permission is. Otherwise it names the wrong members.
+ */
 export const aPermission: ValueCheck = (value) =>
   isObject(value) && isPermission(value) ? together(membersMistakes(value, permissionMembers)) : permissionForm;
 

@@ -33,7 +33,7 @@ function together(confirmations: readonly Confirmation[]): Confirmation {
   };
 }
 
-/** Joins what several permissions declare. */
+/** Joins the declared members of several permissions, each without duplicates. */
 export function joinDeclarations(
   permissions: readonly Permission<string>[],
 ): Required<Pick<Permission<string>, "narrows" | "columns" | "userIds" | "identity" | "roles" | "problems">> {

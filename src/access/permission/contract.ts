@@ -26,7 +26,7 @@ export interface Confirmation {
 }
 
 /**
- * Yes, no, only some rows (by `id` or by the columns `C`), or yes after the caller has confirmed the identity (401
+ * Allow, deny, only some rows (by `id` or by the columns `C`), or allow after the caller has confirmed the identity (401
  * `confirmation_required`).
  */
 export type Decision<C extends string = string> = SettledDecision<C> | { readonly confirm: Confirmation };
@@ -35,8 +35,8 @@ export type Decision<C extends string = string> = SettledDecision<C> | { readonl
 export type SettledDecision<C extends string = string> = "allow" | "deny" | { readonly only: AllowedRows<C | "id"> };
 
 /**
- * The rows that a decision allows: a condition over their columns. `in` takes an array, `null` a boolean. Booleans have no order: `lt`,
- * `lte`, `gt` and `gte` on a boolean are a fault (500).
+ * The rows that a decision allows, as a condition on their columns. The value of `in` is an array. The value of `null` is a boolean.
+ * Booleans have no order, so `lt`, `lte`, `gt` and `gte` with a boolean are a fault (500).
  */
 export type AllowedRows<C extends string = string> =
   | { readonly column: C; readonly operator: Exclude<Operator, OrderOperator>; readonly value: Value }
@@ -46,27 +46,31 @@ export type AllowedRows<C extends string = string> =
   | { readonly not: AllowedRows<C> };
 
 /**
- * A rule for what a caller may do. It does not identify the caller: that happens before. `C` are the columns by which it finds rows, in
- * addition to `id`, which every record has. A resource without them cannot use it. `U` are those that it compares with the id of a user.
- * `Permission` alone needs none, and fits everywhere. `Permission<string>` is any permission.
+ * Decides what a caller may do. The caller is identified before. `C` are the columns that select the allowed rows, in addition to `id`,
+ * which every record has. Only a resource with these columns can use the permission. `U` are the columns that are compared with the id of a
+ * user. `Permission` without parameters needs no columns and fits every resource. `Permission<string>` is any permission.
  */
 export interface Permission<C extends string = never, U extends string = string extends C ? string : never> {
   readonly name: string;
   /**
-   * The actions for which it may answer with rows. Default: none. Only mounted resources apply rows: a custom endpoint whose permission
-   * narrows its action stops the start.
+   * The actions for which the permission may answer with rows. Default: none. Only mounted resources can apply rows. If the permission of a
+   * custom endpoint narrows its action, the service does not start.
    */
   readonly narrows?: readonly Action[];
-  /** The columns by which it finds rows. Mounting a resource without one of them stops the start. */
+  /** The columns that select the allowed rows. The service does not start if a resource with this permission does not have one of them. */
   readonly columns?: readonly C[];
   /**
-   * The columns that it compares with the id of a user. They may include `id`. If one of them has no integers in a resource, mounting it
-   * stops the start.
+   * The columns that are compared with the id of a user. They may include `id`. The service does not start if one of them is not an integer
+   * column in a resource with this permission.
    */
   readonly userIds?: readonly (U | "id")[];
-  /** The members of `identity.fields` that it uses. The service does not start if no feature provides one of them. */
+  /**
+   * The members of `identity.fields` that the permission uses. The service does not start if one of them is not provided by any feature.
+   */
   readonly identity?: readonly string[];
-  /** The roles that it requires. The service does not start if `accounts()` declares only others. */
+  /**
+   * The roles that the permission requires. The service does not start if `accounts()` declares roles and one of these is not among them.
+   */
   readonly roles?: readonly string[];
   /** Codes of problems that `decide` may throw, for the API's documentation. */
   readonly problems?: readonly ProblemCode[];

@@ -17,8 +17,8 @@ const MAX_CONDITIONS = 1000;
 const MAX_DEPTH = 32;
 
 /**
- * The kind of value that each operator takes: one value, one value of a column with an order, several values, a text, a text for a folded
- * column, or a boolean.
+ * The kind of value that each operator takes: one value, one value with an order, several values, a text, a text for a folded column
+ * (compared without case), or a boolean.
  */
 const operators: Readonly<Record<Operator, "one" | "ordered" | "some" | "text" | "folded" | "flag">> = {
   eq: "one",
@@ -35,7 +35,7 @@ const operators: Readonly<Record<Operator, "one" | "ordered" | "some" | "text" |
   null: "flag",
 };
 
-/** Asks a permission. Any result that is not a decision, also a promise, is a fault: it throws, and access is denied. */
+/** Asks a permission. Throws a fault for any result that is not a decision, also for a promise. Access is then denied. */
 export function requireDecision(permission: Permission<string>, request: PermissionRequest): Decision {
   const answer: unknown = permission.decide(request);
   if (answer === "allow" || answer === "deny") return answer;
@@ -129,12 +129,12 @@ function isOrderOperator(operator: Operator): operator is OrderOperator {
   return operators[operator] === "ordered";
 }
 
-/** Booleans are not ordered here: SQL orders them and `matches` does not, so a list could show a record that a read refuses. */
+/** Refuses booleans. SQL orders them but `matches` does not. A list could then show a record that a read refuses. */
 function isOrdered(value: unknown): value is string | number {
   return typeof value === "string" || Number.isFinite(value);
 }
 
-/** Undefined, null and NaN are not accepted, because a comparison with them is never true. */
+/** Refuses undefined, null and NaN. No row is equal to them, and every row is different from them, so such a condition is a mistake. */
 function isValueFor(operator: Operator, value: unknown): value is Value {
   switch (operators[operator]) {
     case "one":

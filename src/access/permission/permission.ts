@@ -65,7 +65,7 @@ export function self(parameter = "id"): Permission<string> {
 }
 
 /**
- * Allows the user whose id is in a column of the record. Other rows look as if they did not exist.
+ * Allows the user whose id is in a column of the record. Other users get 404 for the record.
  *
  * @example
  * ```ts
@@ -87,7 +87,7 @@ export function owner<const C extends string>(column: C): Permission<C, C> {
 }
 
 /**
- * Allows callers with a credential that has this scope, or that is not limited to scopes.
+ * Allows callers whose credential has this scope, or is not limited to scopes.
  *
  * @example
  * ```ts
@@ -172,7 +172,7 @@ export function anyOf(...permissions: readonly Permission<string>[]): Permission
 }
 
 /**
- * Allows what all permissions allow, and the rows that all of them allow.
+ * Allows a request, or a row, if all of the permissions allow it.
  *
  * @example
  * ```ts
@@ -194,8 +194,8 @@ export function allOf(...permissions: readonly Permission<string>[]): Permission
 }
 
 /**
- * Allows what the other permission denies. Throws `DeclarationError` if the other one narrows to rows, because the remaining rows need a
- * separate condition.
+ * Allows the requests that the other permission denies. Throws `DeclarationError` if the other permission narrows to rows, because the
+ * opposite rows need a separate condition.
  *
  * @example
  * ```ts
@@ -229,16 +229,16 @@ export function not(permission: Permission<string>): Permission {
 
 const CANNOT_NEGATE = "a permission that narrows to rows cannot be negated";
 
-/** The compiler's message for a permission that narrows by a column. */
+/** The compiler error for the negation of a permission that narrows by a column. */
 type Negated<C extends string> = [C] extends [never] ? unknown : "a permission that narrows to rows cannot be negated";
 
-/** Throws `DeclarationError` if the name is invalid. Otherwise the permission would check nothing, without a warning. */
+/** Throws `DeclarationError` if the name is invalid. Without this check, the permission would never match, and no error would show it. */
 function requireName(of: string, name: unknown, what: string, like: string): void {
   if (isText(name) && /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(name)) return;
   throw new DeclarationError([`${of}: it names ${shown(name)}, and that is not ${what}; write ${like}`]);
 }
 
-/** Throws `DeclarationError` if one of them is not a permission, or if there is none: an empty `allOf` would allow everything. */
+/** Throws `DeclarationError` if an argument is not a permission, or if there are no arguments. An empty `allOf` would allow everything. */
 function requirePermissions(of: string, permissions: readonly unknown[]): void {
   const mistakes = permissions.flatMap((each, at) => {
     const wrong = otherCopyMistake(each) ?? aPermission(each);

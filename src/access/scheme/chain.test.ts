@@ -42,7 +42,7 @@ const secret = createScheme(
   { rejectedAs: "invalid_credentials", challenge: () => "Secret" },
 );
 
-/** A counter without a store: this test is about when the chain counts, not about how. */
+/** Creates a throttle that counts in memory. These tests check when the chain counts a guess. */
 function countingGuesses(limit = Infinity): Throttle & { count: number } {
   return {
     count: 0,

@@ -25,9 +25,12 @@ export interface IdentifiedCaller {
 
 /** The schemes of a service as a set. Their order never changes an answer. */
 export interface Chain {
-  /** Checks every credential of a request. Synchronous if every scheme is. Ends the request if a credential is wrong. */
+  /**
+   * Checks every credential of a request. Synchronous if all asked schemes are. Ends the request if a credential other than a cookie is
+   * wrong, or if credentials belong to different users.
+   */
   identify(call: Call, witness?: Witness | null): Eventually<IdentifiedCaller>;
-  /** Returns the result of each scheme for a request. Counts no guesses, reports nothing and does not end the request. */
+  /** Returns the result of each scheme for a request. Does not count guesses, report rejections or end the request. */
   explain(call: Call): Eventually<Explanation>;
   /** Returns the results that a witness of `identify` has recorded. */
   tell(witness: Witness): Explanation;
@@ -40,7 +43,7 @@ export interface Chain {
   countGuesses(call: Call, passedOver: readonly Refused[]): Eventually<unknown>;
   /** The value of `Vary`: the header fields that are read. */
   readonly vary: string;
-  /** The same with `Accept` before them. */
+  /** The value of `Vary` with `Accept` first. */
   readonly varyWithAccept: string;
   /** All places where a credential may travel. */
   readonly carriers: readonly Carrier[];
@@ -54,7 +57,10 @@ export interface ChainOptions {
   readonly schemes: readonly Scheme[];
   readonly throttle: Throttle;
   readonly observe: Observer | null;
-  /** Decides whether an accepted credential is enough for its account. Null: every accepted credential is. */
+  /**
+   * Decides whether an accepted credential is enough for its account, which may require a second factor. Null: every accepted credential is
+   * enough.
+   */
   readonly standing?: Standing | null;
 }
 
@@ -66,7 +72,10 @@ export interface Refused {
 
 export const nobody: IdentifiedCaller = { identity: null, ambient: false, passedOver: [] };
 
-/** Creates the chain of a set of schemes. Throws if two of them have the same name or read the same place, unless both are `shared`. */
+/**
+ * Creates the chain of a set of schemes. Schemes of the same name that are `shared` become one scheme. Throws if two other schemes have the
+ * same name or read the same place.
+ */
 export function makeChain({ schemes: named, throttle, observe, standing = null }: ChainOptions): Chain {
   const schemes = joinSchemes(named, standing).toSorted((one, other) => (one.name < other.name ? -1 : 1));
   requireDistinctNames(schemes);
@@ -216,7 +225,7 @@ function chooseCode({ scheme, rejection }: Refused): RejectionCode {
   return rejection.code ?? scheme.rejectedAs ?? "invalid_token";
 }
 
-/** Asks the schemes one after another, so that the same one always ends the request. */
+/** Asks the schemes one after another. If several of them throw, the same one always ends the request. */
 function askAll(presented: readonly Presented[], call: Call, verdicts: Verdict[]): Eventually<readonly Verdict[]> {
   while (verdicts.length < presented.length) {
     const { scheme, carrier, credential, rejection } = presented[verdicts.length]!;

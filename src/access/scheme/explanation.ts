@@ -2,7 +2,7 @@ import type { Problem } from "../../core/problem/problem.ts";
 import { formatCarrier, type Presented } from "./presented.ts";
 import type { Rejection, Scheme, Verdict } from "./scheme.ts";
 
-/** The view and the result of one scheme for a request. Never contains a credential. */
+/** The result of one scheme for a request: the place of the credential, and the verdict. Never contains the credential. */
 export interface SchemeExplanation {
   readonly scheme: string;
   readonly saw: Verdict["kind"];
@@ -16,12 +16,14 @@ export interface SchemeExplanation {
 
 /** The results of the schemes of a service for a request. */
 export interface Explanation {
-  /** `open`: nothing was checked, because the endpoint needs no caller. `ended`: a problem before any verdict. */
+  /**
+   * `open`: nothing was checked, because the endpoint ignores credentials. `ended`: the request ended before every scheme had a verdict.
+   */
   readonly outcome: "identified" | "nobody" | "rejected" | "conflict" | "ended" | "open";
   /** The user. Null if none was found. */
   readonly user: number | null;
   readonly why: string;
-  /** By name. A scheme that found credentials in two places is listed twice. */
+  /** The results, sorted by the names of the schemes. A scheme that found credentials in two places is listed twice. */
   readonly schemes: readonly SchemeExplanation[];
 }
 
@@ -71,7 +73,10 @@ export function explain(schemes: readonly Scheme[], witness: Witness, ended: Pro
   );
 }
 
-/** Returns the schemes that rejected a credential, separated by whether that ends the request. */
+/**
+ * Returns the names of the schemes that rejected a credential. `rejecting` ended the request. `passedOver` rejected a cookie, which alone
+ * does not end it.
+ */
 function rejectedBy({ presented, verdicts }: Witness): Readonly<Record<"rejecting" | "passedOver", readonly string[]>> {
   const rejected = presented.filter((_, at) => verdicts[at]?.kind === "rejected");
   const listNames = (isCookie: boolean): readonly string[] =>

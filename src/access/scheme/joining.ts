@@ -7,8 +7,8 @@ import { judgeStanding } from "./standing.ts";
 import { requireVerdict } from "./verdict.ts";
 
 /**
- * Returns the schemes of a service, with one scheme for all that share a name. Their order never changes an answer. Every accepted
- * identity passes `standing`.
+ * Returns the schemes of a service. Shared schemes with the same name become one scheme. The order of the schemes never changes an answer.
+ * `standing` checks every accepted identity.
  */
 export function joinSchemes(schemes: readonly Scheme[], standing: Standing | null = null): readonly Scheme[] {
   const done = new Set<string>();
@@ -24,7 +24,10 @@ export function joinSchemes(schemes: readonly Scheme[], standing: Standing | nul
   });
 }
 
-/** Returns the scheme with a check of its standing. Its functions keep their own `this`. */
+/**
+ * Returns a scheme whose accepted identities are also checked by `standing`. The functions of the scheme are called as its methods, so that
+ * they keep their `this`.
+ */
 function judge(scheme: Scheme, standing: Standing): Scheme {
   const { name, carriers, ambient, readsBody, shared, missingDetail, rejectedAs, alsoRejectedAs, proves } = scheme;
   return {
@@ -120,7 +123,7 @@ function joinChallenges(parts: readonly Scheme[]): NonNullable<Scheme["challenge
   };
 }
 
-/** Returns each place once. If one part wants the prefix for a cookie, the place has the prefix. */
+/** Returns each place once. If one part declares `hostPrefix` for a cookie, the joined scheme uses the prefix. */
 function collectCarriers(parts: readonly Scheme[]): readonly Carrier[] {
   const places = new Map<string, Carrier>();
   for (const carrier of parts.flatMap((part) => part.carriers)) {

@@ -4,7 +4,7 @@ import { collectValues } from "../../core/headers/query.ts";
 import { problem } from "../../core/problem/problem.ts";
 import { isAmbient, type Carrier, type Rejection, type Scheme } from "./scheme.ts";
 
-/** A scheme and one place of its credential. */
+/** One place where a scheme reads a credential. */
 export interface Place {
   readonly scheme: Scheme;
   readonly carrier: Carrier;
@@ -19,7 +19,7 @@ export interface Presented extends Place {
   readonly rejection: Rejection | null;
 }
 
-/** The places of a set of schemes, sorted so that the order of the schemes never matters. */
+/** All places where a set of schemes reads credentials. They are sorted, so that the order of the schemes never matters. */
 export interface Places {
   /** By lower-case scheme name. */
   readonly authorization: ReadonlyMap<string, Place>;
@@ -30,9 +30,9 @@ export interface Places {
 }
 
 interface HeaderPlace extends Place {
-  /** In the spelling of the carrier. */
+  /** The header name in the spelling of the carrier. */
   readonly field: string;
-  /** The same in lower case. */
+  /** The header name in lower case. */
   readonly name: string;
   readonly fromProxy: boolean;
 }
@@ -59,14 +59,14 @@ export function claimedTwice(schemes: readonly Scheme[]): readonly string[] {
 }
 
 /**
- * Returns the name of a cookie without its prefix. Names that differ only in the prefix count as the same, because over TLS a scheme may
- * add one.
+ * Returns the name of a cookie without its prefix. Two names that differ only in the prefix count as the same cookie, because a scheme may
+ * add the prefix over TLS.
  */
 export function withoutPrefix(cookie: string): string {
   return cookie.replace(/^__(?:Host|Secure)-/i, "");
 }
 
-/** Collects the places of a set of schemes once. Throws if two of them claim the same place. */
+/** Collects the places of a set of schemes. Throws if two schemes read the same place. */
 export function collectPlaces(schemes: readonly Scheme[]): Places {
   const twice = claimedTwice(schemes);
   if (twice.length > 0) throw new TypeError(`These schemes cannot be combined: ${twice.join("; ")}`);
@@ -87,13 +87,13 @@ export function collectPlaces(schemes: readonly Scheme[]): Places {
   };
 }
 
-/** Returns the header fields that are read, in the spelling of the carriers. */
+/** Returns the names of the header fields that the schemes read, in the spelling of the carriers. */
 export function headersRead({ authorization, headers, cookies }: Places): string[] {
   const own = headers.map(({ field }) => field);
   return [...(authorization.size > 0 ? ["Authorization"] : []), ...own, ...(cookies.length > 0 ? ["Cookie"] : [])];
 }
 
-/** Reads every credential from its carrier, in the order of the places. Two credentials of one kind end the request. */
+/** Reads every credential of a request, in the order of the places. Ends the request if one place has two credentials. */
 export function readPresented(places: Places, call: Call, onDropped: (header: string) => void): readonly Presented[] {
   const found: Presented[] = [];
   readAuthorization(places, call, found);
@@ -126,7 +126,7 @@ function readCookie(place: Place, call: Call, found: Presented[]): void {
   const { name, hostPrefix } = place.carrier;
   const value = call.cookie(hostPrefix === true && call.client.encrypted ? `__Host-${name}` : name);
   if (value === null) throw problem("duplicate_credentials");
-  // A cookie that no scheme could read belongs to another program.
+  // A cookie with control characters or more than 8 KiB belongs to another program, so it is ignored.
   if (value !== undefined && isReadable(place, value)) found.push(present(place, value));
 }
 
@@ -186,7 +186,7 @@ function present(place: Place, credential: string): Presented {
 
 function isReadable({ carrier }: Place, credential: string): boolean {
   if (credential === "" || credential.length > maxCredentialBytes) return false;
-  // A proxy writes user names, which are in UTF-8.
+  // The value from a proxy is a user name, which may contain characters beyond ASCII.
   return carrier.in === "proxy" ? !/[\x00-\x1f\x7f]/.test(credential) : /^[\x20-\x7e]+$/.test(credential);
 }
 
@@ -204,7 +204,7 @@ function headerPlaces(place: Place): HeaderPlace[] {
 const rank = { authorization: 0, header: 1, query: 2, proxy: 3, cookie: 4 } as const;
 
 /**
- * Returns the sort key of a place. A header field is meant for this request, so it comes before a cookie, which browsers send
+ * Returns the sort key of a place. A client sends a header field on purpose. It is therefore before a cookie, which browsers send
  * automatically.
  */
 function sortKey({ scheme, carrier }: Place): string {

@@ -45,9 +45,9 @@ export type Verdict =
 export interface Rejection {
   readonly kind: "rejected";
   /**
-   * The reason, for the log and for throttling. `unknown` and `forged` count as guesses. `malformed`, `expired`, `revoked` and `inactive`
-   * (no active account) do not. `password` was already counted when it was verified. `insufficient`: the credential is right, but its
-   * account needs more proofs.
+   * The reason, for the log and for the throttle. `unknown` and `forged` count as guesses. `malformed`, `expired`, `revoked` and `inactive`
+   * (no active account) do not. `password` is a wrong password, which was already counted when it was verified. `insufficient`: the
+   * credential is right, but its account needs more proofs.
    */
   readonly reason:
     | "unknown"
@@ -58,7 +58,7 @@ export interface Rejection {
     | "inactive"
     | "password"
     | "insufficient";
-  /** The code of the problem, if it differs from that of the scheme. */
+  /** The code of the problem. Default: `rejectedAs` of the scheme. */
   readonly code?: RejectionCode;
   /** The message for the caller. Reasons that must not be distinguished have the same message. */
   readonly detail: string;
@@ -71,7 +71,8 @@ export type RejectionCode = "invalid_credentials" | "invalid_token" | "token_not
 export const absent: Verdict = { kind: "absent" };
 
 /**
- * Returns the verdict for a known caller. A frozen identity is checked once, any other one each time.
+ * Returns the verdict for a known caller. The service checks the identity each time. It checks a frozen verdict with a frozen identity only
+ * once.
  *
  * @example
  * ```ts
@@ -108,28 +109,33 @@ export interface Scheme {
   readonly name: string;
   readonly carriers: readonly Carrier[];
   /**
-   * True if browsers send the credential automatically, so that a page of another site could use it. The origin of requests that may change
-   * something is then checked. Always true for cookies, identities from a proxy, Basic, Digest, Negotiate and NTLM.
+   * True if browsers send the credential automatically, so that a page of another site could use it. The service then checks the origin of
+   * requests that may change something. Default: false. Always true for cookies, identities from a proxy, Basic, Digest, Negotiate and
+   * NTLM.
    */
   readonly ambient?: boolean;
   /** True if it reads the body with `call.octets()`. The body is then read before the sender is known. Default: false. */
   readonly readsBody?: boolean;
   /**
-   * True if other schemes with the same name read the same places, so that together they are one scheme. For example, API tokens and named
+   * True if other schemes have the same name and read the same places. Together they are then one scheme. For example, API tokens and named
    * keys are both `Authorization: Token`. If one of them returns `unknown`, the next one is asked. A credential that none of them knows is
-   * rejected.
+   * rejected. Default: false.
    */
   readonly shared?: boolean;
-  /** For a scheme that shares its name: returns true if the credential has the form of this scheme. Then no other one is asked. */
+  /** For a `shared` scheme: returns true if the credential has the form of this scheme. No other scheme of the same name is then asked. */
   recognizes?(credential: string): boolean;
-  /** Returns the challenge for `WWW-Authenticate`. Returns null if there is none. `rejection` is this scheme's own, if it rejected. */
+  /**
+   * Returns the challenge for `WWW-Authenticate`. Returns null if there is none. `rejection` is the rejection by this scheme. Null if this
+   * scheme rejected nothing.
+   */
   challenge?(call: Call, rejection: Rejection | null): string | null;
   /** The message for a caller without any credential, if this is the only scheme. */
   readonly missingDetail?: string;
   /**
-   * The proofs of an accepted credential: their methods, for example `["pwd"]` or `["hwk"]`; `"each"` if its identities have `proofs`;
-   * `"program"` for credentials of programs, which a user created with a complete login and which need no second factor. Without it, an
-   * identity has level 1 and no proof, so it is never fresh. If a rule requires a second factor, a scheme without it stops the start.
+   * The proofs of an accepted credential. A list contains their methods, for example `["pwd"]` or `["hwk"]`. `"each"`: every identity has
+   * its own `proofs`. `"program"`: credentials of programs, which a user created with a complete login and which need no second factor.
+   * Default: an identity has level 1 and no proof, so it never counts as recently confirmed. If a rule requires a second factor, the
+   * service does not start with a scheme without `proves`.
    */
   readonly proves?: readonly ProofMethod[] | "each" | "program";
   /**
@@ -140,7 +146,7 @@ export interface Scheme {
   readonly alsoRejectedAs?: readonly RejectionCode[];
   /** The codes of the problems that `authenticate` throws, for the API's documentation. */
   readonly problems?: readonly ProblemCode[];
-  /** Checks a credential. Throws a problem only to end the request independent of other schemes. */
+  /** Checks a credential. A thrown problem ends the request, regardless of the verdicts of other schemes. */
   authenticate(credential: string, call: Call, carrier: Carrier): Eventually<Verdict>;
 }
 

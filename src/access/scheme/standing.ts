@@ -2,12 +2,12 @@ import type { Call } from "../../core/call/call.ts";
 import { after, type Eventually } from "../../core/eventually.ts";
 import type { Scheme, Standing, Verdict } from "./scheme.ts";
 
-/** Returns the verdict if its credential is enough for its account, with the identity that `standing` returns. Otherwise returns the rejection. */
+/** Asks `standing` about an accepted identity. Returns the verdict with the identity that `standing` returns, or its rejection. */
 export function judgeStanding(scheme: Scheme, verdict: Verdict, call: Call, standing: Standing): Eventually<Verdict> {
   if (verdict.kind !== "accepted") return verdict;
   return after(standing(scheme, verdict.identity, call), (judged): Verdict => {
     if ("kind" in judged) return judged;
-    // A frozen verdict from a cache was already checked.
+    // Keeps the same object if nothing changed, because a frozen verdict is checked only once.
     return judged === verdict.identity ? verdict : { kind: "accepted", identity: judged };
   });
 }

@@ -34,11 +34,11 @@ export const proofMethods: ReadonlySet<string> = new Set<ProofMethod>([
   "operator",
 ]);
 
-/** Frozen verdicts that were accepted before. A scheme with a cache returns the same one again and again. */
+/** Frozen verdicts that have been checked. A scheme with a cache returns the same object many times. */
 const sound = new WeakSet();
 
 /**
- * Returns the result of a scheme if it is a verdict. Otherwise it is a fault: throws, and access is denied. The message never contains the
+ * Returns the result of a scheme if it is a valid verdict. Otherwise throws a fault, and access is denied. The message never contains the
  * result.
  */
 export function requireVerdict({ name }: Scheme, result: unknown): Verdict {
@@ -93,7 +93,7 @@ function wrongInIdentity(identity: unknown): string | null {
 
 /** Returns the name of a member with a wrong value. A loop over the members would take three times as long, for each request of some schemes. */
 function findWrongMember(identity: Partial<Record<keyof Identity, unknown>>): keyof Identity | null {
-  // No user has the id 0: the command line acts under it, and callers who are not users of the service.
+  // The id 0 is valid. It belongs to no user: the command line and callers who are not users of the service have it.
   if (!Number.isSafeInteger(identity.id) || (identity.id as number) < 0) return "id";
   if (!isText(identity.username)) return "username";
   if (!isText(identity.role)) return "role";

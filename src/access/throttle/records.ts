@@ -1,8 +1,8 @@
 import type { Change, Collection, Key, Row, Where, WrittenValues } from "../../store/store.ts";
 
 /**
- * Consecutive failures of one account, and the time up to which failures are forgiven. The key is derived from the name, so an unknown name
- * leaves the same kind of row as a known one.
+ * The consecutive failures of each account (its streak), and the time up to which its failures are forgiven. The key is a digest of the
+ * login name. A name without an account has the same kind of row.
  */
 export const guessStreaksCollection: Collection = {
   name: "guess_streaks",
@@ -17,12 +17,15 @@ export const guessStreaksCollection: Collection = {
   indexes: [["at"]],
 };
 
-/** Networks from which an account has logged in. The key is a keyed digest of both, so the table does not reveal locations. */
+/**
+ * The networks from which each account has logged in. The key is a keyed digest of the account and the network, so the table does not
+ * reveal locations.
+ */
 export const knownAddressesCollection: Collection = {
   name: "known_addresses",
   key: "text",
   columns: [
-    /** The subject of the account. */
+    /** The key of the account, as `accountSubject` returns it. */
     { name: "account", type: "text" },
     { name: "count", type: "integer" },
     /** The time of the latest login, in milliseconds since the epoch. Updated at most once a day. */
@@ -33,7 +36,7 @@ export const knownAddressesCollection: Collection = {
 
 const dayMs = 24 * 3600 * 1000;
 
-/** Consecutive failures in the stored form. */
+/** The consecutive failures of an account, as they are stored. */
 export interface Streak {
   readonly count: number;
   readonly since: number | null;
@@ -57,7 +60,7 @@ export function endStreak(subject: string): Change {
 
 /**
  * Returns the changes that end the streaks of an account, from every address. Other processes may still have failures of the last minute in
- * memory. They ignore those up to `since`.
+ * memory. They ignore failures up to `since`.
  */
 export function forgive(account: string, now: number): readonly Change[] {
   const collection = guessStreaksCollection;
@@ -75,8 +78,8 @@ export function addLogin(key: string, account: string, now: number): readonly Ch
 }
 
 /**
- * Returns the changes for a counter. `add` creates a missing row, but does not set the other columns of an existing one, so another change
- * does.
+ * Returns the changes that increase a counter and set its time. `add` creates a missing row, but does not change the other columns of an
+ * existing row. So a second change sets `at`.
  */
 function counted(collection: Collection, key: Key, values: WrittenValues, now: number): readonly Change[] {
   return [
@@ -90,8 +93,8 @@ function isRow(key: Key): Where {
 }
 
 /**
- * Returns the changes that delete old rows. Anyone can create a short streak by a try under any name, so it is deleted after a day without
- * tries. An attacker who waits for this gets fewer than `ceiling` tries per day.
+ * Returns the changes that delete old rows. Any client can create a short streak with a login under any name, so a streak below `ceiling`
+ * is deleted after a day without tries. An attacker who waits for this gets fewer than `ceiling` tries per day.
  */
 export function pruneRecords(now: number, ceiling: number, knownMs: number): readonly Change[] {
   const isQuiet = (forMs: number): Where => ({ column: "at", operator: "lte", value: now - forMs });

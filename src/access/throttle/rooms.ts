@@ -10,20 +10,20 @@ import type { GuessWindow, Room } from "./window.ts";
 /** The limit of a whole site is the limit of one network, multiplied by this number. */
 const NETWORKS_OF_A_SITE = 10;
 
-/** The events that are counted for an address: wrong credentials and probes. */
+/** The events that are counted for an address. `address`: a wrong credential. `probe`: a request that reveals whether a name is taken. */
 export type CountedKind = "address" | "probe";
 
-/** What failures are counted for, with the maximum number of failures per window. */
+/** A subject that failures are counted for, with its maximum number of failures per window. */
 interface Place {
   readonly subject: string;
   readonly limit: number;
 }
 
-/** The counters of an account and an address together. */
+/** The counters for the tries of one account from one address. */
 export interface ThrottleSubject {
-  /** The account, from every address. */
+  /** The counter of the account for all unknown addresses. */
   readonly general: string;
-  /** The account at this address. */
+  /** The counter of the account at this address. */
   readonly own: string;
   /** The time of its last login from this address. Null if that is too long ago. */
   readonly knownAt: number | null;
@@ -34,7 +34,7 @@ export interface ThrottleSubject {
 /** The subject of the streak that `unlock` resets to forgive the failures of all addresses. */
 export const everyAddress = "address";
 
-/** The remaining failures of addresses and accounts. */
+/** Reads how many failures are still allowed (the room) for addresses and accounts, and counts failures. */
 export interface Rooms {
   streakFor(subject: string): Eventually<Streak>;
   /** Returns the remaining failures of an account. Ends the request (429) if there are none. */
@@ -56,7 +56,7 @@ export function createRooms(store: Store, window: GuessWindow, limit: number, ce
     return after(store.find(guessStreaksCollection, subject), readStreak);
   }
 
-  /** `since` is read from the row of the whole account, because `unlock` forgives its failures at all addresses. */
+  /** `unlock` forgives the failures of an account at all addresses, so `since` is always read from the general row of the account. */
   function ofAccount({ general, counted }: ThrottleSubject, now: number): Eventually<Room> {
     return after(streakFor(general), (streak) =>
       after(counted === general ? streak : streakFor(counted), ({ count }) =>
@@ -84,27 +84,33 @@ export function createRooms(store: Store, window: GuessWindow, limit: number, ce
   };
 }
 
-/** A caller with IPv6 owns a /64 and could use a new address for each try. */
+/** Returns the counter of the network of an address. A caller with IPv6 has a whole /64 and could use a new address for each try. */
 function addressPlace(kind: CountedKind, { client }: Call, limit: number): Place {
   return { subject: `${kind} ${formatNetwork(client.address)}`, limit };
 }
 
-/** A site has many networks and could use a new one for each try. Returns null if the address is the whole site. */
+/**
+ * Returns the counter of the site of an address (its /48 in IPv6). A site has many networks and could use a new one for each try. Returns
+ * null if the network is the whole site, as in IPv4.
+ */
 function sitePlace(kind: CountedKind, { client }: Call, limit: number): Place | null {
   const site = formatSite(client.address);
   if (site === formatNetwork(client.address)) return null;
   return { subject: `${kind} ${site}`, limit: NETWORKS_OF_A_SITE * limit };
 }
 
-/** Finds the subjects for the failures of accounts. */
+/** Returns the keys under which the failures of accounts are counted. */
 export interface Subjects {
   loadSubject(call: Call, name: string): Eventually<ThrottleSubject>;
   accountSubject(username: string): string;
 }
 
-/** Creates `Subjects`. `key` keeps the names out of the store. After a login, the address is known for `knownMs`. */
+/**
+ * Creates `Subjects`. The digests use `key`, so the store does not contain the names. After a login, the address is known for `knownMs`
+ * milliseconds.
+ */
 export function createSubjects(store: Store, key: Uint8Array, knownMs: number): Subjects {
-  /** Returns the counter for a try: that of the account, or that of the account at this address. */
+  /** Returns the counters for a try. A known address has a separate counter. */
   function loadSubject(call: Call, name: string): Eventually<ThrottleSubject> {
     const general = accountSubject(name);
     const own = knownKey(call, general);
@@ -117,7 +123,7 @@ export function createSubjects(store: Store, key: Uint8Array, knownMs: number): 
 
   /**
    * Returns a keyed digest of the name, because users sometimes type their password into the wrong field. The name is folded as in the
-   * store. Otherwise the responses to two spellings of a name would show whether it has an account.
+   * store. Without folding, two spellings of a name would share a counter only if the account exists, which would reveal the account.
    */
   function accountSubject(username: string): string {
     return `account ${hmac(key, fold(username)).toString("base64url")}`;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { makeSideBySide } from "./side-by-side.ts";
 
-/** Creates tasks that all fail, against a limit. */
+/** Creates tasks that all fail, with a limit of failures for each subject. */
 function failing(limit: number) {
   const sideBySide = makeSideBySide();
   const failed = new Map<string, number>();
@@ -34,7 +34,7 @@ test("stops many concurrent failures at the limit, and runs that many at the sam
   assert.equal(running.most, 5);
 });
 
-test("does not let subjects wait for each other", async () => {
+test("runs tasks of different subjects at the same time", async () => {
   const { run, running } = failing(1);
 
   const outcomes = await Promise.allSettled(["ada", "bob", "cyd"].map((name) => run(name)));
@@ -43,7 +43,7 @@ test("does not let subjects wait for each other", async () => {
   assert.equal(running.most, 3);
 });
 
-test("frees the place of a task that throws", async () => {
+test("lets the next task start if a task throws", async () => {
   const sideBySide = makeSideBySide();
   const fail = () =>
     sideBySide(
@@ -59,7 +59,7 @@ test("frees the place of a task that throws", async () => {
   );
 });
 
-test("applies each subject's own limit: many tasks of one run beside the few of another", async () => {
+test("applies a separate limit to each subject of a task", async () => {
   const sideBySide = makeSideBySide();
   const most = { running: 0, now: 0 };
   const run = (name: string) =>
@@ -80,7 +80,7 @@ test("applies each subject's own limit: many tasks of one run beside the few of 
   assert.equal(most.running, 20);
 });
 
-test("counts failures that happened while the remaining ones were read", async () => {
+test("counts failures that happen while the allowed failures are read", async () => {
   const sideBySide = makeSideBySide();
   const failed = { first: 0 };
   let ran = 0;

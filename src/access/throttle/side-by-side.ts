@@ -2,8 +2,8 @@ import type { Eventually } from "../../core/eventually.ts";
 import type { Room } from "./window.ts";
 
 /**
- * Runs a task when there is room: for each subject, the number of running tasks must be smaller than the number of failures that are still
- * allowed. `rooms` returns these numbers, and throws if one of them is 0.
+ * Runs a task when its subjects have room. For each subject, the number of running tasks must be smaller than the number of failures that
+ * are still allowed. `rooms` returns these numbers, and throws if one of them is 0.
  */
 export type SideBySide = <T>(rooms: () => Eventually<readonly Room[]>, task: () => Promise<T>) => Promise<T>;
 
@@ -18,7 +18,7 @@ interface Waiter {
   readonly go: () => void;
 }
 
-/** Creates the function. Without it, many concurrent tasks could all start before the first failure is counted. */
+/** Creates the function. Without it, an attacker could start many concurrent tasks before the first failure is counted. */
 export function makeSideBySide(): SideBySide {
   const underway = new Map<string, number>();
   const waiters = new Set<Waiter>();
@@ -35,7 +35,7 @@ export function makeSideBySide(): SideBySide {
     }
   }
 
-  /** Wakes one waiting task at a time, because each of them reads the store again and may take the last room. */
+  /** Wakes one waiting task at a time. Each of them reads the store again and may use the last allowed failure. */
   function wake(): void {
     for (const waiter of waiters) {
       if (isFull(waiter.seen)) continue;

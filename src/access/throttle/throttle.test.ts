@@ -153,7 +153,7 @@ test("counts a failure immediately, before the store has it", async () => {
   await store.close();
 });
 
-test("counts together for processes with the same store", async () => {
+test("adds up the failures of all processes with the same store", async () => {
   const store = await openStore();
   const one = loginThrottle({ store, limit: 2 });
   const other = loginThrottle({ store, limit: 2 });
@@ -166,7 +166,7 @@ test("counts together for processes with the same store", async () => {
   await store.close();
 });
 
-test("keeps no guess for longer than two windows, and nothing that reveals the typed text", async () => {
+test("deletes guesses after two windows, and stores nothing that reveals the typed text", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store, secret: new Secret("a secret of the server, long enough") });
 
@@ -182,14 +182,14 @@ test("keeps no guess for longer than two windows, and nothing that reveals the t
   await store.close();
 });
 
-/** Fails a number of consecutive times without being throttled: ten a minute. Returns the following second. */
+/** Fails a number of consecutive times, ten times a minute, so that no try is refused. Returns the second after the last try. */
 async function failInARow(throttle: Throttle, times: number, account: string, peer?: string): Promise<number> {
   let second = 0;
   for (let turn = 0; turn < times; turn++, second += 6) await throttle.fail(at(second, peer), account);
   return second;
 }
 
-/** Does the service's cleanup of every minute. */
+/** Applies the changes that the service makes every minute to delete old rows. */
 async function erase(store: Store, throttle: Throttle, second: number): Promise<void> {
   await store.write({ changes: throttle.due!(noon + second * 1000) });
 }
@@ -201,7 +201,7 @@ async function passed(store: Store, throttle: LoginThrottle, ...parameters: Para
 }
 
 for (const account of ["ada", "nobody has this name"]) {
-  test(`allows one try a minute after a hundred consecutive failures for ${account}, until one is right`, async () => {
+  test(`allows one try a minute after a hundred consecutive failures for ${account}, until a try succeeds`, async () => {
     const store = await openStore();
     const throttle = loginThrottle({ store });
 
@@ -245,7 +245,7 @@ test("does not lock an account out from its known addresses, which have a separa
   await store.close();
 });
 
-test("gives a guesser at another address no new tries after the account logs in from home", async () => {
+test("gives an attacker at another address no new tries after the account logs in from a known address", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store });
   await passed(store, throttle, at(0, "192.0.2.99"), "ada");
@@ -257,7 +257,7 @@ test("gives a guesser at another address no new tries after the account logs in 
   await store.close();
 });
 
-test("knows an address for 30 days, writes it once a day, and keeps 32 for an account", async () => {
+test("remembers an address for 30 days, updates it once a day, and stores at most 32 for an account", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store, limit: 1 });
   const day = 24 * 3600;
@@ -337,7 +337,7 @@ test("blocks for no longer than a window after the clock is set back", async () 
   await store.close();
 });
 
-test("counts failures after an unlock that lies more than a window ahead, since the clock was set back", async () => {
+test("counts failures if the unlock is more than a window in the future, because the clock was set back", async () => {
   for (const [unlockedAt, waits] of [
     [62, 59],
     [61, 0],

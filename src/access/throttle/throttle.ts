@@ -32,13 +32,16 @@ export interface Throttle {
    * Called before any hash.
    */
   check(call: Call, account?: string): Eventually<number>;
-  /** Counts a wrong credential: in memory before it returns, in the store when it resolves. */
+  /** Counts a wrong credential. It is counted in memory when the function returns, and in the store when the promise resolves. */
   fail(call: Call, account?: string): Eventually<void>;
-  /** Returns the changes that erase expired entries by `now` (milliseconds since the epoch). The service makes them every minute. */
+  /**
+   * Returns the changes that delete entries that have expired at `now` (milliseconds since the epoch). The service applies them every
+   * minute.
+   */
   due?(now: number): readonly Change[];
 }
 
-/** A throttle for password checks. `account` is the login name, even if it belongs to no account. */
+/** A throttle for password checks. `account` is the login name, even if no account has this name. */
 export interface LoginThrottle extends Throttle {
   /**
    * Returns the remaining failures of each subject that a failure would be counted for: the address, its /48 (IPv6) and the account. Ends
@@ -47,18 +50,18 @@ export interface LoginThrottle extends Throttle {
   look(call: Call, account: string): Eventually<readonly Room[]>;
   /** Returns true if the account recently logged in from this address. */
   isKnown(call: Call, account: string): Eventually<boolean>;
-  /** Returns the changes after a right password: the streak of failures ends, and the address becomes known. */
+  /** Returns the changes after a right password. They end the streak of failures and make the address known. */
   pass(call: Call, account: string): Eventually<readonly Change[]>;
-  /** Returns how many more times `probe` may count. Ends the request (429) if there are none left. */
+  /** Returns how many more probes this address may make. Ends the request (429) if there are none left. */
   checkProbes(call: Call): Eventually<number>;
   /**
-   * Runs a task that reveals which names are taken, or creates an account. The task returns whether it counts. Ends the request (429) if
-   * this address has done it too often. Does not block logins.
+   * Runs a task that reveals whether a name is taken, or creates an account. The result of the task says whether it counts. Ends the
+   * request (429) if this address has made too many probes. Probes do not block logins.
    */
   probe<T>(call: Call, task: () => Promise<Probed<T>>): Promise<T>;
   /**
-   * Forgives all failures of an account. Also forgives the last minute of every address, because it is unknown which address belongs to the
-   * user.
+   * Forgives all failures of an account. Also forgives the failures of the current window of every address, because the service does not
+   * know which address the user has.
    */
   unlock(account: string, now: number): Promise<void>;
 }
@@ -76,17 +79,18 @@ export interface LoginThrottleOptions {
   readonly secret?: Secret;
   /** The number of wrong credentials in any window before the next try is refused (429). Default: 10. */
   readonly limit?: number;
-  /** The length of the sliding window. Default: 60. */
+  /** The length of the sliding window, in seconds. Default: 60. */
   readonly windowSeconds?: number;
   /**
-   * The number of consecutive failures for one account after which only one try per window is allowed, until one is right. Default: 100.
+   * The number of consecutive failures of one account after which only one try per window is allowed. A right password ends this. Default:
+   * 100.
    */
   readonly ceiling?: number;
-  /** How long the address of a login is known, in seconds. Default: 30 days. */
+  /** How long an address remains known after a login, in seconds. Default: 30 days. */
   readonly knownSeconds?: number;
 }
 
-/** The maximum number of known addresses of one account, which is more than a person has. The least recently used ones are deleted. */
+/** The maximum number of known addresses of one account. A person uses fewer. The least recently used addresses are deleted. */
 const maxKnownAddresses = 32;
 /** A login is recorded once a day for each address. */
 const noteEveryMs = 24 * 3600 * 1000;
@@ -102,8 +106,8 @@ const checks: ChecksOf<LoginThrottleOptions> = {
 
 /**
  * Creates the throttle. Failures count against the address, its /48 (IPv6, with ten times the limit) and the account. An address from which
- * the account recently logged in has a separate count, and its /48 does not block its logins. So attackers elsewhere cannot lock a user
- * out.
+ * the account recently logged in has a separate count, and its /48 does not block its logins. So attackers at other addresses cannot lock a
+ * user out.
  */
 export function loginThrottle(options: LoginThrottleOptions): LoginThrottle {
   requireOptions(options, checks, { of: "loginThrottle" });
@@ -188,7 +192,7 @@ function least(rooms: readonly Room[]): number {
   return Math.min(...rooms.map(({ left }) => left()));
 }
 
-/** Returns the changes that delete the least recently used address of the account if there is no room for another one. */
+/** Returns the changes that delete the least recently used addresses of the account if it has the maximum number. */
 function dropLeastRecent(store: Store, account: string): Eventually<readonly Change[]> {
   const collection = knownAddressesCollection;
   const ofAccount = { column: "account", operator: "eq", value: account } as const;

@@ -2,14 +2,16 @@ import { after, type Eventually } from "../../core/eventually.ts";
 import { problem } from "../../core/problem/problem.ts";
 import type { Change, Collection, Row, Store, Where } from "../../store/store.ts";
 
-/** The tries of the last minute, one row each. All processes on a store count together. */
+/** The tries in the last window, one row each. The tries of all processes with the same store count together. */
 export const guessesCollection: Collection = {
   name: "guesses",
   key: "integer",
   columns: [
-    /** What the try is counted for: an account, a network, an account at a network, or a network that probes. */
+    /**
+     * The subject that the try is counted for: an account, a network or site, an account at a network, or the probes of a network or site.
+     */
     { name: "subject", type: "text" },
-    /** In milliseconds since the epoch. */
+    /** The time of the try, in milliseconds since the epoch. */
     { name: "at", type: "integer" },
   ],
   indexes: [["subject", "at"], ["at"]],
@@ -26,7 +28,7 @@ export interface Room {
 
 /** The allowed number of tries. */
 export interface Allowance {
-  /** The tries in any window. */
+  /** The maximum number of tries in any window. */
   readonly limit: number;
   /** The time before which all tries are forgiven, in milliseconds since the epoch. Null for none. */
   readonly since?: number | null;
@@ -36,13 +38,13 @@ export interface Allowance {
 export interface GuessWindow {
   /** Reads the remaining failures of a subject. Ends the request (429) if there are none. */
   room(subject: string, now: number, allowance: Allowance): Eventually<Room>;
-  /** Counts a try in memory, which keeps as many as `limit` allows. Returns the change for the store. */
+  /** Counts a try in memory, which contains the latest `limit` tries of a subject. Returns the change for the store. */
   count(subject: string, now: number, limit: number): Change;
   /** Returns the changes that delete tries outside of every window. */
   prune(now: number): readonly Change[];
 }
 
-/** The number of subjects whose latest tries are in memory. The store has all of them. */
+/** The maximum number of subjects whose latest tries are in memory. The store has the tries of all subjects. */
 const maxSubjects = 10_000;
 
 /** Makes the window. Memory counts the tries that the store has not written yet, so a burst is limited from its first failure. */
@@ -58,13 +60,13 @@ export function makeGuessWindow(store: Store, windowSeconds: number): GuessWindo
     requireRoom(recent.get(subject) ?? []);
     return after(store.list({ collection: guessesCollection, where, sort: latestFirst, limit }), (rows) => {
       const stored = rows.map(readTime).reverse();
-      // The memory is read again at each call, because the rows that the store returned do not include newer tries.
+      // Each call reads the memory again, because the rows from the store do not contain tries that were counted later.
       const left = (): number => Math.min(requireRoom(recent.get(subject) ?? []), requireRoom(stored));
       left();
       return { subject, left };
     });
 
-    /** `times` are those of the latest tries, the oldest first. */
+    /** `times` are the times of the latest tries, the oldest first. */
     function requireRoom(times: readonly number[]): number {
       const within = times.filter((time) => time > from && time <= until);
       const oldest = within.at(-limit);
@@ -77,7 +79,7 @@ export function makeGuessWindow(store: Store, windowSeconds: number): GuessWindo
 
   function count(subject: string, now: number, limit: number): Change {
     const times = [...(recent.get(subject) ?? []), now].slice(-limit);
-    // The entry is inserted again, so that the first entry of the map is the one without tries for the longest time.
+    // The entry is deleted and inserted again, so that the first entry of the map is the subject with the oldest latest try.
     recent.delete(subject);
     recent.set(subject, times);
     if (recent.size > maxSubjects) recent.delete(recent.keys().next().value!);

@@ -11,10 +11,7 @@ const LEAST_BYTES = 1024;
 const gzipInThreadPool = promisify(gzip);
 const brotliInThreadPool = promisify(brotliCompress);
 
-/**
- * True if a body of this size and type is sent in the coding that the caller prefers. The response then depends on
- * `Accept-Encoding`.
- */
+/** Returns true if a body of this size and type may be compressed. The response then depends on `Accept-Encoding`. */
 export function isCompressible({ service }: Exchange, reply: Reply, bytes: number, mediaType: string): boolean {
   return (
     bytes >= LEAST_BYTES &&
@@ -31,7 +28,7 @@ export function codingFor(exchange: Exchange): Coding | null {
   const { call, service } = exchange;
   const header = call.list("accept-encoding");
   const coding = header === undefined ? null : preferredCoding(header);
-  // If many responses wait for compression, an uncompressed body arrives sooner.
+  // If many responses already wait for compression, sending the body uncompressed is faster.
   if (coding === null || waiting.length >= MOST_WAITING) return null;
   // Another site can make a browser send a request with its user's credential. The other site could measure the size of the response and
   // learn its content.
@@ -40,8 +37,8 @@ export function codingFor(exchange: Exchange): Coding | null {
 }
 
 /**
- * Compresses in the thread pool, because the event loop must answer other requests. A response that is the same for
- * every caller is compressed only once.
+ * Compresses in the thread pool, so that the event loop can answer other requests. A response that is the same for every caller is
+ * compressed once and cached.
  */
 export function compress(content: string | Uint8Array, coding: Coding, isForEveryone: boolean): Promise<Uint8Array> {
   if (!isForEveryone) return inTurn(() => compressNow(content, coding));
@@ -56,7 +53,7 @@ export function compress(content: string | Uint8Array, coding: Coding, isForEver
   return compressed;
 }
 
-/** The number of cached documents and pages of a service. There are few, and any caller may request them. */
+/** The maximum number of cached documents and pages. A service has few that are the same for every caller. */
 const MOST_REMEMBERED = 32;
 const remembered = new Map<string, Promise<Uint8Array>>();
 /** The compressed form of constant bytes, cached until the bytes are garbage collected. */
@@ -99,5 +96,5 @@ function compressNow(content: string | Uint8Array, coding: Coding): Promise<Uint
   return brotliInThreadPool(bytes, { chunkSize, params });
 }
 
-// The text types. Images and archives are already compressed.
+// The media types with text. Images and archives are already compressed.
 const TEXTUAL = /^text\/|[/+](?:json|xml|yaml|javascript)\b/;

@@ -73,7 +73,7 @@ for (const headers of [
   });
 }
 
-test("accepts any of the current tags, and names the caller's tag in a 304", () => {
+test("accepts any of the current ETags, and sends the ETag that the caller has in a 304", () => {
   const present = ['"1"', '"1-gzip"'];
 
   const outcome = checkPreconditions(callWith("GET", "If-None-Match", 'W/"1-gzip", "0"'), present);

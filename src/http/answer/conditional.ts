@@ -3,10 +3,7 @@ import { isUnsafe } from "../../core/call/cross-site.ts";
 import { parseETags, sameStrong, sameWeak, type ETag, type ETags } from "../../core/headers/etag.ts";
 import { problem } from "../../core/problem/problem.ts";
 
-/**
- * The result of the preconditions of a request: continue, respond with 304 for the tag that the caller has, or respond
- * with 412.
- */
+/** The result of the preconditions of a request: continue, answer 304 with the ETag that the caller has, or answer 412. */
 export type Preconditions =
   | { readonly kind: "proceed" }
   | { readonly kind: "not_modified"; readonly tag: string }
@@ -22,8 +19,9 @@ export function hasPreconditions(call: Call): boolean {
 
 /**
  * Evaluates `If-Match` and `If-None-Match` (RFC 9110 §13.2.2). `current` are the ETags of the state in all representations, because the
- * client may have read any of them. It is null if there is no current state. `read` returns the part of an ETag that is compared. Throws
- * `malformed` for a value that is not a list of ETags. Records have no date, so If-Modified-Since and If-Unmodified-Since are ignored.
+ * client may have read any of them. It is null if there is no current state. `read` returns the part of a sent ETag that is compared.
+ * Default: the whole ETag. Throws `malformed` for a value that is not a list of ETags. Records have no date, so If-Modified-Since and
+ * If-Unmodified-Since are ignored.
  */
 export function checkPreconditions(call: Call, current: readonly string[] | null, read = asItIs): Preconditions {
   const match = readETags(call, "if-match", "If-Match", read);
@@ -34,7 +32,7 @@ export function checkPreconditions(call: Call, current: readonly string[] | null
   return isUnsafe(call.method) ? failed : { kind: "not_modified", tag };
 }
 
-/** Ends the request with 412 if its preconditions fail. Nothing is changed then. */
+/** Ends the request with 412 if its preconditions fail. */
 export function requirePreconditionsHold(call: Call, current: readonly string[] | null, read = asItIs): void {
   if (checkPreconditions(call, current, read).kind !== "proceed") throw problem("precondition_failed");
 }

@@ -8,8 +8,8 @@ const EXPOSED =
 const PREFLIGHT_SECONDS = 600;
 
 /**
- * Allows a page of an allowed origin to read the response (Fetch standard, CORS protocol). If no origin is allowed, also forbids pages of
- * other origins to load it.
+ * Lets a page of an allowed origin read the response (Fetch standard, CORS protocol). If the service allows no origins, also forbids pages
+ * of other origins to embed the response.
  */
 export function addCors(call: Call, answer: Answer, allowedOrigins: readonly string[]): void {
   if (allowedOrigins.length === 0) {
@@ -31,7 +31,7 @@ export function addCors(call: Call, answer: Answer, allowedOrigins: readonly str
   );
 }
 
-/** Returns the response to OPTIONS. It informs a browser what a page of an allowed origin may send. */
+/** Returns the response to OPTIONS. It contains the methods and header fields that a page of an allowed origin may send. */
 export function answerOptions(service: ServiceCore, call: Call, route: Route): Answer {
   const { allowedOrigins } = service;
   const answer = writeOptions(service, call, route);

@@ -4,8 +4,8 @@ import type { Exchange } from "../exchange.ts";
 import type { Answer } from "./writing.ts";
 
 /**
- * Announces the deprecated parts that the request used: since when (RFC 9745), until when (RFC 8594), and where to read more. For several
- * parts, the earliest of the dates is sent.
+ * Announces that the request used deprecated parts: the date of deprecation (RFC 9745), the date of removal (RFC 8594), and links to more
+ * information. For several parts, it sends the earliest of each date.
  */
 export function addDeprecations({ deprecations, service }: Exchange, { headers }: Answer): void {
   const since = Math.min(...deprecations.map((each) => each.since));

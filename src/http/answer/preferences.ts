@@ -3,7 +3,7 @@ import { isUnsafe } from "../../core/call/cross-site.ts";
 import { problem } from "../../core/problem/problem.ts";
 import type { Exchange } from "../exchange.ts";
 
-/** The preferences that some endpoint supports, with their possible values (RFC 7240 §4). */
+/** All preferences that endpoints support, with their possible values (RFC 7240 §4). */
 const supported: Readonly<Record<string, readonly string[]>> = {
   handling: ["strict", "lenient"],
   return: ["minimal", "representation"],
@@ -33,8 +33,8 @@ function list(preferences: readonly (readonly [name: string, value: string])[]):
 }
 
 /**
- * Applies `Prefer: return=` to a reply. `minimal` leaves out the record, because the client can read it at its address. A body without an
- * ETag is never left out: a token or a key is shown only once.
+ * Applies `Prefer: return=` to a reply. `minimal` omits the record, because the client can read it at its address. A body without an ETag
+ * is always sent, because it may be a token or a key, which is shown only once.
  */
 export function inPreferredLength(exchange: Exchange, reply: Reply): Reply {
   const wanted = exchange.preferences?.get("return");

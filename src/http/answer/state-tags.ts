@@ -11,8 +11,8 @@ export interface Tagged {
 export type StateTag = (mount: Tagged, row: Row) => string;
 
 /**
- * Makes the ETags of rows: a keyed digest of table, id and revision. The revision itself counts the writes to all tables, so it would
- * reveal how much others write.
+ * Creates the function for ETags of rows. An ETag is a keyed digest of the table, the id and the revision. The revision counts the writes
+ * to all tables, so the plain number would reveal how often other users write.
  */
 export function stateTags(key: Uint8Array): StateTag {
   const macs = new WeakMap<Tagged, Chaskey>();
@@ -44,14 +44,19 @@ function upper(number: number): number {
 /** Marks an id that is a text. No exact whole number has this upper half, so a text and a number never give the same input. */
 const NO_NUMBER = 0x7fffffff;
 
-/** Adds a text, eight code units per block, and returns its length. The last block is padded, and the length does not count the padding. */
+/**
+ * Adds a text, eight code units per block, and returns its length in code units. The last block is padded with zeros, which the length does
+ * not include.
+ */
 function addText(mac: Chaskey, text: string): number {
   for (let at = 0; at < text.length; at += 8)
     mac.add(pairAt(text, at), pairAt(text, at + 2), pairAt(text, at + 4), pairAt(text, at + 6));
   return text.length;
 }
 
-/** Returns two code units as one number. After the end of the text, each is NaN, which counts as zero. */
+/**
+ * Returns two code units as one number. After the end of the text, `charCodeAt` returns NaN, which the bitwise operators convert to zero.
+ */
 function pairAt(text: string, at: number): number {
   return text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16);
 }
@@ -59,9 +64,7 @@ function pairAt(text: string, at: number): number {
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const pairs = Array.from({ length: 4096 }, (_, at) => `${ALPHABET[at >>> 6]!}${ALPHABET[at & 63]!}`);
 
-/**
- * Returns the first 72 bits in 12 characters of base64url. A table of pairs takes a tenth of the time of a `Buffer`.
- */
+/** Returns the first 72 bits as 12 characters of base64url. The table of character pairs needs a tenth of the time of a `Buffer`. */
 function formatBase64(a: number, b: number, c: number): string {
   return (
     pairs[a >>> 20]! +

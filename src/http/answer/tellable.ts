@@ -3,13 +3,13 @@ import { otherCopyMistake } from "../../core/copy.ts";
 import { Problem, problem } from "../../core/problem/problem.ts";
 import { MigrationNeeded, StoreFull, StoreSetupError, StoreUnavailable } from "../../store/store.ts";
 
-/** This process cannot use the database. This is not a bug, and it may pass. */
+/** The errors that mean that this process cannot use the database. They are not bugs, and a later request may succeed. */
 const withoutStore = [StoreUnavailable, StoreSetupError, MigrationNeeded];
 
-/** Returns the problem that the caller may see. Any error that is not a problem becomes an internal one. */
+/** Returns the problem that the caller may see. An unexpected error becomes the problem `internal`. */
 export function tellable(error: unknown): Problem {
   if (isThrown(error, Problem)) return error;
-  // An operator has to make room, which takes a while.
+  // An operator must free disk space first, so the client should wait longer.
   if (isThrown(error, StoreFull))
     return problem("insufficient_storage", { cause: error, headers: [["Retry-After", "30"]] });
   if (withoutStore.some((kind) => isThrown(error, kind)))

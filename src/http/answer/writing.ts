@@ -25,7 +25,7 @@ export interface Answer {
   readonly status: number;
   /** Each name is followed by its value. */
   readonly headers: string[];
-  /** Null if there is no content. Also null for HEAD, which has the header fields of GET. */
+  /** Null if there is no content. Also null for HEAD, which has the same header fields as GET. */
   readonly content: string | Uint8Array | null;
 }
 
@@ -34,7 +34,7 @@ const API_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; fra
 /** The HSTS value of a year for this host only, because its subdomains may not support TLS. */
 export const HSTS = "max-age=31536000";
 
-/** Returns the parts of a reply that a format may see in addition to its data. */
+/** Returns the additional facts about a reply that a format may use, such as the links of a page. */
 type ViewOf = (reply: Reply) => View;
 
 /** Writes a reply in the negotiated format and coding. Synchronous if nothing is compressed. */
@@ -69,7 +69,7 @@ function writeContent(exchange: Exchange, original: Reply, content: string | Uin
   );
 }
 
-/** Returns true if a reply is the same for all callers and may be cached for a while: documents and pages. */
+/** Returns true if a reply is the same for all callers and has a `max-age`, such as documents and pages. */
 function isForEveryone({ endpoint }: Exchange, { cache, maxAgeSeconds, body }: Reply): boolean {
   return endpoint.access === "open" && cache === "public" && maxAgeSeconds !== undefined && body?.kind === "raw";
 }
@@ -81,7 +81,7 @@ interface Written {
   readonly type: string;
   readonly bytes: number;
   readonly coding: Coding | null;
-  /** True if the response depends on the coding. */
+  /** True if the response depends on `Accept-Encoding`. */
   readonly variesByCoding: boolean;
   readonly tag: string | null;
 }
@@ -94,14 +94,14 @@ function finished(exchange: Exchange, written: Written): Answer {
   return compose(exchange.call, written.reply.status, written.content, buildHeaders(exchange, written));
 }
 
-/** Returns the tag of the content in its format. Returns null if the reply has no tag. */
+/** Returns the ETag of the reply in its format, without the coding. Returns null if the reply has no ETag. */
 function findStateTag({ tag, body }: Reply, format: Format, content: string | Uint8Array | null): string | null {
   if (typeof tag !== "string") return null;
   if (body?.kind === "raw") return tag;
   return (format.tagged === undefined || content === null ? tag : contentTag(content)) + format.tagSuffix;
 }
 
-/** Returns the reply with the same result, but without a body. */
+/** Returns the reply without its body, for a caller who may write but not read. 200 becomes 204. */
 export function withoutBody({ body: _body, tag: _tag, status, headers = [], ...reply }: Reply): Reply {
   const retained = headers.filter(([name]) =>
     /^(?:location|set-cookie|idempotency-replayed|preference-applied)$/i.test(name),
@@ -110,8 +110,8 @@ export function withoutBody({ body: _body, tag: _tag, status, headers = [], ...r
 }
 
 /**
- * Returns a tag for content without a revision: half of a digest. It distinguishes contents, but is no proof of their
- * integrity.
+ * Returns an ETag computed from the content, for content without a revision. It is a part of a digest, which is long enough to distinguish
+ * contents but does not prove their integrity.
  */
 export function contentTag(content: string | Uint8Array): string {
   return hash("sha1", content, "base64url").slice(0, 16);
@@ -127,7 +127,7 @@ function writeBody(reply: Reply, body: Body, format: Format, createView: ViewOf)
   );
 }
 
-/** Throws if a custom format returns a value that cannot be sent. */
+/** Throws a fault if a custom format returns a value other than a text or bytes. */
 function requireContent(content: string | Uint8Array, { mediaType }: Format): string | Uint8Array {
   if (typeof content === "string" || content instanceof Uint8Array) return content;
   throw new TypeError(`The format ${mediaType} wrote ${describeType(content)}; it has to be a text or bytes`);
@@ -156,7 +156,7 @@ function buildHeaders(exchange: Exchange, written: Written): string[] {
   const vary = formatVary(exchange, written, isPublic);
   if (vary !== "") headers.push("Vary", vary);
   if (tag !== null) headers.push("ETag", tag);
-  // A shared cache may store the response, so it must contain nothing about the present caller.
+  // A shared cache may store the response, so it must not contain a request id that the caller chose.
   const isAnybodys = isPublic || (exchange.endpoint.access === "open" && exchange.endpoint.method === "GET");
   const requestId = isAnybodys ? call.requireOwnRequestId() : call.requestId;
   const policy =
@@ -168,8 +168,8 @@ function buildHeaders(exchange: Exchange, written: Written): string[] {
 }
 
 /**
- * Returns the request header fields that the response depends on: those of the negotiation, those of the credentials if they were read, and
- * those of the reply.
+ * Returns the request header fields that the response depends on: the fields of the negotiation, the fields with credentials if they were
+ * read, and the fields that the reply names.
  */
 function formatVary({ endpoint, service: { chain } }: Exchange, written: Written, isPublic: boolean): string {
   const { vary: named = "" } = written.reply;
@@ -205,7 +205,7 @@ function compose(call: Call, status: number, content: string | Uint8Array | null
   return { status, headers, content: call.method === "HEAD" ? null : content };
 }
 
-/** Writes a problem document (RFC 9457). It is in XML if the caller prefers that. */
+/** Writes a problem document (RFC 9457). Default format: the format that the caller prefers. */
 export function writeProblem(
   service: ServiceCore,
   call: Call,

@@ -6,7 +6,7 @@ import { getExchange, type Context, type Exchange } from "../exchange.ts";
 import { requirePermission } from "../permitting.ts";
 import { identifyOrTell } from "./tolerating.ts";
 
-/** Identifies the caller. Ends the request if a page of another site made a browser send it. */
+/** Identifies the caller. Ends the request if its credential is wrong, or if a page of another site made a browser send it. */
 export function identify(exchange: Exchange, witness: Witness | null): Eventually<void> {
   const { service, call } = exchange;
   return after(service.chain.identify(call, witness), (identified) => {
@@ -16,7 +16,7 @@ export function identify(exchange: Exchange, witness: Witness | null): Eventuall
   });
 }
 
-/** Ends the request if it needs a caller and has none. Rejected cookies count as guesses only in this case. */
+/** Ends the request if the permission does not allow an unknown caller. Only then do the rejected cookies count as guesses. */
 function requireNoCaller(exchange: Exchange, { passedOver }: IdentifiedCaller): Eventually<void> {
   const { service, call } = exchange;
   try {
@@ -28,12 +28,12 @@ function requireNoCaller(exchange: Exchange, { passedOver }: IdentifiedCaller): 
   }
 }
 
-/** After this time, a body is late, in milliseconds. The caller may have lost access while it arrived. */
+/** The time after which a body is late, in milliseconds. The caller may have lost access while the body arrived. */
 const LATE_MS = 100;
 
 /**
- * Waits for the body of the request. If it was late, identifies the caller again, so that a login that has ended in the meantime has no
- * effect.
+ * Waits for the body of the request. If the body was late, identifies the caller and asks the permission again, because the login may have
+ * ended in the meantime.
  */
 export function waitKnowing(exchange: Exchange, body: () => Eventually<void>): Eventually<void> {
   const since = performance.now();
@@ -55,7 +55,7 @@ async function lookAgain(exchange: Exchange): Promise<void> {
   requirePermission(exchange);
 }
 
-/** Ends a request whose caller has lost access in the meantime. For slow requests that give access to others. */
+/** Ends the request if its caller has lost access since it started. For slow requests that create an account or a credential. */
 export async function requireStillKnown(context: Context): Promise<void> {
   const exchange = getExchange(context);
   if (exchange.wasIdentified) await lookAgain(exchange);

@@ -3,7 +3,7 @@ import type { Answer } from "../answer/writing.ts";
 import type { Exchange } from "../exchange.ts";
 import type { LimitedEndpoint, LimitFields, RequestLimiter } from "./limiting.ts";
 
-/** Asks every limiter in turn, and keeps their header fields for the response. */
+/** Asks the limiters one after another, and stores their header fields for the response. */
 export function askLimiters(
   limiters: readonly RequestLimiter[],
   stage: "arriving" | "identified",
@@ -20,14 +20,14 @@ export function askLimiters(
   });
 }
 
-/** Asks every limiter about the records of an array. The response has the header fields of this count. */
+/** Asks every limiter about the records of an array. The header fields of this count replace the earlier ones of the same policy. */
 export async function askLimitersOfArray(exchange: Exchange, records: number): Promise<void> {
   const { call, params, endpoint, observedIdentity: identity, service } = exchange;
   if (records < 2) return;
   for (const limiter of service.limiters) {
     const answer = limiter.records?.({ call, endpoint, params, identity }, records - 1);
     const before = exchange.limits;
-    // The problem of a refusal has its own fields.
+    // If the limiter refuses the request, its problem contains the header fields. The earlier ones must not be sent too.
     exchange.limits = [];
     const fields = (await call.awaiting("A limiter of requests", answer)) ?? [];
     const policies = new Set(fields.map(formatPolicy));
@@ -35,12 +35,12 @@ export async function askLimitersOfArray(exchange: Exchange, records: number): P
   }
 }
 
-/** The field, and the name of its policy: `RateLimit "burst"`. */
+/** Returns the name of a header field with the name of its policy: `RateLimit "burst"`. */
 function formatPolicy([name, value]: LimitFields[number]): string {
   return `${name} ${value.split(";", 1)[0]!}`;
 }
 
-/** Adds the header fields of the limits. Not to a response that shared caches may give to others. */
+/** Adds the header fields of the limits, except to a response that shared caches may send to other callers. */
 export function addLimits({ limits }: Exchange, { headers }: Answer): void {
   const caching = headers[headers.indexOf("Cache-Control") + 1] ?? "";
   if (!caching.startsWith("public")) for (const [name, value] of limits) headers.push(name, value);

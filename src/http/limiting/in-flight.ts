@@ -2,15 +2,15 @@ import { problem, type Problem } from "../../core/problem/problem.ts";
 
 /** A waiting request. */
 interface WaitingRequest {
-  /** Its index among all waiting requests. Null if it is not waiting. */
+  /** Its index in the list of waiting requests. Null if it was removed. */
   place: number | null;
-  /** The number of seconds that it was seen waiting. */
+  /** The number of consecutive checks, one per second, in which the request was waiting. */
   seconds: number;
   readonly way: Walking;
   giveUp(): void;
 }
 
-/** The state of a request. While its body arrives, the time limits of the binding apply. */
+/** The state of a request. While its body arrives (`phase` is `arriving`), only the time limits of the binding apply. */
 interface Walking {
   readonly exchange: { readonly phase: string; readonly writing: number } | null;
 }
@@ -22,8 +22,8 @@ export const HANDLER_TIMEOUT_SECONDS = 60;
 const WRITING_SECONDS = 15;
 
 /**
- * The waiting requests. Ends those that have waited too long. A request that is answered at once is never among them. One timer checks all
- * of them each second. It runs only while there are any.
+ * The requests that wait for a promise. Ends requests that have waited too long. A request that is answered synchronously is never in the
+ * list. One timer checks the whole list each second. It runs only while a request waits.
  */
 export class InFlight {
   readonly seconds: number;
@@ -69,7 +69,7 @@ export class InFlight {
       const { exchange } = request.way;
       const patience = exchange !== null && exchange.writing > 0 ? WRITING_SECONDS : 0;
       if (exchange?.phase === "arriving") request.seconds = 0;
-      // The first second may have been only a part of a second.
+      // The check compares before it counts, because the first second may have been only a part of a second.
       else if (request.seconds >= this.seconds + patience) request.giveUp();
       else request.seconds++;
     }
@@ -84,7 +84,7 @@ export function tooLate(): Problem {
   });
 }
 
-/** Returns the fault of code that was too slow. `what` names the code. It is null if the code is unknown. */
+/** Returns the fault of code that was too slow. `what` names the code. Null if the code is unknown. */
 export function notDone(what: string | null, seconds: number): Error {
   const error = new Error(
     `${what ?? "The service's own code"} has not finished after ${seconds} s: the request was answered with 503, and cannot write any more.`,

@@ -5,12 +5,12 @@ import { tooLate } from "./in-flight.ts";
 /** The time limit of `awaitSoon`, in milliseconds. */
 const SOON_MS = 500;
 
-/** Ends a request whose caller already got the response that it took too long. */
+/** Ends a request that has already been answered with 503, because it took too long. */
 export function requireInTime(context: Context): void {
   if (getExchange(context).phase === "over") throw tooLate();
 }
 
-/** Returns a value if it is available soon. Returns null otherwise. */
+/** Waits for a value, up to `SOON_MS`. Returns null if that is too short. */
 export async function awaitSoon<T>(pending: Eventually<T>): Promise<T | null> {
   const { promise: late, resolve } = Promise.withResolvers<null>();
   const timer = setTimeout(resolve, SOON_MS, null);

@@ -4,7 +4,7 @@ import type { Identity } from "../../core/identity.ts";
 import type { Resource } from "../../resource/resource.ts";
 import type { MountedFacts } from "../endpoint/facts.ts";
 
-/** The requested endpoint, as far as a limit may depend on it. */
+/** The facts about the requested endpoint that a limit may depend on. */
 export interface LimitedEndpoint extends MountedFacts {
   /** The declared path: `/orders/{id}/cancel`. */
   readonly path: string;
@@ -32,7 +32,7 @@ export interface RequestLimiter {
   /** Called when the caller is known, before the permission is checked. Throws the problem that ends the request. */
   identified(request: LimitedRequest): Eventually<LimitFields>;
   /**
-   * Counts the records of a received array except the first one, because the request itself is counted already. Called when the body is
+   * Counts the records of a received array except the first one, because the request itself is counted already. Called after the body was
    * read. Throws the problem that ends the request. Default: an array counts as one request.
    */
   records?(request: LimitedRequest, more: number): Eventually<LimitFields>;

@@ -9,7 +9,7 @@ const collectGarbage = runInNewContext("gc") as () => void;
 
 const key = new Uint8Array(32).fill(1);
 
-test("accepts a cursor only with its own query", () => {
+test("accepts a cursor only with the query that it was made for", () => {
   const cursors = makeCursors([key]);
   const place = { direction: "after", values: [1, "a"] } as const;
   const text = cursors.format(place, "/books all");
@@ -19,7 +19,7 @@ test("accepts a cursor only with its own query", () => {
   assert.throws(() => cursors.require(text, "/books", "/cursor"), { code: "invalid" });
 });
 
-test("keeps the memory small for many different long queries", () => {
+test("does not keep the queries of cursors in memory", () => {
   const cursors = makeCursors([key]);
   const measureHeap = (): number => {
     collectGarbage();

@@ -4,16 +4,16 @@ import { readPageRequest } from "../../resource/query.ts";
 import type { Value } from "../../store/store.ts";
 import { getExchange, invalid, type Context } from "../exchange.ts";
 
-/** A requested part of a list. */
+/** The part of a list to read. */
 export interface PageQuery {
   /** Only rows after this position. Null: from the start. */
   readonly after: readonly Value[] | null;
-  /** True for the reverse order. */
+  /** True to read the rows in reverse order. */
   readonly backwards: boolean;
   readonly limit: number;
 }
 
-/** The list to read, and the position of each of its items. */
+/** Reads a list, and returns the position of each item. */
 export interface Listing<T> {
   read(query: PageQuery): Promise<readonly T[]>;
   placeOf(item: T): readonly Value[];

@@ -360,7 +360,7 @@ test("adds __proto__ as a normal member", async () => {
   assert.equal(result["admin"], undefined);
 });
 
-test("applies operations again, and never changes them", async () => {
+test("does not change operations, so that they can be applied again", async () => {
   const operations = parseJSONPatch([
     { op: "add", path: "/a", value: {} },
     { op: "add", path: "/a/b", value: 1 },

@@ -19,7 +19,7 @@ export async function applyJSONPatch(document: unknown, operations: readonly Ope
   return new Patching(document).apply(operations);
 }
 
-/** The maximum number of values and characters that a patch may add. Otherwise copies of copies could fill the memory. */
+/** The maximum number of values and characters that a patch may add. Without a limit, copies of copies could fill the memory. */
 const MAX_ADDED = 2 ** 20;
 
 /**
@@ -44,7 +44,7 @@ class Patching {
     for (const [index, operation] of operations.entries()) {
       this.#index = index;
       this.#step(operation);
-      // A thousand moves in an array of half a million items take half a second together.
+      // For example, a thousand moves in an array of half a million items take half a second.
       if (this.#work > WORK_OF_A_TURN) await this.#giveWay();
     }
     if (this.#work > WORK_OF_A_TURN / 8) await this.#giveWay();
@@ -147,7 +147,10 @@ class Patching {
     return value;
   }
 
-  /** Returns a copy of a value at this level. Throws `invalid_patch` if it passes the limit of values or levels. */
+  /**
+   * Returns a copy of a value for this level of the document. Throws `invalid_patch` if the patch then adds too much or the result has too
+   * many levels.
+   */
   #copyOf(value: unknown, level: number): unknown {
     this.#room -= typeof value === "string" ? value.length + 1 : 1;
     this.#work += 10;

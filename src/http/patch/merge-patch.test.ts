@@ -65,7 +65,7 @@ test("changes neither the target nor the patch, and gives the same result twice"
   );
 });
 
-test("reaches no prototype with __proto__", () => {
+test("treats __proto__ as a normal member, and does not change a prototype", () => {
   const result = applyMergePatch(
     { a: 1 },
     JSON.parse('{"__proto__":{"admin":true},"constructor":{"prototype":{"admin":true}}}'),

@@ -10,7 +10,7 @@ export type Operation =
 
 const MAX_OPERATIONS = 1000;
 
-/** Reads a JSON Patch. Throws `invalid_patch`. Its detail names the operation, counted from 0. */
+/** Parses a JSON Patch. Throws `invalid_patch` if it is invalid. The detail names the operation, counted from 0. */
 export function parseJSONPatch(value: unknown): Operation[] {
   if (!Array.isArray(value)) throw problem("invalid_patch", { detail: "A JSON Patch is an array of operations." });
   if (value.length > MAX_OPERATIONS)
@@ -57,7 +57,7 @@ function isInside(path: Pointer, from: Pointer): boolean {
   return path.length > from.length && from.every((token, at) => token === path[at]);
 }
 
-/** Returns the problem for an operation that can never be applied. */
+/** Returns the problem for an invalid operation. `what` is the mistake. */
 export function invalidOperation(index: number, what: string): Problem {
   return problem("invalid_patch", { detail: `Operation ${index}: ${what}.` });
 }

@@ -19,7 +19,7 @@ function unescape(token: string): string {
 }
 
 /**
- * Returns the value at a pointer. Returns undefined if there is none. Only own members count, so no name reaches a
+ * Returns the value at a pointer. Returns undefined if there is none. Finds only own members of an object, so a pointer cannot reach a
  * prototype.
  */
 export function findValue(document: unknown, pointer: Pointer): unknown {

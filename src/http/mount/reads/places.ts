@@ -7,7 +7,7 @@ import type { MountInPlace } from "../mount.ts";
 /**
  * Returns the filters, the order and the search terms of a list as JSON text. A cursor is valid only for the same text. The text is an
  * array: a list of the filters, each as JSON in a string, then the order, then each term. It is built without `JSON.stringify` for the
- * names, which need no escaping. That is faster, and every page with a next page needs this text.
+ * names, which need no escaping. This saves time, because every page with a next page needs this text.
  */
 export function formatShape({ filters, sort, search }: Pick<ListRequest, "filters" | "sort" | "search">): string {
   const written = filters.map(formatFilter);

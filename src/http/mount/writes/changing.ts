@@ -194,7 +194,7 @@ async function change(
   const outcome = await commit(mount, exchange, transaction, { kind, action: null, before: row });
   if (outcome.kind === "written") return showChanged(mount, exchange, outcome.rows[0]!);
   if (outcome.kind === "replayed") return replayed(mount, exchange, outcome.rows[0]!);
-  // The service may have updated a `noted` field of the record in the meantime. That is no conflict, so the write is tried again.
+  // The service may have updated a `noted` field of the record in the meantime. This is no conflict, so the write is tried again.
   const isOnlyNoted = outcome.kind === "stale" && mount.noted !== undefined;
   if (isOnlyNoted || isOvertaken(outcome, exchange)) return null;
   throw refusal(outcome, mount, exchange);
