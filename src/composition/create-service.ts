@@ -35,7 +35,8 @@ export interface Service {
   /** Explains the result of the schemes for a request, and the decision of its endpoint's permission. It has no other effect. */
   explain(arrival: Arrival): Promise<WholeExplanation>;
   /**
-   * Reports the current cost of each list that the declarations allow, for an operator. It reads all these lists, one resource after another.
+   * Reports the current cost of each list that the declarations allow, for an operator. It reads all of these
+   * lists, one resource after another.
    */
   explainLists(): AsyncGenerator<readonly ExplainedList[]>;
   readonly store: Store;

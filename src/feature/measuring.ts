@@ -39,8 +39,8 @@ function isSample(value: unknown): boolean {
 }
 
 /**
- * Returns a reader that leaves out invalid metrics and returns the others. It reports each mistake only once, because metrics are read again
- * and again.
+ * Returns a reader that leaves out invalid metrics and returns the others. It reports each mistake once, because metrics are read again and
+ * again.
  */
 export function makeMeasuring(observe: Observer): Measuring {
   const reportedMistakes = new Set<string>();

@@ -98,7 +98,7 @@ test("waits for slow parts", async () => {
   assert.equal(await ask([b, slow], "s1"), "user-4");
 });
 
-test("asks a part only for credentials in its own places", async () => {
+test("passes a part only the credentials from its own carriers", async () => {
   const elsewhere = part({ carriers: [{ in: "header", name: "X-Badge" }], authenticate: () => whose(9) });
 
   assert.equal(await ask([a, elsewhere], "b1"), "invalid_token: Nobody has this badge.");
@@ -110,7 +110,7 @@ test("treats a missing verdict of a part as a fault, and denies access", async (
   await assert.rejects(ask([broken, b], "b1"), /The scheme badge gave no verdict/);
 });
 
-test("leaves a single scheme unchanged, and keeps one that is not shared separate", () => {
+test("does not join a single scheme, or a scheme that is not shared", () => {
   assert.deepEqual(joinSchemes([a]), [a]);
   assert.throws(
     () => makeChain({ schemes: [a, { ...b, shared: false }], throttle: calmGuessing, observe: null }),
@@ -118,7 +118,7 @@ test("leaves a single scheme unchanged, and keeps one that is not shared separat
   );
 });
 
-test("has every part's codes, one challenge and each place once", () => {
+test("joins the rejection codes of all parts, and has one challenge and each carrier once", () => {
   const [whole] = joinSchemes([m, a]);
 
   assert.deepEqual(whole!.carriers, carriers);

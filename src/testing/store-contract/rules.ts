@@ -42,25 +42,28 @@ function promiseUniqueValues(promises: Promises): void {
     assert.deepEqual(await matching(store, null), ["Ada", "Eve"]);
   });
 
-  promises("accepts a value of the same row, and a value that is free again", async (store) => {
-    await inserted(store, people, { name: "Ada", email: "ada@example.com", badge: "1" });
+  promises(
+    "accepts the present unique value of a row, and one that another change of the transaction has freed",
+    async (store) => {
+      await inserted(store, people, { name: "Ada", email: "ada@example.com", badge: "1" });
 
-    await written(store, {
-      kind: "update",
-      collection: people,
-      key: 1,
-      values: { email: "ADA@example.com", badge: "1" },
-    });
-    await written(
-      store,
-      { kind: "delete", collection: people, key: 1 },
-      insert(people, { name: "Eve", email: "ada@EXAMPLE.com", badge: "1" }),
-    );
+      await written(store, {
+        kind: "update",
+        collection: people,
+        key: 1,
+        values: { email: "ADA@example.com", badge: "1" },
+      });
+      await written(
+        store,
+        { kind: "delete", collection: people, key: 1 },
+        insert(people, { name: "Eve", email: "ada@EXAMPLE.com", badge: "1" }),
+      );
 
-    assert.deepEqual(await matching(store, where("email", "eq", "Ada@Example.com")), ["Eve"]);
-  });
+      assert.deepEqual(await matching(store, where("email", "eq", "Ada@Example.com")), ["Eve"]);
+    },
+  );
 
-  promises("accepts many rows without a unique value", async (store) => {
+  promises("accepts many rows with null in a unique column", async (store) => {
     await written(
       store,
       insert(people, { name: "a", email: null, badge: null }),
@@ -71,7 +74,7 @@ function promiseUniqueValues(promises: Promises): void {
     assert.equal(await store.count(people, null), 3);
   });
 
-  promises("gives a value to one of several concurrent writes", async (store) => {
+  promises("gives a unique value to only one of several concurrent writes", async (store) => {
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, at) =>
         write(store, insert(people, { name: `n${at}`, email: at % 2 === 0 ? "ONE@x" : "one@X" })),
@@ -103,7 +106,7 @@ function promiseReferences(promises: Promises): void {
     await written(store, insert(treatments, { pet_id: null }));
   });
 
-  promises("deletes cascading rows with their row", async (store) => {
+  promises("deletes the rows that refer to a deleted row with cascade", async (store) => {
     await written(
       store,
       insert(people, { name: "Ada" }),
@@ -120,7 +123,7 @@ function promiseReferences(promises: Promises): void {
     assert.equal(await store.count(pets, null), 0);
   });
 
-  promises("keeps a row that others refer to, on every path of the deletion", async (store) => {
+  promises("refuses to delete a row that others refer to, directly, by a condition or by a cascade", async (store) => {
     await written(
       store,
       insert(people, { name: "Ada" }),

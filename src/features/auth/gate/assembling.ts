@@ -18,14 +18,14 @@ import { makeRecoveryCodes } from "./recovery.ts";
 import { gateMistakes } from "./start-checks.ts";
 import { factorTriesCollection, makeFactorTries } from "./tries.ts";
 
-/** The tables of the gate. */
+/** The tables of the gate, the code that completes every login. */
 export const gateCollections: readonly Collection[] = [
   pendingLoginsCollection,
   factorsCollection,
   factorTriesCollection,
 ];
 
-/** Options of the gate, which come from the accounts. */
+/** Options of the gate. The feature `accounts` passes them. */
 export interface GateOptions {
   readonly host: Host;
   readonly accounts: Accounts;
@@ -34,12 +34,12 @@ export interface GateOptions {
   readonly revocations: Revocations;
   readonly notify: Notify;
   readonly rule: SecondFactorRule;
-  /** Name of the cookie of a waiting login. */
+  /** Name of the cookie of a login that waits for a second factor. */
   readonly cookie: string;
   requireAccount(context: Context): Promise<Account>;
   requireFreshLogin(context: Context, password: string | undefined): Promise<void>;
   challenge(call: Call): string;
-  /** Returns true if another party decides who logs in. Called after every feature is set up. */
+  /** Returns true if another party, such as an issuer, can log users in. Called after every feature is set up. */
   takesOutsideLogins(): boolean;
 }
 
@@ -49,7 +49,7 @@ export interface AssembledGate {
   readonly parts: FactorEndpointsParts;
   /** Returns the endpoints. Called after every feature is set up. Returns none if no kind of factor is registered. */
   endpoints(): readonly Endpoint[];
-  /** Returns the reasons why the rule about second factors cannot hold. Called after every feature is set up. */
+  /** Returns the reasons why the service cannot enforce its rule about second factors. Called after every feature is set up. */
   mistakes(all: Assembled): readonly string[];
   upkeep(now: number): readonly Change[];
 }

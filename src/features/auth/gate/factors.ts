@@ -2,7 +2,7 @@ import type { Change, Collection, JSONValue, Row, Store } from "../../../store/s
 import { equals, ofUser, timeText } from "../conditions.ts";
 import type { StoredFactor } from "./contract.ts";
 
-/** Second factors and passkeys of every kind. A factor counts after it is active. */
+/** Second factors and passkeys of every kind. Only an active factor can be used. */
 export const factorsCollection: Collection = {
   name: "factors",
   key: "integer",
@@ -11,7 +11,7 @@ export const factorsCollection: Collection = {
     { name: "kind", type: "text" },
     { name: "label", type: "text" },
     { name: "active", type: "boolean" },
-    /** The data that its kind of factor stores. Secrets in it are encrypted under the server's secret. */
+    /** The data of the factor, in the form of its kind. Secrets in it are encrypted under the server's secret. */
     { name: "data", type: "json" },
     /** A name that identifies a factor without its user: the id of a passkey. */
     { name: "handle", type: "text", nullable: true, unique: true },
@@ -29,7 +29,7 @@ export const MOST_FACTORS = 20;
 /** The lifetime of an unconfirmed factor, in milliseconds. */
 const UNCONFIRMED_MS = 3_600_000;
 
-/** The kind of the row with the recovery codes of an account. It is not a factor by itself. */
+/** The kind of the row with the recovery codes of an account. The row alone does not count as a second factor. */
 export const RECOVERY = "recovery";
 
 /** The factors of a store. */
@@ -41,7 +41,7 @@ export interface Factors {
   /** Returns the active factor with this handle, of any account. Returns null if there is none. */
   findByHandle(handle: string): Promise<StoredFactor | null>;
   insert(factor: NewFactor, now: number): Change;
-  /** Stores the data of an accepted answer. The transaction is stale if the factor has changed since it was read. */
+  /** Returns the change that stores the data of an accepted answer. The outcome is stale if the factor has changed since it was read. */
   use(factor: StoredFactor, data: JSONValue, now: number): Change;
   activate(factor: StoredFactor, data: JSONValue, handle: string | null, now: number): Change;
   delete(factor: StoredFactor): Change;

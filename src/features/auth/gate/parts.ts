@@ -14,7 +14,7 @@ import type { RecoveryCodes } from "./recovery.ts";
 import type { FactorTries } from "./tries.ts";
 import type { OutsideLogin } from "./ways.ts";
 
-/** The parts of the endpoints of the gate. */
+/** The dependencies of the login endpoints. The gate is the code that completes every login. */
 export interface GateEndpointsParts {
   readonly store: Store;
   readonly accounts: Accounts;
@@ -25,21 +25,21 @@ export interface GateEndpointsParts {
   readonly pending: PendingLogins;
   readonly factors: Factors;
   readonly tries: FactorTries;
-  /** Null if the service has no secret. In that case no factor can be added. */
+  /** Makes and checks recovery codes. Null if no kind of factor is registered. */
   readonly recovery: RecoveryCodes | null;
   /** The name of the cookie of a waiting login. */
   readonly cookie: string;
   /** Returns the changes that send a notice. */
   notify(notice: Notice, account: Account, now: number): readonly Change[];
-  /** The rows by which another party vouches for accounts: a proxy, an outside issuer or an identity provider. */
+  /** The tables with external identities of accounts: at a proxy, an outside issuer or an identity provider. */
   readonly outsideLogins: OutsideLogin[];
   /** Returns the challenge of a 401 for this call. */
   challenge(call: Call): string;
 }
 
 /**
- * Returns the subject under which wrong codes of an account are counted. An address from which the account logged in
- * before has a separate subject.
+ * Returns the key under which wrong codes of an account are counted. An address from which the account logged in before
+ * has a separate key, so that wrong codes from other addresses do not block it.
  */
 async function findSubject({ throttle }: GateEndpointsParts, call: Call, account: Account): Promise<string> {
   const isKnown = await throttle.isKnown(call, account.username);
@@ -47,8 +47,8 @@ async function findSubject({ throttle }: GateEndpointsParts, call: Call, account
 }
 
 /**
- * Checks an answer of a factor, and counts it before. Returns null if it is wrong. Ends the request with 429 if there
- * were too many wrong ones. The tenth wrong one in an hour sends a notice.
+ * Checks the answer of a factor. Counts it before the check, and takes a right answer back. Returns null if the answer
+ * is wrong. Ends the request with 429 after too many wrong answers. The tenth wrong answer in an hour sends a notice.
  */
 export async function tryAnswer(
   parts: GateEndpointsParts,

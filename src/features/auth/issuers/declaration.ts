@@ -32,10 +32,10 @@ export interface IssuerDeclaration extends IssuerTLSFiles {
   readonly level?: VouchedLevel;
 }
 
-/** The level for which another party vouches: always, or with one of these values of the claim `acr`. */
+/** The level that another party confirms: the same for all its tokens, or level 2 for tokens with one of these values of `acr`. */
 export type VouchedLevel = 1 | 2 | { readonly acr: readonly string[] };
 
-/** Returns true if another party vouches for level 2 with this claim `acr`. */
+/** Returns true if a token with this claim `acr` has level 2. */
 export function vouchesForLevel2(level: VouchedLevel | undefined, acr: unknown): boolean {
   if (typeof level === "object") return typeof acr === "string" && level.acr.includes(acr);
   return level === 2;

@@ -41,7 +41,7 @@ export async function fetchKeySet(
 async function ask(url: string, fetch: FetchKeys, signal: AbortSignal): Promise<Response> {
   const headers = { accept: "application/jwk-set+json, application/json" };
   const response = await fetch(url, { redirect: "manual", signal, headers });
-  // Refuses a redirect too: keys come only from the address that the operator declared, never from one in a response.
+  // Refuses a redirect too. Keys may come only from the address that the operator declared, not from an address in a response.
   if (response.status !== 200) throw new KeySetFault(`it answered with status ${response.status}`);
   return response;
 }

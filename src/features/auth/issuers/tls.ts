@@ -7,9 +7,9 @@ import type { FetchKeys } from "./fetch.ts";
 
 /** PEM files for the connection to an issuer: the authorities to trust, and the client certificate. */
 export interface IssuerTLSFiles {
-  /** The authorities that may sign its certificate, instead of the public ones. */
+  /** The authorities that may sign the issuer's certificate. They replace the public ones. */
   readonly ca?: string;
-  /** The client certificate that it asks for, followed by its chain. */
+  /** The client certificate that the issuer asks for, followed by its chain. */
   readonly cert?: string;
   /** The private key of that certificate. */
   readonly key?: string;
@@ -39,8 +39,8 @@ export function findTLSProblems(files: Readonly<Record<string, unknown>>): Issue
 }
 
 /**
- * Makes a network that trusts these authorities and presents this certificate. Reads the files again for each request, because certificates
- * are renewed.
+ * Returns a network function that trusts these authorities and presents this certificate. Reads the files again for each request, because
+ * certificates are renewed.
  */
 export function fetchOver(files: IssuerTLSFiles): FetchKeys {
   return async (url, { signal, headers }) => {
@@ -53,7 +53,7 @@ export function fetchOver(files: IssuerTLSFiles): FetchKeys {
         answer.on("error", () => undefined).destroy();
         resolve(Object.defineProperty(Response.error(), "status", { value: statusCode }));
       });
-      // Stays registered for the life of the request. An error after the response has started is reported by its body.
+      // The listener stays until the request ends. If an error occurs after the response has started, the body reports it.
       clientRequest.on("error", reject).end();
     });
   };
@@ -98,7 +98,7 @@ function readCertificates(text: string): void {
   for (const each of found) requireCertificate(each);
 }
 
-/** Skips Windows, which has no such modes. Node invents some there. */
+/** Returns the mistake if other users of the machine may read the file. Skips Windows, whose files have no such modes. */
 function openToOthers(file: string): IssuerTLSProblems {
   const mode = (statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o777;
   if ((mode & 0o077) === 0 || process.platform === "win32") return {};

@@ -60,9 +60,9 @@ const broken: [what: string, told: RegExp, answer: RequestListener][] = [
   ["answers nothing", /not a list/, (_, response) => void response.end()],
   ["never answers", /longer than 100 ms/, () => undefined],
   ["never ends", /longer than 100 ms/, (_, response) => void response.write(`${padding[0]}\r\n`)],
-  ["resets", /./, (request) => void request.socket.destroy()],
+  ["resets the connection", /./, (request) => void request.socket.destroy()],
   [
-    "floods",
+    "sends data without end",
     /longer than/,
     (_, response) => {
       const more = (): void => {
