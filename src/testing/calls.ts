@@ -11,7 +11,7 @@ export interface CallSketch {
   readonly path?: string;
   /** The header fields, in the order and spelling in which they arrive. A name may occur twice. */
   readonly headers?: Readonly<Record<string, string>> | readonly (readonly [name: string, value: string])[];
-  /** The address of the other end. Default: `127.0.0.1`. */
+  /** The address of the other end of the connection. Default: `127.0.0.1`. */
   readonly peer?: string;
   readonly encrypted?: boolean;
   /** The arrival time, in milliseconds since the epoch. */

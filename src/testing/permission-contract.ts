@@ -17,7 +17,7 @@ import type { Resource } from "../resource/resource.ts";
 
 /** A question to a permission, with the required answer. */
 export interface PermissionExample {
-  /** The caller. Null: unknown. */
+  /** The caller. Null for an unknown caller. */
   readonly who: Identity | null;
   readonly action: Action;
   /** The parameters of the path. Default: `{ id: 1 }`. */
@@ -28,11 +28,11 @@ export interface PermissionExample {
 /** A permission, and its required behavior. */
 export interface PermissionSubject {
   readonly permission: Permission<string>;
-  /** The resource that it is mounted with, if it narrows to rows. */
+  /** The resource that the permission is mounted with. Required if it allows only some rows. */
   readonly resource?: Resource;
-  /** True if unknown callers may be allowed. Default: never. */
+  /** True if the permission may allow unknown callers. Default: false. */
   readonly admitsUnknown?: boolean;
-  /** At least one that allows and one that does not, to prove that it does both. */
+  /** The examples. At least one must be allowed, and at least one must not. */
   readonly examples: readonly PermissionExample[];
 }
 
@@ -43,7 +43,7 @@ export interface PermissionCheck {
   run(make: () => PermissionSubject): void;
 }
 
-/** Runs all promises of a permission as tests of node:test. `make` makes a new permission for each of them. */
+/** Runs all promises of a permission as tests of node:test. `make` makes a new permission for each promise. */
 export function certifyPermission(name: string, make: () => PermissionSubject): void {
   requireArguments("certifyPermission", arguments, { name: text, make: aFunction });
   for (const check of permissionChecks) test(`${name}: ${check.name}`, () => check.run(make));
@@ -137,7 +137,7 @@ const callers: readonly (Identity | null)[] = [
 ];
 const paths: readonly PermissionRequest["params"][] = [{}, { id: 1 }, { id: 2 }, { id: Number.MAX_SAFE_INTEGER }];
 
-/** Returns questions for all callers, with every action, at every path, and those of the examples. Each is a copy. */
+/** Returns a question for each combination of caller, action and path, and the questions of the examples. Each question is a copy. */
 function questionsTo({ examples }: PermissionSubject): readonly PermissionRequest[] {
   const exampleQuestions = examples.map(({ who, action, params = { id: 1 } }) => ({
     identity: who,

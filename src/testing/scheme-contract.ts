@@ -9,7 +9,7 @@ import { verdictChecks } from "./scheme-contract/verdicts.ts";
 /** All promises of a scheme. */
 export const schemeChecks: readonly SchemeCheck[] = [...verdictChecks, ...discretionChecks];
 
-/** Runs all promises of a scheme as tests of node:test. `make` makes a new scheme for each of them. */
+/** Runs all promises of a scheme as tests of node:test. `make` makes a new scheme for each promise. */
 export function certifyScheme(name: string, make: MakeSubject): void {
   requireArguments("certifyScheme", arguments, { name: text, make: aFunction });
   for (const check of schemeChecks) test(`${name}: ${check.name}`, () => check.run(make));

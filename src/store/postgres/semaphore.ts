@@ -1,4 +1,4 @@
-/** Runs work when a permit is free. All work waits in one queue. */
+/** Runs work when a permit is free. Until then, the work waits in a queue. */
 export type Semaphore = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Creates a semaphore with this number of permits, at least one. */
@@ -7,7 +7,7 @@ export function semaphore(permits: number): Semaphore {
   const waiting: (() => void)[] = [];
   let running = 0;
 
-  /** Gives the permit to the first in the queue. */
+  /** Passes the permit to the first waiting work, or frees it if none is waiting. */
   function leave(): void {
     const next = waiting.shift();
     if (next === undefined) running--;

@@ -6,7 +6,7 @@ import { fitReferences, fitTable, rememberDeclaration } from "./schema/migration
 import type { SchemaDialect } from "./schema/schema.ts";
 import { playAsync, type Rows, type Script, type ScriptStep } from "./schema/script.ts";
 
-/** Functions that keep or discard a filled store, and convert its errors. */
+/** The functions that keep or discard a filled store, and that convert its errors. */
 export interface Filling extends Pick<StoreTarget, "keep" | "close"> {
   convertError(error: unknown): unknown;
 }
@@ -48,7 +48,7 @@ function* create(schema: SchemaDialect, collections: readonly Collection[]): Scr
   yield* schema.makeOwnTables();
   yield* makeJournal(schema);
   const problems: string[] = [];
-  // References are added last, because rows may refer to later rows.
+  // References are added only after all rows, because a row may refer to a row that is copied later.
   for (const collection of collections) problems.push(...(yield* fitTable(schema, collection, null)));
   if (problems.length > 0) throw new MigrationNeeded(problems);
 }

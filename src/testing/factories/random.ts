@@ -31,7 +31,9 @@ function digest(text: string): number {
 
 let ofProcess: string | null = null;
 
-/** Returns the seed of this process: that of `TEST_SEED`, or a random one. If the process fails, it prints how to repeat the values. */
+/**
+ * Returns the seed of this process: the value of `TEST_SEED`, or a random text. If the process fails, prints how to repeat the same values.
+ */
 export function processSeed(): string {
   if (ofProcess !== null) return ofProcess;
   const presetSeed = process.env["TEST_SEED"] ?? "";

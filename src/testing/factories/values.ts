@@ -2,8 +2,8 @@ import { isObject } from "../../core/checking/members.ts";
 import type { Field } from "../../resource/kinds/field.ts";
 import type { Random } from "./random.ts";
 
-// Values are generated from the JSON Schema of a kind, so custom kinds work too. Only the kind can say whether a value is valid, so the
-// calling code asks it and tries again.
+// Values are generated from the JSON Schema of a kind, so custom kinds work too. The kind may still refuse a value. The calling code then
+// generates another one.
 
 type KindSchema = Readonly<Record<string, unknown>>;
 
@@ -77,7 +77,7 @@ function drawNumber(
     maximum,
     numberOr(exclusiveMaximum, least + 2000) - (exclusiveMaximum === undefined ? 0 : 1 / parts),
   );
-  // The limits are chosen more often, because most mistakes are there.
+  // Chooses the limits more often than other values, because most bugs are there.
   const at = random.next();
   if (at < 0.05) return least;
   if (at < 0.1) return most;
@@ -158,7 +158,7 @@ function drawInstant(random: Random): string {
   return new Date(random.whole(from, to)).toISOString();
 }
 
-/** Returns an amount within the field's own limits, which its schema does not have. */
+/** Returns a decimal within the limits of the field. The schema does not contain these limits. */
 function drawDecimal(options: object, random: Random): string {
   const {
     scale,

@@ -25,14 +25,14 @@ export interface Bench {
   readonly subject: SchemeSubject;
   readonly clock: { now: number };
   readonly observed: readonly Observation[];
-  /** Sends a request with these parts. */
+  /** Sends a request with these parts. Default path: the one that requires a known caller. */
   ask(sent: CredentialParts, path?: string): Promise<BenchAnswer>;
   /** Sends a request with a credential. Default: in the first carrier. */
   present(
     credential: string,
     options?: { readonly carrier?: Carrier; readonly path?: string; readonly body?: string },
   ): Promise<BenchAnswer>;
-  /** Passes a credential to the scheme directly. */
+  /** Passes a credential to the scheme directly, without a service. */
   judge(credential: string, options?: { readonly carrier?: Carrier; readonly call?: Call }): Promise<Verdict>;
   /** Returns a call for the scheme that records which header fields are read. */
   watchedCall(read: Set<string>): Call;
@@ -52,9 +52,9 @@ export interface BenchAnswer {
   readonly text: string;
 }
 
-/** The path that requires a known caller. */
+/** The path that only known callers may read. */
 export const CLOSED = "/certified";
-/** The path that is open to all callers. */
+/** The path that all callers may read. */
 export const OPEN = "/open";
 
 /** Declares a check. It gets a new bench each time. */
@@ -138,7 +138,7 @@ async function atBench(make: MakeSubject, keep: (bench: Bench) => Promise<void>)
   }
 }
 
-/** Returns a store whose parts can be opened one after another by different code. */
+/** Returns a store that can be opened several times, each time with more collections. */
 function growingStore(): Store {
   const store = sqliteStore({ path: ":memory:" });
   const opened = new Map<string, Collection>();
@@ -192,7 +192,7 @@ export function carried(carrier: Carrier, credential: string): CredentialParts {
   }
 }
 
-/** Percent-encodes a credential. Invalid Unicode is written unchanged, because it also arrives this way. */
+/** Percent-encodes a credential. Invalid Unicode stays unchanged, because clients can send it unchanged too. */
 function encoded(credential: string): string {
   return credential.isWellFormed() ? encodeURIComponent(credential) : "%ed%a0%80";
 }

@@ -4,7 +4,7 @@ import type { Rejection } from "../../access/scheme/scheme.ts";
 import { createCheck, listHeaderFields, OPEN, type BenchAnswer, type Bench, type SchemeCheck } from "./bench.ts";
 import { assertAccepted, assertRefused } from "./verdicts.ts";
 
-/** The promises about what is shown and what is kept secret. */
+/** The promises about secrets: which parts of a credential and of an account a service may show. */
 export const discretionChecks: readonly SchemeCheck[] = [
   createCheck("offers a challenge that clients can parse, with the name of an accepted scheme", async (bench) => {
     const { scheme } = bench.subject;
@@ -97,7 +97,7 @@ export const discretionChecks: readonly SchemeCheck[] = [
     if (unknown === undefined) return;
     const rounds: string[] = [];
     const longer = new Set<string>();
-    // A busy machine may disturb one round, but not three in the same way.
+    // Measures up to three times, because a busy machine may disturb one measurement.
     for (let round = 0; round < 3; round++) {
       const [unknownMs, wrongMs] = await leastTimes(bench, [unknown, wrong]);
       const isSame =
@@ -121,7 +121,7 @@ export const discretionChecks: readonly SchemeCheck[] = [
       later.push(await cpuMs(async () => void (answer = await bench.present(wrong))));
       assertThrottled(answer!, countsGuesses);
     }
-    // Work of 5 ms is a computation. Without it, a response takes a small part of that.
+    // A CPU time of 5 ms or more shows that a hash was computed. A response without a hash takes much less.
     const isIdle = median(before) < 5 || median(later) < median(before) / 2;
     assert.ok(!countsGuesses || isIdle, "a throttled request causes no work");
   }),
@@ -140,7 +140,7 @@ const challengeForm = new RegExp(
   `^${name}(?: +(?:[A-Za-z0-9._~+/-]+=*|${parameter}(?:[ \\t]*,[ \\t]*${parameter})*))?$`,
 );
 
-/** Returns true if the text can be searched for. A malformed credential of a few letters is part of many words. */
+/** Returns true if a text is long enough to search for it. A short malformed credential may be a part of ordinary words. */
 function isSecret({ length }: string): boolean {
   return length >= 8;
 }
@@ -186,7 +186,7 @@ async function leastTimes(bench: Bench, credentials: readonly string[]): Promise
   const times = credentials.map((): number[] => []);
   for (let round = 0; round < 7; round++) {
     for (const [at, credential] of credentials.entries()) {
-      // Later than every window in which guesses count.
+      // Moves the clock past every window in which wrong credentials are counted.
       bench.clock.now += 120_000;
       const start = performance.now();
       await bench.judge(credential);

@@ -14,7 +14,7 @@ export interface SchemeTools {
   readonly now: number;
 }
 
-/** A scheme with credentials to test it. They are written in the form that the carrier has. */
+/** A scheme with credentials to test it. The credentials are written as they occur in the carrier. */
 export interface SchemeSubject {
   readonly scheme: Scheme;
   /** A credential that is accepted. */

@@ -17,7 +17,7 @@ export interface TestUser {
   readonly role: string;
 }
 
-/** The properties of a test user. Missing ones are generated. The user has no password. */
+/** The properties of a test user. Missing properties are generated. The user has no password. */
 export type UserSketch = Partial<Pick<NewUser, "name" | "email" | "username" | "role" | "active">>;
 
 /** The caller's identity in a service without accounts. An id is enough. */
@@ -32,13 +32,13 @@ const HEADER = "X-Test-Caller";
 /** Logs in the callers that a test names. */
 export interface Callers {
   readonly scheme: Scheme;
-  /** Returns the header fields of the caller from now on. */
+  /** Returns the header fields that a caller sends after the login. */
   login(who: TestUser | IdentitySketch, credential: CredentialSketch): AskedHeaders;
 }
 
 /**
- * Makes the scheme of tests. Its credentials are generated for the process, so no other program has one. If the service has accounts, they
- * are read at each request: a promoted user is an administrator, and a deactivated user is refused.
+ * Makes the scheme for tests. Its credentials are random for each process, so no other program knows one. If the service has accounts, the
+ * scheme reads the account at each request. So a change of the role applies at once, and a deactivated user is refused.
  */
 export function makeCallers(people: () => People | null, now: () => number): Callers {
   const verdicts = new Map<string, () => Eventually<Verdict>>();

@@ -6,7 +6,7 @@ import { events, insert, inserted, library, written, type Promises } from "./lib
 /** The time in which a feed must show a row, in milliseconds. */
 const patienceMs = 5000;
 
-/** Promises about following a collection. */
+/** Promises about feeds, which show new rows of a collection to a listener. */
 export function promiseFeeds(promises: Promises): void {
   promises("starts a feed with the existing rows, in order", async (store) => {
     await written(store, ...Array.from({ length: 2500 }, (_, at) => insert(events, { what: `e${at}` })));
@@ -102,7 +102,7 @@ async function until(feed: Feed, done: () => boolean): Promise<void> {
     try {
       feed.catchUp();
     } catch {
-      // A listener may fail, and is called again.
+      // A listener that throws is called again with the same row.
     }
     if (done()) return;
     assert.ok(performance.now() - start < patienceMs, "the feed has not shown the row");

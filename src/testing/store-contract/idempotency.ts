@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Idempotency, Outcome, Transaction } from "../../store/store.ts";
 import { insert, inserted, people, visits, written, type Promises } from "./library.ts";
 
-/** Promises about writes that can be repeated. */
+/** Promises about idempotency keys: a repeated write gets the stored outcome. */
 export function promiseIdempotency(promises: Promises): void {
   promiseRepeats(promises);
   promiseKept(promises);
@@ -156,7 +156,7 @@ function promiseKept(promises: Promises): void {
   });
 }
 
-/** Returns the expected replay: the kept values of the first row, and nothing of the others. */
+/** Returns the expected replay: the stored values of the first row, and no other row. */
 function buildReplay(first: Outcome): Outcome {
   assert.ok(first.kind === "written");
   const { revision, record } = first.rows[0]!;

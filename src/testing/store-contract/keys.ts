@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Store } from "../../store/store.ts";
 import { readId, insert, inserted, people, visits, write, written, type Promises } from "./library.ts";
 
-/** Promises about integer keys: none is ever assigned twice. */
+/** Promises about integer keys: the store assigns none of them twice. */
 export function promiseKeys(promises: Promises): void {
   promiseHandedOut(promises);
   promiseAtOnce(promises);

@@ -20,7 +20,7 @@ export interface Place {
   dispose(): Promise<void>;
 }
 
-/** Declares one promise and its test. The store is open with the `library`. */
+/** Declares one promise and its test. The test gets an open store with the collections of `library`. */
 export type Promises = (title: string, keep: (store: Store, place: Place) => Promise<void>) => void;
 
 /** A column of every type, most of them nullable. */
@@ -40,7 +40,7 @@ export const people: Collection = {
   indexes: [["name"], ["age", "name"]],
 };
 
-/** Deleted with its person. */
+/** A pet is deleted with its person. */
 export const pets: Collection = {
   name: "pets",
   key: "integer",
@@ -50,7 +50,7 @@ export const pets: Collection = {
   ],
 };
 
-/** Prevents the deletion of its pet. */
+/** A treatment prevents the deletion of its pet. */
 export const treatments: Collection = {
   name: "treatments",
   key: "integer",
@@ -59,7 +59,7 @@ export const treatments: Collection = {
   ],
 };
 
-/** Text keys, and a counter. */
+/** A collection with text keys and a counter. */
 export const visits: Collection = {
   name: "visits",
   key: "text",
@@ -69,14 +69,14 @@ export const visits: Collection = {
   ],
 };
 
-/** Rows are only inserted. */
+/** A collection whose rows are only inserted. */
 export const events: Collection = {
   name: "events",
   key: "integer",
   columns: [{ name: "what", type: "text" }],
 };
 
-/** The pets that people keep: a relation. */
+/** The relation between people and the pets that they keep. */
 export const keepers: Collection = {
   name: "keepers",
   key: "integer",
@@ -147,7 +147,7 @@ export async function matching(
   return rows.map(({ record }) => record[column]!);
 }
 
-/** Returns the present record of a row. Returns null if it does not exist. */
+/** Returns the current record of a row. Returns null if there is no such row. */
 export async function findRecord(store: Store, collection: Collection, key: Key): Promise<StoredRecord | null> {
   return (await store.find(collection, key))?.record ?? null;
 }

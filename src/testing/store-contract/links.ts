@@ -15,7 +15,7 @@ import {
   type Promises,
 } from "./library.ts";
 
-/** Promises about rows of relations, which one change writes for all ids of a record, and about partial rows. */
+/** Promises about relations, whose rows one change writes for all ids of a record, and about partial rows. */
 export function promiseLinks(promises: Promises): void {
   promiseWrittenLinks(promises);
   promiseRefusedLinks(promises);

@@ -18,7 +18,7 @@ const books: Collection = {
 
 const labels: Collection = { name: "labels", key: "text", columns: [{ name: "says", type: "text", searched: true }] };
 
-/** The collection before it was searchable. */
+/** The collection with the declaration from before it was searchable. */
 const unsearched: Collection = {
   ...books,
   columns: books.columns.map((column) => {
@@ -180,7 +180,7 @@ async function open(store: Store): Promise<void> {
   await store.open([shelves, books, labels]);
 }
 
-/** Returns the ids of rows with a word. Checks that the index and a scan of all rows find the same rows. */
+/** Returns the ids of rows with a word. Throws if the index and a scan of all rows find different rows. */
 async function found(store: Store, collection: Collection, word: string): Promise<unknown[]> {
   const byIndex = await loadIds(store, collection, { word, few: true });
   assert.deepEqual(await loadIds(store, collection, { word }), byIndex);
@@ -193,7 +193,7 @@ async function loadIds(store: Store, collection: Collection, where: Where): Prom
   return rows.map(({ record }) => record["id"]);
 }
 
-/** Waits until the index is complete. */
+/** Waits until the index is complete, and returns the ids of rows with a word. */
 async function settled(store: Store, word: string): Promise<unknown[]> {
   await soon(async () => assert.notEqual(await store.countWords!(books, [word], 1), null));
   return found(store, books, word);

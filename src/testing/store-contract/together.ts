@@ -92,7 +92,7 @@ export function promiseTogether(promises: Promises): void {
   });
 }
 
-/** Promises about as many new rows in one transaction as an array of records may have. */
+/** Promises about many new rows in one transaction: as many as an array of records may have. */
 function promiseArrays(promises: Promises): void {
   promises("returns many new rows in their order, with the changes that refer to them", async (store) => {
     const count = 250;

@@ -1,8 +1,7 @@
 import type { Pool } from "pg";
 
 /**
- * Ends a pool when no request waits for a connection. A pool that ends earlier would leave the waiting requests without
- * an answer.
+ * Ends a connection pool as soon as no request waits for a connection. If the pool ended earlier, the waiting requests would get no answer.
  */
 export function endBehind(pool: Pool): void {
   const look = (): void => {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** The longest wait for the server to close a connection, in milliseconds. */
+/** The longest wait until the server closes a connection, in milliseconds. */
 const goodbyeMs = 1000;
 
 /** The sockets of a store. */
@@ -10,8 +10,8 @@ export interface Sockets {
   /** Creates the socket of a new connection. */
   make(): Socket;
   /**
-   * Resolves when all sockets are closed. Cuts off the sockets of a server that hangs, because they would keep the
-   * process alive.
+   * Resolves when all sockets are closed. Destroys sockets that the server does not close in time, because they would keep the process
+   * alive.
    */
   closed(): Promise<void>;
 }

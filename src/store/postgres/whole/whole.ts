@@ -11,13 +11,13 @@ import { createSession, type Session } from "../network/session.ts";
 export interface Whole {
   readonly session: Session;
   readonly address: PostgresAddress;
-  /** Returns the error that the caller sees. */
+  /** Converts an error of PostgreSQL into the error that the caller gets. */
   convertError(error: unknown): unknown;
   /** Closes the connection. Uncommitted changes are rolled back. */
   close(): Promise<void>;
 }
 
-/** Connects without a time limit. */
+/** Connects to the database. The session has no time limit for queries. */
 export async function connectWhole(url: Secret): Promise<Whole> {
   const address = readAddress(url);
   const convertError = (error: unknown): unknown => {
@@ -43,7 +43,7 @@ export async function connectWhole(url: Secret): Promise<Whole> {
   }
 }
 
-/** Does work over such a connection, and closes it. */
+/** Runs work over a `Whole` connection, and closes the connection. */
 export async function useWhole<T>(url: Secret, work: (whole: Whole) => Promise<T>): Promise<T> {
   const whole = await connectWhole(url);
   try {
