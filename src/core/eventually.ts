@@ -1,7 +1,7 @@
-/** A value that is available now or later. A value that is available now needs no trip through the task queue. */
+/** A value that is available now or later. Code that uses a value that is available now continues synchronously, which is faster. */
 export type Eventually<T> = T | Promise<T>;
 
-/** Calls `next` when the value is available: immediately if it already is. */
+/** Calls `next` with the value: synchronously if the value is available, otherwise when its promise resolves. */
 export function after<T, U>(value: Eventually<T>, next: (value: T) => Eventually<U>): Eventually<U> {
   return value instanceof Promise ? value.then(next) : next(value);
 }

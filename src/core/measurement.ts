@@ -1,11 +1,11 @@
-/** Samples with one name: a metric family in Prometheus. It is plain data, so a process can send it to another. */
+/** The samples of one metric, called a metric family in Prometheus. It is plain data, so a process can send it to another process. */
 export interface MetricFamily {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "gauge" | "histogram";
   /** The way to combine the gauges of several processes. Default: the sum, as for counters and histograms. */
   readonly together?: "max";
-  /** The values by name and labels, in written form. */
+  /** The values by their series: the name with its labels as text. */
   readonly samples: readonly Sample[];
 }
 
@@ -13,7 +13,10 @@ export type Sample = readonly [series: string, value: number];
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** Returns a name with labels. The caller decides the order of the labels: the same series must give the same text. */
+/**
+ * Returns a name with labels as text. The same series must always give the same text, so the calling code must always give the labels in
+ * the same order.
+ */
 export function seriesOf(name: string, labels: Labels = {}): string {
   const pairs = Object.entries(labels).map(([label, value]) => `${label}="${escapeLabel(value)}"`);
   return pairs.length === 0 ? name : `${name}{${pairs.join(",")}}`;

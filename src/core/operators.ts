@@ -1,4 +1,4 @@
-/** All operators that compare a field, or its column, with a value. */
+/** All operators of filters and conditions. Each compares a column with a value. */
 export const everyOperator = [
   "eq",
   "ne",
@@ -23,5 +23,5 @@ export const orderOperators = ["lt", "lte", "gt", "gte"] as const satisfies read
 /** One of the operators that compare by order. */
 export type OrderOperator = (typeof orderOperators)[number];
 
-/** The operators on a part of a text. Such a part need not be a valid value. */
+/** The operators that compare with a part of a text. The part need not be a valid value of the field. */
 export const textOperators: ReadonlySet<Operator> = new Set(["contains", "starts", "icontains", "istarts"]);

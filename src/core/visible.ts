@@ -1,18 +1,18 @@
-// C0, DEL and C1, which control terminals; the separators that some readers treat as line ends; and the characters that change the
-// direction of text (Unicode's Bidi_Control).
+// Matches three kinds of characters: C0, DEL and C1, which control terminals; the separators that some programs treat as line ends; and the
+// characters that change the direction of text (Bidi_Control in Unicode).
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 const ALL_UNSEEN = new RegExp(UNSEEN, "g");
 const ALL_BUT_LINES = /(?![\n\t])[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /**
- * Makes a text safe for a terminal or a log. Each control character becomes `\u` and four digits, including line ends. JSON keeps its
- * value, because its non-ASCII characters are only inside of texts.
+ * Makes a text safe for a terminal or a log. Each control character, also a line end, becomes `\u` and four digits. JSON text on one line
+ * keeps its value, because JSON has the same escape.
  */
 export function visible(text: string): string {
   return UNSEEN.test(text) ? text.replace(ALL_UNSEEN, escaped) : text;
 }
 
-/** Makes a text of several lines safe for a terminal. Keeps tabs and line ends, but no other control character. */
+/** Makes a text of several lines safe for a terminal. Keeps tabs and line ends. Escapes all other control characters. */
 export function visibleLines(text: string): string {
   return UNSEEN.test(text) ? text.replace(ALL_BUT_LINES, escaped) : text;
 }

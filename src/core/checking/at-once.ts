@@ -5,8 +5,8 @@ export function atOnce<T>(result: T, who: string): T {
 }
 
 /**
- * Makes the TypeError for a promise where a value is needed. Handles the promise's rejection, because an unhandled rejection would end the
- * process.
+ * Creates the TypeError for custom code that returned a promise but must return a value. Ignores a rejection of the promise, because an
+ * unhandled rejection would end the process.
  */
 export function tooLate(promise: Promise<unknown>, who: string): TypeError {
   promise.catch(() => undefined);

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-/** A parsed opaque token: the row that it names, and the proof that the caller may use it. */
+/** A parsed opaque token: the id of its row, and the secret that proves it. */
 export interface OpaqueToken {
-  /** The name of the token in the store and in lists. Not a secret. */
+  /** The id of the token in the store and in lists. It is not secret. */
   readonly lookup: string;
-  /** The proof of the token. */
+  /** The secret part, which proves that the caller has the token. */
   readonly secret: string;
 }
 
@@ -22,7 +22,9 @@ const length = 62;
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const restPattern = new RegExp(`^[0-9A-Za-z]{${length}}$`);
 
-/** Parses an opaque token that begins with `prefix` and `_`. Returns null if its form or its checksum is wrong. Needs no database. */
+/**
+ * Parses an opaque token that begins with `prefix` and `_`. Returns null if its form or its checksum is wrong. Does not read the database.
+ */
 export function parseOpaqueToken(text: string, prefix = usualPrefix): OpaqueToken | null {
   const start = prefix.length + 1;
   if (text.length !== start + length || !text.startsWith(`${prefix}_`) || !restPattern.test(text.slice(start)))
@@ -39,7 +41,7 @@ export function formatOpaqueToken({ lookup, secret }: OpaqueToken, prefix = usua
   return body + checksum(body);
 }
 
-/** Returns the visible part of a token: enough to recognize it, without its proof. */
+/** Returns the part of a token that may be shown, so that a user can recognize the token. It does not contain the secret. */
 export function opaqueTokenPrefix(lookup: string, prefix = usualPrefix): string {
   return `${prefix}_${lookup}`;
 }
@@ -58,7 +60,7 @@ function checksum(body: string): string {
   return digits(crc32(body), checksumLength);
 }
 
-/** Formats every 5 bytes as 7 digits, because 40 bits fit into seven digits and into an exact number. */
+/** Formats each 5 bytes as 7 digits. Their 40 bits fit into seven digits of base 62, and into a number without loss. */
 function base62(bytes: Buffer): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += 5) text += digits(bytes.readUIntBE(at, 5), 7);

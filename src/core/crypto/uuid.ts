@@ -6,16 +6,17 @@ export function parseUUID(text: string): string | null {
 }
 
 /**
- * Makes UUIDs of version 7 (RFC 9562 §5.7), so that newer ones sort after older ones, as in an index. The ids of one maker also increase
- * within a millisecond, with a counter in `rand_a` (§6.2, method 1), and when the clock goes back. `random` returns the given number of
- * random bytes, of which each id contains 62 bits. `now` is in milliseconds since the epoch.
+ * Returns a function that makes UUIDs of version 7 (RFC 9562 §5.7). Newer UUIDs sort after older ones, also in an index. The UUIDs of one
+ * function also increase within a millisecond, with a counter in `rand_a` (§6.2, method 1), and after the clock was set back. `random`
+ * returns the given number of random bytes. Each UUID contains 62 of their bits, and a random start of the counter. `now` is in
+ * milliseconds since the epoch.
  */
 export function uuidMaker(random: (bytes: number) => Uint8Array): (now: number) => string {
   let last = 0;
   let counter = 0;
   return (now) => {
     const chance = random(10);
-    // The first of the twelve bits is 0, to leave room for counting.
+    // The counter has twelve bits. Its first bit is 0 at the start, so that it can count up at least 2048 times.
     const start = ((chance[8]! << 8) | chance[9]!) & 0x7ff;
     if (now > last) [last, counter] = [Math.floor(now), start];
     else if (counter < 0xfff) counter++;

@@ -1,11 +1,11 @@
-/** The supported content codings, the better one first. */
+/** The supported content codings, the preferred one first. */
 export const codings = ["br", "gzip"] as const;
 export type Coding = (typeof codings)[number];
 
 /**
- * Returns the preferred coding of `Accept-Encoding` (RFC 9110 §12.5.3). Returns null for no coding. For equal qualities, the better coding
- * wins, and any coding wins over none. Ignores parts that cannot be parsed. A client that refuses everything gets the body without a
- * coding, because every client can read that.
+ * Returns the preferred coding of `Accept-Encoding` (RFC 9110 §12.5.3). Returns null for no coding. If qualities are equal, prefers `br` to
+ * `gzip`, and a coding to no coding. Ignores parts that cannot be parsed. A client that refuses every coding gets the body without a
+ * coding, because every client can read it.
  */
 export function preferredCoding(header: string): Coding | null {
   const qualities = readQualities(header);

@@ -1,5 +1,6 @@
 /**
- * Returns a text without the blanks and tabs around it (OWS, RFC 9110 §5.6.3). `trim` would also remove octets that belong to the value.
+ * Returns a text without the spaces and tabs around it (OWS, RFC 9110 §5.6.3). `trim` would also remove other white space, which belongs to
+ * the value.
  */
 export function withoutBlanks(text: string): string {
   let from = 0;

@@ -8,7 +8,7 @@ export function parseIdempotencyKey(header: string): string | null {
 const KEY = /^[\x21-\x7e]{8,255}$/;
 const QUOTED = /^"((?:[^"\\]|\\["\\])*)"$/;
 
-/** Returns the content of a string of RFC 8941 §3.3.3. */
+/** Returns the content of a quoted string (RFC 8941 §3.3.3). Returns null if the syntax is wrong. */
 function unquote(text: string): string | null {
   const inner = QUOTED.exec(text)?.[1];
   return inner === undefined ? null : inner.replace(/\\(.)/g, "$1");

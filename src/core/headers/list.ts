@@ -11,7 +11,7 @@ function isOWS(code: number): boolean {
   return code === 0x20 || code === 0x09;
 }
 
-/** Splits at separators outside of quoted strings (RFC 9110 §5.6.4). */
+/** Splits a text at the separators that are outside of quoted strings (RFC 9110 §5.6.4). */
 export function splitOutsideQuotes(text: string, separator: "," | ";"): string[] {
   const parts: string[] = [];
   let start = 0;

@@ -4,7 +4,7 @@ import { isTypeValid, parse } from "content-type";
 export interface MediaType {
   /** In lower case, without parameters: `application/json`. */
   readonly type: string;
-  /** In lower case, with `utf8` as `utf-8`. Null if there is none. */
+  /** The charset in lower case. `utf8` becomes `utf-8`. Null if there is none. */
   readonly charset: string | null;
 }
 

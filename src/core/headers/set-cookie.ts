@@ -1,14 +1,14 @@
 import { stringifySetCookie } from "cookie";
 
-/** A cookie of the server. Scripts cannot read it, and it has no `Domain`: the browser sends it only to this host. */
+/** A cookie that the server sets. Scripts cannot read it. It has no `Domain`, so the browser sends it only to this host. */
 export interface CookieToSet {
   readonly name: string;
   readonly value: string;
-  /** The path for which it is sent: `/`, or a path with everything below it. */
+  /** The browser sends the cookie for this path and for all paths below it. */
   readonly path: string;
   readonly secure: boolean;
   readonly sameSite: "lax" | "strict";
-  /** Its lifetime, in seconds. Default: until the browser closes. */
+  /** Its lifetime, in seconds. Default: the browser deletes it when it closes. */
   readonly maxAgeSeconds?: number;
 }
 
@@ -20,8 +20,7 @@ export function formatSetCookie({ maxAgeSeconds, ...cookie }: CookieToSet): stri
 }
 
 /**
- * Formats the value of a `Set-Cookie` header field that deletes the cookie. Everything except the value must be the same as when it was
- * set.
+ * Formats the value of a `Set-Cookie` header field that deletes the cookie. The other members must be the same as when the cookie was set.
  */
 export function formatClearedCookie(cookie: Omit<CookieToSet, "value" | "maxAgeSeconds">): string {
   return formatSetCookie({ ...cookie, value: "", maxAgeSeconds: 0 });

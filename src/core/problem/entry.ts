@@ -6,11 +6,11 @@ export interface CatalogueEntry {
   readonly status: number;
   /** The title, the same for every occurrence (RFC 9457 §3.1.3). */
   readonly title: string;
-  /** The default sentence for the caller, if the throwing code has no better one. */
+  /** The default text for the caller. Code that throws the problem may replace it. */
   readonly detail: string;
-  /** The reason, for the problem's page. */
+  /** The explanation of the cause, on the page of the problem. */
   readonly why: string;
-  /** The fix, for the problem's page. */
+  /** The fix, on the page of the problem. */
   readonly cure: string;
   /** Extension members of the problem (RFC 9457 §3.2). */
   readonly extensions?: ExtensionMembers;

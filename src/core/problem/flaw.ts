@@ -5,14 +5,17 @@ export class Flaw {
     made(this.prototype);
   }
 
-  /** Throws a TypeError for a flaw of another copy of the package, which would otherwise be stored as a valid value. */
+  /**
+   * Throws a TypeError for a flaw that another copy of the package created. Without this check, such a flaw would be stored as a valid
+   * value.
+   */
   static [Symbol.hasInstance](value: unknown): value is Flaw {
     return isOfThisCopy(this, value);
   }
 
   readonly code: string;
   readonly detail: string;
-  /** Mistakes within the value. If there are any, the caller sees them instead of the flaw itself. */
+  /** The mistakes in parts of the value. If there are any, the response contains them instead of the flaw itself. */
   readonly parts: readonly FlawPart[];
 
   constructor(code: string, detail: string, parts: readonly FlawPart[] = []) {

@@ -27,7 +27,7 @@ const pendingLoginSchema = {
   required: ["needs", "expires_at", "factors"],
 } as const;
 
-/** The problems of logins that wait for another proof, of factors and of links. */
+/** The problems of logins that wait for a second factor or a confirmation, of factors, and of links in mails. */
 export const loginProblems = {
   factor_required: {
     ...entry(

@@ -42,7 +42,10 @@ function toStandardSchema(schema: BodySchema): StandardSchema {
   return isStandardSchema(schema) ? schema : jsonSchema(schema);
 }
 
-/** Reads a declared schema. Throws `DeclarationError` if it is not valid. */
+/**
+ * Returns the function that parses bodies by a declared schema, and the JSON Schema for the API's documentation. Throws `DeclarationError`
+ * if the declared schema is invalid.
+ */
 export function bodyReading(declared: BodySchema): BodyReading {
   const wrong = aBodySchema(declared);
   if (wrong !== null) throw new DeclarationError([`body is ${shown(declared)}; ${wrong}`]);

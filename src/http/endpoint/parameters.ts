@@ -11,8 +11,8 @@ export interface PathParameter {
 export const PARAMETERS = /\{([a-z][a-z0-9_]*)(?::(text|uuid))?\}/g;
 
 /**
- * Returns the parameters of a path as endpoints declare it: `{id}`, `{id:uuid}`, `{name:text}`. In the paths of mounted
- * resources, the resource decides the type of an id.
+ * Returns the parameters of a declared path: `{id}`, `{id:uuid}`, `{name:text}`. In the path of a mounted resource, `{id}` has the type of
+ * the ids of the resource.
  */
 export function collectParameters(path: string, mounted?: MountInPlace): readonly PathParameter[] {
   return [...path.matchAll(PARAMETERS)].map(([, name = "", type]) => ({

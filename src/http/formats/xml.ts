@@ -22,7 +22,7 @@ export const xml = {
 
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
-/** Writes a list in pieces, like JSON. */
+/** Writes a list in pieces, so that other requests can run between them. */
 function writeList(
   { element, items = "i", ...shape }: DataBody,
   list: readonly unknown[],
@@ -34,8 +34,7 @@ function writeList(
 }
 
 /**
- * Replaces members that can hold any JSON with JSON text. XML has no numbers, lists or booleans, and the text can be
- * read back without loss.
+ * Replaces the values of JSON fields with JSON text. XML has no numbers, lists or booleans, but JSON text can be parsed again without loss.
  */
 function withJSONText(value: unknown, shape: Pick<DataBody, "jsonMembers" | "related">): unknown {
   const { jsonMembers = [], related = {} } = shape;
@@ -49,7 +48,7 @@ function withJSONText(value: unknown, shape: Pick<DataBody, "jsonMembers" | "rel
   return record;
 }
 
-// See RFC 9457 appendix B.
+// Writes the members of a problem as in RFC 9457 appendix B.
 function writeMembers(members: object): string {
   return Object.entries(members)
     .map(([name, value]) => writeElement(name, value))

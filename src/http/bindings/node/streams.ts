@@ -10,7 +10,7 @@ export interface OnStream {
   };
 }
 
-/** Requests and responses of `node:http2` have a stream. */
+/** Returns true for a message of `node:http2`, which has a stream. */
 export function isStream(message: IncomingMessage | ServerResponse): message is typeof message & OnStream {
   return "stream" in message;
 }
@@ -18,12 +18,12 @@ export function isStream(message: IncomingMessage | ServerResponse): message is 
 /** The maximum number of open streams of one connection, the same as in Go's server. */
 export const MOST_STREAMS = 250;
 
-/** RFC 9113 §7: the stream was not processed, so the caller may try again. */
+/** The error code REFUSED_STREAM (RFC 9113 §7). It means that the request was not processed, so the client may send it again. */
 const REFUSED_STREAM = 7;
 
 const open = new WeakMap<object, number>();
 
-/** Counts a stream until it is closed. If its connection has too many, it refuses the stream and returns false. */
+/** Counts a stream until it is closed. If its connection has too many open streams, refuses the stream and returns false. */
 export function admitStream({ stream }: OnStream): boolean {
   const { session } = stream;
   if (session === undefined) return true;
