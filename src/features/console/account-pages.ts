@@ -28,7 +28,7 @@ export const accountPages: AccountPages = {
   verify: "/verify",
 };
 
-/** Returns the endpoints of the pages of accounts. A page whose call is not served is 404. */
+/** Returns the endpoints of the pages of accounts. A page answers 404 if the service does not serve the call of its form. */
 export function pageEndpoints(pages: AccountPages, facts: () => ServiceFacts): readonly Endpoint[] {
   const page = (path: string, summary: string, call: string): Endpoint => callPage({ path, summary, call, facts });
   return [
@@ -50,7 +50,7 @@ interface CallPage {
   readonly facts: () => ServiceFacts;
 }
 
-/** Reading the page uses no link up: its button sends the token to the call. */
+/** Returns the endpoint of such a page. Opening the page does not use up the link in a mail: only the button sends its token. */
 function callPage({ path, summary, call, facts }: CallPage): Endpoint {
   return builtInEndpoint({
     ...common,

@@ -42,7 +42,7 @@ export function textOfJSON(value: object): string {
   return text;
 }
 
-/** Returns the beginning of an object or array as JSON text. Writes no more than that. */
+/** Returns the beginning of an object or array as JSON text. Converts no more of the value than it needs. */
 export function excerptOfJSON(value: object, most: number): string {
   return excerptText(JSON.stringify(copyBeginning(value, { room: most })), most);
 }

@@ -122,7 +122,7 @@ export function* describeService(options: OpenAPIOptions): Pieces<JSONObject> {
   };
 }
 
-/** The codes of problems in which a request ends although its credential is right. */
+/** Returns the codes of the problems that can end a request although its credential is right. */
 function collectRefusals({ schemes = [], asksForFactors = false }: OpenAPIOptions): readonly ProblemCode[] {
   const isAsked = asksForFactors && schemes.some(({ proves }) => proves !== "program");
   return [...(isAsked ? (["factor_required"] as const) : []), ...schemes.flatMap(({ problems = [] }) => problems)];

@@ -118,7 +118,7 @@ test("names the problems that end a request with a valid credential, for endpoin
   assert.ok(!expected({}, [basic], ["factor_required"]).has("factor_required"));
 });
 
-test("names the problems that a permission ends a request in", () => {
+test("names the problems with which a permission ends a request", () => {
   const access = anyOf(administrator, confirmed({ within: 60 }));
 
   assert.ok(expected({ access }, [basic]).has("confirmation_required"));

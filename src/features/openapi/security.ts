@@ -86,6 +86,6 @@ export function admitsUnknown({ access, action = "call", path }: ServedEndpoint)
   try {
     return requireDecision(access, { identity: null, action, params, now: 0 }) !== "deny";
   } catch {
-    return false; // it ends the request of an unknown caller
+    return false; // The permission ends the request of an unknown caller.
   }
 }

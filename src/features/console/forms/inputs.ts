@@ -28,7 +28,7 @@ export interface Input {
   readonly long: "lines" | "wrapped" | null;
   /** True if it is hidden while the user types, and never shown again. */
   readonly isSecret: boolean;
-  /** True if its value is never shown. An empty input then says nothing about the value. */
+  /** True if its value is never shown. An empty input then does not mean an empty value. */
   readonly isUnseen: boolean;
   /** Attributes of the input that help the user to type. */
   readonly help: Markup;
@@ -53,7 +53,7 @@ function inputsOfFields({ fields }: Resource, method: string): readonly Input[] 
   return writable.map(([name, field]) => inputOfField(name, field, method));
 }
 
-/** Fields of users for changes only. A new user has nothing to prove and nothing to end. */
+/** Fields of users for changes only. A new user has no current password and no keys. */
 const OF_CHANGES: ReadonlySet<string> = new Set(["current_password", "end_keys"]);
 
 /** Returns the input of a declared field, for a complete record or, with `PATCH`, for a change. */

@@ -27,7 +27,7 @@ export async function writeLoginForm(site: Site, view: View, state: LoginState =
   const { password, passkey, others } = resolveWaysIn(site.facts());
   const { next } = sentTo(site, view);
   const query = new URLSearchParams({ next }).toString();
-  // A link, because the policy of pages lets no form end at another site, also not by a redirect.
+  // A link instead of a form: the policy of pages (`form-action 'self'`) also forbids forms that are redirected to another site.
   const buttons = others.map(
     ({ title, href }) => html`<a class="btn" href="${resolveAddress(view, href)}?${query}">${title}</a> `,
   );
@@ -100,8 +100,8 @@ async function canSignUp(site: Site, view: View): Promise<boolean> {
 }
 
 /**
- * Returns the values of the last attempt, never the password. The next page is this one, except on the login pages. There
- * it is the one of the form or of the link.
+ * Returns the values of the last attempt, never the password. The next page is the current page. On the login pages, it is
+ * the page that the form or the link names.
  */
 export function sentTo(site: Site, view: View): { readonly username?: string; readonly next: string } {
   const { sent, call, basePath } = view;
