@@ -108,7 +108,7 @@ export function documentation(options: DocumentationOptions): Feature<null> {
   });
 }
 
-/** Makes something on the first request. Concurrent requests wait for the same result. After a failure, the next request tries again. */
+/** Calls `make` on the first request and keeps the result. Other requests wait for it. After a failure, the next request tries again. */
 function madeOnce<T>(make: () => Promise<T>): () => Promise<T> {
   let making: Promise<T> | null = null;
   return () =>
@@ -118,7 +118,7 @@ function madeOnce<T>(make: () => Promise<T>): () => Promise<T> {
     }));
 }
 
-/** Returns the style or script of the pages. Their names change with their content, so caches keep them for a year. */
+/** Returns the style or script of the pages. A new content has a new name, so that caches may keep each file for a year. */
 function docsAsset({ style }: Look, name: string): Reply | null {
   const found = [style, pageScript()].find((each) => each.name === name);
   if (found === undefined) return null;

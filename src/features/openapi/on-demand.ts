@@ -6,7 +6,7 @@ import type { JSONObject } from "./json.ts";
 import type { OpenAPIOptions } from "./options.ts";
 import type { DocsParts } from "./page/page.ts";
 
-// A service that runs for weeks is rarely asked for its description. Until then, its code is not loaded.
+// Loads the code of the description with the first request for it, because most services are rarely asked for it.
 
 /** Returns the OpenAPI 3.1 document of a service. */
 export async function openapiDocument(options: OpenAPIOptions): Promise<Record<string, unknown>> {
@@ -34,7 +34,7 @@ export async function docsPage(parts: DocsParts, operation?: string): Promise<Pa
   return operation === undefined ? docs.list() : docs.operation(operation);
 }
 
-/** The pages of a service. Their common parts are made once. */
+/** The documentation pages of a service. Their common parts are built once. */
 export interface Docs {
   list(): Page;
   /** Returns the page of an operation, or null if there is none. */

@@ -81,7 +81,7 @@ function samplesOfKind(kind: Kind): readonly unknown[] {
     });
 }
 
-/** Reads a value. A custom kind may throw for a value that it never receives in practice. */
+/** Parses a value with the kind. A custom kind may throw for a sample that no caller would send. */
 function tryToRead(kind: Kind, value: unknown): unknown {
   try {
     return kind.parse(value);

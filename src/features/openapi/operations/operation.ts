@@ -28,7 +28,7 @@ export interface Surroundings {
   /** The names of the schemes that clients can use. */
   readonly security: readonly string[];
   readonly problems: ProblemResponses;
-  /** The codes of problems that end a request although its credential is valid. */
+  /** The codes of problems that can end a request with a valid credential. */
   readonly refusals: readonly ProblemCode[];
   /** The codes of problems that features name. Any operation can end in them. */
   readonly anywhere: readonly string[];

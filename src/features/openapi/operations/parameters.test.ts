@@ -57,7 +57,7 @@ function chooseSample({ type, format, enum: words }: Value): string {
   return type === "boolean" ? "true" : "5";
 }
 
-test("names the limits that lists enforce", () => {
+test("shows the limits that lists enforce", () => {
   const { minimum, maximum, default: fallback } = parameters.limit.schema;
   const read = (limit: number) => readListRequest(shelf, [["limit", String(limit)]]);
 
@@ -66,7 +66,7 @@ test("names the limits that lists enforce", () => {
   for (const beyond of [minimum - 1, maximum + 1]) assert.ok(Array.isArray(read(beyond)));
 });
 
-test("treats a path parameter as an id, or as a text segment if declared so", () => {
+test("describes a path parameter as an id, or as a text segment if it is declared as one", () => {
   assert.deepEqual(pathParameters("/a/{order_id}/b/{name:text}"), [
     { name: "order_id", in: "path", required: true, schema: { type: "integer", minimum: 1, maximum: 2 ** 53 - 1 } },
     { name: "name", in: "path", required: true, schema: { type: "string", minLength: 1, maxLength: 200 } },

@@ -74,7 +74,7 @@ export const parameters = {
   },
 } as const satisfies Record<string, JSONObject>;
 
-/** Returns the parameter `format`, and that of lists if a format shows only lists. It also describes representations without a schema. */
+/** Returns the parameter `format` of records, and the parameter `format` of lists, because some formats show only lists. */
 export function formatParameters(formats: readonly Format[]): Readonly<Record<"format" | "listFormat", JSONObject>> {
   return {
     format: formatParameter(formats.filter(({ shows }) => shows !== "lists")),
@@ -191,7 +191,7 @@ function plainFilter(field: string, operator: Operator, declared: Field): JSONOb
     : { name, in: "query", description, schema: value };
 }
 
-/** Returns the schema of a filter. Its value only needs the right type. It need not be a value that can be stored. */
+/** Returns the schema of a filter. A value of the right type is enough, even if the field would refuse to store it. */
 export function filterSchema(field: Field): JSONObject {
   const kind = comparedKind(field.kind);
   const { type } = kind.column;
