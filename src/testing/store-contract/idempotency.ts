@@ -20,7 +20,7 @@ function promiseRepeats(promises: Promises): void {
     assert.equal(await store.count(people, null), 1);
   });
 
-  promises("keeps as many rows for a repeat as required", async (store) => {
+  promises("stores only the required number of rows for a repeated write", async (store) => {
     const { idempotency } = transaction({});
     const changes = ["a", "b", "c"].map((name) => insert(people, { name }));
     const sent: Transaction = { changes, idempotency: { ...idempotency!, columns: ["id", "name"], rows: 2 } };
@@ -93,7 +93,7 @@ function promiseKept(promises: Promises): void {
     assert.equal(await store.recall({ ...idempotency!, now: "2026-01-01T01:00:00.000Z" }), null);
   });
 
-  promises("forgets a row in the outcome, with all that the caller sent", async (store) => {
+  promises("deletes a row from stored outcomes, with all that the caller sent", async (store) => {
     await store.write(transaction({ key: "7 one" }));
     await store.write(transaction({ key: "8 two" }));
     await store.write(transaction({ key: "77 three" }));
@@ -145,7 +145,7 @@ function promiseKept(promises: Promises): void {
     assert.equal((await store.write({ ...transaction({}), cause: { ...cause, userId: 8 } })).kind, "replayed");
   });
 
-  promises("knows a repeated write after a restart", async (store, { reopen }) => {
+  promises("recognizes a repeated write after a restart", async (store, { reopen }) => {
     const first = await store.write(transaction({}));
     await store.close();
 

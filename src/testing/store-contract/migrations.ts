@@ -30,7 +30,7 @@ export function promiseMigrations(promises: Promises): void {
 }
 
 function promiseColumns(promises: Promises): void {
-  promises("keeps written rows over a restart", async (store, { reopen }) => {
+  promises("keeps written rows after a restart", async (store, { reopen }) => {
     const ada = await inserted(store, people, { name: "Ada", email: "ada@example.com" });
     await store.close();
 

@@ -94,7 +94,7 @@ function promiseOwnPages(promises: Promises): void {
     assert.deepEqual(await loadPage(store, query), []);
   });
 
-  promises("keeps pages of queries apart that differ only in a value", async (store) => {
+  promises("never confuses the pages of queries that differ only in a value", async (store) => {
     await written(store, ...["a", "b", "c"].map((name) => insert(people, { name })));
     const queries = [1, 2, 3].map((id): ListQuery => ({ ...byId(people), where: where("id", "eq", id) }));
     const behind = [0, 1, 2].map((id): ListQuery => ({ ...byId(people), after: [id], limit: 1 }));

@@ -74,7 +74,7 @@ function promiseUniqueValues(promises: Promises): void {
     assert.equal(await store.count(people, null), 3);
   });
 
-  promises("gives a unique value to only one of several concurrent writes", async (store) => {
+  promises("accepts a unique value from only one of several concurrent writes", async (store) => {
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, at) =>
         write(store, insert(people, { name: `n${at}`, email: at % 2 === 0 ? "ONE@x" : "one@X" })),

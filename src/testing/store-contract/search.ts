@@ -147,7 +147,7 @@ function promiseLateWords(promise: Promises): void {
     await store.close();
   });
 
-  promise("soon finds rows of a program without search", async (_, place) => {
+  promise("soon finds rows that a program without search has written", async (_, place) => {
     const older = await place.reopen();
     await older.open([shelves, unsearched]);
     const store = await place.reopen();

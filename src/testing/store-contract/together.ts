@@ -32,7 +32,7 @@ export function promiseTogether(promises: Promises): void {
     assert.equal(await store.count(people, where("active", "eq", true)), 1);
   });
 
-  promises("writes one of several concurrent updates of one state", async (store) => {
+  promises("accepts only one of several concurrent updates of the same state", async (store) => {
     const { revision } = await inserted(store, people, { name: "Ada" });
 
     const outcomes = await Promise.all(

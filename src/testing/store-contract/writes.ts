@@ -120,7 +120,7 @@ function promiseStates(promises: Promises): void {
     assert.equal(await store.find(people, 1), null);
   });
 
-  promises("never gives two states one revision", async (store) => {
+  promises("gives each state its own revision", async (store) => {
     const seen = new Set<number>();
     const see = (row: Row | null): void => {
       assert.ok(row !== null && !seen.has(row.revision), "a revision came twice");
@@ -245,7 +245,7 @@ function promiseCounters(promises: Promises): void {
     assert.equal((await findRecord(store, visits, "home"))!["times"], 100);
   });
 
-  promises("ends the transaction if require does not hold at that point", async (store) => {
+  promises("refuses the transaction if a require fails at its position", async (store) => {
     const none: Change = {
       kind: "require",
       collection: people,
