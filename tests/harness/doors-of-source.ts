@@ -1,4 +1,4 @@
-// For a test that serves the declarations of a file in its own process. They have to be of the copy of the package that serves them: the source.
+// For a test that serves the declarations of a file in its own process. The file must import the same copy of the package: the source.
 import path from "node:path";
 import { hookDoors } from "./hook-doors.ts";
 

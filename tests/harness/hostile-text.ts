@@ -104,7 +104,7 @@ function isWithin(work: () => void, milliseconds: number, tries = 3): boolean {
     const { user, system } = process.threadCpuUsage(used);
     // The clock also counts the time of other programs. Some kernels count the CPU time of a thread only in steps of 4 ms.
     least = Math.min(least, performance.now() - before, (user + system) / 1000 || Infinity);
-    // Another try would not help if the time is far beyond the limit.
+    // Stops, because more tries do not help if the time is far beyond the limit.
     if (least > (attempt === 0 ? 100 : 20) * milliseconds) return false;
   }
   return least <= milliseconds;

@@ -6,8 +6,8 @@ import type { ServiceProcess } from "./service-process.ts";
 /** The operations that clients sent exactly once, and the responses. It measures a service that is killed or loses its database. */
 export interface Ledger {
   /**
-   * Sends writes, reads, deletions and logouts until it is stopped, in six lanes with a pause after each request. A response must be right
-   * or a 503.
+   * Sends requests until it is stopped. Six clients write, read and delete, and a seventh logs out. Each client pauses after each round of
+   * its requests. A response must be right or a 503.
    */
   load(service: ServiceProcess, pauseMs?: number): Load;
   /** Repeats unanswered requests until they are answered. */
@@ -130,7 +130,7 @@ export function makeLedger(password: string): Ledger {
       let written = Promise.withResolvers<number>();
       let slowestMs = 0;
       let since = 0;
-      /** Sends one request after another until the service stops. */
+      /** Repeats a step until the load is stopped, or until the service stops. */
       async function lane(step: (headers: Headers) => Promise<void>): Promise<void> {
         try {
           const headers = await requireLogin(service);

@@ -64,7 +64,7 @@ function listColumns(names: readonly string[]): readonly string[] {
   return names.filter((name) => !name.endsWith("_next")).toSorted();
 }
 
-/** Replaces each address of more records by true. Other tests follow the addresses. */
+/** Replaces each URL of further records by true. Other tests follow these URLs. */
 export function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (name, each: unknown) => (name.endsWith("_next") ? true : each));
 }

@@ -36,9 +36,9 @@ export interface MailFlows extends Own {
   post(path: string, body?: unknown, headers?: Headers): Promise<Answered>;
   /** Delivers the only queued mail that is composed. */
   sent(): Promise<SentMail>;
-  /** Requests the reset of a password. Returns its mail. A minute later, so that no limit is reached. */
+  /** Requests the reset of a password. Returns its mail. First moves the clock by a minute, so that no limit is reached. */
   reset(email?: string): Promise<SentMail>;
-  /** Requests a login code. Returns its mail. A minute later, so that no limit is reached. */
+  /** Requests a login code. Returns its mail. First moves the clock by a minute, so that no limit is reached. */
   loginCode(email?: string): Promise<SentMail>;
   logIn(email?: string, word?: string): Promise<Headers>;
   /** Adds a TOTP factor. Returns the function that makes its codes. */
