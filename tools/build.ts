@@ -18,7 +18,7 @@ await build({
   entryPoints: {
     ...Object.fromEntries(entries.map((entry) => [entry, source(`${entry}.ts`)])),
     "chunks/node-version": source("core/node-version.ts"),
-    // Next to the chunks that start them as threads.
+    // The code of threads. It is in the folder of the chunks that start these threads.
     "chunks/writer": source("store/sqlite/writes/writer.ts"),
     "chunks/checkpointer": source("store/sqlite/writes/checkpointer.ts"),
     "chunks/long-reader": source("store/sqlite/reads/long-reader.ts"),
@@ -33,11 +33,11 @@ await build({
   target: "node24",
   logLevel: "warning",
 });
-// Chunks do not run in the order of the source. This one runs before all of them. The command checks the version itself, with a message of
-// one line.
+// Chunks do not run in the order of the source, so each entry imports the check of Node's version first. The command makes this check
+// itself, with a message of one line.
 for (const file of entries.filter((entry) => entry !== "cli/latchkey").map((entry) => path.join(target, `${entry}.js`)))
   writeFileSync(file, readFileSync(file, "utf8").replace(/^(?!#!)/m, 'import "../chunks/node-version.js";\n'));
-// Next to the chunks that read them.
+// Data files. They are in the folder of the chunks that read them.
 for (const file of [
   "core/crypto/common-passwords.bin",
   "core/html/page.css",

@@ -13,7 +13,7 @@ const ignoresCase = /\b(?:icontains|istarts)\b/;
 const createsInExistingTable = /"method":"POST","path":"\/legacies",/;
 const location = /^\s*\/legacies\/(\d+)$/;
 
-/** A class of differences, with its first request and what was seen. */
+/** A class of differences, with its first request and the observed results. */
 interface Difference {
   readonly title: string;
   readonly request: string;

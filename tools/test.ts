@@ -13,7 +13,7 @@ import { measuresTime, runsAlone, runsOnPostgres, startsProcesses } from "./test
 //
 //   node tools/test.ts [--processes | --served] [--again] [--name PATTERN] [FILE …]
 //
-// With `--again`, files that measure time run a second time after a failure, one after the other with nothing beside them. CI uses it: on a
+// With `--again`, files that measure time run a second time after a failure, one after another, while no other test runs. CI uses it: on a
 // machine that other programs use, such a test may fail without a fault. Every other failure is final, because a rare failure is
 // often a race.
 //
@@ -62,7 +62,7 @@ try {
 } finally {
   rmSync(folder, { recursive: true });
 }
-// Remains of a test may keep the output of its group open.
+// A process that a test left running may keep the output of its group open, so this process would not end by itself.
 process.exit();
 
 /** Returns the files with a failure. A group that ended early counts with all of its files. */
@@ -85,12 +85,12 @@ async function runFiles(paths: readonly string[], concurrency: number): Promise<
   return [...failed];
 }
 
-/** Without file names, the tests of one kind run. */
+/** Returns true if a file runs when no file names are given: it is of the kind that the options select. */
 function isAsked(source: string): boolean {
   return values.served ? runsOnPostgres(source) : startsProcesses(source) === values.processes;
 }
 
-/** Beside the packages that it imports. */
+/** Builds the package and returns its folder. The folder is inside the project, so that the build finds the packages that it imports. */
 function build(): string {
   const target = path.join(cache, "tested");
   mkdirSync(target, { recursive: true });
@@ -103,12 +103,12 @@ function isAlone(file: string): boolean {
   return runsAlone(readFileSync(file, "utf8"));
 }
 
-/** These take longest, and so they come first. */
+/** Returns the files that need a separate process. They take longest, so they come first. */
 function alone(all: readonly string[]): string[] {
   return all.filter(isAlone).map((file) => path.resolve(file));
 }
 
-/** A file for each group that loads those of the group. */
+/** Writes one file for each group, which loads the test files of the group. Returns the paths of these files. */
 function together(all: readonly string[]): string[] {
   const shared = all.filter((file) => !isAlone(file));
   return Array.from({ length: Math.min(groups, shared.length) }, (_, group) => {

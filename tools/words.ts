@@ -48,7 +48,7 @@ function flag(file: string, text: string): readonly Flagged[] {
   });
 }
 
-/** The comments of a file without their marks. Line comments that follow each other are one comment. */
+/** Returns the comments of a file without their marks. Line comments that follow each other are one comment. */
 function collectComments(file: string): readonly string[] {
   const text = readFileSync(file, "utf8");
   const found: string[] = [];

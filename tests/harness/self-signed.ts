@@ -20,7 +20,7 @@ oHF5E4zEOqHWwt9HFkXhLq4tinqNRd8NUQVvtrGevvsGD7U884xvh8AJ
 `,
 };
 
-/** The certificate that replaces it. */
+/** The certificate that replaces the first one. */
 export const renewed = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBpjCCAU2gAwIBAgIUWjnNcWLc1yRP2N95ZOTl8f+xynwwCgYIKoZIzj0EAwIw

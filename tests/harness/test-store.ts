@@ -63,7 +63,7 @@ export async function sharedDatabase(t: TestContext): Promise<SharedDatabase> {
   return sharedFile(t);
 }
 
-/** Makes the same on SQLite in every run. */
+/** Makes a SQLite file that several stores can open, also in runs on PostgreSQL. */
 export function sharedFile(t: TestContext): SharedDatabase {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-shared-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
