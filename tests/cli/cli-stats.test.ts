@@ -7,6 +7,7 @@ import { Secret } from "../../src/door/index.ts";
 import { measurePostgres, type Stats, type TableStats } from "../../src/door/stores.ts";
 import { statsOfFile } from "../../src/store/sqlite/whole/stats.ts";
 import { placeFor, type Place } from "../harness/cli.ts";
+import { makeRoles } from "../harness/postgres-roles.ts";
 import { askPostgres, startPostgres } from "../harness/postgres.ts";
 import { serve } from "../harness/serve.ts";
 
@@ -78,4 +79,26 @@ test("shows rows, bytes and the oldest record of each table of a PostgreSQL data
   assert.ok(dead.bytes > 1_000_000 && stats.bytes > dead.bytes);
   assert.deepEqual(dead.oldest, { column: "expires_at", at: "2999-03-01T00:00:00.000Z" });
   assert.deepEqual([stats.walBytes, getTable(stats, "accounts").oldest!.column], [null, "created_at"]);
+});
+
+test("estimates a PostgreSQL table whose count takes too long, and leaves its oldest record out", async (t) => {
+  const server = await startPostgres();
+  t.after(() => server.stop());
+  const url = await server.makeDatabase();
+  const { owner, service } = await makeRoles(url);
+  const api = await serve(t, {
+    settings: { LATCHKEY_DATABASE: owner, LATCHKEY_SECRET: "known to this test alone, for as long" },
+  });
+  for (const name of ["ann", "bob", "cid", "dee"]) await api.user(name);
+  // The policy makes each row of one table slow for the role of the service.
+  await askPostgres(
+    url,
+    `ALTER TABLE accounts ENABLE ROW LEVEL SECURITY; CREATE POLICY slow ON accounts USING (pg_sleep(0.3) IS NOT NULL); ANALYZE accounts`,
+  );
+
+  const stats = await measurePostgres(new Secret(service));
+
+  const { estimated, oldest } = getTable(stats, "accounts");
+  assert.deepEqual([estimated, oldest], [true, null]);
+  assert.deepEqual([getTable(stats, "users").rows, getTable(stats, "users").estimated], [5, false]);
 });

@@ -372,6 +372,21 @@ test("does not change operations, so that they can be applied again", async () =
   assert.deepEqual(first, { a: { b: 1 } });
 });
 
+test("follows a path of more than 32 levels to its end, in a document that a move has made deeper for a while", async () => {
+  const levels = (count: number, inner: unknown): unknown =>
+    Array.from({ length: count }).reduce((value) => ({ a: value }), inner);
+  const outer = "/o" + "/a".repeat(19);
+  const operations = [
+    { op: "move", from: "/i", path: `${outer}/a` },
+    { op: "replace", path: `${outer}/a${"/a".repeat(20)}`, value: 2 },
+    { op: "move", from: `${outer}/a`, path: "/i" },
+  ];
+
+  const result = await patch({ o: levels(19, {}), i: levels(20, 1) }, operations);
+
+  assert.deepEqual(result, { o: levels(19, {}), i: levels(20, 2) });
+});
+
 test("stops copies of copies before they fill the memory", async () => {
   const started = process.threadCpuUsage();
   const long = "x".repeat(500_000);

@@ -1,5 +1,4 @@
 import { isObject } from "../../core/checking/members.ts";
-import { MAX_LEVELS } from "../formats/text.ts";
 
 /** A parsed JSON Pointer (RFC 6901): its names and indexes. Empty for the whole document. */
 export type Pointer = readonly string[];
@@ -8,8 +7,7 @@ export type Pointer = readonly string[];
 export function parsePointer(text: string): Pointer | null {
   if (text === "") return [];
   if (!text.startsWith("/") || /~(?![01])/.test(text)) return null;
-  // One token more than the levels of a document is enough, because such a pointer matches no value.
-  const tokens = text.slice(1).split("/", MAX_LEVELS + 1);
+  const tokens = text.slice(1).split("/");
   return text.includes("~") ? tokens.map(unescape) : tokens;
 }
 

@@ -4,7 +4,7 @@ import { quote } from "../../sql/names.ts";
 import { statement } from "../../sql/schema/script.ts";
 import { findOldest, ownTables, type Oldest, type Stats, type TableStats } from "../../sql/stats.ts";
 import type { Collection } from "../../store.ts";
-import { isTimeout } from "../errors.ts";
+import { findSQLState, isTimeout, state } from "../errors.ts";
 import { postgresSchema } from "../migration.ts";
 import type { Session } from "../network/session.ts";
 import { rememberedIn, loadVersion } from "./source.ts";
@@ -69,11 +69,12 @@ function findOldestInTime(session: Session, collection: Collection): Promise<Old
   return inTime(() => session.play(findOldest(collection)));
 }
 
+/** Returns the result of a query. Returns null if the server or this process has stopped it after the time limit. */
 async function inTime<T>(read: () => Promise<T>): Promise<T | null> {
   try {
     return await read();
   } catch (error) {
-    if (isTimeout(error)) return null;
+    if (findSQLState(error) === state.canceled || isTimeout(error)) return null;
     throw error;
   }
 }
