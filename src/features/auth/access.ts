@@ -7,14 +7,20 @@ const notActing: Permission = made({
   decide: ({ identity }) => (identity?.actor === undefined ? "allow" : "deny"),
 });
 
-/** The user of the path, and administrators. For the record of a user. */
+/** Allows the user whose id is in the path, and administrators. Used for the record of a user. */
 export const ownRecord = anyOf(administrator, self());
 
-/** The same, except for a credential with limited scopes, which must not extend its own rights. */
+/** Like `ownRecord`, but denies a credential with limited scopes, because it could extend its own rights. */
 export const ownRecordUnlimited = allOf(unlimited, ownRecord);
 
-/** The user of the path, and administrators, but no administrator who acts for the user. For the account and its credentials. */
+/**
+ * Allows the user whose id is in the path, and administrators. Denies an administrator who acts for the user. Used for the account and
+ * its credentials.
+ */
 export const ownOrAny = allOf(notActing, ownRecord);
 
-/** The same for endpoints that create, change or end a way to log in: a limited key must not extend its own rights. */
+/**
+ * Like `ownOrAny`, but denies a credential with limited scopes. Used for endpoints that create, change or end a way to log in, because a
+ * limited key could extend its own rights there.
+ */
 export const ownOrAnyUnlimited = allOf(unlimited, ownOrAny);

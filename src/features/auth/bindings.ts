@@ -13,7 +13,7 @@ import {
 } from "./accounts/stored-accounts.ts";
 import { ofUser, timeText } from "./conditions.ts";
 
-/** Maps identities from outside to accounts. The key is the two names of the identity as JSON, compared exactly. */
+/** Maps identities from outside to accounts. The key is `[issuer, subject]` as JSON, compared exactly. */
 export const bindingsCollection: Collection = {
   name: "bindings",
   key: "text",
@@ -37,15 +37,17 @@ export interface ExternalIdentity {
 /** Finds the accounts of identities from outside. */
 export interface Bindings {
   /**
-   * Returns the account that an identity is bound to. Binds an identity that is seen for the first time: to the account
-   * of exactly that username, if that account has no identity and its user did not choose the name. Otherwise to the
-   * account that `create` makes. Returns null if there is neither. Throws 403 `identity_not_bound` if the username or
-   * the e-mail belongs to another user. `now` in milliseconds.
+   * Returns the account that an identity is bound to. A new identity is bound first. If an account has exactly the
+   * username of the identity, it is bound to that account. The account must have no other identity, and its user must
+   * not have chosen the username. If no account has the username, the identity is bound to the account that `create`
+   * makes. Returns null if the account is inactive, or if `create` makes none. Throws 403 `identity_not_bound` if the
+   * username or the e-mail belongs to another user. `now` in milliseconds since the epoch.
    */
   resolve(identity: ExternalIdentity, now: number, create?: MakeAccount): Eventually<Account | null>;
   /**
-   * Binds an identity by hand, also to an account that already has one. Returns the id of the user that the identity is
-   * bound to, which is another id if the identity was taken. Returns null if the user does not exist.
+   * Binds an identity to a given user, without a comparison of usernames. The user may already have another identity. Returns the id of the
+   * user that the identity is bound to now. If the identity was already bound to another user, this is the id of that
+   * user. Returns null if the user does not exist.
    */
   bind(userId: number, identity: Pick<ExternalIdentity, "issuer" | "subject">, now: number): Promise<number | null>;
   /** Removes the binding of an identity. Returns false if the identity was not bound. */
@@ -165,8 +167,8 @@ const OVERTAKEN = Symbol("somebody was faster");
 const givenOrigin = { username_origin: "given" } as const;
 
 /**
- * Returns true if the user did not choose the name. Accounts from before origins were stored count only if they cannot
- * log in with a password.
+ * Returns true if an identity may be bound to the account by its username: the user did not choose the username. Older
+ * accounts have no stored `username_origin`. They are claimable only if they have no password.
  */
 function isClaimable({ record }: Row): boolean {
   const origin = record["username_origin"] as UsernameOrigin | null;

@@ -38,9 +38,9 @@ type UserFieldValue<F extends Fields, K> =
     : never;
 
 /**
- * Defines the fields and the roles of users, with their types: for `accounts({ ...users })` or the member `users` of a
- * config file, and for `sameAs`, `callerField`, `callerFields` and `hasRole`, which know the fields in `identity` and
- * the roles. Throws `DeclarationError` if the declaration is invalid.
+ * Defines the fields and the roles of users, with their types. Give the result to `accounts({ ...users })` or to the
+ * member `users` of a config file. Give it also to `sameAs`, `callerField`, `callerFields` and `hasRole`, so that they
+ * accept only declared fields and roles. Throws `DeclarationError` if the declaration is invalid.
  */
 export function defineUsers<
   const F extends Fields = {},

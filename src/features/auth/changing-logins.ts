@@ -3,7 +3,7 @@ import { ownOrAnyUnlimited } from "./access.ts";
 import { loginTypes, MAX_LOGIN_BODY_BYTES } from "./credentials.ts";
 import { withoutKey } from "./fresh-login.ts";
 
-/** The declaration of every call that adds or removes a way to log in. Programs send JSON, and the service's pages send forms. */
+/** The common members of all endpoints that add or remove a way to log in. Programs send JSON, and the service's pages send forms. */
 export const changesLogins = {
   access: ownOrAnyUnlimited,
   logsIn: true,

@@ -22,8 +22,8 @@ export function requireOneCookie(call: Call, name: string): string | null {
 
 /**
  * Ends a request with 403 if a page of another site would log its visitor in as another user (login CSRF). A link that
- * the user follows may log in, for example a link in an e-mail. For every other GET request that another site causes,
- * browsers store no `SameSite` cookie (RFC 6265bis §5.7).
+ * the user follows may log in, for example a link in an e-mail. For other GET requests that another site
+ * causes, for example for an image, browsers store no `SameSite` cookie (RFC 6265bis §5.7).
  */
 export function refuseLoginCSRF(context: Context): void {
   if (isUnsafe(context.call.method)) context.requireSameSite();

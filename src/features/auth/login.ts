@@ -82,7 +82,7 @@ export interface People {
    * wrong.
    */
   prove(context: Context, body: LoginBody): Promise<FirstStep>;
-  /** Returns the active factor of this handle, for logins without a username. Returns null if there is none. */
+  /** Returns the active factor with this handle (the id of a passkey), for logins without a username. Returns null if there is none. */
   findFactor(handle: string): Promise<StoredFactor | null>;
   /** Registers a kind of second factor. Called in `setUp`. Throws `DeclarationError` if its name is taken. */
   factorKind(kind: FactorKind): void;
@@ -92,11 +92,11 @@ export interface People {
   notices(notify: Notify): void;
   /** Returns the changes that send a notice by every registered sender, for the transaction of the event. */
   readonly notify: Notify;
-  /** Ends the request unless the caller's login is fresh, as `vouch` does. */
+  /** Ends the request if the caller's login is not fresh, as `vouch` does. */
   requireFreshLogin(context: Context, password: string | undefined): Promise<void>;
   /** True if these proofs are enough for the account. */
   isEnough(account: Account, proofs: readonly Proof[]): boolean;
-  /** Decides about an accepted credential. The service does it for the credentials of every request. */
+  /** Decides whether an accepted credential proves enough for its account. The service calls it for the credentials of every request. */
   readonly standing: Standing;
   /**
    * Returns the expiry of a credential that a login by an outside party makes, in milliseconds since the epoch. Returns null if it needs
@@ -135,8 +135,8 @@ export interface People {
     also: readonly Change[],
   ): Promise<Outcome>;
   /**
-   * Gives a user an address that is proved. A username that follows the address changes too. Returns null if the user does not exist. The
-   * first row of the outcome is the user.
+   * Gives a user a new address that is proved. If the username is only the default (the old address), it changes too. Returns null if the
+   * user does not exist. The first row of the outcome is the user.
    */
   changeAddress(
     context: Context,
@@ -199,7 +199,7 @@ export interface LoginBody extends FirstProofBody {
 /** The feature that every login feature needs. */
 export type AccountsFeature = Feature<People>;
 
-/** Logins of one kind that can be ended one by one. */
+/** The logins of one kind. Each login can be ended separately. */
 export interface LoginSource {
   /** Returns the active logins of a user. `caller` is the caller's identity. The caller's own login is `current`. */
   list(userId: number, page: LoginPage, caller: Identity): Promise<readonly ListedLogin[]>;

@@ -15,10 +15,10 @@ export function requireOn(enabled: boolean, login: string): void {
 
 export const DAY_SECONDS = 86_400;
 
-/** The interval for deleting expired records. */
+/** The interval at which expired records are deleted. */
 export const PRUNE_SECONDS = 60;
 
-/** Returns the mistakes in a list of lifetimes in which each one limits the one before it: one sentence for each pair. */
+/** Returns the mistakes in a list of lifetimes. No lifetime may be longer than the next one in the list. */
 export function livesMistakes(lives: Readonly<Record<string, number>>): readonly string[] {
   // Values that are not numbers are reported separately.
   const all = Object.entries(lives).filter(([, seconds]) => Number.isFinite(seconds));
@@ -30,7 +30,7 @@ export function livesMistakes(lives: Readonly<Record<string, number>>): readonly
   });
 }
 
-/** Checks a time in seconds. It is optional. */
+/** Returns the check of an optional number of seconds. `least` is the smallest valid number. */
 export function secondsFrom(least: 0 | 1): ValueCheck {
   return optional((value) => {
     const wrong = aWholeNumber(value);

@@ -1,6 +1,6 @@
 // Reads the responses of other services: identity providers and issuers of tokens.
 
-/** Returns the bytes of a response. Calls `refuse` with the reason, which throws, if there are more than `maxBytes`. */
+/** Returns the bytes of a response. If there are more than `maxBytes`, calls `refuse` with the reason. `refuse` throws. */
 export async function readBytes(
   { body }: Response,
   maxBytes: number,

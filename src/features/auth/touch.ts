@@ -13,18 +13,18 @@ export interface TouchOptions {
 }
 
 /**
- * Notes that a row was used. `last` is the current value of the column, null for never. The caller does not wait for
- * it.
+ * Stores that a row was used. `last` is the current value of the column. Null means that the row was never used. Returns
+ * before the write is done.
  */
 export type Touch = (key: Key, last: string | null, now: number) => void;
 
-/** Creates the function for one collection. A credential in use causes a write now and then, not one per request. */
+/** Creates the function for one collection. A credential in use causes at most one write per `everyMs`, not one per request. */
 export function makeTouch({ store, collection, column, everyMs, observe }: TouchOptions): Touch {
   const underway = new Set<Key>();
 
   async function write(key: Key, now: number): Promise<void> {
     try {
-      // The row may be deleted by now, with its user or by a logout. Then there is nothing to note.
+      // A logout or the deletion of the user may have deleted the row. The update then matches no row.
       await store.write({
         changes: [{ kind: "update", collection, key, values: { [column]: timeText(now) } }],
       });

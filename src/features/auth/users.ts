@@ -91,7 +91,7 @@ export interface OwnUserFields<F extends Fields = Fields> {
   readonly roles?: readonly string[];
 }
 
-/** Returns the users' resource with the additional fields. Throws `DeclarationError` if that is not possible. */
+/** Returns the users' resource with the additional fields. Throws `DeclarationError` if the fields have mistakes. */
 export function usersResource(own: OwnUserFields, { invitations = false } = {}) {
   const malformed = ownUserFieldsMistakes(own);
   if (malformed.length > 0) throw new DeclarationError(malformed);
@@ -148,8 +148,8 @@ function rolesMistake(value: unknown): string | null {
 const ROLE = /^[a-z][a-z0-9_-]{0,39}$/;
 
 /**
- * Returns the mistakes in the fields. Some users are created without a form: the first administrator, imported users,
- * and those from a proxy. So no field may be required.
+ * Returns the mistakes in the fields. No field may be required, because some users are created without a form: the first
+ * administrator, imported users, and users from a proxy.
  */
 function* mistakesIn(own: Fields): Generator<string> {
   for (const [name, field] of Object.entries(own)) {
@@ -160,7 +160,7 @@ function* mistakesIn(own: Fields): Generator<string> {
   }
 }
 
-/** Returns the mistakes in names. Each must be an additional field: built-in fields have fixed filters and sorts. */
+/** Returns the mistakes in names of fields. Only additional fields may be named: built-in fields have fixed filters and sorts. */
 function* strangers(own: Fields, named: Readonly<Record<string, readonly string[]>>): Generator<string> {
   for (const [member, names] of Object.entries(named))
     for (const name of names)

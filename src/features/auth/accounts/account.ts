@@ -154,7 +154,7 @@ async function prepareChange(
   };
 }
 
-/** Checks a chosen username. A username that follows the email may be as long as an email. */
+/** Checks a chosen username with the rules of `/users`. The field of the account accepts longer ones, because a default username is an e-mail address. */
 function requireUsername({ users }: AccountsParts, username: string): void {
   const flaw = users.resource.fields.username.kind.parse(username);
   if (flaw instanceof Flaw) throw invalid([{ pointer: "/username", code: flaw.code, detail: flaw.detail }]);

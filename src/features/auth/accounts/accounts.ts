@@ -60,7 +60,7 @@ export interface AccountsOptions<F extends Fields = Fields> extends OwnUserField
   readonly passwordCost?: PasswordCost;
   /**
    * The service that checks whether new passwords are known from breaches, by the first five characters of a digest.
-   * Left out: no check.
+   * Default: no check.
    */
   readonly breachedPasswordsURL?: string;
   /**

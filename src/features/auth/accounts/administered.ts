@@ -17,7 +17,10 @@ export function requireAsGiven(administered: readonly string[], write: Write<Use
   requireKept(administered, write.draft.values, write.current);
 }
 
-/** Does the same for the values of a new user, whose creator is not an administrator. */
+/**
+ * Ends the request (403) if the draft of a new user sets a field that only administrators set. For creators who are not
+ * administrators. The default value is allowed.
+ */
 export function requireGivenFields(
   administered: readonly string[],
   context: Context,

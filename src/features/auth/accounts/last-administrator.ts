@@ -23,8 +23,8 @@ const PAGE = 100;
 
 /**
  * Returns the changes that refuse the transaction (409 `last_admin`) if it removes the last active administrator who can log in. `leaving` is
- * the account before it is deleted, demoted or deactivated. An administrator without a usable password, a passkey and an outside login does
- * not count. `now` in milliseconds since the epoch.
+ * the account before it is deleted, demoted or deactivated. Only an administrator with a usable password, a passkey or an outside login
+ * counts. `now` in milliseconds since the epoch.
  */
 export async function keepAdministrator(parts: WaysParts, leaving: Account, now: number): Promise<readonly Change[]> {
   if (leaving.role !== "admin" || !leaving.active) return [];

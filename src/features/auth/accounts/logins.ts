@@ -107,7 +107,8 @@ async function list(parts: AccountsParts, context: Context): Promise<Reply> {
 }
 
 /**
- * The most attempts to end logins. If another request changes the account at the same time, the account is read again.
+ * The maximum number of attempts to end logins. If another request changes the account at the same time, the account is
+ * read again.
  */
 const ATTEMPTS = 100;
 

@@ -6,7 +6,7 @@ import type { NewUser } from "../login.ts";
 import { resolveDefault } from "./standard.ts";
 import { accountsCollection, firstGeneration } from "./stored-accounts.ts";
 
-/** Returns the changes that create a user and the account with the same id. `at` is their place in the transaction. */
+/** Returns the changes that create a user and the account with the same id. `at` is the position of the first one in the transaction. */
 export function insertUser(
   users: Mount,
   { name, email, username, role, passwordHash, now, ...more }: NewUser,
@@ -32,7 +32,7 @@ export function insertUser(
   ];
 }
 
-/** Returns the values of custom fields for a user who is created without them. */
+/** Returns the default values of the custom fields, for a user who is created without a caller. */
 function ownValues(fields: Fields, now: number): WrittenValues {
   const own = Object.entries(fields).filter(([name, field]) => name !== "name" && name !== "email" && isStored(field));
   const context = { identity: null, now, requireIdentity: noCaller };

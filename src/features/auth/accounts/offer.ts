@@ -22,7 +22,7 @@ export interface Collected {
   readonly tokenPrefix: string;
 }
 
-/** Returns what `accounts()` offers to every way of logging in. */
+/** Returns the members that `accounts()` offers to every login feature. */
 export function buildOffer(host: Host, parts: AccountsParts, collected: Collected): People {
   const { accounts, bindings, passwords, throttle, revocations, users, roles, gate } = parts;
   const { sources, needs, notifiers, endings, identityFields, issuer, tokenPrefix } = collected;

@@ -26,7 +26,7 @@ export interface AccountsParts extends CreatingParts {
   readonly isBreached: IsBreached | null;
   readonly revocations: Revocations;
   readonly gate: Gate;
-  /** Returns the active factor of a handle. */
+  /** Returns the active factor with a handle, for example the id of a passkey. Returns null if there is none. */
   findFactor(handle: string): Promise<StoredFactor | null>;
   /** The accounts that must have a second factor. */
   readonly rule: SecondFactorRule;
@@ -47,5 +47,5 @@ export interface AccountsParts extends CreatingParts {
   readonly users: UsersMount;
 }
 
-/** The parts before users are mounted. */
+/** The parts that exist before the users are mounted. */
 export type UsersParts = Omit<AccountsParts, "users">;

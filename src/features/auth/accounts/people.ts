@@ -8,14 +8,14 @@ import type { AccountsParts } from "./parts.ts";
 import type { ProvedPassword } from "./passwords/passwords.ts";
 import type { Account } from "./stored-accounts.ts";
 
-/** Returns the account of the path. */
+/** Returns the account whose id is in the path. Ends the request with 404 if there is none. */
 export async function requireAccount({ accounts }: AccountsParts, context: Context): Promise<Account> {
   const found = await accounts.find(context.id());
   if (found === null) throw problem("not_found");
   return found;
 }
 
-/** Returns a user as others see it. */
+/** Returns a user in the form that callers see. Ends the request with 404 if there is none. */
 export async function requireUser({ store, users }: AccountsParts, id: number): Promise<ShownUser> {
   const row = await store.find(users.collection, id);
   if (row === null) throw problem("not_found");
@@ -50,8 +50,8 @@ export function requireNameAndPassword({ username, password }: Pick<LoginBody, "
 const sessionChallenge = ({ realm }: Call): string => `Session realm="${realm}"`;
 
 /**
- * Returns the challenge of a scheme that browsers do not answer themselves. Otherwise, they would show a dialog over
- * the form.
+ * Returns the challenge for a login that failed. Skips the schemes that browsers answer themselves, for example Basic,
+ * because the browser would show its password dialog over the form.
  */
 export function chooseChallenge(call: Call, schemes: readonly Scheme[]): string {
   for (const scheme of schemes.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {

@@ -12,7 +12,7 @@ export function isPrepared({ emailVerifiedAt = null, emailOrigin = "given" }: Ac
   return emailVerifiedAt === null && emailOrigin === "chosen";
 }
 
-/** Returns the change that notes the first proof of the account's address. */
+/** Returns the change that stores the time of the first proof of the account's address. Empty if nothing changes. `more` are more columns. */
 export function verifyEmail(account: Account, now: number, more: WrittenValues = {}): readonly Change[] {
   const { id, emailVerifiedAt = null } = account;
   const values = { ...more, ...(emailVerifiedAt === null ? { email_verified_at: timeText(now) } : {}) };
@@ -21,8 +21,8 @@ export function verifyEmail(account: Account, now: number, more: WrittenValues =
 }
 
 /**
- * Returns the changes that end what `endAccount` keeps of a prepared account: factors, passkeys, identities and the password. Put them after
- * the changes of `endAccount`, which wait for a request that changes the account at the same time.
+ * Returns the changes that delete the factors, passkeys, identities and password of a prepared account. `endAccount` does not delete these.
+ * Put the changes after those of `endAccount`, which wait for any request that changes the account at the same time.
  */
 export function endPreparedWays(
   { outsideLogins }: Pick<AccountsParts, "outsideLogins">,

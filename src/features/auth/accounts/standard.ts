@@ -1,6 +1,6 @@
 import type { DraftContext, Field } from "../../../resource/kinds/field.ts";
 
-/** Returns the value of a field if none is given. */
+/** Returns the default value of a field. Returns null if the field has none. */
 export function resolveDefault({ options }: Field, context: DraftContext): unknown {
   const fallback = options.generated ?? options.default ?? null;
   return isMaker(fallback) ? fallback(context) : fallback;

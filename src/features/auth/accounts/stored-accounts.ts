@@ -6,7 +6,7 @@ import { aStore } from "../../../store/checking.ts";
 import type { Change, Collection, Row, Store } from "../../../store/store.ts";
 import { equals } from "../conditions.ts";
 
-/** The account of a user, which is never shown. Its id is the user's. */
+/** The login data of a user, which responses never contain as a whole. Its id is the id of the user. */
 export interface Account {
   readonly id: number;
   readonly username: string;
@@ -17,8 +17,8 @@ export interface Account {
   /** RFC 3339: the end of a generated password. Null: valid until it is changed. */
   readonly passwordUntil: string | null;
   /**
-   * Set if the password is valid for one login: `unused` before it. Once `used`, it only proves the user's identity
-   * again, mainly to choose another one. Null, or left out: an ordinary password.
+   * `unused`: the password is valid for one login. `used`: the password does not log in again, but the user can still
+   * prove their identity with it, mainly to choose another one. Null, or left out: an ordinary password.
    */
   readonly passwordOnce?: "unused" | "used" | null;
   /**
@@ -76,7 +76,7 @@ export const accountsCollection: Collection = {
     /** The origin of the e-mail address (`EmailOrigin`). Null if it is older than this column. */
     { name: "email_origin", type: "text", nullable: true },
   ],
-  // Writes check whether there is another administrator. Among all accounts, there are few of them.
+  // Finds the administrators, who are few, when a write checks that one remains.
   indexes: [["role", "active"]],
 };
 
@@ -87,8 +87,8 @@ export const accountsCollection: Collection = {
 export type UsernameOrigin = "given" | "chosen";
 
 /**
- * `given` by an administrator, an import, the command or a proxy, or `chosen` by the user. Another person may have chosen it: until its
- * first proof, the account may be prepared for the owner of the mailbox.
+ * `given` by an administrator, an import, the command or a proxy, or `chosen` by the user. A user may choose the address of another
+ * person. So until the first proof of the address, the account may be prepared (`isPrepared`).
  */
 export type EmailOrigin = "given" | "chosen";
 
@@ -101,8 +101,8 @@ export function firstGeneration(now: number): number {
 }
 
 /**
- * Returns a change that refuses the transaction if the account is no longer active, or if its logins were revoked since it was read. It comes
- * after the other changes: an earlier check may be older than the revocation, and a revoked login must create nothing.
+ * Returns a change that refuses the transaction if the account is no longer active, or if its logins were revoked since it was read. Put it
+ * after the other changes: an earlier check could miss a revocation, and a revoked login must create nothing.
  */
 export function requireActive({ id, generation }: Pick<Account, "id" | "generation">): Change {
   const where = { all: [equals("id", id), equals("active", true), equals("generation", generation)] };
@@ -112,7 +112,7 @@ export function requireActive({ id, generation }: Pick<Account, "id" | "generati
 /** The name of the refusal by `requireActive`. */
 export const NOT_ACTIVE = "not_active";
 
-/** The detail of a 409 for that refusal. */
+/** The detail of the 409 for a refusal by `requireActive`. */
 export const notActive = "The account is not active, or its logins have ended at the same time.";
 
 /** Finds accounts, for the schemes. */
@@ -121,7 +121,7 @@ export interface Accounts {
   findByUsername(username: string): Eventually<Account | null>;
 }
 
-/** True if the text can be a username. A store need not be asked for others, and cannot be asked for some (U+0000). */
+/** Returns true if the text can be a username. Other texts need no lookup, and a store refuses some of them (U+0000). */
 export function isPossibleName(name: unknown): name is string {
   if (typeof name !== "string" || name === "" || name.length > 300) return false;
   return name.isWellFormed() && !/[\u0000-\u001f\u007f-\u009f]/.test(name);

@@ -14,14 +14,14 @@ export interface NewNames {
   readonly isSignUp?: boolean;
 }
 
-/** Ends the request (429) if this address has checked too often which names are taken. Called before any hash. */
+/** Ends the request (429) if the client's address has checked too many names. Called before any hash is computed. */
 export async function requireMayProbe({ throttle }: UsersParts, context: Context): Promise<void> {
   if (!isAdministrator(context)) await throttle.checkProbes(context.call);
 }
 
 /**
  * Ends the request (409) if another user has one of the names, before a hash is computed. Callers who are not
- * administrators have a limit on such checks. Adds no changes.
+ * administrators have a limit on such checks. Always returns an empty list of changes.
  */
 export async function requireFree(
   parts: UsersParts,

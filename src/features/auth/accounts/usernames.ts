@@ -12,7 +12,7 @@ export function requireMayName({ takesOutsideLogins }: UsersParts, context: Cont
   throw problem("permission_denied", { detail: "Usernames are given by administrators here." });
 }
 
-/** Ends the request if a user chooses the address of another person as a name, which that person could then not have. */
+/** Ends the request if a user chooses the e-mail address of another person as username. That person could then not use it. */
 export function requireOwnAddress({ username, email }: { readonly username: string; readonly email: string }): void {
   if (username.includes("@") && fold(username) !== fold(email)) throw invalid([addressOfAnother]);
 }
@@ -23,7 +23,7 @@ const addressOfAnother: Issue = {
   detail: "A username with @ has to be the e-mail address of the user.",
 };
 
-/** Returns the origin of the name that is being written. */
+/** Returns the origin of the username that this request writes. */
 export function resolveUsernameOrigin(context: Context): UsernameOrigin {
   return isAdministrator(context) ? "given" : "chosen";
 }

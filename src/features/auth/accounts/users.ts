@@ -83,7 +83,7 @@ function withAccount(
   }
 }
 
-/** The account of a user changes together with the user. The user itself is stored as it was sent. */
+/** The changes of the account, which are written together with the user. The user's own values are not changed. */
 type UserChanges = Omit<Prepared<Users>, "values">;
 
 async function createAccount(
@@ -212,7 +212,7 @@ function unprovedAddress(context: Context): WrittenValues {
   return { email_verified_at: null, ...(isAdministrator(context) ? {} : { email_origin: "chosen" }) };
 }
 
-/** A user proves a new address before it counts. */
+/** The issue of a user who changes the address with the record. The new address must be proved first. */
 const notMovedHere = (id: number): Issue => ({
   pointer: "/email",
   code: "read_only",
@@ -254,7 +254,8 @@ async function deleteAccount(
 }
 
 /**
- * Hashes a password in the turns of the caller. If the caller's login ends during the wait, the password is not set.
+ * Hashes a password. The hashes of one caller wait for each other. Ends the request if the caller's login has ended
+ * during the wait.
  */
 async function hashFor({ passwords }: UsersParts, context: Context, password: string): Promise<string> {
   const { call, identity } = context;

@@ -6,8 +6,8 @@ import type { Account } from "../accounts/stored-accounts.ts";
 let make: (account: Account, proofs: readonly Proof[], notices?: readonly Change[]) => Admission;
 
 /**
- * The right to start one login of an account. Only the gate makes it, after it has decided that the proofs are enough.
- * Code that starts a login must take one and spend it. TypeScript code that skips the gate does not compile, and
+ * The right to start one login of an account. Only the gate makes an admission, after it has decided that the proofs are
+ * enough. Code that starts a login must take an admission and spend it, once. TypeScript code that skips the gate does not compile, and
  * JavaScript code throws.
  */
 export class Admission {
@@ -58,7 +58,7 @@ export function admit(account: Account, proofs: readonly Proof[], notices: reado
 }
 
 /**
- * Makes an admission for tests, as the operator of the machine. Its only proof is `operator`, which is level 2. `now` in
+ * Makes an admission for tests, as the operator of the machine. Its only proof is `operator`, which has level 2. `now` in
  * milliseconds since the epoch.
  *
  * @example

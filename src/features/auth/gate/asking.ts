@@ -16,7 +16,7 @@ export const MAIL = "mail";
 /** The member `login` of a problem or a response: what the client must send to complete the login. */
 export type LoginObject = Readonly<Record<string, JSONValue>>;
 
-/** Returns the problem that asks for another proof. Sends the code if the proof is a mail. */
+/** Returns the problem that asks for another proof. If the login needs a proof by mail, first sends the mail with the code. */
 export async function askFor(parts: GateEndpointsParts, context: Context, waiting: WaitingLogin): Promise<Problem> {
   if (await needsMail(parts, waiting.account, waiting.login))
     await parts.gate.mail.step?.send(context, waiting.account);
@@ -24,8 +24,8 @@ export async function askFor(parts: GateEndpointsParts, context: Context, waitin
 }
 
 /**
- * Returns the problem that names the missing proofs. If the login would set a cookie, the name of the waiting login is
- * also sent in a cookie.
+ * Returns the problem that names the missing proofs. If the login will set a cookie, the name of the waiting login is sent
+ * in a cookie, otherwise in the body.
  */
 export async function stillNeeded(
   parts: GateEndpointsParts,

@@ -49,7 +49,7 @@ export async function requirePending(
   return { name, login, account, byCookie: named === null };
 }
 
-/** Completes or confirms a login. Counts every try before it checks the answer. */
+/** Completes a waiting login, or confirms an existing one. Counts each try before it checks the answer. */
 export async function complete(parts: GateEndpointsParts, context: Context, body: CompletionBody): Promise<Reply> {
   requireInTime(context);
   const { call } = context;
@@ -119,7 +119,7 @@ async function answerByMail(
   return stillNeeded(parts, context, { account, name, login: proved, keptBy: resolvePlace(parts, login) });
 }
 
-/** Returns the place of the name of a waiting login: a cookie, or the body. */
+/** Returns the place in which the client gets and sends the name of a waiting login: a cookie, or text in the body. */
 export function resolvePlace({ gate }: GateEndpointsParts, { beginning, options }: PendingLogin): "cookie" | "text" {
   return gate.beginnings.get(beginning)?.keptBy(options) ?? "text";
 }

@@ -39,12 +39,12 @@ export interface Beginning<O extends BeginningOptions = BeginningOptions> {
 
 /** The login in a caller's request. */
 export interface Current<O extends BeginningOptions = BeginningOptions> {
-  /** The key of the session, or the token family. */
+  /** The key of the session, or the id of the token family. */
   readonly id: string;
   readonly options: O;
 }
 
-/** A complete first step of a login: its account, its proofs, and the kind of login to start. */
+/** A login after its first proof: the account, the proofs, and the kind of login to start. */
 export interface LoginAttempt<O extends BeginningOptions = BeginningOptions> {
   readonly account: Account;
   readonly proofs: readonly [Proof, ...Proof[]];
@@ -52,7 +52,7 @@ export interface LoginAttempt<O extends BeginningOptions = BeginningOptions> {
   readonly options: O;
   /** The factor that was used as the first proof, and the data that it stores from now on. */
   readonly used?: { readonly factor: StoredFactor; readonly data: JSONValue };
-  /** The password hash in the store, if `account` already has a newer one. */
+  /** The password hash in the store, if `account.passwordHash` is a newer hash that is not stored yet. */
   readonly storedHash?: string | null;
 }
 
@@ -124,7 +124,10 @@ export interface FactorAnswer {
 export interface FactorSuccess {
   readonly proof: Omit<Proof, "at" | "factor">;
   readonly data: JSONValue;
-  /** A name by which the factor is found without its user, if its kind logs in without a username. Read when the factor is confirmed. */
+  /**
+   * A unique name of the factor, for kinds that log in without a username: the id of a passkey. Stored when the factor is
+   * confirmed.
+   */
   readonly handle?: string;
 }
 
@@ -168,7 +171,7 @@ export interface FactorKind {
    * there is none.
    */
   find?(factors: readonly StoredFactor[], answer: FactorAnswer): StoredFactor | null;
-  /** True if an account can log in with such a factor alone, as with a passkey that checks the person. */
+  /** True if this factor is enough to log in without a password: a passkey that checks the person with a PIN or a fingerprint. */
   logsInAlone?(factor: StoredFactor): boolean;
 }
 
@@ -185,7 +188,7 @@ export type Notice =
   | "email_changed";
 
 /**
- * Returns the changes that send a notice, for the transaction of the event. `to` is the address, if it is not the one that the user has
- * after the event: the old address gets the notice of a changed one. `now` in milliseconds since the epoch.
+ * Returns the changes that send a notice, for the transaction of the event. `to` is the receiver. Default: the address that the user has
+ * after the event. The notice of a changed address is sent to the old address. `now` in milliseconds since the epoch.
  */
 export type Notify = (notice: Notice, account: Account, now: number, to?: string) => readonly Change[];

@@ -9,7 +9,7 @@ import type { FactorKind, FactorSuccess, StoredFactor } from "./contract.ts";
 import { factorsCollection, MOST_FACTORS, RECOVERY } from "./factors.ts";
 import type { GateEndpointsParts } from "./parts.ts";
 
-/** The members of a new factor that are shown once, and its id. */
+/** The members of the response to a new factor: its id, its kind, and data that is shown only once. */
 export type ShownEnrolment = Readonly<Record<string, JSONValue>>;
 
 /** Returns the kind of this name. Ends the request with 400 if the service has none. */
@@ -27,7 +27,7 @@ export function requireKind({ gate }: GateEndpointsParts, name: string): FactorK
   ]);
 }
 
-/** Starts a new factor. It counts after its first right answer. `pending` is the waiting login that adds it. */
+/** Starts a new factor. The factor is active after its first right answer. `pending` is the waiting login that adds it. */
 export async function enrol(
   parts: GateEndpointsParts,
   call: Call,
@@ -67,8 +67,8 @@ export async function enrol(
 export interface Activation {
   readonly changes: readonly Change[];
   /**
-   * The account after these changes, for the login that goes on. Not read again: a password change in the meantime must
-   * end this login too.
+   * The account after these changes, for the login that continues. It is computed and not read again. So if the password
+   * changes at the same time, this account has the older generation, and the login ends too.
    */
   readonly account: Account;
   /** Shown once, if this is the first factor. */

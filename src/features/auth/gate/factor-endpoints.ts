@@ -144,7 +144,7 @@ async function confirm(parts: FactorEndpointsParts, context: FactorContext): Pro
   const activation = activate(parts, account, factor, success, { now: call.now, endKeys: endKeys === true });
   const { recoveryCodes } = activation;
   const { kind: outcome } = await parts.store.write({ changes: activation.changes });
-  // A passkey with this id exists. The response must not reveal it.
+  // Another passkey has the same id. The response must not reveal that it exists.
   if (outcome === "taken") throw wrong;
   if (outcome !== "written")
     throw problem("conflict", { detail: "The account was changed at the same time. Try again." });

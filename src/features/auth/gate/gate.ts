@@ -39,7 +39,7 @@ export interface GateParts {
   use(factor: StoredFactor, data: JSONValue, now: number): Change;
   /** Returns the challenge of a 401 for this call. */
   challenge(call: Call): string;
-  /** Describes a waiting login to its client: its factors, and the answers that they need. */
+  /** Returns the problem that asks the client of a waiting login for the next proof. */
   askFor(context: Context, waiting: WaitingLogin): Promise<Problem>;
 }
 
@@ -65,17 +65,17 @@ export interface Gate {
    */
   beginLogin<O extends BeginningOptions>(context: Context, attempt: LoginAttempt<O>): Promise<Reply>;
   /**
-   * Admits a waiting login after its last proof. `more` is written in the same transaction, and the account is the one
-   * after it. Returns null if another request was faster. Ends the request with 401 `factor_required` if the proofs are
-   * not enough for the account.
+   * Admits a waiting login after its last proof. `more` are changes for the same transaction. The account of `login` is
+   * the account after these changes. Returns null if another request has used the same proof first. Ends the request with
+   * 401 `factor_required` if the proofs are not enough for the account.
    */
   admitLogin(call: Call, login: ProvedLogin, more: readonly Change[]): Promise<Admission | null>;
   /**
    * Makes the admission of a confirmed login, and writes the changes that use up its proof. Returns null if another
-   * request was faster. Ends the request with 401 `factor_required` if the proofs are not enough for the account.
+   * request has used the same proof first. Ends the request with 401 `factor_required` if the proofs are not enough for the account.
    */
   admitConfirmed(call: Call, login: ProvedLogin, changes: readonly Change[]): Promise<Admission | null>;
-  /** Decides about every accepted credential. */
+  /** Decides whether an accepted credential proves enough for its account. */
   readonly standing: Standing;
   /** True if these proofs are enough for the account. */
   isEnough(account: Account, proofs: readonly Proof[]): boolean;
@@ -191,7 +191,7 @@ const insufficient: Rejection = {
 function withProofs({ proves }: Scheme, identity: Identity): Identity {
   if (proves === "each") return withOwnProofs(identity);
   if (proves === undefined || proves === "program") return { ...withoutProofs(identity), level: 1 };
-  // A scheme that does not know the time of its proof never gives a fresh login.
+  // If a scheme does not know the time of its proof, the time is 0. So the login is never fresh.
   const at = identity.authTime ?? 0;
   const proofs = proves.map((method): Proof => ({ method, at }));
   return { ...identity, proofs, level: computeLevel(proofs) };
@@ -217,7 +217,7 @@ function findNeeds(accounts: Accounts, { id }: Identity): Eventually<1 | 2> {
 /**
  * Makes the admission of a complete login and writes its results: the time of the login, the known address, the cleared
  * failures and the used one-time password. Returns null if another request used up the same proof. The login belongs to the
- * given generation of the account, so it is revoked if the account's logins were revoked after its proofs.
+ * given generation of the account. So if the account's logins are revoked at the same time, this login is revoked too.
  */
 async function admitLogin(
   parts: GateParts,

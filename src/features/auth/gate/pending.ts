@@ -69,9 +69,9 @@ export interface PendingLogins {
     login: NewPending,
     now: number,
   ): Promise<{ readonly name: string; readonly login: PendingLogin }>;
-  /** Returns the waiting login of this name. Returns null if it is unknown, used or expired. */
+  /** Returns the waiting login with this name. Returns null if it is unknown, completed or expired, or has no tries left. */
   find(name: string, now: number): Promise<PendingLogin | null>;
-  /** True if the waiting login of this key has not ended. */
+  /** True if the waiting login with this key is still stored. */
   isWaiting(key: string): Promise<boolean>;
   /**
    * Counts a try, before its answer is checked. Returns the number of tries so far. Returns null if the login has none

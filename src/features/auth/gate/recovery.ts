@@ -5,7 +5,7 @@ import type { JSONValue } from "../../../store/store.ts";
 /** The number of recovery codes of an account. */
 const CODES = 10;
 
-/** Letters and digits that are hard to confuse when they are read from paper. */
+/** Letters and digits that are hard to confuse on paper: without 0, 1, i, l and o. */
 const ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz";
 /** 17 characters from an alphabet of 31 have more than 80 bits. */
 const LETTERS = 17;

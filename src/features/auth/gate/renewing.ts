@@ -5,7 +5,7 @@ import type { Account } from "../accounts/stored-accounts.ts";
 import type { Header } from "../cookies.ts";
 import type { GateEndpointsParts } from "./parts.ts";
 
-/** A login that replaces the caller's: its cookies, and the members of the response. */
+/** The login that replaces the caller's login: its cookies, and its members in the response. */
 export interface RenewedLogin {
   readonly headers: readonly Header[];
   readonly members: Readonly<Record<string, JSONValue>>;

@@ -1,7 +1,7 @@
 import type { Scheme } from "../../../access/scheme/scheme.ts";
 import type { SecondFactorRule } from "./contract.ts";
 
-/** The facts that the gate has after every feature is set up. */
+/** The facts about a service that the gate knows after every feature is set up. */
 export interface GateSetup {
   readonly rule: SecondFactorRule;
   /** True if a kind of second factor is registered. */
@@ -10,7 +10,7 @@ export interface GateSetup {
   readonly takesOutsideLogins: boolean;
 }
 
-/** Returns the reasons why the rule about second factors cannot hold in this service, each with its fix. */
+/** Returns the reasons why the rule about second factors cannot be enforced in this service, each with its fix. */
 export function gateMistakes(
   schemes: readonly Scheme[],
   { rule, hasKinds, takesOutsideLogins }: GateSetup,

@@ -4,14 +4,14 @@ import type { Change, Collection, Row, Store } from "../../../store/store.ts";
 import { timeText, until } from "../conditions.ts";
 
 /**
- * Wrong second-factor codes. The key is a digest of the account, and also of the address if the account logged in from
- * it before.
+ * Wrong second-factor codes. The key is a digest of the account, and also of the client's network if the account logged in
+ * from it before.
  */
 export const factorTriesCollection: Collection = {
   name: "factor_tries",
   key: "text",
   columns: [
-    /** The times of the tries of the last day, in milliseconds since the epoch. A right code removes its try. */
+    /** The times of the wrong tries of the last day, in milliseconds since the epoch. A right code removes its own try. */
     { name: "times", type: "json" },
     { name: "expires_at", type: "date-time" },
   ],
@@ -23,7 +23,7 @@ const DAY_MS = 24 * HOUR_MS;
 const MOST_AN_HOUR = 10;
 const MOST_A_DAY = 30;
 
-/** The largest number of attempts to write a try while other requests write at the same time. */
+/** The maximum number of attempts to write the counter, if other requests change it at the same time. */
 const MOST_ROUNDS = 40;
 
 /**

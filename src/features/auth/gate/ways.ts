@@ -13,7 +13,7 @@ export interface OutsideLogin {
   readonly where?: Where;
 }
 
-/** The way to log in that is being removed: a factor, or a row of an outside login. */
+/** The way to log in that a request removes: a factor, or a row of an outside login. */
 export type LeavingWay = { readonly factor: StoredFactor } | { readonly collection: Collection; readonly id: Key };
 
 /** The parts that know how an account can log in. */
@@ -42,8 +42,8 @@ export async function keepOtherLogin(
 }
 
 /**
- * Returns the changes that require that an account keeps a passkey or an outside login, by which it can log in without a password. Returns
- * null if it has none. A transaction in which it has lost this one is refused as `OVERTAKEN`.
+ * Finds a passkey or an outside login with which the account can log in without a password. Returns the changes that require
+ * it to stay: if another request removes it first, the transaction is refused as `OVERTAKEN`. Returns null if the account has none.
  */
 export async function findWay(parts: WaysParts, account: Account): Promise<readonly Change[] | null> {
   const found = await findFurther(parts, account, null);
