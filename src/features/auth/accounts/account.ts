@@ -154,7 +154,7 @@ async function prepareChange(
   };
 }
 
-/** Checks a chosen username with the rules of `/users`. The field of the account accepts longer ones, because a default username is an e-mail address. */
+/** Checks a chosen username with the rules of `/users`. The field accepts longer ones: default usernames are addresses. */
 function requireUsername({ users }: AccountsParts, username: string): void {
   const flaw = users.resource.fields.username.kind.parse(username);
   if (flaw instanceof Flaw) throw invalid([{ pointer: "/username", code: flaw.code, detail: flaw.detail }]);

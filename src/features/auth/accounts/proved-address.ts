@@ -12,7 +12,7 @@ export function isPrepared({ emailVerifiedAt = null, emailOrigin = "given" }: Ac
   return emailVerifiedAt === null && emailOrigin === "chosen";
 }
 
-/** Returns the change that stores the time of the first proof of the account's address. Empty if nothing changes. `more` are more columns. */
+/** Returns the change that stores the time of the first proof of the account's address. Empty if nothing changes. */
 export function verifyEmail(account: Account, now: number, more: WrittenValues = {}): readonly Change[] {
   const { id, emailVerifiedAt = null } = account;
   const values = { ...more, ...(emailVerifiedAt === null ? { email_verified_at: timeText(now) } : {}) };

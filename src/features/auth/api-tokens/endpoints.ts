@@ -143,8 +143,8 @@ async function revoke(parts: APITokensParts, context: Context): Promise<Reply> {
 }
 
 /**
- * Refuses browser forms: any page can make a browser send one without a preflight. Its visitors would guess passwords
- * for it, each from a different address.
+ * Logs a caller in for the API token. Refuses a form from a page of another site. A browser sends forms without a preflight,
+ * so the page could make its visitors guess passwords, each from a different address.
  */
 async function exchangePassword(parts: APITokensParts, context: Context): Promise<Reply> {
   if (context.body?.mediaType === formType) context.requireSameSite();
@@ -152,7 +152,7 @@ async function exchangePassword(parts: APITokensParts, context: Context): Promis
   return parts.people.beginLogin(context, { ...proved, begin: parts.begin, options: {} });
 }
 
-/** Returns the API token. */
+/** Returns the response with the user's API token. Makes the token if there is none. */
 export async function startAPIToken(
   { people, tokens }: Omit<APITokensParts, "begin">,
   { call }: Context,

@@ -63,9 +63,9 @@ export type CheckedToken =
 /** The API tokens of a store. `now` in milliseconds. */
 export interface APITokens {
   /**
-   * Returns the user's token. Spends the admission. The token is either new (`created`) and ends at `expiresAt`
-   * (milliseconds since the epoch), or the same as the last time. Ends the request (409) if the existing one lives
-   * longer.
+   * Returns the user's token. Spends the admission. Returns the existing token if there is one. Ends the
+   * request (409) if that token expires after `expiresAt`. Otherwise makes a new token (`created`), which expires at
+   * `expiresAt` (milliseconds since the epoch). Default: it does not expire.
    */
   issue(
     admission: Admission,
@@ -81,13 +81,13 @@ export interface APITokens {
 
 /** The keys that are derived from one of the server's secrets. */
 interface Keyring {
-  /** Stored in the rows of tokens that are derived from it. It reveals nothing about the secret. */
+  /** Identifies the server's secret. Stored in the rows of tokens that are derived from that secret, and reveals nothing about it. */
   readonly name: string;
   readonly key: Buffer;
   readonly markKey: Buffer;
 }
 
-/** Returns the keyrings. The first makes tokens, all verify them. */
+/** Returns one keyring for each of the server's secrets. The first one makes tokens, and each one verifies them. */
 function deriveKeyrings(secret: Secret): readonly Keyring[] {
   const names = secret.deriveEach("api-token-name").map((name) => name.toString("base64url", 0, 9));
   const markKeys = secret.deriveEach("api-token-mark");

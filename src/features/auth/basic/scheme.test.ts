@@ -71,7 +71,7 @@ test("accepts the right password, and then again immediately without a hash", as
   assert.equal(house.checks.count, 1);
 });
 
-test("reports a wrong password with the words of every failed login", async () => {
+test("reports a wrong password with the same message as every other failed login", async () => {
   await using house = await set();
 
   const verdict = await house.ask(encodeCredential("wrong"));
@@ -114,7 +114,7 @@ const endings: { title: string; values: WrittenValues | (() => Promise<WrittenVa
 ];
 
 for (const { title, values, verdict } of endings) {
-  test(`forgets what was remembered immediately after ${title}`, async () => {
+  test(`checks a remembered password again immediately after ${title}`, async () => {
     await using house = await set();
     await house.ask();
 

@@ -5,7 +5,7 @@ import type { Account } from "../accounts/stored-accounts.ts";
 export interface VerifiedMemory {
   /** Returns the key of a credential. It reveals nothing of the credential outside this process. */
   deriveKey(credential: string): string;
-  /** Returns the account as it was when the credential was verified. Returns null if that is too long ago. */
+  /** Returns the account as it was when the credential was verified. Returns null if there is no entry, or if it has expired. */
   find(key: string, now: number): Account | null;
   remember(key: string, account: Account, now: number): void;
   forget(key: string): void;
@@ -17,13 +17,13 @@ interface Entry {
   readonly until: number;
 }
 
-/** Makes an empty memory. The caller must compare the account with the stored one. */
+/** Makes an empty memory. Its user must compare the returned account with the stored account. */
 export function makeVerifiedMemory(lifetimeSeconds = 60, maxEntries = 10_000): VerifiedMemory {
   const secret = randomBytes(32).toString("base64");
   const entries = new Map<string, Entry>();
 
   return {
-    // A secret prefix is enough, because no digest ever leaves the process. It costs a third of an HMAC.
+    // A secret prefix is enough, because no digest ever leaves the process. It takes a third of the time of an HMAC.
     deriveKey: (credential) => hash("sha256", secret + credential, "base64"),
     find(key, now) {
       const entry = entries.get(key);

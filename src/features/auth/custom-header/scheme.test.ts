@@ -40,7 +40,7 @@ test("accepts the token as the one account, without waiting", () => {
   });
 });
 
-test("answers a wrong token and the token of a missing or inactive account with the same words", () => {
+test("answers a wrong token and the token of a missing or inactive account with the same message", () => {
   const detail = "Invalid or missing token.";
 
   for (const wrong of ["x", "a-token-of-32-characters-or-more ", "A-token-of-32-characters-or-more"]) {

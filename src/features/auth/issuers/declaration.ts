@@ -55,7 +55,7 @@ export interface TrustedIssuer extends IssuerDeclaration {
   readonly usernameClaim: string;
 }
 
-/** The declaration of the outside issuers is invalid. Each problem names its field and its fix. */
+/** Thrown if the declaration of the outside issuers is invalid. Each problem names its field and its fix. */
 export class IssuersError extends Error {
   static {
     made(this.prototype);

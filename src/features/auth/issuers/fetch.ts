@@ -12,7 +12,7 @@ const maxBytes = 256 * 1024;
 const maxKeys = 100;
 const limitMs = 5000;
 
-/** The reason why a key set was not accepted, in words for the operator. */
+/** Thrown if a key set is not accepted. The message gives the operator the reason. */
 export class KeySetFault extends Error {
   override readonly name = "KeySetFault";
 }

@@ -13,8 +13,9 @@ export interface KeySet {
 }
 
 /**
- * The key that a token refers to. If the token names a key, it is the key of that name, or else the only key without a name. If not, it is
- * the only key for the algorithm (RFC 7515 §4.1.4, RFC 7517 §4.5, OpenID Connect Core §10.1).
+ * The key that verifies a token. If the token names a key (`kid`), this is the key with that name. If there is no such key, it is the only
+ * key without a name. If the token names no key, it is the only key for the algorithm
+ * (RFC 7515 §4.1.4, RFC 7517 §4.5, OpenID Connect Core §10.1).
  */
 export type ChosenKey =
   | { readonly kind: "named" | "only"; readonly key: KeyObject }
@@ -38,7 +39,7 @@ export interface IssuerKeys {
    * keys change.
    */
   current(now: number): Eventually<KeySet>;
-  /** Fetches the keys again because a key is missing, unless the last fetch is too recent. */
+  /** Fetches the keys again because a key is missing. Does not fetch if the last fetch was less than 30 seconds ago. */
   lookAgain(now: number): Eventually<KeySet>;
 }
 

@@ -579,7 +579,7 @@ test("uses a key without alg for the listed algorithms that fit it, and neither 
   for (const key of [one, namesake]) assert.equal(await ask(signToken({ key })), "forged");
 });
 
-test("takes a key without a name, or a token that gives none, if one key alone fits", async () => {
+test("uses the only fitting key if the key or the token has no name", async () => {
   const without = { ...one.jwk, kid: undefined };
   const nameless = signToken({ header: { kid: undefined } });
   const rows: readonly (readonly [token: string, keys: readonly unknown[], expected: string | number])[] = [

@@ -48,11 +48,13 @@ interface Genuine {
   readonly set: KeySet;
   readonly subject: string;
   readonly username: string;
-  /** Milliseconds since the epoch. `authTime` is null if the issuer does not report when its user logged in. */
-  /** The issuer says that it has checked a second factor. */
+  /** True if the issuer says that it has checked a second factor. */
   readonly vouches: boolean;
+  /** Milliseconds since the epoch. */
   readonly startsAt: number;
+  /** Milliseconds since the epoch. */
   readonly expiresAt: number;
+  /** Milliseconds since the epoch. Null if the issuer does not report when its user logged in. */
   readonly authTime: number | null;
 }
 
@@ -150,7 +152,7 @@ export function externalIssuers(options: ExternalIssuersOptions): ExternalIssuer
   };
 }
 
-/** Returns the network for an issuer. If the declaration names files, only they decide about trust, without a fallback. */
+/** Returns the network for an issuer. If the declaration names TLS files, they are used for every request, and `usual` never is. */
 function chooseNetwork({ ca, cert, key }: TrustedIssuer, usual: FetchKeys): FetchKeys {
   if (ca === undefined && cert === undefined) return usual;
   return fetchOver({
@@ -159,7 +161,7 @@ function chooseNetwork({ ca, cert, key }: TrustedIssuer, usual: FetchKeys): Fetc
   });
 }
 
-/** Returns the accepted types. Without a declared one, these are the names that no other kind of token uses (RFC 8725 §3.11). */
+/** Returns the accepted values of `typ`. By default, these are values that no other kind of token has (RFC 8725 §3.11). Null: no `typ`. */
 function listTypes({ typ }: TrustedIssuer): readonly (string | null)[] {
   return typ === undefined ? [null, "jwt", "at+jwt"] : [normalizeType({ typ })];
 }
@@ -218,7 +220,7 @@ function readClaims(
   if (!audiences.includes(trusted.audience)) return wrong("it is not for this service (aud).");
   if (!isTime(exp) || exp > lastSecond || !isOptionalTime(iat) || !isOptionalTime(nbf))
     return wrong("exp, iat or nbf is missing or not a time.");
-  // The holder of a bound token must prove more than the service can check (RFC 7800, RFC 9449 §7.2).
+  // A bound token is valid only with a proof that its sender has a key. The service cannot check it (RFC 7800, RFC 9449 §7.2).
   if (claims["cnf"] !== undefined) return wrong("it is bound to a key (cnf), so it is not a bearer token.");
   const username = usernameIn(claims, trusted.usernameClaim);
   if (username === null) return wrong(`its claim ${trusted.usernameClaim} names no user.`);
@@ -230,15 +232,15 @@ function readClaims(
   return { kind: "genuine", trusted, set, subject, username, startsAt, expiresAt: exp * 1000, authTime, vouches };
 }
 
-/** Returns the proofs that the issuer vouches for. Without a time, the login is never fresh. */
+/** Returns the proofs that the issuer vouches for. If the time of the login is unknown, the login is never fresh. */
 function vouchedBy(authTime: number | null, vouches: boolean): Pick<Identity, "proofs" | "level" | "authTime"> {
   const { proofs, level } = provedBy([{ method: "fed", at: authTime ?? 0, ...(vouches ? { vouchesFor: 2 } : {}) }]);
   return { proofs: proofs!, level: level!, ...(authTime === null ? {} : { authTime }) };
 }
 
 /**
- * Returns the time when the user logged in. Ignores a time in the future, such as one in milliseconds, because it would make every login
- * fresh.
+ * Returns the time when the user logged in. Returns null for a time in the future, because it would make every login fresh. Some issuers
+ * send milliseconds instead of seconds.
  */
 function loginIn({ auth_time: loggedInAt }: Readonly<Record<string, unknown>>, now: number): number | null {
   if (!isTime(loggedInAt) || loggedInAt * 1000 > now + leewayMs) return null;
@@ -251,7 +253,7 @@ function isOptionalTime(value: unknown): value is number | undefined {
 
 function usernameIn(claims: Readonly<Record<string, unknown>>, claim: string): string | null {
   const name = Object.hasOwn(claims, claim) ? claims[claim] : undefined;
-  // With some issuers, any user may enter any address, and would then own it here.
+  // Some issuers let a user enter any address. Such a user could log in here to the account of the owner of the address.
   if (claim === "email" && claims["email_verified"] !== true) return null;
   return isPossibleName(name) ? name : null;
 }

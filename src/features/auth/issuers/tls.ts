@@ -91,7 +91,7 @@ function wrongFile(member: keyof IssuerTLSFiles, file: unknown, check: (text: st
   }
 }
 
-/** Throws if a certificate cannot be read. OpenSSL skips such a certificate, and the list must not silently become shorter. */
+/** Throws if a certificate cannot be read. OpenSSL would skip it, so a trusted authority could be missing without a message. */
 function readCertificates(text: string): void {
   const found = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   if (found.length === 0) throw new TypeError("no certificate");
