@@ -10,7 +10,7 @@ import { chooseClock } from "../feature/clock.ts";
 import { compose, combineLists } from "../feature/composition.ts";
 import { requireDue } from "../feature/due.ts";
 import type { Parts, ServiceFacts } from "../feature/feature.ts";
-import { harmless, combineObservers, tellAll } from "../feature/observers.ts";
+import { guardObserver, combineObservers, notifyAll } from "../feature/observers.ts";
 import { printFaults } from "../features/ops/log/print-faults.ts";
 import { tracedStore } from "../features/ops/traced-store.ts";
 import { stateTags } from "../http/answer/state-tags.ts";
@@ -39,10 +39,10 @@ import { type ServiceOptions } from "./options.ts";
 import { buildFacts, findStanding, ownParts, requireFacts, joinScopeLimits, collectUpkeep } from "./parts.ts";
 
 /** The parts of a service before its start. */
-export type Assembly = ReturnType<typeof putTogether>;
+export type Assembly = ReturnType<typeof assembleParts>;
 
 /** Puts the parts of a service together. Opens nothing. */
-export function putTogether(options: ServiceOptions, mistakes: readonly string[]) {
+export function assembleParts(options: ServiceOptions, mistakes: readonly string[]) {
   const { tracer = null, ownOrigins = [], name = "api" } = options;
   // A value that is not a secret is reported with the other mistakes.
   const secret = options.secret instanceof Secret ? options.secret : null;
@@ -52,8 +52,8 @@ export function putTogether(options: ServiceOptions, mistakes: readonly string[]
   const late: { facts?: ServiceFacts } = {};
   const inFlight = new InFlight(options.handlerTimeoutSeconds ?? HANDLER_TIMEOUT_SECONDS);
   const basePath = parseBasePath(String(options.basePath ?? "")) ?? "";
-  const observers = options.observe === null ? [] : [harmless(options.observe ?? printFaults(name), name)];
-  const tell: Observer = (observation) => tellAll(observers, observation);
+  const observers = options.observe === null ? [] : [guardObserver(options.observe ?? printFaults(name), name)];
+  const tell: Observer = (observation) => notifyAll(observers, observation);
   const clock = chooseClock(options, tell);
   const { now } = clock;
   const composition = compose(options.features ?? [], own, {
@@ -72,7 +72,7 @@ export function putTogether(options: ServiceOptions, mistakes: readonly string[]
   });
   const all = [own, ...composition.inOrder.map(({ parts }) => parts)];
   for (const { observe: each } of [...all, ...(tracer === null ? [] : [tracer])])
-    if (each !== undefined) observers.push(harmless(each, name));
+    if (each !== undefined) observers.push(guardObserver(each, name));
   const observe = combineObservers(observers);
   const facts = (late.facts = buildFacts(all, composition, {
     observe: tell,

@@ -15,9 +15,9 @@ import type { MountInPlace } from "../http/mount/mount.ts";
 import { respond } from "../http/pipeline.ts";
 import { type Route } from "../http/routes.ts";
 import type { Collection, Store } from "../store/store.ts";
-import { putTogether, type Assembly } from "./assembly.ts";
+import { assembleParts, type Assembly } from "./assembly.ts";
 import { canSetUp, collectMistakes, type ServiceOptions } from "./options.ts";
-import { tellAtStart } from "./telling.ts";
+import { reportAtStart } from "./telling.ts";
 
 export type { ServiceOptions } from "./options.ts";
 
@@ -114,7 +114,7 @@ export function assembleService(options: ServiceOptions): AssembledService {
   if (!canSetUp(options)) throw new DeclarationError(mistakes);
   const { store } = options;
   requireFree(store, mistakes);
-  const assembly = putTogether(options, mistakes);
+  const assembly = assembleParts(options, mistakes);
   return {
     collections: assembly.tables,
     async open() {
@@ -146,7 +146,7 @@ function requireFree(store: Store, mistakes: readonly string[]): void {
 async function start(assembly: Assembly): Promise<Service> {
   const { store, basePath, inFlight, now, clock, observe, composition, facts, mounts, routes, core } = assembly;
   await store.open(assembly.tables);
-  tellAtStart(mounts, routes.all, { now: now(), observe });
+  reportAtStart(mounts, routes.all, { now: now(), observe });
   const stopClock = await clock.start();
   const stop = await startFeatures(composition, { store, observe }).catch((error: unknown) => {
     stopClock();

@@ -5,7 +5,7 @@ import { unservedKey, unservedLists } from "../http/mount/shapes.ts";
 import type { Route } from "../http/routes.ts";
 
 /** Reports to the operator the lists without an index, and the deprecated parts whose sunset has passed. */
-export function tellAtStart(
+export function reportAtStart(
   mounts: readonly MountInPlace[],
   routes: readonly Route[],
   { now, observe }: { readonly now: number; readonly observe: Observer | null },

@@ -23,11 +23,11 @@ export function made<T extends object>(value: T): T {
 }
 
 /** Values whose parts all come from this copy. */
-const whole = new WeakSet();
+const checkedValues = new WeakSet();
 
 /** Marks a value whose parts were already checked. `otherCopiesWithin` does not look into it. */
-export function madeWhole<T extends object>(value: T): T {
-  whole.add(value);
+export function markWithParts<T extends object>(value: T): T {
+  checkedValues.add(value);
   return made(value);
 }
 
@@ -64,7 +64,7 @@ export function otherCopiesWithin(value: unknown, place: string): readonly strin
   const seen = new Set<unknown>();
   const left: (readonly [place: string, value: unknown])[] = [[place, value]];
   for (const [at, each] of left) {
-    if (typeof each !== "object" || each === null || seen.has(each) || whole.has(each)) continue;
+    if (typeof each !== "object" || each === null || seen.has(each) || checkedValues.has(each)) continue;
     seen.add(each);
     const other = findOtherCopy(each);
     if (other === null) for (const [name, member] of collectMembers(each)) left.push([placeIn(each, at, name), member]);

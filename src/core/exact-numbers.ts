@@ -73,14 +73,14 @@ function hasExactNumber(text: string): boolean {
     while (end <= index) {
       const quote = text.indexOf('"', end);
       if (quote === -1 || quote > index) return true;
-      end = behindString(text, quote);
+      end = positionAfterString(text, quote);
     }
   }
   return false;
 }
 
 /** Returns the position after the string that begins here. */
-function behindString(text: string, start: number): number {
+function positionAfterString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let escapes = 0;
     while (text[end - 1 - escapes] === "\\") escapes++;

@@ -33,13 +33,13 @@ interface Followed {
 
 /** Runs a request with its tracer, exactly once. An error or a missing result of the tracer does not prevent the response. */
 export function traced<T>(tracer: Tracer, followed: Followed, work: () => Eventually<T>): Eventually<T> {
-  let going: Eventually<T> | null = null;
-  const go = (): Eventually<T> => (going ??= work());
+  let running: Eventually<T> | null = null;
+  const runOnce = (): Eventually<T> => (running ??= work());
   try {
-    const result: unknown = tracer.request(followed.call, go);
-    if (result instanceof Promise && result !== going) result.catch((error: unknown) => followed.observeFault(error));
+    const result: unknown = tracer.request(followed.call, runOnce);
+    if (result instanceof Promise && result !== running) result.catch((error: unknown) => followed.observeFault(error));
   } catch (error) {
     followed.observeFault(error);
   }
-  return go();
+  return runOnce();
 }

@@ -1,7 +1,7 @@
 // Matches three kinds of characters: C0, DEL and C1, which control terminals; the separators that some programs treat as line ends; and the
 // characters that change the direction of text (Bidi_Control in Unicode).
-const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
-const ALL_UNSEEN = new RegExp(UNSEEN, "g");
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+const ALL_CONTROLS = new RegExp(CONTROLS, "g");
 const ALL_BUT_LINES = /(?![\n\t])[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /**
@@ -9,12 +9,12 @@ const ALL_BUT_LINES = /(?![\n\t])[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u
  * keeps its value, because JSON has the same escape.
  */
 export function visible(text: string): string {
-  return UNSEEN.test(text) ? text.replace(ALL_UNSEEN, escaped) : text;
+  return CONTROLS.test(text) ? text.replace(ALL_CONTROLS, escaped) : text;
 }
 
 /** Makes a text of several lines safe for a terminal. Keeps tabs and line ends. Escapes all other control characters. */
 export function visibleLines(text: string): string {
-  return UNSEEN.test(text) ? text.replace(ALL_BUT_LINES, escaped) : text;
+  return CONTROLS.test(text) ? text.replace(ALL_BUT_LINES, escaped) : text;
 }
 
 function escaped(character: string): string {

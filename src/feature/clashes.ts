@@ -8,7 +8,7 @@ import { pathShape } from "../http/endpoint/path.ts";
 import { formType } from "../http/formats/form.ts";
 import type { Format } from "../http/formats/format.ts";
 import { withBuiltIn } from "../http/formats/negotiate.ts";
-import { servedBy } from "../http/mount/endpoints.ts";
+import { buildServedEndpoints } from "../http/mount/endpoints.ts";
 import type { Mount } from "../http/mount/mount.ts";
 import { collectCollections } from "../http/mount/placing.ts";
 import { problemsNamedBy } from "../http/mount/writes/outcome.ts";
@@ -22,7 +22,7 @@ export interface NamedParts {
 
 /** Returns a sentence for each duplicate among all parts, with the features and the fix. */
 export function describeClashes(namedParts: readonly NamedParts[], speaksXML: boolean): readonly string[] {
-  const all = withoutTwins(namedParts);
+  const all = withoutRepeatedMounts(namedParts);
   // Schemes that are `shared` may have the same name as each other, but no other scheme may have it.
   const alone = new Set(
     all.flatMap(({ parts: { schemes = [] } }) =>
@@ -31,19 +31,21 @@ export function describeClashes(namedParts: readonly NamedParts[], speaksXML: bo
   );
   return [
     ...mountedTwice(namedParts),
-    ...twice(all, "scheme", ({ schemes = [] }) =>
+    ...reportDuplicates(all, "scheme", ({ schemes = [] }) =>
       schemes.filter(({ name, shared }) => shared !== true || alone.has(name)).map(({ name }) => name),
     ),
     ...claimedTwice(distinctSchemes(all)),
-    ...twice(all, "endpoint", (parts) => servedBy(parts).map(({ method, path }) => `${method} ${pathShape(path)}`)),
+    ...reportDuplicates(all, "endpoint", (parts) =>
+      buildServedEndpoints(parts).map(({ method, path }) => `${method} ${pathShape(path)}`),
+    ),
     ...describeNamesakes(all.flatMap(({ parts: { mounts = [] } }) => mounts)),
-    ...twice(all, "format", ({ formats = [] }) => formats.map(({ mediaType }) => mediaType)),
-    ...twice(
-      [...all, { name: null, parts: { offer: null, formats: builtInBeside(all, speaksXML) } }],
+    ...reportDuplicates(all, "format", ({ formats = [] }) => formats.map(({ mediaType }) => mediaType)),
+    ...reportDuplicates(
+      [...all, { name: null, parts: { offer: null, formats: keptBuiltInFormats(all, speaksXML) } }],
       "tag suffix",
       ({ formats = [] }) => formats.map(({ tagSuffix }) => tagSuffix),
     ),
-    ...twice(all, "collection", ({ collections = [], mounts = [] }) =>
+    ...reportDuplicates(all, "collection", ({ collections = [], mounts = [] }) =>
       [...collections, ...collectCollections(mounts)].map(({ name }) => name),
     ),
     ...problemsTwice(all),
@@ -65,7 +67,7 @@ function mountedTwice(all: readonly NamedParts[]): readonly string[] {
   });
 }
 
-function withoutTwins(all: readonly NamedParts[]): readonly NamedParts[] {
+function withoutRepeatedMounts(all: readonly NamedParts[]): readonly NamedParts[] {
   const seen = new Set<string>();
   return all.map(({ name, parts }) => ({
     name,
@@ -83,7 +85,7 @@ function distinctSchemes(all: readonly NamedParts[]): readonly Scheme[] {
 }
 
 /** Returns the built-in formats that no custom format replaces. */
-function builtInBeside(all: readonly NamedParts[], speaksXML: boolean): readonly Format[] {
+function keptBuiltInFormats(all: readonly NamedParts[], speaksXML: boolean): readonly Format[] {
   const own = ownFormats(all);
   return withBuiltIn(own, speaksXML).filter((each) => !own.includes(each));
 }
@@ -188,7 +190,11 @@ function isAt({ resource: { within, plural } }: Mount, outer: Mount["resource"],
   return within === outer && plural === name;
 }
 
-function twice(all: readonly NamedParts[], kind: string, listNames: (parts: Parts) => readonly string[]): string[] {
+function reportDuplicates(
+  all: readonly NamedParts[],
+  kind: string,
+  listNames: (parts: Parts) => readonly string[],
+): string[] {
   const owners = new Map<string, (string | null)[]>();
   for (const { name, parts } of all)
     for (const each of listNames(parts)) owners.set(each, [...(owners.get(each) ?? []), name]);

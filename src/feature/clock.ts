@@ -31,8 +31,8 @@ export function chooseClock(
   { now, store }: { readonly now?: () => number; readonly store: Store },
   observe: Observer,
 ): Clock {
-  const asItIs: Clock = { now: now ?? Date.now, aheadMs: () => 0, start: async () => () => undefined };
-  if (now !== undefined || store.now === undefined) return asItIs;
+  const uncorrected: Clock = { now: now ?? Date.now, aheadMs: () => 0, start: async () => () => undefined };
+  if (now !== undefined || store.now === undefined) return uncorrected;
   const clock = correctedClock({ now: store.now }, observe);
   return {
     ...clock,
@@ -67,26 +67,26 @@ export function correctedClock(
   { wall, steady }: MachineClocks = ofThisMachine,
 ): Clock {
   /** The difference between the two clocks of the machine at the last check. */
-  let apartMs = wall() - steady();
+  let wallMinusSteadyMs = wall() - steady();
   /** The database's time minus the steady time. */
-  let sinceMs = apartMs;
+  let databaseMinusSteadyMs = wallMinusSteadyMs;
   let aheadMs = 0;
   let latest = -Infinity;
   let isWrong = false;
   let isMeasuring = false;
 
   async function measure(): Promise<void> {
-    apartMs = wall() - steady();
+    wallMinusSteadyMs = wall() - steady();
     const before = steady();
     const database = await store.now();
     const after = steady();
     // The database has read its clock at some moment between `before` and `after`.
     const measured = database - (before + after) / 2;
     const noise = (after - before) / 2 + NOISE_MS;
-    if (Math.abs(measured - sinceMs) > noise) sinceMs = measured;
-    const ahead = apartMs - measured;
+    if (Math.abs(measured - databaseMinusSteadyMs) > noise) databaseMinusSteadyMs = measured;
+    const ahead = wallMinusSteadyMs - measured;
     if (Math.abs(ahead - aheadMs) > noise) aheadMs = ahead;
-    tell();
+    reportDifference();
   }
 
   /** Ignores a database that does not answer, because another part reports it. The clock keeps the last difference. */
@@ -97,7 +97,7 @@ export function correctedClock(
     isMeasuring = false;
   }
 
-  function tell(): void {
+  function reportDifference(): void {
     if (isWrong === isWrongBy(aheadMs)) return;
     isWrong = !isWrong;
     if (isWrong) observe({ kind: "notice", level: "error", message: differenceText(aheadMs)! });
@@ -112,8 +112,8 @@ export function correctedClock(
   return {
     now() {
       // The wall clock was set, or the machine has slept.
-      if (Math.abs(wall() - steady() - apartMs) > STEP_MS) void measureAgain();
-      const time = Math.round(steady() + sinceMs);
+      if (Math.abs(wall() - steady() - wallMinusSteadyMs) > STEP_MS) void measureAgain();
+      const time = Math.round(steady() + databaseMinusSteadyMs);
       if (time > latest || latest - time > WRONG_MS) latest = time;
       // If the database's clock was set back by up to `WRONG_MS`, the time stops until that clock has caught up. After a larger step, the
       // time goes back too. Otherwise it would stop for long, and nothing would expire.

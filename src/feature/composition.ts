@@ -7,7 +7,7 @@ import {
   matching,
   membersMistakes,
   shown,
-  uncalled,
+  adviseCall,
   type ValueCheck,
 } from "../core/checking/members.ts";
 import { isThrown } from "../core/checking/thrown.ts";
@@ -170,7 +170,7 @@ function givenBy(parts: unknown): string {
 
 function shapeMistakes(feature: unknown, at: number): readonly string[] {
   if (!isObject(feature))
-    return [`features[${at}] is ${shown(feature)}; make one with defineFeature${uncalled(feature)}`];
+    return [`features[${at}] is ${shown(feature)}; make one with defineFeature${adviseCall(feature)}`];
   const place = isText(feature["name"]) ? `feature ${feature["name"]}` : `features[${at}]`;
   return membersMistakes(feature, featureMembers).map((mistake) => `${place}: ${mistake}`);
 }

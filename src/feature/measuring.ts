@@ -45,7 +45,7 @@ function isSample(value: unknown): boolean {
 export function makeMeasuring(observe: Observer): Measuring {
   const reportedMistakes = new Set<string>();
 
-  function tell(message: string, thrown: { readonly error?: unknown } = {}, mistake = message): void {
+  function reportOnce(message: string, thrown: { readonly error?: unknown } = {}, mistake = message): void {
     if (reportedMistakes.has(mistake)) return;
     reportedMistakes.add(mistake);
     observe({ kind: "notice", level: "error", message, ...thrown });
@@ -54,18 +54,18 @@ export function makeMeasuring(observe: Observer): Measuring {
   return (who, measure, taken) => {
     try {
       const result: unknown = measure();
-      if (result instanceof Promise) return (tell(tooLate(result, who).message), []);
+      if (result instanceof Promise) return (reportOnce(tooLate(result, who).message), []);
       if (!Array.isArray(result))
-        return (tell(`${who} gave ${describeType(result)}; it has to give a list of families`), []);
+        return (reportOnce(`${who} gave ${describeType(result)}; it has to give a list of families`), []);
       return result.filter((family: unknown, at): family is MetricFamily => {
         const mistake = mistakeIn(family, at, taken);
-        if (mistake !== null) tell(`${who} gave ${mistake}`);
+        if (mistake !== null) reportOnce(`${who} gave ${mistake}`);
         else taken.add((family as MetricFamily).name);
         return mistake === null;
       });
     } catch (error) {
       // The error may have a different message each time.
-      tell(`${who} threw ${describeFault(error)}`, { error }, who);
+      reportOnce(`${who} threw ${describeFault(error)}`, { error }, who);
       return [];
     }
   };

@@ -6,7 +6,7 @@ import { writeError } from "../core/standard-error.ts";
  * Returns an observer that never throws, so that it cannot affect a request or another observer. Its first failure is printed to standard
  * error, with the name of the `service` and the stack. Further failures are not, because it may fail with every request.
  */
-export function harmless(observe: Observer, service: string): Observer {
+export function guardObserver(observe: Observer, service: string): Observer {
   let failed = false;
   const print = (error: unknown): void => {
     if (failed) return;
@@ -26,14 +26,14 @@ export function harmless(observe: Observer, service: string): Observer {
 /** Combines all observers into one function. Returns null if there are none, so nothing is measured without need. */
 export function combineObservers(observers: readonly Observer[]): Observer | null {
   if (observers.length < 2) return observers[0] ?? null;
-  return (observation) => tellAll(observers, observation);
+  return (observation) => notifyAll(observers, observation);
 }
 
 /**
  * Reports a failure only once, until `well` is called or the reason changes. Otherwise, a database that is unavailable for an hour would be
  * reported every second.
  */
-export function toldOnce(tell: (error: unknown) => void): { well(): void; failed(error: unknown): void } {
+export function makeFailureReporter(tell: (error: unknown) => void): { well(): void; failed(error: unknown): void } {
   let lastReason = "";
   return {
     well: () => void (lastReason = ""),
@@ -45,6 +45,6 @@ export function toldOnce(tell: (error: unknown) => void): { well(): void; failed
   };
 }
 
-export function tellAll(observers: readonly Observer[], observation: Observation): void {
+export function notifyAll(observers: readonly Observer[], observation: Observation): void {
   for (const observe of observers) observe(observation);
 }

@@ -14,7 +14,7 @@ import { rangedColumn } from "../store/served.ts";
 import type { Change, Store } from "../store/store.ts";
 import { LONGEST_PAUSE_MS, pauseMs, portionSize } from "./batch-size.ts";
 import type { Upkeep } from "./feature.ts";
-import { toldOnce } from "./observers.ts";
+import { makeFailureReporter } from "./observers.ts";
 
 const TICK_MS = 1000;
 
@@ -50,7 +50,7 @@ export function startUpkeep(
   const all = upkeep.map((each) => {
     const whose = each.feature === undefined ? "" : `feature ${each.feature}: `;
     const message = `${whose}Expired rows could not be deleted; the upkeep tries again.`;
-    const telling = toldOnce((error) => observe?.({ kind: "notice", level: "error", message, error }));
+    const telling = makeFailureReporter((error) => observe?.({ kind: "notice", level: "error", message, error }));
     return { ...each, telling, dueIn: 0, isRunning: false };
   });
   const eraseDue = async ({ due }: Upkeep): Promise<void> =>

@@ -32,7 +32,7 @@ export class Exchange implements PermissionRequest {
   /** True if any code has read the identity. The response is then for this caller only. */
   identityWasRead = false;
   /** True if the format has added data that must not be stored. The response is then not cached either. */
-  showsUnkept = false;
+  showsSecret = false;
   /** The reason why a credential was rejected, on an endpoint with `refusals: "told"`. Otherwise null. */
   refusal: Refusal | null = null;
   /** The only rows that the permission allows. Null: all. */
@@ -173,7 +173,7 @@ export class Exchange implements PermissionRequest {
 }
 
 /** Returns the exchange of a context. Only the folder `http` can call it: handlers must not reach the keys and counters of the service. */
-let lookBehind: (context: Context) => Exchange;
+let readExchange: (context: Context) => Exchange;
 
 /**
  * One request, for handlers, hooks and permissions: the call, the caller and the store. Valid until the request is answered. Call the
@@ -183,7 +183,7 @@ export class Context<P extends Params = Params, B extends AnyBody = AnyBody> imp
   readonly #exchange: Exchange;
 
   static {
-    lookBehind = (context) => context.#exchange;
+    readExchange = (context) => context.#exchange;
   }
 
   constructor(exchange: Exchange) {
@@ -287,7 +287,7 @@ export class Context<P extends Params = Params, B extends AnyBody = AnyBody> imp
 
 /** Returns the exchange of a context. Only for this folder. */
 export function getExchange(context: Context): Exchange {
-  return lookBehind(context);
+  return readExchange(context);
 }
 
 /** Returns the problem for a request with invalid fields. */

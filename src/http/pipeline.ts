@@ -11,7 +11,7 @@ import { hasPreconditions, requirePreconditionsHold } from "./answer/conditional
 import { addCors, answerOptions } from "./answer/cors.ts";
 import { addDeprecations } from "./answer/deprecating.ts";
 import { requireKnownPreferences } from "./answer/preferences.ts";
-import { tellable, toldFault } from "./answer/tellable.ts";
+import { convertToProblem, toldFault } from "./answer/tellable.ts";
 import { withoutBody, writeProblem, writeReply, type Answer } from "./answer/writing.ts";
 import { readOctets, readBody, requireMediaType } from "./body/intake.ts";
 import { callerIn } from "./cause.ts";
@@ -22,7 +22,7 @@ import { addExplanation, findWitness } from "./explaining.ts";
 import { readAccept, requireAccept } from "./formats/accept.ts";
 import type { Format } from "./formats/format.ts";
 import { negotiate, prefers } from "./formats/negotiate.ts";
-import { identify, waitKnowing } from "./identifying/identifying.ts";
+import { identify, waitForBody } from "./identifying/identifying.ts";
 import { identifyOrTell } from "./identifying/tolerating.ts";
 import { addLimits, askLimiters } from "./limiting/admitting.ts";
 import { notDone, tooLate } from "./limiting/in-flight.ts";
@@ -45,21 +45,21 @@ export function respond(service: RoutedService, arrival: Arrival): Eventually<An
   const startedAt = service.observe === null ? 0 : performance.now();
   const way = new RequestFlow(service, new Call(arrival, service.callContext));
   const { tracer } = service;
-  return tracer === null ? goAll(way, startedAt) : traced(tracer, way, () => goAll(way, startedAt));
+  return tracer === null ? runRequest(way, startedAt) : traced(tracer, way, () => runRequest(way, startedAt));
 }
 
-function goAll(way: RequestFlow, startedAt: number): Eventually<Answer> {
+function runRequest(way: RequestFlow, startedAt: number): Eventually<Answer> {
   let answer: Eventually<Answer>;
   try {
     answer = way.walk();
   } catch (error) {
     answer = way.fail(error);
   }
-  return answer instanceof Promise ? goOn(way, answer, startedAt) : finish(way, answer, startedAt);
+  return answer instanceof Promise ? awaitAnswer(way, answer, startedAt) : finish(way, answer, startedAt);
 }
 
 /** Waits for the response, up to the time limit of the service. */
-function goOn(way: RequestFlow, answer: Promise<Answer>, startedAt: number): Promise<Answer> {
+function awaitAnswer(way: RequestFlow, answer: Promise<Answer>, startedAt: number): Promise<Answer> {
   const { inFlight } = way.service;
   return new Promise<Answer | null>((resolve, reject) => {
     const end = (done: Answer | null): void => (inFlight.remove(request), resolve(done));
@@ -141,7 +141,7 @@ class RequestFlow {
       return after(handle(exchange, endpoint), (reply) => this.#write(exchange, reply));
     }
     const mediaType = requireMediaType(exchange, endpoint.consumes);
-    const body = waitKnowing(exchange, () => readBody(exchange, mediaType, () => requireKnownQuery(exchange)));
+    const body = waitForBody(exchange, () => readBody(exchange, mediaType, () => requireKnownQuery(exchange)));
     return after(body, () => after(handle(exchange, endpoint), (reply) => this.#write(exchange, reply)));
   }
 
@@ -192,7 +192,7 @@ class RequestFlow {
   }
 
   #told(error: unknown): Problem {
-    const reportedProblem = (this.problem = tellable(error));
+    const reportedProblem = (this.problem = convertToProblem(error));
     if (reportedProblem.status === 500) this.observeFault(error);
     return reportedProblem;
   }
@@ -201,8 +201,8 @@ class RequestFlow {
 /** Calls the handler if the preconditions hold. Checked here, so that no endpoint can forget it. */
 function handle(exchange: Exchange, endpoint: ServedEndpoint): Eventually<Reply> {
   const { call } = exchange;
-  const isWeighed = !isUnsafe(call.method) || endpoint.preconditions !== undefined || !hasPreconditions(call);
-  if (isWeighed) return endpoint.handle(exchange.context);
+  const needsNoCheck = !isUnsafe(call.method) || endpoint.preconditions !== undefined || !hasPreconditions(call);
+  if (needsNoCheck) return endpoint.handle(exchange.context);
   return after(endpoint.target?.(exchange.context), () => {
     requirePreconditionsHold(call, []);
     return endpoint.handle(exchange.context);

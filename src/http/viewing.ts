@@ -176,7 +176,7 @@ export class ServedView implements View {
     return runOrNull(async () => {
       requirePermission(innerExchange);
       const reply = await endpoint.handle(innerExchange.context);
-      if (reply.cache === "no-store" && this.#seen.exchange !== null) this.#seen.exchange.showsUnkept = true;
+      if (reply.cache === "no-store" && this.#seen.exchange !== null) this.#seen.exchange.showsSecret = true;
       return reply;
     });
   }
@@ -219,10 +219,10 @@ export class ServedView implements View {
 
 /** Removes the header fields that only the original request may use: the preconditions, and the fields of a body and of a write. */
 function withoutConditions(rawHeaders: readonly string[]): readonly string[] {
-  return rawHeaders.filter((_, at) => !OF_ONE_REQUEST.test(rawHeaders[at - (at % 2)]!));
+  return rawHeaders.filter((_, at) => !WRITE_HEADERS.test(rawHeaders[at - (at % 2)]!));
 }
 
-const OF_ONE_REQUEST = /^(?:if-(?:none-)?match|prefer|idempotency-key|content-.*|transfer-encoding)$/i;
+const WRITE_HEADERS = /^(?:if-(?:none-)?match|prefer|idempotency-key|content-.*|transfer-encoding)$/i;
 
 /** Returns the result of `ask`. Returns null if `ask` throws a problem. */
 async function runOrNull<T>(ask: () => Eventually<T>): Promise<T | null> {

@@ -67,7 +67,7 @@ function collectMistakes(definition: ProblemDefinition): readonly string[] {
   ];
 }
 
-const MEANT: readonly string[] = ["optional", "description", "example"];
+const ALLOWED_OPTIONS: readonly string[] = ["optional", "description", "example"];
 
 /**
  * Checks the extension members. They are fields of a resource with fewer options, because a problem is not stored and not sent by callers.
@@ -77,7 +77,7 @@ function extensionMistakes(extensions: unknown): readonly string[] {
   if (!isObject(extensions) || wrong !== null) return [`extensions is ${shown(extensions)}; ${wrong}`];
   return Object.entries(extensions).flatMap(([name, field]) => {
     const malformed = shapeMistakes(field);
-    const mistakes = malformed.length > 0 ? malformed : [...nameMistakes(name), ...unmeant(field as Field)];
+    const mistakes = malformed.length > 0 ? malformed : [...nameMistakes(name), ...optionMistakes(field as Field)];
     return mistakes.map((mistake) => `extension ${name.slice(0, 80)}: ${mistake}`);
   });
 }
@@ -90,12 +90,12 @@ function nameMistakes(name: string): readonly string[] {
     : ["the name has to be lower-case words joined by underscores, of 3 to 80 characters, like account_id"];
 }
 
-function unmeant(field: Field): readonly string[] {
+function optionMistakes(field: Field): readonly string[] {
   const { kind, options, computed } = field;
   const entries = Object.entries(options).filter(([, value]) => value !== undefined && value !== false);
   const names = entries
     .map(([name]) => name)
-    .filter((name) => Object.hasOwn(fieldOptions, name) && !MEANT.includes(name));
+    .filter((name) => Object.hasOwn(fieldOptions, name) && !ALLOWED_OPTIONS.includes(name));
   return [
     ...names.map((name) => `${kind.name}: ${name} has no meaning in a problem; leave it out`),
     ...(computed === undefined ? [] : ["a problem has no record, so it cannot be computed"]),

@@ -60,16 +60,16 @@ export function readDraft(
   const values: Record<string, unknown> = {};
   const transient: Record<string, unknown> = {};
   const { hidden } = options;
-  const blind = hidden === undefined || options.current === null ? options : { ...options, current: {} };
+  const optionsWithoutRecord = hidden === undefined || options.current === null ? options : { ...options, current: {} };
   for (const [name, field] of Object.entries(resource.fields)) {
     const sent = Object.hasOwn(body, name) ? body[name] : undefined;
     if (sent === undefined && options.partial === true && field.options.regenerated !== true) continue;
     const isHidden = hidden?.has(name) === true;
-    const against = isHidden ? options : blind;
+    const against = isHidden ? options : optionsWithoutRecord;
     // Keeps values that other programs have written, even if this program would refuse them.
-    if (resource.table !== null && staysAsItIs(name, field, sent, against)) continue;
-    const target: GivenField = { path: resource.path, name, field };
-    const value = isWritable(field) ? resolveValue(target, sent, against) : givenValue(target, sent, against);
+    if (resource.table !== null && keepsValue(name, field, sent, against)) continue;
+    const target: NamedField = { path: resource.path, name, field };
+    const value = isWritable(field) ? resolveValue(target, sent, against) : resolveServiceValue(target, sent, against);
     if (value instanceof Promise) throw tooLate(value, `${resource.path}: what reads the field ${name}`);
     if (value instanceof Flaw && isHidden) continue;
     if (value instanceof Flaw) issues.push(...buildIssues(name, value, isShown(field) ? undefined : sent));
@@ -81,7 +81,7 @@ export function readDraft(
     if (name === "id") checkId(body[name], options, issues);
     else if (!Object.hasOwn(resource.fields, name)) unknown.push(name);
   }
-  issues.push(...unknown.map((name, at) => unknownField(name, at < MOST_MEANT ? resource : null)));
+  issues.push(...unknown.map((name, at) => unknownField(name, at < MAX_SUGGESTIONS ? resource : null)));
   if (issues.length === 0 && options.partial !== true) {
     const found = issuesTogether(resource, { values, transient }, options);
     if ("hiddenField" in found) return found;
@@ -93,7 +93,7 @@ export function readDraft(
 /**
  * Maximum number of suggestions in one response. A suggestion costs more time than a refusal, and a body can have a hundred wrong names.
  */
-const MOST_MEANT = 5;
+const MAX_SUGGESTIONS = 5;
 
 /** Returns the issue of an unknown field, with a suggestion from the fields that each caller may know. */
 function unknownField(name: string, resource: Resource | null): Issue {
@@ -117,22 +117,22 @@ function issuesTogether(
 ): readonly Issue[] | Undecided {
   const record: Record<string, unknown> = { ...current, ...values, ...transient };
   if (hidden === undefined || current === null || resource.check === null) return issuesFound(resource, record);
-  const looked: string[] = [];
+  const readNames: string[] = [];
   for (const name of Object.keys(current)) {
     const isSent = (Object.hasOwn(values, name) || Object.hasOwn(transient, name)) && !hidden.has(name);
     if (isSent || name === "id" || name === resource.parentColumn) continue;
     const get = (): never => {
-      looked.push(name);
+      readNames.push(name);
       throw new TypeError(`${resource.path}: ${name} is hidden from this caller.`);
     };
     Object.defineProperty(record, name, { get, enumerable: true });
   }
   try {
     const found = issuesFound(resource, record);
-    return looked.length === 0 ? found : { hiddenField: looked[0]! };
+    return readNames.length === 0 ? found : { hiddenField: readNames[0]! };
   } catch (error) {
-    if (looked.length === 0) throw error;
-    return { hiddenField: looked[0]! };
+    if (readNames.length === 0) throw error;
+    return { hiddenField: readNames[0]! };
   }
 }
 
@@ -145,7 +145,7 @@ export function issuesFound({ path, check }: Resource, record: Readonly<Record<s
   throw new TypeError(`${path}: check gave ${describeType(found)}; ${wrong}`);
 }
 
-function staysAsItIs(name: string, field: Field, sent: unknown, { current }: DraftOptions): boolean {
+function keepsValue(name: string, field: Field, sent: unknown, { current }: DraftOptions): boolean {
   if (current === null || sent === undefined || field.options.regenerated === true) return false;
   return isShown(field) && isDeepStrictEqual(sent, current[name]);
 }
@@ -162,14 +162,14 @@ function buildIssues(name: string, { code, detail, parts }: Flaw, hidden: unknow
 }
 
 /** A field with its name and its resource's path. */
-interface GivenField {
+interface NamedField {
   readonly path: string;
   readonly name: string;
   readonly field: Field;
 }
 
 /** Returns the value to store. Returns undefined if the field keeps its value. */
-function resolveValue(target: GivenField, sent: unknown, options: DraftOptions): unknown {
+function resolveValue(target: NamedField, sent: unknown, options: DraftOptions): unknown {
   const { name, field } = target;
   const { default: fallback, optional } = field.options;
   if (sent === undefined) {
@@ -188,7 +188,7 @@ function resolveValue(target: GivenField, sent: unknown, options: DraftOptions):
   return readValue(field, sent, options.leavesAreText);
 }
 
-function resolveDefault(target: GivenField, { context }: DraftOptions): unknown {
+function resolveDefault(target: NamedField, { context }: DraftOptions): unknown {
   const { default: fallback } = target.field.options;
   return typeof fallback === "function" ? makeValue(target, fallback as Make, context) : fallback;
 }
@@ -199,7 +199,7 @@ type Make = (context: DraftContext) => unknown;
  * Returns the result of a `default` or `generated` function. Throws a TypeError if the field refuses the result, because the mistake is in
  * the function and not in the request.
  */
-function makeValue({ path, name, field }: GivenField, make: Make, context: DraftContext): unknown {
+function makeValue({ path, name, field }: NamedField, make: Make, context: DraftContext): unknown {
   const who = `${path}: what makes the field ${name}`;
   const { kind, options } = field;
   const made = atOnce(make(context), who) ?? null;
@@ -228,22 +228,22 @@ export function tooLong({ kind }: Pick<Field, "kind">): Flaw {
 
 /** Returns true if a value has more than this number of characters as JSON. */
 function isLongerThan(value: unknown, characters: number): boolean {
-  return roomBeside(value, characters) < 0 || JSON.stringify(value).length > characters;
+  return countRoomLeft(value, characters) < 0 || JSON.stringify(value).length > characters;
 }
 
 /** Returns the number of characters left after a value. Counts the shortest possible JSON of the value. Stops when none is left. */
-function roomBeside(value: unknown, room: number): number {
+function countRoomLeft(value: unknown, room: number): number {
   if (typeof value === "string") return room - value.length - 2;
   if (isExactNumber(value)) return room - value.text.length;
   if (typeof value !== "object" || value === null) return room - 1;
   let left = room - 1;
   if (Array.isArray(value)) {
-    for (let at = 0; at < value.length && left >= 0; at++) left = roomBeside(value[at], left - 1);
+    for (let at = 0; at < value.length && left >= 0; at++) left = countRoomLeft(value[at], left - 1);
     return left;
   }
   for (const name in value) {
     if (left < 0) return left;
-    left = roomBeside((value as Record<string, unknown>)[name], left - name.length - 4);
+    left = countRoomLeft((value as Record<string, unknown>)[name], left - name.length - 4);
   }
   return left;
 }
@@ -253,9 +253,12 @@ export function regeneratedValues(
   { path, fields }: Resource,
   context: DraftContext,
 ): Readonly<Record<string, unknown>> {
-  const anew = Object.entries(fields).filter(([, { options }]) => options.regenerated === true);
+  const regeneratedFields = Object.entries(fields).filter(([, { options }]) => options.regenerated === true);
   return Object.fromEntries(
-    anew.map(([name, field]) => [name, makeValue({ path, name, field }, field.options.generated!, context)]),
+    regeneratedFields.map(([name, field]) => [
+      name,
+      makeValue({ path, name, field }, field.options.generated!, context),
+    ]),
   );
 }
 
@@ -263,7 +266,7 @@ export function regeneratedValues(
  * Returns the value of a field that the service sets: once, or at each write. Returns undefined if the field keeps its value. A caller may
  * only repeat the stored value.
  */
-function givenValue(target: GivenField, sent: unknown, options: DraftOptions): unknown {
+function resolveServiceValue(target: NamedField, sent: unknown, options: DraftOptions): unknown {
   const { name, field } = target;
   const { current, leavesAreText, context } = options;
   if (sent !== undefined) {

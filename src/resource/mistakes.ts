@@ -12,7 +12,7 @@ import {
   buildListCheck,
   text,
   texts,
-  together,
+  joinMistakes,
   type ValueCheck,
   type Checks,
   type Members,
@@ -159,13 +159,15 @@ function mistakesWithin(declaration: ResourceDeclaration<Fields>): readonly stri
 const filterMembers: Checks = { operators: () => null, deprecated: optional(aDeprecation) };
 
 const computedMembers: Checks = {
-  as: (value) => together(shapeMistakes(value)),
+  as: (value) => joinMistakes(shapeMistakes(value)),
   from: optional(aFunction),
   sql: optional((value) => {
     const expressions = isText(value) ? { sqlite: value, postgres: value } : value;
     if (!isObject(expressions) || Object.keys(expressions).length === 0)
       return `it is ${shown(value)}; it has to be an expression, like '"count" * "price"', or one for each database`;
-    return together(membersMistakes(expressions, { sqlite: optional(anExpression), postgres: optional(anExpression) }));
+    return joinMistakes(
+      membersMistakes(expressions, { sqlite: optional(anExpression), postgres: optional(anExpression) }),
+    );
   }),
 };
 

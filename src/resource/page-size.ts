@@ -2,7 +2,7 @@ import {
   aWholeNumber,
   membersMistakes,
   optional,
-  together,
+  joinMistakes,
   wholeFrom,
   type Members,
 } from "../core/checking/members.ts";
@@ -16,5 +16,5 @@ export const MAX_LIMIT = 1000;
 export function pageSizeMistake({ maximum = MAX_LIMIT, ...more }: Members): string | null {
   const most = aWholeNumber(maximum) === null ? Number(maximum) : MAX_LIMIT;
   const members = { default: optional(wholeFrom(1, most)), maximum: wholeFrom(1, MAX_LIMIT) };
-  return together(membersMistakes({ ...more, maximum }, members));
+  return joinMistakes(membersMistakes({ ...more, maximum }, members));
 }

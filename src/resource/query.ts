@@ -46,7 +46,7 @@ type Say = (name: string, flaw: Flaw) => void;
 type QueryParameters = readonly (readonly [name: string, value: string])[];
 
 /** Reads parameters of these names, each once, and refuses all others. */
-function readThese(parameters: QueryParameters, names: readonly string[]) {
+function readParameters(parameters: QueryParameters, names: readonly string[]) {
   const issues: Issue[] = [];
   const say: Say = (name, { code, detail }) => void issues.push({ pointer: `?${name}`, code, detail });
   const once = new Map<string, string>();
@@ -117,7 +117,7 @@ export function isOnce({ search }: Resource, name: string): boolean {
 
 /** Reads only `?limit=` and `?cursor=`, for a list without other parameters. */
 export function readPageRequest(parameters: QueryParameters): Pick<ListRequest, "limit" | "cursor"> | readonly Issue[] {
-  const { once, issues, say } = readThese(parameters, ["limit", "cursor"]);
+  const { once, issues, say } = readParameters(parameters, ["limit", "cursor"]);
   const limit = readLimit({ default: DEFAULT_LIMIT, maximum: MAX_LIMIT }, once.get("limit"));
   if (limit instanceof Flaw) say("limit", limit);
   if (issues.length > 0 || limit instanceof Flaw) return issues;
@@ -130,7 +130,7 @@ export function readRecordRequest(
   parameters: QueryParameters,
   expandable: readonly string[],
 ): Pick<ListRequest, "fields" | "expand"> | readonly Issue[] {
-  const { once, issues, say } = readThese(parameters, ["fields", "expand"]);
+  const { once, issues, say } = readParameters(parameters, ["fields", "expand"]);
   const fields = readFields(resource, once.get("fields"));
   if (fields instanceof Flaw) say("fields", fields);
   const expand = readExpand(expandable, once.get("expand"));

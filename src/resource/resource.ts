@@ -1,5 +1,5 @@
 import { DeclarationError } from "../core/checking/declaration-error.ts";
-import { madeWhole } from "../core/copy.ts";
+import { markWithParts } from "../core/copy.ts";
 import { readDeprecation } from "../core/deprecation.ts";
 import type { Operator } from "../core/operators.ts";
 import type {
@@ -59,7 +59,7 @@ export function defineResource(declaration: ResourceDeclaration<Fields>): Resour
   const { name, plural = `${name}s`, within = null, fields } = declaration;
   const parentColumn = within === null ? null : `${within.name}_id`;
   return Object.freeze(
-    madeWhole({
+    markWithParts({
       name,
       plural,
       path: within === null ? `/${plural}` : `${within.path}/{${parentColumn}}/${plural}`,

@@ -11,12 +11,12 @@ import {
   buildObjectCheck,
   buildChoiceCheck,
   optional,
-  sentence,
+  formatMistakes,
   shown,
   shownTo,
   describeType,
   text,
-  together,
+  joinMistakes,
   unseen,
   wholeFrom,
   type ValueCheck,
@@ -116,12 +116,12 @@ const collectionMembers: ChecksOf<Omit<Collection, "typed">> = {
   key: buildChoiceCheck("integer", "text"),
   columns: (value) => {
     if (!Array.isArray(value)) return 'it has to be a list, like [{ name: "at", type: "integer" }]';
-    return together(Array.from(value, columnMistake).filter((mistake) => mistake !== null));
+    return joinMistakes(Array.from(value, columnMistake).filter((mistake) => mistake !== null));
   },
   computed: optional((value) => {
     if (!Array.isArray(value))
       return 'it has to be a list, like [{ name: "sum", type: "integer", sql: { sqlite: … } }]';
-    return together(Array.from(value, computedMistake).filter((mistake) => mistake !== null));
+    return joinMistakes(Array.from(value, computedMistake).filter((mistake) => mistake !== null));
   }),
   existing: optional(buildObjectCheck(existingMembers, 'it has to be an object, like { table: "auth_user", … }')),
   removed: optional((value) =>
@@ -157,7 +157,7 @@ function columnMistake(column: unknown, at: number): string | null {
   if (!isObject(column)) return `columns[${at}] is ${shown(column)}, and no object`;
   const found = membersMistakes(column, columnMembers);
   const place = isText(column["name"]) ? column["name"] : `columns[${at}]`;
-  return together(found.map((mistake) => `${place}: ${mistake}`));
+  return joinMistakes(found.map((mistake) => `${place}: ${mistake}`));
 }
 
 /**
@@ -231,7 +231,8 @@ export function requireChanges({ changes }: Transaction): void {
   for (let at = 0; at < changeList.length; at++) {
     const change: unknown = changeList[at];
     const mistake = isObject(change) ? changeMistake(change) : `it is ${describeType(change)}, and no object`;
-    if (mistake !== null) throw new TypeError(`Change ${at} of a transaction cannot be made: ${sentence([mistake])}`);
+    if (mistake !== null)
+      throw new TypeError(`Change ${at} of a transaction cannot be made: ${formatMistakes([mistake])}`);
   }
 }
 

@@ -52,7 +52,7 @@ export interface CopiedTable {
 }
 
 /** The store's own tables, for example idempotency records. No collection can have one of their names. */
-export const keptBeside: readonly CopiedTable[] = [
+export const internalTables: readonly CopiedTable[] = [
   {
     name: "latchkey_taken_keys",
     columns: [
@@ -133,7 +133,7 @@ export async function copyStore(
     target: objectWith("the result of sqliteTarget() or postgresTarget()", "create", "write", "complete", "keep"),
     tell: optional(aFunction),
   });
-  const tables = [...source.collections, ...keptBeside].map(({ name }) => name);
+  const tables = [...source.collections, ...internalTables].map(({ name }) => name);
   let total = 0;
   for (const table of tables) total += await source.count(table);
   await target.create(source.collections);
@@ -212,7 +212,7 @@ export function copiedTables(
   collections: readonly Collection[],
   collectShadows: CollectShadows,
 ): ReadonlyMap<string, CopiedTable> {
-  const tables = [...collections.map((each) => copiedTable(each, collectShadows)), ...keptBeside];
+  const tables = [...collections.map((each) => copiedTable(each, collectShadows)), ...internalTables];
   return new Map(tables.map((table) => [table.name, table]));
 }
 
@@ -248,7 +248,7 @@ export function readDeclaration(
 }
 
 /** The known types. The compiler reports a new type that is missing here. */
-const remembered: Readonly<Record<Column["type"], true>> = {
+const knownTypes: Readonly<Record<Column["type"], true>> = {
   integer: true,
   text: true,
   boolean: true,
@@ -261,7 +261,7 @@ const remembered: Readonly<Record<Column["type"], true>> = {
 
 function leftOver(table: string, name: string, text = ""): Column {
   const match = /^([a-z-]+)(?:\((\d+)\))?$/.exec(text);
-  if (match === null || !Object.hasOwn(remembered, match[1]!))
+  if (match === null || !Object.hasOwn(knownTypes, match[1]!))
     throw new CopyError(
       "schema",
       `${table}.${name} is a column that was never declared, so its type is unknown. Copy it to another table, and drop it here.`,

@@ -1,5 +1,5 @@
 /** Returns the first text that sorts after all texts with the prefix, by code points. Returns null if no text sorts after them. */
-export function behindPrefix(prefix: string): string | null {
+export function findTextAfterPrefix(prefix: string): string | null {
   const points = Array.from(prefix, (character) => character.codePointAt(0)!);
   while (points.at(-1) === 0x10ffff) points.pop();
   const last = points.pop();

@@ -21,7 +21,7 @@ export function isServed(query: Pick<ListQuery, "collection" | "where" | "sort">
   for (const condition of conditions) {
     if ("word" in condition || "link" in condition) return false;
     const { column, operator, value } = condition;
-    if (isKeptOtherwise(collection, column, isRange(operator))) {
+    if (hasNoIndexFor(collection, column, isRange(operator))) {
       isOpen = true;
       continue;
     }
@@ -149,7 +149,7 @@ export function isKeyScanned(collection: Collection): boolean {
 }
 
 /** True if no index finds the rows of a condition, because the column stores its values in another form. */
-function isKeptOtherwise(collection: Collection, name: string, isRange: boolean): boolean {
+function hasNoIndexFor(collection: Collection, name: string, isRange: boolean): boolean {
   if (collection.existing === undefined) return false;
   const served = findServed(collection, name);
   return served === "nothing" || (served === "equality" && isRange);

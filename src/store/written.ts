@@ -5,7 +5,7 @@ import type { Change, Outcome } from "./transaction.ts";
  * Returns the row that one change of a written transaction produced. Throws a `TypeError` if the transaction has no
  * such change, or the change has no row.
  */
-export function rowLeftBy(
+export function requireWrittenRow(
   change: Change,
   changes: readonly Change[],
   { rows }: Extract<Outcome, { readonly kind: "written" }>,

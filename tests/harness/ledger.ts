@@ -44,7 +44,7 @@ interface Entry {
 
 type Headers = Readonly<Record<string, string>>;
 
-const lanes = 6;
+const clientCount = 6;
 
 /** The time until other processes know a logout, in milliseconds: see docs/scaling.md. */
 const knownMs = 1000;
@@ -131,7 +131,7 @@ export function makeLedger(password: string): Ledger {
       let slowestMs = 0;
       let since = 0;
       /** Repeats a step until the load is stopped, or until the service stops. */
-      async function lane(step: (headers: Headers) => Promise<void>): Promise<void> {
+      async function repeatStep(step: (headers: Headers) => Promise<void>): Promise<void> {
         try {
           const headers = await requireLogin(service);
           while (!stopped) {
@@ -148,8 +148,8 @@ export function makeLedger(password: string): Ledger {
           unanswered++;
         }
       }
-      const busy = Array.from({ length: lanes }, (_, at) =>
-        lane(async (headers) => {
+      const busy = Array.from({ length: clientCount }, (_, at) =>
+        repeatStep(async (headers) => {
           const key = randomUUID();
           const entry: Entry = { key, name: `Once ${at}`, email: `${key}@example.com`, id: null, deletion: "none" };
           entries.push(entry);
@@ -161,7 +161,7 @@ export function makeLedger(password: string): Ledger {
           if (Math.random() < 0.2) await remove(service, headers, entry);
         }),
       );
-      busy.push(lane(async () => void ((await logOut(service)) && loggedOut.resolve())));
+      busy.push(repeatStep(async () => void ((await logOut(service)) && loggedOut.resolve())));
       const all = Promise.all(busy);
       // The caller of `stop` receives the error.
       all.catch(() => undefined);

@@ -14,7 +14,7 @@ import {
   sqliteStore,
   type Collection,
 } from "../../src/door/stores.ts";
-import { letGo, setAside } from "../../src/store/sqlite/changes/leftover-tables.ts";
+import { letGo, renameAside } from "../../src/store/sqlite/changes/leftover-tables.ts";
 import { connect, prepare } from "../../src/store/sqlite/connection.ts";
 
 // The remains of a migration of a SQLite file: they are invisible, block nothing, and are removed.
@@ -93,8 +93,8 @@ function leaveBehind(file: string): void {
   database.exec("PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON; BEGIN");
   database.exec("CREATE TABLE copy AS SELECT * FROM books");
   const [sql] = prepare(database, "SELECT sql FROM sqlite_schema WHERE name = 'books'").get()!;
-  setAside(database, "books");
-  setAside(database, "_books_words", "books words");
+  renameAside(database, "books");
+  renameAside(database, "_books_words", "books words");
   database.exec(String(sql));
   for (const columns of ["price, id", "shelf_id", "next_id"])
     database.exec(`CREATE INDEX "books(${columns}) again" ON books (${columns})`);

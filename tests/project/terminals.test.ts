@@ -8,7 +8,7 @@ import { CommandFailed } from "../../src/cli/exit.ts";
 import { tellFailure } from "../../src/cli/failure.ts";
 import { print, printError, show, showList } from "../../src/cli/output.ts";
 import { makeLog, type Observation } from "../../src/door/ops.ts";
-import { harmless } from "../../src/feature/observers.ts";
+import { guardObserver } from "../../src/feature/observers.ts";
 import { printFaults } from "../../src/features/ops/log/print-faults.ts";
 
 /** A terminal title, red color, C1's clear command, a carriage return and a right-to-left override. */
@@ -23,7 +23,7 @@ const refused = { kind: "refused", reason: "malformed", address: null, detail: h
 const ways: Readonly<Record<string, (stream: NodeJS.WriteStream) => unknown>> = {
   "the default observer": () => [fault, notice].forEach(printFaults("shop")),
   "an observer that fails": () => {
-    const observe = harmless(() => {
+    const observe = guardObserver(() => {
       throw new Error(hostile);
     }, "shop");
     observe(notice);

@@ -7,7 +7,7 @@ import {
   buildListCheck,
   text,
   texts,
-  together,
+  joinMistakes,
 } from "../../core/checking/members.ts";
 import type { ValueCheck, Checks } from "../../core/checking/members.ts";
 import { everyAction, type Permission } from "./contract.ts";
@@ -24,7 +24,7 @@ export function isPermission(value: unknown): value is Permission<string> {
  * Checks a permission. If the value is not a permission, the message explains what a permission is. Otherwise it names the wrong members.
  */
 export const aPermission: ValueCheck = (value) =>
-  isObject(value) && isPermission(value) ? together(membersMistakes(value, permissionMembers)) : permissionForm;
+  isObject(value) && isPermission(value) ? joinMistakes(membersMistakes(value, permissionMembers)) : permissionForm;
 
 const permissionMembers: Checks & Readonly<Record<keyof Permission, ValueCheck>> = {
   name: text,

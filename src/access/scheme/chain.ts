@@ -108,7 +108,7 @@ export function makeChain({ schemes: named, throttle, observe, standing = null }
   }
 
   function weigh(call: Call, presented: readonly Presented[], verdicts: readonly Verdict[]) {
-    const { identity, ambient, conflict, refused, passedOver } = sumUp(presented, verdicts);
+    const { identity, ambient, conflict, refused, passedOver } = weighVerdicts(presented, verdicts);
     const all = passedOver.length === 0 ? refused : [...refused, ...passedOver];
     for (const each of all) reportRejected(observe, call, each);
     if (refused.length > 0)
@@ -163,7 +163,7 @@ interface Sum extends IdentifiedCaller {
   readonly refused: readonly Refused[];
 }
 
-function sumUp(presented: readonly Presented[], verdicts: readonly Verdict[]): Sum {
+function weighVerdicts(presented: readonly Presented[], verdicts: readonly Verdict[]): Sum {
   let identity: Identity | null = null;
   let ambient = false;
   let conflict = false;

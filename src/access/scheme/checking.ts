@@ -10,7 +10,7 @@ import {
   shown,
   buildListCheck,
   text,
-  together,
+  joinMistakes,
   type ValueCheck,
   type Checks,
   type Members,
@@ -24,7 +24,7 @@ export function schemeMistakes(scheme: Members, taken: readonly string[]): reado
   const carriers: ValueCheck = (value) => {
     if (!Array.isArray(value) || value.length === 0)
       return `it has to be a list of places like { in: "header", name: "X-Badge" }, in ${places.join(", ")}`;
-    return together(Array.from(value, (carrier, at) => carrierMistakes(carrier, at, taken)).flat());
+    return joinMistakes(Array.from(value, (carrier, at) => carrierMistakes(carrier, at, taken)).flat());
   };
   return membersMistakes(scheme, { ...schemeMembers, carriers });
 }

@@ -1,7 +1,7 @@
 import type { ImportLine, RefusedLine } from "../../service/users/import-users.ts";
 import type { Operator } from "../../service/users/operator.ts";
 import { exits, UsageError } from "../exit.ts";
-import { brokenOff, openImportFile, type ImportFile, type ImportFormat } from "../input/import-file.ts";
+import { importError, openImportFile, type ImportFile, type ImportFormat } from "../input/import-file.ts";
 import { print, printError } from "../output.ts";
 import { makeProgress } from "../progress.ts";
 import { tellFirst } from "../serving/banner.ts";
@@ -89,7 +89,7 @@ async function importAll(
     await flush();
   } catch (error) {
     const before = `${tally.imported} were imported before the error. If you import the file again, those are refused as taken.`;
-    throw brokenOff(error, tally.imported, before);
+    throw importError(error, tally.imported, before);
   } finally {
     progress.end();
   }

@@ -10,7 +10,7 @@ import { formatResourceName } from "../../service/records/resource-names.ts";
 import type { ImportLine, RefusedLine } from "../../service/users/import-users.ts";
 import type { Operator } from "../../service/users/operator.ts";
 import { CommandFailed, exits, UsageError } from "../exit.ts";
-import { brokenOff, detectFormat, openRecordFile, type ImportFile, type ImportFormat } from "../input/import-file.ts";
+import { importError, detectFormat, openRecordFile, type ImportFile, type ImportFormat } from "../input/import-file.ts";
 import { onTerminal, print, printError } from "../output.ts";
 import { makeProgress } from "../progress.ts";
 import { requireAccount, withOperator } from "../with-operator.ts";
@@ -105,7 +105,7 @@ async function importAll(
   try {
     let isFirst = running.doneBefore > 0;
     for await (const read of running.orderLines(file.lines)) {
-      if (isFirst) printError(`Continuing an interrupted import ${behind(read, file, running)}.\n`);
+      if (isFirst) printError(`Continuing an interrupted import ${describePlace(read, file, running)}.\n`);
       isFirst = false;
       if ("reasons" in read) tell(read);
       if (!("record" in read)) continue;
@@ -119,7 +119,7 @@ async function importAll(
     imported -= late.length;
   } catch (error) {
     const before = `${imported} were imported before the error. Run the same command again to continue, with the file unchanged.`;
-    throw brokenOff(error, running.doneBefore + imported, before);
+    throw importError(error, running.doneBefore + imported, before);
   } finally {
     progress.end();
   }
@@ -127,7 +127,7 @@ async function importAll(
 }
 
 /** Describes the place at which an interrupted import continues. Records that refer to later lines are imported after the last line. */
-function behind(
+function describePlace(
   next: { readonly line: number; readonly place?: number },
   { unit }: ImportFile,
   { doneBefore }: RecordImport,

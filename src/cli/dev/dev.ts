@@ -125,7 +125,7 @@ class Watch {
     this.#spare ??= this.#startSpare();
     write(paint("red", message.trimEnd()));
     if (taken !== null) return this.#waitFor(taken);
-    write(goesOn(this.#serving !== null));
+    write(describeRestart(this.#serving !== null));
     if (migration !== null) this.#ask(migration);
   }
 
@@ -159,7 +159,7 @@ class Watch {
   }
 }
 
-function goesOn(isServing: boolean): string {
+function describeRestart(isServing: boolean): string {
   return isServing
     ? "The previous service still runs. It restarts when the file is mended."
     : "Mend it. The service starts when a file is saved.";

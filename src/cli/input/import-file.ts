@@ -74,7 +74,7 @@ async function openFile(name: string, format: ImportFormat | null, reading: Entr
 }
 
 /** Returns the error for an import that stopped early. If some records are already imported, adds the text `before`. */
-export function brokenOff(error: unknown, imported: number, before: string): CommandFailed {
+export function importError(error: unknown, imported: number, before: string): CommandFailed {
   const reason = describeError(error);
   return new CommandFailed(imported === 0 ? reason : `${reason}\n${before}`);
 }

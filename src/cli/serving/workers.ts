@@ -37,7 +37,7 @@ export async function runWorkers(count: number, signals: Signals): Promise<void>
   // Each worker accepts connections from one shared queue. If it dies, its connections are reset. If the primary process distributed the
   // connections, it would keep those that a dead worker has not confirmed.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
-  const crew = makeCrew(count);
+  const crew = createWorkers(count);
   signals.stopWith(crew.stop);
   // The primary has loaded the config file too, and its code may fail later.
   watchForCrashes(null).finishWith(crew.stop);
@@ -59,7 +59,7 @@ export async function runWorkers(count: number, signals: Signals): Promise<void>
   await crew.fill();
 }
 
-interface Crew {
+interface Workers {
   /** Starts a worker. Resolves when it serves. */
   start(): Promise<Serving>;
   /** Starts the missing workers. */
@@ -69,7 +69,7 @@ interface Crew {
   isStopping(): boolean;
 }
 
-function makeCrew(count: number): Crew {
+function createWorkers(count: number): Workers {
   // The workers that serve.
   const members = new Set<Worker>();
   const restartDelay = makeRestartDelay();
@@ -99,7 +99,7 @@ function makeCrew(count: number): Crew {
     }
     members.add(worker);
     restartDelay.served();
-    followEnd(worker, (how) => {
+    watchEnd(worker, (how) => {
       if (members.delete(worker)) void replace(worker, how);
     });
     return serving;
@@ -151,7 +151,7 @@ function makeCrew(count: number): Crew {
 }
 
 /** Calls `tellEnd` when a worker accepts no more requests, and when it has exited. */
-function followEnd(worker: Worker, tellEnd: (how: string) => void): void {
+function watchEnd(worker: Worker, tellEnd: (how: string) => void): void {
   worker.on("message", (message: Leaving | object) => {
     if ("leaving" in message) tellEnd("finishes its requests");
   });

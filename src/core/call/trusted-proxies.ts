@@ -1,5 +1,5 @@
 import ipaddr from "ipaddr.js";
-import { isText, together, type ValueCheck } from "../checking/members.ts";
+import { isText, joinMistakes, type ValueCheck } from "../checking/members.ts";
 import { requireArguments } from "../checking/options.ts";
 
 type IPAddress = ipaddr.IPv4 | ipaddr.IPv6;
@@ -25,7 +25,7 @@ export function parseTrustedProxies(text: string): TrustedProxySetting {
     .split(",")
     .map((each) => each.trim())
     .filter((each) => each !== "");
-  return { proxies, problems: problemsWith(proxies) };
+  return { proxies, problems: collectMistakes(proxies) };
 }
 
 /** Parses a list of proxies. Throws `DeclarationError` if an entry cannot be used. */
@@ -41,7 +41,7 @@ const aText: ValueCheck = (value) => (isText(value) ? null : "it has to be a tex
 export function proxyList(value: unknown): string | null {
   if (!Array.isArray(value) || !value.every(isText))
     return 'it has to be a list of addresses and CIDR ranges, like ["10.0.0.0/8"]';
-  return together(problemsWith(value).map((problem) => problem.replace(/\.$/, "")));
+  return joinMistakes(collectMistakes(value).map((problem) => problem.replace(/\.$/, "")));
 }
 
 /** Returns true if this address is one of the proxies. */
@@ -113,11 +113,11 @@ function parseRange(text: string): AddressRange | null {
 }
 
 /** Returns the mistakes of the single entries. If there are none, returns the mistake of the whole list, if it trusts every address. */
-function problemsWith(proxies: readonly string[]): readonly string[] {
-  const problems = proxies.map(problemWith).filter((each) => each !== null);
+function collectMistakes(proxies: readonly string[]): readonly string[] {
+  const problems = proxies.map(findMistake).filter((each) => each !== null);
   if (problems.length > 0) return problems;
   const ranges = proxies.map(parseRange).filter((each) => each !== null);
-  return everybodies.some((everybody) => isCovered(everybody, ranges))
+  return wholeInternet.some((everybody) => isCovered(everybody, ranges))
     ? [`"${proxies.join(",")}" would together trust every address; name the addresses of your proxies.`]
     : [];
 }
@@ -125,9 +125,10 @@ function problemsWith(proxies: readonly string[]): readonly string[] {
 /**
  * All unicast addresses of IPv4 (RFC 1112), and all global ones of IPv6 (RFC 4291). A setting that trusts these trusts the whole Internet.
  */
-const everybodies: readonly Span[] = ["1.0.0.0-223.255.255.255", "2000::-3fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"].map(
-  (text) => text.split("-").map((each) => toNumber(parseAddress(each)!)) as [bigint, bigint],
-);
+const wholeInternet: readonly Span[] = [
+  "1.0.0.0-223.255.255.255",
+  "2000::-3fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+].map((text) => text.split("-").map((each) => toNumber(parseAddress(each)!)) as [bigint, bigint]);
 
 /** The first and the last address, as numbers. */
 type Span = readonly [first: bigint, last: bigint];
@@ -154,7 +155,7 @@ function toNumber(address: IPAddress): bigint {
   return address.toByteArray().reduce((number, byte) => (number << 8n) | BigInt(byte), 0n);
 }
 
-function problemWith(entry: string): string | null {
+function findMistake(entry: string): string | null {
   if (entry === "unix") return null;
   const range = parseRange(entry);
   if (range === null)

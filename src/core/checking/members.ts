@@ -66,7 +66,7 @@ type Within<O, Allowed, Name extends string> = [O, Allowed] extends [
 
 /** Returns the mistakes in the members of an object. An unknown name is a mistake too, because it would go unnoticed. */
 export function membersMistakes(value: Members, checks: Checks): string[] {
-  if (isRight(value, checks)) return [];
+  if (hasNoMistakes(value, checks)) return [];
   return [
     ...unknownMembers(value, Object.keys(checks)),
     ...Object.entries(checks).flatMap(([name, check]) => {
@@ -76,27 +76,27 @@ export function membersMistakes(value: Members, checks: Checks): string[] {
   ];
 }
 
-const blind = new WeakSet<ValueCheck>();
-const seeing = new WeakSet<ValueCheck>();
+const hidingChecks = new WeakSet<ValueCheck>();
+const showingChecks = new WeakSet<ValueCheck>();
 
 /** Returns the same check for a possible secret. Its message shows the type of the value, never the content. */
 export function unseen(check: ValueCheck): ValueCheck {
   // A new function, because the same check may also be used for a value that is not secret.
   const own: ValueCheck = (value) => check(value);
-  blind.add(own);
+  hidingChecks.add(own);
   return own;
 }
 
 /** Marks the check of a word or a formatted text. Its message shows the given text, because no secret is expected there. */
 export function seen(check: ValueCheck): ValueCheck {
-  seeing.add(check);
+  showingChecks.add(check);
   return check;
 }
 
 /** Returns a value for the message of a check. A text may be a misplaced secret, so only `seen` shows it. */
 export function shownTo(check: ValueCheck, value: unknown): string {
-  if (blind.has(check)) return describeType(value);
-  return seeing.has(check) ? shown(value) : shownWithoutText(value);
+  if (hidingChecks.has(check)) return describeType(value);
+  return showingChecks.has(check) ? shown(value) : shownWithoutText(value);
 }
 
 /** Returns a value for a message if no text is expected. A given text may be a secret. */
@@ -105,7 +105,7 @@ export function shownWithoutText(value: unknown): string {
 }
 
 /** Returns true if there are no mistakes. Creates no list, because it runs for every reply of a handler. */
-function isRight(value: Members, checks: Checks): boolean {
+function hasNoMistakes(value: Members, checks: Checks): boolean {
   for (const name in value) if (!Object.hasOwn(checks, name)) return false;
   for (const name in checks) if (checks[name]!(value[name]) !== null) return false;
   return true;
@@ -145,7 +145,7 @@ export function wholeFrom(least: number, most = Number.MAX_SAFE_INTEGER): ValueC
 
 /** Checks for an object with these members. */
 export function buildObjectCheck(checks: Checks, cure: string): ValueCheck {
-  return (value) => (isObject(value) ? together(membersMistakes(value, checks)) : cure);
+  return (value) => (isObject(value) ? joinMistakes(membersMistakes(value, checks)) : cure);
 }
 
 /** Checks for an object with these functions, for example a plug-in. It may have other members too. */
@@ -158,12 +158,12 @@ export function objectWith(what: string, ...functions: readonly string[]): Value
 }
 
 /** Returns the mistakes in one value as one sentence. Returns null if there are none. */
-export function together(mistakes: readonly string[]): string | null {
+export function joinMistakes(mistakes: readonly string[]): string | null {
   return mistakes.length === 0 ? null : mistakes.join("; ");
 }
 
 /** Joins the mistakes to the end of a message, with a full stop or a question mark. */
-export function sentence(mistakes: readonly string[]): string {
+export function formatMistakes(mistakes: readonly string[]): string {
   const all = mistakes.join("; ");
   return all.endsWith("?") ? all : `${all}.`;
 }
@@ -196,7 +196,7 @@ export function buildListCheck(...values: readonly string[]): ValueCheck {
   const each = buildChoiceCheck(...values);
   return (value) =>
     Array.isArray(value)
-      ? together(
+      ? joinMistakes(
           Array.from(value, each).flatMap((wrong, at) =>
             wrong === null ? [] : [`it contains ${shown(value[at])}; ${wrong}`],
           ),
@@ -222,16 +222,16 @@ export function matching(form: RegExp, cure: string): ValueCheck {
 
 export function optional(check: ValueCheck): ValueCheck {
   const own: ValueCheck = (value) => (value === undefined ? null : check(value));
-  return alike(check, own);
+  return keepVisibility(check, own);
 }
 
 /** Returns the same check, which also accepts null. */
 export function orNull(check: ValueCheck): ValueCheck {
-  return alike(check, (value) => (value === null ? null : check(value)));
+  return keepVisibility(check, (value) => (value === null ? null : check(value)));
 }
 
-function alike(check: ValueCheck, own: ValueCheck): ValueCheck {
-  for (const kind of [blind, seeing]) if (kind.has(check)) kind.add(own);
+function keepVisibility(check: ValueCheck, own: ValueCheck): ValueCheck {
+  for (const kind of [hidingChecks, showingChecks]) if (kind.has(check)) kind.add(own);
   return own;
 }
 
@@ -258,7 +258,7 @@ export function shown(value: unknown): string {
 }
 
 /** Returns the advice for a function that was given instead of its result: `csv` for `csv()`. */
-export function uncalled(value: unknown): string {
+export function adviseCall(value: unknown): string {
   return typeof value === "function" && value.name !== "" ? `, or call what makes it: ${value.name}()` : "";
 }
 

@@ -11,7 +11,7 @@ export function nearest(name: string, knownNames: readonly string[]): string | n
 export function suggestion(name: string, knownNames: readonly string[]): string {
   const found = nearest(name, knownNames);
   if (found === null) return "; there are none";
-  if (isLike(folded(name), folded(found))) return `; did you mean ${found}?`;
+  if (isSimilar(folded(name), folded(found))) return `; did you mean ${found}?`;
   const longer = knownNames.find((each) => isBeginning(folded(name), folded(each)));
   return longer === undefined ? `; there are ${listed(knownNames)}` : `; did you mean ${longer}?`;
 }
@@ -29,7 +29,7 @@ export function shownName(name: string): string {
 }
 
 /** Returns true for one or two typing mistakes. In a short name, a third of the letters may differ. */
-function isLike(name: string, found: string): boolean {
+function isSimilar(name: string, found: string): boolean {
   return distance(name, found) <= Math.max(1, Math.floor(found.length / 3));
 }
 

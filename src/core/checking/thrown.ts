@@ -2,22 +2,22 @@ import { shown } from "./members.ts";
 
 /** Returns a thrown value as text, with its stack if it has one. */
 export function stackOfThrown(thrown: unknown): string {
-  return read(() => (thrown instanceof Error ? (thrown.stack ?? thrown.message) : null)) ?? lineOfThrown(thrown);
+  return findText(() => (thrown instanceof Error ? (thrown.stack ?? thrown.message) : null)) ?? lineOfThrown(thrown);
 }
 
 /** Returns only the message of an error. */
 export function messageOfThrown(thrown: unknown): string {
-  return read(() => (thrown instanceof Error ? thrown.message : null)) ?? lineOfThrown(thrown);
+  return findText(() => (thrown instanceof Error ? thrown.message : null)) ?? lineOfThrown(thrown);
 }
 
 /** Returns a thrown value in one line: `Error: it is gone`. */
 export function lineOfThrown(thrown: unknown): string {
-  return read(() => String(thrown)) ?? `What was thrown cannot be read (${typeof thrown}).`;
+  return findText(() => String(thrown)) ?? `What was thrown cannot be read (${typeof thrown}).`;
 }
 
 /** Describes a thrown value that is not an error: `'no line'`, `an object`. */
 export function shownThrown(thrown: unknown): string {
-  return read(() => shown(thrown)) ?? "an object that cannot be read";
+  return findText(() => shown(thrown)) ?? "an object that cannot be read";
 }
 
 /** Returns true if a thrown value is an instance of this class. */
@@ -30,7 +30,7 @@ export function isThrown<T>(thrown: unknown, kind: abstract new (...parameters: 
 }
 
 /** Reads a text of a thrown value. Returns null if reading throws or gives no text. Other code may throw any value. */
-function read(text: () => unknown): string | null {
+function findText(text: () => unknown): string | null {
   try {
     const found = text();
     return typeof found === "string" ? found : null;

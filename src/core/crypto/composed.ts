@@ -13,11 +13,11 @@ const ASCII = /^[\0-\x7f]*$/;
  */
 export function composed(text: string): string {
   if (ASCII.test(text)) return text;
-  const safe = text.length > MOST_MARKS ? text.replace(MARKS, parted) : text;
+  const safe = text.length > MOST_MARKS ? text.replace(MARKS, insertJoiners) : text;
   return safe.normalize("NFC");
 }
 
 /** Returns marks with a combining grapheme joiner after each 30. Normalization moves no mark across a joiner. */
-function parted(marks: string): string {
+function insertJoiners(marks: string): string {
   return marks.length > MOST_MARKS ? marks.replace(MARKS_AT_ONCE, "$&\u034f") : marks;
 }

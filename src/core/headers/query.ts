@@ -11,16 +11,16 @@ export function parseQuery(query: string): readonly QueryParameter[] {
   if (query === "") return NONE;
   const parameters: QueryParameter[] = [];
   // Most queries contain no encoded character. One check finds this out for all parameters.
-  const read = ENCODED.test(query) ? decode : asItIs;
+  const read = ENCODED.test(query) ? decode : keepUnchanged;
   // Splitting the text would double the cost, because V8 stores each part in its table of strings.
   for (let start = 0, end = 0, equals = -1; start <= query.length; start = end + 1) {
     end = locateCharacter("&", query, start);
     if (end === start) continue;
     if (equals < start) equals = locateCharacter("=", query, start);
     const name = read(query.slice(start, Math.min(equals, end)));
-    if (name === null) throw broken("", "The name of a query parameter is not percent-encoded UTF-8.");
+    if (name === null) throw malformedQuery("", "The name of a query parameter is not percent-encoded UTF-8.");
     const value = equals > end ? "" : read(query.slice(equals + 1, end));
-    if (value === null) throw broken(name, "The value is not percent-encoded UTF-8.");
+    if (value === null) throw malformedQuery(name, "The value is not percent-encoded UTF-8.");
     parameters.push([name, value]);
   }
   return parameters;
@@ -64,7 +64,7 @@ function decodeValue(part: string): string {
 
 const NONE: readonly QueryParameter[] = [];
 
-function asItIs(text: string): string | null {
+function keepUnchanged(text: string): string | null {
   return text;
 }
 
@@ -80,15 +80,15 @@ function decode(text: string): string | null {
 const ENCODED = /[%+]/;
 
 /** Cached names of parameters, because every query has the same ones: `id[gt]`. */
-const names = new Map<string, string>();
-const REMEMBERED = 200;
+const cachedNames = new Map<string, string>();
+const MAX_CACHED_NAMES = 200;
 
 function encodeName(name: string): string {
-  const cached = names.get(name);
+  const cached = cachedNames.get(name);
   if (cached !== undefined) return cached;
   const written = encode(name);
-  if (names.size >= REMEMBERED) names.clear();
-  names.set(name, written);
+  if (cachedNames.size >= MAX_CACHED_NAMES) cachedNames.clear();
+  cachedNames.set(name, written);
   return written;
 }
 
@@ -109,6 +109,6 @@ const asInForms: Readonly<Record<string, string>> = {
   "~": "%7E",
 };
 
-function broken(name: string, detail: string): Error {
+function malformedQuery(name: string, detail: string): Error {
   return problem("invalid_query", { issues: [{ pointer: `?${name}`, code: "malformed", detail }] });
 }

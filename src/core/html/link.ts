@@ -8,15 +8,15 @@ export function linkTo(path: string): string {
 }
 
 // A host that does not exist. It distinguishes a path from a full address.
-const nowhere = "http://here.invalid";
+const placeholderOrigin = "http://here.invalid";
 
 /**
  * Returns the path and query of an address of this service. Returns null for every other address, so that no link or redirect leads to
  * another site. `origin` is the service's own; without it, only paths are accepted.
  */
-export function pathHere(text: string | null | undefined, origin: string | null = null): string | null {
-  const url = typeof text === "string" ? URL.parse(text, nowhere) : null;
-  if (url === null || (url.origin !== nowhere && url.origin !== origin)) return null;
+export function findOwnPath(text: string | null | undefined, origin: string | null = null): string | null {
+  const url = typeof text === "string" ? URL.parse(text, placeholderOrigin) : null;
+  if (url === null || (url.origin !== placeholderOrigin && url.origin !== origin)) return null;
   // `/.//evil.example` is a path, but without the dot it would be another host when it is parsed again. The path of `blob:http://…` is a
   // whole address.
   return /^\/(?!\/)/.test(url.pathname) ? url.pathname + url.search : null;

@@ -10,7 +10,7 @@ import { builtInEndpoint } from "../../http/endpoint/built-in.ts";
 import type { Endpoint } from "../../http/endpoint/endpoint.ts";
 import type { DataBody, Format, ProblemDocument } from "../../http/formats/format.ts";
 import type { View } from "../../http/formats/view.ts";
-import { servedBy } from "../../http/mount/endpoints.ts";
+import { buildServedEndpoints } from "../../http/mount/endpoints.ts";
 import { accountPages, changePasswordEndpoint, pageEndpoints, takenPages } from "./account-pages.ts";
 import { findParameter } from "./addresses.ts";
 import { giveWayFor, inCell, onPage } from "./excerpt.ts";
@@ -114,7 +114,7 @@ function unservedTemplates(
   templates: NonNullable<ConsoleOptions["templates"]>,
   assembled: Assembled,
 ): readonly string[] {
-  const paths = [...new Set(servedBy(assembled).map(({ path }) => path))];
+  const paths = [...new Set(buildServedEndpoints(assembled).map(({ path }) => path))];
   return Object.keys(templates)
     .filter((path) => !paths.includes(path))
     .map((path) => `there is a template for ${path}, but nothing is served there${suggestion(path, paths)}`);

@@ -4,7 +4,7 @@ import {
   membersMistakes,
   optional,
   text,
-  together,
+  joinMistakes,
   type ValueCheck,
 } from "../../core/checking/members.ts";
 import type { ChecksOf } from "../../core/checking/options.ts";
@@ -68,12 +68,12 @@ export const consoleOptions: ChecksOf<ConsoleOptions> = {
   ),
   colors: optional((value) =>
     isObject(value)
-      ? together(membersMistakes(value, Object.fromEntries(colorNames.map((name) => [name, optional(aColor)]))))
+      ? joinMistakes(membersMistakes(value, Object.fromEntries(colorNames.map((name) => [name, optional(aColor)]))))
       : `it has to be colors of CSS, for ${colorNames.join(", ")}`,
   ),
   pages: optional((value) =>
     isObject(value)
-      ? together(membersMistakes(value, Object.fromEntries(pageNames.map((name) => [name, optional(aPage)]))))
+      ? joinMistakes(membersMistakes(value, Object.fromEntries(pageNames.map((name) => [name, optional(aPage)]))))
       : `it has to be paths of pages, of ${pageNames.join(", ")}`,
   ),
   templates: optional((value) =>

@@ -6,7 +6,7 @@ import { defineEndpoint, type Endpoint } from "../../http/endpoint/endpoint.ts";
 import type { Format } from "../../http/formats/format.ts";
 import { json } from "../../http/formats/json.ts";
 import { mount } from "../../http/mount/mount.ts";
-import { wholly } from "../../http/scheduling/slices.ts";
+import { runAtOnce } from "../../http/scheduling/slices.ts";
 import * as fields from "../../resource/kinds/fields.ts";
 import { defineResource } from "../../resource/resource.ts";
 import { describeService } from "./openapi.ts";
@@ -58,7 +58,7 @@ type Document = ReturnType<typeof JSON.parse>;
 
 function buildDocument(options: Partial<OpenAPIOptions>): Document {
   return JSON.parse(
-    String(wholly(writeDocument(wholly(describeService({ title: "Books", version: "1", ...options }))))),
+    String(runAtOnce(writeDocument(runAtOnce(describeService({ title: "Books", version: "1", ...options }))))),
   );
 }
 

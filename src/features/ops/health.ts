@@ -3,7 +3,7 @@ import { requireNoOptions } from "../../core/checking/options.ts";
 import { problem } from "../../core/problem/problem.ts";
 import { differenceText } from "../../feature/clock.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
-import { toldOnce } from "../../feature/observers.ts";
+import { makeFailureReporter } from "../../feature/observers.ts";
 import { builtInEndpoint } from "../../http/endpoint/built-in.ts";
 import { objectSchema, textSchema } from "../../http/endpoint/documentation.ts";
 import type { EndpointDocumentation } from "../../http/endpoint/endpoint.ts";
@@ -32,7 +32,7 @@ export function health(...options: []): Feature<Health> {
       requireNoOptions(options);
       let isStopping = false;
       const message = "The process is not ready";
-      const telling = toldOnce((error) => observe({ kind: "notice", level: "error", message, error }));
+      const telling = makeFailureReporter((error) => observe({ kind: "notice", level: "error", message, error }));
 
       /** Throws if the store does not answer. The caller learns only that the store fails. The log gets the reason once. */
       async function requireStore(): Promise<void> {

@@ -19,8 +19,8 @@ export async function openTelemetry(): Promise<Tracer | null> {
   const api = await loadAPI();
   if (api === null) return null;
   const provider = api.trace.getTracerProvider();
-  const isNobodys = provider instanceof api.ProxyTracerProvider && provider.getDelegateTracer("latchkey") === undefined;
-  return isNobodys ? null : createTracer(api, api.trace.getTracer("latchkey"));
+  const hasNoSDK = provider instanceof api.ProxyTracerProvider && provider.getDelegateTracer("latchkey") === undefined;
+  return hasNoSDK ? null : createTracer(api, api.trace.getTracer("latchkey"));
 }
 
 async function loadAPI(): Promise<OpenTelemetry | null> {

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { MetricFamily } from "../../core/measurement.ts";
-import { toldOnce } from "../../feature/observers.ts";
+import { makeFailureReporter } from "../../feature/observers.ts";
 import type { Row } from "../../store/store.ts";
-import { deliver, outcomes, TOGETHER, type Delivered, type DeliveryOptions } from "./delivery.ts";
+import { deliver, outcomes, MAX_RUNNING, type Delivered, type DeliveryOptions } from "./delivery.ts";
 import { awaitedSubscribers, dueEvents } from "./due.ts";
 import { createLease } from "./lease.ts";
 
@@ -37,9 +37,9 @@ export function createCourier(options: DeliveryOptions): Courier {
   let rounds = 0;
   let isAwaited = false;
   const message = "Events could not be delivered. They are tried again.";
-  const telling = toldOnce((error) => observe({ kind: "notice", level: "error", message, error }));
+  const telling = makeFailureReporter((error) => observe({ kind: "notice", level: "error", message, error }));
 
-  async function goRound(): Promise<void> {
+  async function runRound(): Promise<void> {
     // The lease is longer than the longest try, so that no other process delivers while a try is running.
     while (!stopped.signal.aborted && (await lease.hold(now(), timeoutSeconds * 2))) {
       woken = Promise.withResolvers();
@@ -59,7 +59,7 @@ export function createCourier(options: DeliveryOptions): Courier {
     rounds++;
     round = round
       .catch(() => undefined)
-      .then(goRound)
+      .then(runRound)
       .finally(() => rounds--);
     return round;
   };
@@ -139,7 +139,7 @@ function trackDeliveries(
       for (const to of await awaitedSubscribers(store)) {
         // Each subscriber has its own limit of running deliveries, so that a subscriber that hangs does not delay others.
         const but = underWayTo(to);
-        const most = TOGETHER - but.length;
+        const most = MAX_RUNNING - but.length;
         const due = most === 0 ? [] : await dueEvents(store, { to, but, most, now: now() });
         for (const row of due) begin(row);
         if (due.length === most) isMoreDue = true;

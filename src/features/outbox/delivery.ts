@@ -22,7 +22,7 @@ export interface DeliveryOptions {
 const { collection } = mountedEvents;
 
 /** The largest number of concurrent deliveries to one subscriber. */
-export const TOGETHER = 16;
+export const MAX_RUNNING = 16;
 const FIRST_RETRY_MS = 1000;
 
 /** The outcome of a try. `failed` is final. */

@@ -75,7 +75,7 @@ const SHARE = 20;
  */
 export function requestCounter(store: Store, { name, limit, windowSeconds }: CountedLimit): RequestCounter {
   const windowMs = windowSeconds * 1000;
-  const worthTelling = Math.max(1, Math.floor(limit / SHARE));
+  const leastToWrite = Math.max(1, Math.floor(limit / SHARE));
   // Two maps, each with half of the subjects. When the current one is full, the older one is dropped as a whole. In a single map, finding
   // the oldest member for each deletion would be slow.
   let entries = new Map<string, Entry>();
@@ -86,7 +86,7 @@ export function requestCounter(store: Store, { name, limit, windowSeconds }: Cou
     const found = entries.get(subject) ?? older.get(subject);
     if (found !== undefined) {
       if (!entries.has(subject)) keep(found);
-      roll(found, now);
+      moveToWindow(found, now);
       return found;
     }
     const entry: Entry = { subject, window: windowAt(now), before: 0, reported: 0, own: 0, telling: 0, loading: null };
@@ -104,7 +104,7 @@ export function requestCounter(store: Store, { name, limit, windowSeconds }: Cou
     entries.set(entry.subject, entry);
   }
 
-  function roll(entry: Entry, now: number): void {
+  function moveToWindow(entry: Entry, now: number): void {
     const window = windowAt(now);
     // If the clock was turned back, the entry stays in its window.
     if (window <= entry.window) return;
@@ -121,7 +121,7 @@ export function requestCounter(store: Store, { name, limit, windowSeconds }: Cou
     const isAllowed = sliding + by <= limit;
     if (isAllowed) entry.own += by;
     // Refused requests are not written, because the other processes would refuse them too.
-    if (entry.own - entry.telling >= worthTelling && waiting.size < MAX_SUBJECTS) waiting.add(entry);
+    if (entry.own - entry.telling >= leastToWrite && waiting.size < MAX_SUBJECTS) waiting.add(entry);
     const remaining = isAllowed ? Math.floor(limit - sliding - by) : 0;
     const retrySeconds = isAllowed
       ? 0

@@ -2,7 +2,7 @@ import { suggestion } from "../../core/checking/nearest.ts";
 import type { Assembled } from "../../feature/feature.ts";
 import { pathShape } from "../../http/endpoint/path.ts";
 import type { LimitedEndpoint } from "../../http/limiting/limiting.ts";
-import { servedBy } from "../../http/mount/endpoints.ts";
+import { buildServedEndpoints } from "../../http/mount/endpoints.ts";
 import type { RateLimit } from "./declaration.ts";
 
 /** Caches the result of `appliesTo`, which never changes and which every request needs. */
@@ -34,7 +34,7 @@ function listNames({ method, path }: Pick<LimitedEndpoint, "method" | "path">): 
 
 /** Returns the mistakes of limits for endpoints that the service does not have, because they would never count. */
 export function unservedPlaces(limits: readonly RateLimit[], all: Assembled): readonly string[] {
-  const served = servedBy(all);
+  const served = buildServedEndpoints(all);
   const names = [...new Set(served.map(({ method, path }) => `${method} ${path}`))];
   const paths = [...new Set(served.map(({ path }) => path))];
   return limits.flatMap(({ name, at = [] }) =>

@@ -23,7 +23,7 @@ export function hasPreconditions(call: Call): boolean {
  * Default: the whole ETag. Throws `malformed` for a value that is not a list of ETags. Records have no date, so If-Modified-Since and
  * If-Unmodified-Since are ignored.
  */
-export function checkPreconditions(call: Call, current: readonly string[] | null, read = asItIs): Preconditions {
+export function checkPreconditions(call: Call, current: readonly string[] | null, read = keepTag): Preconditions {
   const match = readETags(call, "if-match", "If-Match", read);
   if (match !== null && find(match, current, sameStrong) === undefined) return failed;
   const noneMatch = readETags(call, "if-none-match", "If-None-Match", read);
@@ -33,15 +33,15 @@ export function checkPreconditions(call: Call, current: readonly string[] | null
 }
 
 /** Ends the request with 412 if its preconditions fail. */
-export function requirePreconditionsHold(call: Call, current: readonly string[] | null, read = asItIs): void {
+export function requirePreconditionsHold(call: Call, current: readonly string[] | null, read = keepTag): void {
   if (checkPreconditions(call, current, read).kind !== "proceed") throw problem("precondition_failed");
 }
 
-function asItIs(quoted: string): string {
+function keepTag(quoted: string): string {
   return quoted;
 }
 
-function readETags(call: Call, header: string, name: string, read: typeof asItIs): ETags | null {
+function readETags(call: Call, header: string, name: string, read: typeof keepTag): ETags | null {
   if (call.header(header) === undefined) return null;
   const etags = parseETags(call.headers(header).join(","));
   if (etags === null)

@@ -7,7 +7,7 @@ import { MigrationNeeded, StoreFull, StoreSetupError, StoreUnavailable } from ".
 const withoutStore = [StoreUnavailable, StoreSetupError, MigrationNeeded];
 
 /** Returns the problem that the caller may see. An unexpected error becomes the problem `internal`. */
-export function tellable(error: unknown): Problem {
+export function convertToProblem(error: unknown): Problem {
   if (isThrown(error, Problem)) return error;
   // An operator must free disk space first, so the client should wait longer.
   if (isThrown(error, StoreFull))

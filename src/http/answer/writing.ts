@@ -49,7 +49,7 @@ export function writeReply(exchange: Exchange, original: Reply, createView: View
 
 function writeContent(exchange: Exchange, original: Reply, content: string | Uint8Array | null): Eventually<Answer> {
   const { call, format } = exchange;
-  const reply = exchange.showsUnkept ? { ...original, cache: "no-store" as const } : original;
+  const reply = exchange.showsSecret ? { ...original, cache: "no-store" as const } : original;
   const type = reply.body?.kind === "raw" ? reply.body.type : formatContentType(format.mediaType, format);
   const bytes = content === null ? 0 : Buffer.byteLength(content);
   const variesByCoding = isCompressible(exchange, reply, bytes, type);

@@ -91,6 +91,6 @@ function noOctets(chunk: unknown): Error {
  * Returns the error for a body that other code has read before the service. Without this error, the service would wait forever. `cure` is
  * the fix for the log.
  */
-export function readBefore(cure: string): Error {
+export function bodyReadBefore(cure: string): Error {
   return new Error(`The body of this request was read before the service got the request. ${cure}`);
 }

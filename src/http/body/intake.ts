@@ -10,7 +10,7 @@ import type { Exchange } from "../exchange.ts";
 import { formType, readForm } from "../formats/form.ts";
 import type { Format, ReadBody } from "../formats/format.ts";
 import { requireInTime } from "../limiting/in-time.ts";
-import { giveWay, giveWayFor } from "../scheduling/slices.ts";
+import { yieldBetweenSteps, yieldBeforeFirstStep } from "../scheduling/slices.ts";
 import type { Hold } from "./held-bodies.ts";
 import { findReader } from "./readable.ts";
 
@@ -81,13 +81,13 @@ export function readBody(exchange: Exchange, mediaType: string, requireQuery: ()
     requireQuery();
     if (bytes.length === 0 && endpoint.bodyOptional === true) return;
     if (bytes.length > 0) requireTypeOfBrowsers(exchange, endpoint.consumes ?? []);
-    return after(giveWayFor(bytes), () =>
+    return after(yieldBeforeFirstStep(bytes), () =>
       after(readAs(mediaType, exchange, bytes), ({ value, typed, element = null }) => {
         const body = { value, leavesAreText: !typed, element, mediaType, bytes };
         exchange.body = body;
         const { reading } = endpoint;
-        if (reading === undefined) return giveWay(body);
-        return after(giveWay(body), () => void (exchange.body = { ...body, value: reading.read(body) }));
+        if (reading === undefined) return yieldBetweenSteps(body);
+        return after(yieldBetweenSteps(body), () => void (exchange.body = { ...body, value: reading.read(body) }));
       }),
     );
   });

@@ -7,7 +7,7 @@ import {
   type Members,
   shown,
   shownWithoutText,
-  together,
+  joinMistakes,
 } from "../../core/checking/members.ts";
 import { shownName, suggestion } from "../../core/checking/nearest.ts";
 import { catalogue } from "../../core/problem/catalogue.ts";
@@ -67,7 +67,7 @@ export const aProblemList: ValueCheck = (value) => {
   if (!Array.isArray(value)) return 'it has to be a list, like ["conflict"]';
   const codes = value.filter((each) => !(isObject(each) && isText(each["code"])));
   const unknown = codes.map(String).filter((code) => !Object.hasOwn(catalogue, code));
-  return together(
+  return joinMistakes(
     unknown.map((code) => `there is no problem ${shownName(code)}${suggestion(code, Object.keys(catalogue))}`),
   );
 };

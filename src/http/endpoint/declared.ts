@@ -18,8 +18,8 @@ import {
   shownWithoutText,
   text,
   texts,
-  together,
-  uncalled,
+  joinMistakes,
+  adviseCall,
 } from "../../core/checking/members.ts";
 import { shownName } from "../../core/checking/nearest.ts";
 import { requireArguments } from "../../core/checking/options.ts";
@@ -68,7 +68,8 @@ function each(
   if (!Array.isArray(values)) return [`${list} is ${shownWithoutText(values)}; it has to be a list: ${list}: [ … ]`];
   return Array.from(values, (value: unknown, at) => {
     const place = `${list}[${at}]`;
-    if (!isObject(value)) return [`${place} is ${shownWithoutText(value)}, and no object; write one${uncalled(value)}`];
+    if (!isObject(value))
+      return [`${place} is ${shownWithoutText(value)}, and no object; write one${adviseCall(value)}`];
     if (value instanceof Promise) return [`${place} is a promise; await it`];
     return collectMistakes(value).map((mistake) => `${place}${formatTitle(value)}: ${mistake}`);
   }).flat();
@@ -132,7 +133,7 @@ const endpointMembers: Readonly<Record<keyof Endpoint, ValueCheck>> = {
   deprecated: optional(aDeprecation),
   documentation: optional((value) =>
     isObject(value)
-      ? together(membersMistakes(value, documentationMembers))
+      ? joinMistakes(membersMistakes(value, documentationMembers))
       : 'it has to be an object, like { summary: "Lend a book" }',
   ),
   preconditions: optional(buildChoiceCheck("handler")),
@@ -145,7 +146,7 @@ const endpointMembers: Readonly<Record<keyof Endpoint, ValueCheck>> = {
 /** Checks the documented responses by status. */
 function someResponses(value: unknown): string | null {
   if (!isObject(value)) return 'it has to be answers by status, like { 204: { description: "It is lent." } }';
-  return together(
+  return joinMistakes(
     Object.entries(value).flatMap(([status, response]) => {
       if (!/^[2-5]\d\d$/.test(status)) return [`${shownName(status)} is no status from 200 to 599`];
       if (!isObject(response)) return [`of ${status}: it has to be an object, like { description: "It is lent." }`];

@@ -7,10 +7,10 @@ import {
   membersMistakes,
   buildChoiceCheck,
   optional,
-  sentence,
+  formatMistakes,
   describeType,
   text,
-  together,
+  joinMistakes,
   unseen,
   wholeFrom,
   type ValueCheck,
@@ -55,7 +55,7 @@ function requireReply({ method, path }: ServedEndpoint, reply: Reply): Reply {
     ? [...membersMistakes(result, replyMembers), ...bodyless(result)]
     : [`it is ${describeType(result)}; a handler gives { status, body }`];
   if (mistakes.length === 0) return reply;
-  throw new TypeError(`The handler of ${method} ${path} gave an invalid reply: ${sentence(mistakes)}`);
+  throw new TypeError(`The handler of ${method} ${path} gave an invalid reply: ${formatMistakes(mistakes)}`);
 }
 
 /** Returns a mistake if a status without content has a body (RFC 9110 §15.3.5, §15.3.6, §15.4.5). */
@@ -92,7 +92,7 @@ const aBody: ValueCheck = (value) => {
   const wrong = aKind(value["kind"]);
   if (wrong !== null) return `its kind is ${describeType(value["kind"])}; ${wrong}, ${like}`;
   const mistakes = membersMistakes(value, bodyMembers[value["kind"] as keyof typeof bodyMembers]);
-  return together(mistakes);
+  return joinMistakes(mistakes);
 };
 
 const replyMembers: Readonly<Record<keyof Reply, ValueCheck>> = {

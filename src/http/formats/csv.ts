@@ -78,13 +78,13 @@ const PART = /([;\t\r\n])([^;\t\r\n]*)/g;
 
 function safeCell(value: unknown): string {
   if (typeof value !== "string") return exactCell(value);
-  const begun = runs(value) ? `'${value}` : value;
+  const begun = isFormula(value) ? `'${value}` : value;
   return exactCell(
-    begun.replace(PART, (whole, mark: string, part: string) => (runs(part) ? `${mark}'${part}` : whole)),
+    begun.replace(PART, (whole, mark: string, part: string) => (isFormula(part) ? `${mark}'${part}` : whole)),
   );
 }
 
-function runs(text: string): boolean {
+function isFormula(text: string): boolean {
   return FORMULA.test(text) && !NUMERIC.test(text.trim());
 }
 

@@ -1,6 +1,6 @@
 import { after, type Eventually } from "../../core/eventually.ts";
 import type { Problem } from "../../core/problem/problem.ts";
-import { inPieces, LARGE_BYTES, wholly, writeEach, type Pieces } from "../scheduling/slices.ts";
+import { inPieces, LARGE_BYTES, runAtOnce, writeEach, type Pieces } from "../scheduling/slices.ts";
 import type { Format } from "./format.ts";
 import { setMember } from "./member.ts";
 import { ARRAYS_OF_OBJECT, malformedAt, MAX_ARRAYS, MAX_LEVELS, MAX_NAMES, quoted, requireText } from "./text.ts";
@@ -26,7 +26,7 @@ function writeArray(list: readonly unknown[]): Eventually<string | Uint8Array> {
  * most 32 levels. Throws the problem `malformed`, whose detail names the place.
  */
 export function readJSON(bytes: Uint8Array): unknown {
-  return wholly(new JSONReader(requireText(bytes)).document());
+  return runAtOnce(new JSONReader(requireText(bytes)).document());
 }
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;

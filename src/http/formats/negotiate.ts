@@ -17,14 +17,14 @@ export function withBuiltIn(own: readonly Format[], speaksXML = true): readonly 
  * except `q` are ignored, because no format has variants.
  */
 export function negotiate(accept: string | undefined, formats: readonly Format[]): Format | null {
-  return fastest(accept, formats) ?? best(accept!, formats, (format) => [format.mediaType]);
+  return fastest(accept, formats) ?? negotiateAmong(accept!, formats, (format) => [format.mediaType]);
 }
 
 /** Returns the format for a problem. Returns the first format if none is acceptable, because the caller must still get the problem. */
 export function negotiateProblem(accept: string | undefined, formats: readonly Format[]): Format {
   return (
     fastest(accept, formats) ??
-    best(accept!, formats, (format) => [format.mediaType, format.problemMediaType]) ??
+    negotiateAmong(accept!, formats, (format) => [format.mediaType, format.problemMediaType]) ??
     formats[0]!
   );
 }
@@ -38,7 +38,7 @@ export function prefers(
   const first = fastest(accept, formats);
   if (first !== undefined) return mediaTypes.includes(first.mediaType);
   const others = mediaTypes.map((mediaType) => ({ ...formats[0]!, mediaType, problemMediaType: mediaType }));
-  const winner = best(accept!, [...formats, ...others], (format) => [format.mediaType]);
+  const winner = negotiateAmong(accept!, [...formats, ...others], (format) => [format.mediaType]);
   return winner !== null && mediaTypes.includes(winner.mediaType);
 }
 
@@ -59,7 +59,11 @@ interface Match extends MediaRange {
   readonly specificity: number;
 }
 
-function best(accept: string, formats: readonly Format[], listTypes: (format: Format) => string[]): Format | null {
+function negotiateAmong(
+  accept: string,
+  formats: readonly Format[],
+  listTypes: (format: Format) => string[],
+): Format | null {
   const ranges = parseAccept(accept);
   if (ranges === "empty") return formats[0] ?? null;
   const shown = asksForPages(ranges, formats) ? formats.filter(({ mediaType }) => mediaType !== XML) : formats;

@@ -56,7 +56,7 @@ export class XMLScope {
       if (seen.has(full)) return { wrong: `The attribute ${quoted(name)} is given twice`, at };
       seen.add(full);
       if ((full === "nil" || full === `${XSI} nil`) && NIL.test(value)) nil = value === "true" || value === "1";
-      else if (full !== "xmlns" && !PASSED_OVER.some((start) => full.startsWith(start)))
+      else if (full !== "xmlns" && !IGNORED.some((start) => full.startsWith(start)))
         return { wrong: 'Only the attributes nil="true" and those of xmlns, xml and xsi are allowed', at };
     }
     return nil;
@@ -78,4 +78,4 @@ export class XMLScope {
 
 const DECLARES = "xmlns:";
 const NIL = /^(?:true|false|1|0)$/;
-const PASSED_OVER = [`${XMLNS} `, `${XML} `, `${XSI} `];
+const IGNORED = [`${XMLNS} `, `${XML} `, `${XSI} `];

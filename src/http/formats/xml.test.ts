@@ -3,20 +3,20 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { Secret } from "../../core/crypto/secret.ts";
 import { Problem } from "../../core/problem/problem.ts";
-import { wholly } from "../scheduling/slices.ts";
+import { runAtOnce } from "../scheduling/slices.ts";
 import { readXML } from "./xml-reader.ts";
 import { xml } from "./xml.ts";
 
 const XSI = "http://www.w3.org/2001/XMLSchema-instance";
 
 const HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
-const read = (text: string): unknown => wholly(readXML(Buffer.from(text))).value;
+const read = (text: string): unknown => runAtOnce(readXML(Buffer.from(text))).value;
 const write = (value: unknown, element = "user", items?: string): string =>
   String(xml.write(items === undefined ? { value, element } : { value, element, items })).slice(HEAD.length);
 
 function expectRefusal(text: string | Uint8Array): string {
   try {
-    wholly(readXML(Buffer.from(text)));
+    runAtOnce(readXML(Buffer.from(text)));
   } catch (error) {
     assert.ok(error instanceof Problem, String(error));
     assert.equal(error.code, "malformed");
@@ -125,7 +125,7 @@ for (const [text, value] of readable) {
 }
 
 test("returns the name of the root, and reads leaves as text", () => {
-  assert.deepEqual(wholly(readXML(Buffer.from("<order><id>7</id></order>"))), {
+  assert.deepEqual(runAtOnce(readXML(Buffer.from("<order><id>7</id></order>"))), {
     value: { id: "7" },
     typed: false,
     element: "order",
@@ -252,7 +252,7 @@ test("returns a value or throws a problem for any text", () => {
       ),
       (body) => {
         try {
-          wholly(readXML(body));
+          runAtOnce(readXML(body));
         } catch (error) {
           assert.ok(error instanceof Problem && error.status === 400, String(error));
         }

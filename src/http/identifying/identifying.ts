@@ -35,18 +35,18 @@ const LATE_MS = 100;
  * Waits for the body of the request. If the body was late, identifies the caller and asks the permission again, because the login may have
  * ended in the meantime.
  */
-export function waitKnowing(exchange: Exchange, body: () => Eventually<void>): Eventually<void> {
+export function waitForBody(exchange: Exchange, body: () => Eventually<void>): Eventually<void> {
   const since = performance.now();
   const read = body();
   if (!(read instanceof Promise)) return;
   return read.then(async () => {
     if (!exchange.wasIdentified || performance.now() - since < LATE_MS) return;
     if (exchange.endpoint.refusals === "told") exchange.identified = await identifyOrTell(exchange, null);
-    else await lookAgain(exchange);
+    else await identifyAgain(exchange);
   });
 }
 
-async function lookAgain(exchange: Exchange): Promise<void> {
+async function identifyAgain(exchange: Exchange): Promise<void> {
   const before = exchange.observedIdentity;
   await identify(exchange, null);
   // The request started with an identified caller, and must not continue without one.
@@ -58,5 +58,5 @@ async function lookAgain(exchange: Exchange): Promise<void> {
 /** Ends the request if its caller has lost access since it started. For slow requests that create an account or a credential. */
 export async function requireStillKnown(context: Context): Promise<void> {
   const exchange = getExchange(context);
-  if (exchange.wasIdentified) await lookAgain(exchange);
+  if (exchange.wasIdentified) await identifyAgain(exchange);
 }

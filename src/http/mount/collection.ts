@@ -50,7 +50,7 @@ export function buildCollection(
       ...buildOrigin(field),
     });
   }
-  const computed = computedColumns(resource);
+  const computed = buildComputedColumns(resource);
   for (const column of columns) Object.freeze(column);
   // Frozen, because code of users gets it in hooks and actions.
   return Object.freeze({
@@ -65,7 +65,7 @@ export function buildCollection(
 }
 
 /** Returns the columns that the database computes. */
-function computedColumns({ fields }: Resource): readonly ComputedColumn[] {
+function buildComputedColumns({ fields }: Resource): readonly ComputedColumn[] {
   return Object.entries(fields).flatMap(([name, { kind, options, computed }]) =>
     computed === undefined || typeof computed === "function"
       ? []
@@ -95,7 +95,7 @@ function buildExisting(
  * The kinds whose stored values can be checked. For these kinds, parsing a stored value again returns the same value. A custom kind may
  * store another value.
  */
-const looked = new Set([
+const checkedKinds = new Set([
   "text",
   "integer",
   "decimal",
@@ -115,10 +115,10 @@ const looked = new Set([
  */
 function buildRule(field: Field): Pick<Column, "rule" | "fits"> {
   const { kind } = field;
-  const rule = ruleWords(field);
+  const rule = buildRuleFacts(field);
   const members = findMemberField(kind);
-  if (!looked.has(kind.name)) return { rule };
-  if (members !== undefined && !looked.has(members.kind.name))
+  if (!checkedKinds.has(kind.name)) return { rule };
+  if (members !== undefined && !checkedKinds.has(members.kind.name))
     return { rule, fits: (value) => isOfLength(value, kind.schema) };
   return {
     rule,
@@ -135,7 +135,7 @@ function isOfLength(value: unknown, { minItems, maxItems }: Kind<unknown>["schem
   return Array.isArray(value) && value.length >= Number(minItems) && value.length <= Number(maxItems);
 }
 
-function ruleWords({ kind, options }: Field): JSONValue {
+function buildRuleFacts({ kind, options }: Field): JSONValue {
   const { pattern, multiline, trim, minimum, maximum } = options as {
     readonly pattern?: { readonly matches: RegExp };
     readonly multiline?: boolean;
@@ -146,7 +146,7 @@ function ruleWords({ kind, options }: Field): JSONValue {
   const members = findMemberField(kind);
   // The store compares this rule with the stored rule, to find out whether a declaration has become stricter. The values of a custom kind
   // are not checked, so its name is enough.
-  if (!looked.has(kind.name)) return { kind: kind.name };
+  if (!checkedKinds.has(kind.name)) return { kind: kind.name };
   return {
     kind: kind.name,
     ...(kind.schema as Readonly<Record<string, JSONValue>>),
@@ -155,7 +155,7 @@ function ruleWords({ kind, options }: Field): JSONValue {
     // items of a list.
     ...(kind.name === "text" ? { multiline: multiline === true, trim: trim !== false } : {}),
     ...(kind.name === "decimal" ? { least: Number(minimum ?? 0), most: Number(maximum) } : {}),
-    ...(members === undefined ? {} : { of: ruleWords(members) }),
+    ...(members === undefined ? {} : { of: buildRuleFacts(members) }),
   };
 }
 

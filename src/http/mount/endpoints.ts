@@ -25,7 +25,7 @@ const PATCH_TYPES = [
 ];
 
 /** Returns the additional endpoints and those of the mounts. The mounts are not linked to their parents yet. */
-export function servedBy({
+export function buildServedEndpoints({
   mounts = [],
   endpoints = [],
 }: {
@@ -67,7 +67,7 @@ export function buildEndpoints(mount: MountInPlace): readonly ServedEndpoint[] {
       ...repeatableWrite,
       method: "POST",
       path,
-      ...deferred(mount.deferral),
+      ...buildDeferredFacts(mount.deferral),
     });
   if (mount.arrays)
     offer("update", updateAll, {
@@ -89,7 +89,7 @@ function createOrDefer(deferral: Deferral): typeof create {
     exchange.identity === null ? deferral.handle(exchange.context) : create(mount, exchange);
 }
 
-function deferred({ guard }: Deferral): Pick<ServedEndpoint, "consumes" | "guard"> {
+function buildDeferredFacts({ guard }: Deferral): Pick<ServedEndpoint, "consumes" | "guard"> {
   return {
     consumes: [...MEDIA_TYPES, formType],
     guard(context) {

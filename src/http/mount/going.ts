@@ -13,7 +13,7 @@ interface QueryFieldNames {
 }
 
 /** Returns the deprecated parts of a resource that a list query uses: in a filter, in the order, or in `fields`. */
-export function goingInList(
+export function collectDeprecatedInList(
   { deprecations }: Resource,
   conditions: readonly QueryCondition[],
   { sort, fields }: QueryFieldNames,
@@ -28,17 +28,17 @@ export function goingInList(
 }
 
 /** Returns the deprecated fields in a body. */
-export function goingInBody({ deprecations }: Resource, body: unknown): readonly Deprecated[] {
+export function collectDeprecatedInBody({ deprecations }: Resource, body: unknown): readonly Deprecated[] {
   if (deprecations === null || !isObject(body)) return NOTHING;
-  return goingAmong(deprecations, Object.keys(body));
+  return collectDeprecatedAmong(deprecations, Object.keys(body));
 }
 
 /** Returns those of these fields that are deprecated. */
-export function goingFields({ deprecations }: Resource, names: readonly string[]): readonly Deprecated[] {
-  return deprecations === null ? NOTHING : goingAmong(deprecations, names);
+export function collectDeprecatedFields({ deprecations }: Resource, names: readonly string[]): readonly Deprecated[] {
+  return deprecations === null ? NOTHING : collectDeprecatedAmong(deprecations, names);
 }
 
-function goingAmong(
+function collectDeprecatedAmong(
   { fields }: NonNullable<Resource["deprecations"]>,
   names: readonly string[],
 ): readonly Deprecated[] {

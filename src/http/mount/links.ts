@@ -73,7 +73,7 @@ export function buildLinks(resource: Resource, { name, key }: Pick<Collection, "
 }
 
 /** Returns the condition that the field of a record contains one of these ids. */
-export function selectedBy({ collection, field }: Link, values: readonly Key[]): LinkedRows {
+export function buildLinkedRows({ collection, field }: Link, values: readonly Key[]): LinkedRows {
   return { link: collection, record: RECORD, linked: field, values };
 }
 
@@ -93,9 +93,9 @@ interface WrittenRecord {
 }
 
 /** Returns the changes that update the link tables of a record. The change of the record itself must be the first of the transaction. */
-export function linkChanges(links: readonly Link[], { id, before, values }: WrittenRecord): readonly Change[] {
+export function buildLinkChanges(links: readonly Link[], { id, before, values }: WrittenRecord): readonly Change[] {
   return links.flatMap(({ field, collection }): Change[] => {
-    if (!Array.isArray(values[field])) return values[field] === null ? unlinked(collection, id) : [];
+    if (!Array.isArray(values[field])) return values[field] === null ? buildUnlinkingOfAll(collection, id) : [];
     const { added, removed } = compareKeys(idsIn(before, field), idsIn(values, field));
     return [
       ...(removed.length === 0 ? [] : [unlinking(collection, [RECORD, id!], [field, removed])]),
@@ -127,11 +127,11 @@ function compareKeys(
 }
 
 /** Returns the change that removes an id from some records. */
-export function unlinkedFrom({ collection, field }: Link, id: Key, records: readonly Key[]): Change {
+export function buildUnlinking({ collection, field }: Link, id: Key, records: readonly Key[]): Change {
   return unlinking(collection, [field, id], [RECORD, records]);
 }
 
-function unlinked(collection: Collection, id: Key | null): Change[] {
+function buildUnlinkingOfAll(collection: Collection, id: Key | null): Change[] {
   return id === null ? [] : [{ kind: "deleteAll", collection, where: { column: RECORD, operator: "eq", value: id } }];
 }
 
@@ -148,7 +148,7 @@ function unlinking(
 }
 
 /** Returns the path of the id that refers to no row, like `tags/2`. Returns null if the refused change writes no links. */
-export function placeOfLink(
+export function findLinkPath(
   links: readonly Link[],
   changes: readonly Change[],
   { change: at, place }: Extract<Outcome, { readonly kind: "dangling" }>,

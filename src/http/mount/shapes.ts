@@ -2,7 +2,7 @@ import { textOperators, type Operator } from "../../core/operators.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { isKeyScanned, isServed, isUnique } from "../../store/served.ts";
 import type { Collection, Column, Key, ListQuery, Sort, StoredRecord, Value, Where } from "../../store/store.ts";
-import { selectedBy, type Link } from "./links.ts";
+import { buildLinkedRows, type Link } from "./links.ts";
 import type { MountInPlace } from "./mount.ts";
 import type { WordCondition } from "./reads/searching.ts";
 
@@ -21,7 +21,7 @@ interface TitledConditions {
 }
 
 /** One filter of one column, as a condition. */
-interface One {
+interface SingleFilter {
   readonly column: string;
   readonly operator: Operator;
   readonly where: Where;
@@ -41,7 +41,7 @@ export function collectShapes(
 ): readonly ListShape[] {
   const { resource, collection, permissions } = mount;
   const { parentColumn } = resource;
-  const readSample = (name: string): Value => sample?.[name] ?? standIn(collection, name);
+  const readSample = (name: string): Value => sample?.[name] ?? chooseDefaultSample(collection, name);
   const only = (name: string): Where => ({ column: name, operator: "eq", value: readSample(name) });
   const whose: TitledConditions[] =
     parentColumn === null
@@ -69,12 +69,12 @@ function buildFilters(
 ): readonly TitledConditions[] {
   const ones = [...resource.filters].flatMap(([column, operators]) => {
     const link = links.find(({ field }) => field === column);
-    return operators.map((operator): One => {
+    return operators.map((operator): SingleFilter => {
       const value = readSample(column);
       const where =
         link === undefined
           ? { column, operator, value: chooseOperand(operator, value) }
-          : selectedBy(link, linkedTo(link, operator, value));
+          : buildLinkedRows(link, chooseLinkedIds(link, operator, value));
       return { column, operator, where };
     });
   });
@@ -92,13 +92,13 @@ function buildFilters(
 }
 
 /** Returns the first id in the value. Adds a second id if the operator takes several. */
-function linkedTo({ collection, field }: Link, operator: Operator, value: Value): readonly Key[] {
+function chooseLinkedIds({ collection, field }: Link, operator: Operator, value: Value): readonly Key[] {
   const { type } = collection.columns.find(({ name }) => name === field)!;
-  const [id = standIns[type]] = [value ?? []].flat() as Key[];
+  const [id = samplesByType[type]] = [value ?? []].flat() as Key[];
   return (operator === "in" ? [id, type === "integer" ? Number(id) + 1 : "abd"] : [id]) as Key[];
 }
 
-function formatTitle({ column, operator }: One): string {
+function formatTitle({ column, operator }: SingleFilter): string {
   return `${column}[${operator}]`;
 }
 
@@ -116,7 +116,7 @@ function chooseOperand(operator: Operator, value: Value): Value {
   return textOperators.has(operator) ? String(value).slice(0, 3) : value;
 }
 
-const standIns: Readonly<Record<Column["type"], Value>> = {
+const samplesByType: Readonly<Record<Column["type"], Value>> = {
   integer: 1,
   text: "abc",
   boolean: true,
@@ -127,8 +127,8 @@ const standIns: Readonly<Record<Column["type"], Value>> = {
   json: null,
 };
 
-function standIn({ key, columns }: Collection, name: string): Value {
-  return standIns[name === "id" ? key : columns.find((column) => column.name === name)!.type];
+function chooseDefaultSample({ key, columns }: Collection, name: string): Value {
+  return samplesByType[name === "id" ? key : columns.find((column) => column.name === name)!.type];
 }
 
 /** Returns the titles of the lists that no index serves. Returns none if the declaration accepts scans (`scans`). */

@@ -5,7 +5,7 @@
 
 /** The number of servers with unanswered requests of this round. */
 let answering = 0;
-const behind: (() => void)[] = [];
+const waiting: (() => void)[] = [];
 
 /** Reports that a server has requests to answer in this round. */
 export function beginRound(): void {
@@ -15,7 +15,7 @@ export function beginRound(): void {
 /** Reports that this server has sent all its responses. */
 export function endRound(): void {
   if (--answering > 0) return;
-  for (const go of behind.splice(0)) go();
+  for (const go of waiting.splice(0)) go();
 }
 
 /** Returns true if all requests of this round are answered. */
@@ -26,5 +26,5 @@ export function isAllAnswered(): boolean {
 /** Calls a function when all requests of this round are answered. Calls it immediately if they already are. */
 export function whenAllAnswered(go: () => void): void {
   if (isAllAnswered()) go();
-  else behind.push(go);
+  else waiting.push(go);
 }

@@ -1,5 +1,5 @@
 /** How long one task may delay the next ones in its queue, in milliseconds. */
-const PATIENCE_MS = 2000;
+const MOST_DELAY_MS = 2000;
 
 /** Runs the tasks for the same record one after another, within this process. Tasks for different records run at the same time. */
 export class Lines {
@@ -11,14 +11,14 @@ export class Lines {
   }
 
   /** Waits for the earlier tasks of the record, then runs the task. */
-  async behind<T>(record: string, act: () => Promise<T>): Promise<T> {
+  async runAfterEarlier<T>(record: string, act: () => Promise<T>): Promise<T> {
     const ahead = this.#ends.get(record);
     const { promise: end, resolve: goOn } = Promise.withResolvers<void>();
     this.#ends.set(record, end);
     await ahead;
     // The time starts when the task starts. Otherwise all tasks behind a stuck one would start together after the limit, and most of them
     // would fail.
-    const timer = setTimeout(goOn, PATIENCE_MS);
+    const timer = setTimeout(goOn, MOST_DELAY_MS);
     try {
       return await act();
     } finally {

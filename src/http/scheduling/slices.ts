@@ -5,8 +5,8 @@ import { whenAllAnswered } from "./answered.ts";
 /** A body with more than this many bytes waits for a turn before each step, because each step (read, check, write) takes milliseconds. */
 export const LARGE_BYTES = 64 * 1024;
 
-const beginning = new Set<() => void>();
-const begun = new Set<() => void>();
+const starting = new Set<() => void>();
+const continuing = new Set<() => void>();
 
 /**
  * Waits for a turn, which is the permission to do some milliseconds of work. Each pass of the event loop gives only one turn, after it has
@@ -14,7 +14,7 @@ const begun = new Set<() => void>();
  * all waiting pieces would run in one pass.
  */
 export function takeTurn(): Promise<void> {
-  return waitAmong(beginning);
+  return waitAmong(starting);
 }
 
 /**
@@ -22,31 +22,31 @@ export function takeTurn(): Promise<void> {
  * down garbage collection.
  */
 export function takeTurnAgain(): Promise<void> {
-  return waitAmong(begun);
+  return waitAmong(continuing);
 }
 
 function waitAmong(waiting: Set<() => void>): Promise<void> {
   return new Promise((resolve) => {
     waiting.add(resolve);
-    if (beginning.size + begun.size === 1) setImmediate(whenAllAnswered, next);
+    if (starting.size + continuing.size === 1) setImmediate(whenAllAnswered, next);
   });
 }
 
 function next(): void {
-  const waiting = begun.size > 0 ? begun : beginning;
+  const waiting = continuing.size > 0 ? continuing : starting;
   const [first] = waiting;
   waiting.delete(first!);
-  if (beginning.size + begun.size > 0) setImmediate(whenAllAnswered, next);
+  if (starting.size + continuing.size > 0) setImmediate(whenAllAnswered, next);
   first!();
 }
 
 /** If the body is large, waits for a turn between two steps. Returns undefined for a small body. */
-export function giveWay(body: Pick<ReceivedBody, "bytes"> | null): Promise<void> | undefined {
+export function yieldBetweenSteps(body: Pick<ReceivedBody, "bytes"> | null): Promise<void> | undefined {
   return body !== null && body.bytes.length > LARGE_BYTES ? takeTurnAgain() : undefined;
 }
 
 /** If the body is large, waits for a turn before its first step. Returns undefined for a small body. */
-export function giveWayFor(bytes: Uint8Array): Promise<void> | undefined {
+export function yieldBeforeFirstStep(bytes: Uint8Array): Promise<void> | undefined {
   return bytes.length > LARGE_BYTES ? takeTurn() : undefined;
 }
 
@@ -107,7 +107,7 @@ export async function inSlices<T>(work: Pieces<T>): Promise<T> {
 }
 
 /** Does the work without waiting for turns. For small bodies. */
-export function wholly<T>(work: Pieces<T>): T {
+export function runAtOnce<T>(work: Pieces<T>): T {
   for (;;) {
     const { done, value } = work.next();
     if (done === true) return value;

@@ -10,7 +10,7 @@ import type { Collection, ListQuery, Where } from "../../store/store.ts";
 const SLOW_MS = 20;
 
 /** How long a slow list is read outside of the event loop, in milliseconds. Then its reads are measured again. */
-const WARY_MS = 10 * 60_000;
+const SLOW_FOR_MS = 10 * 60_000;
 
 /**
  * How much a slow read counts. A fast read subtracts one. One slow read proves nothing: it may have been the first read, or other work may
@@ -28,7 +28,7 @@ const MOST_LISTS = 1000;
 interface Watched {
   slowness: number;
   /** The end of this time, by `performance.now()`. 0 while the list is read in the event loop. */
-  besideUntil: number;
+  outsideUntil: number;
 }
 
 export type AskedList = Pick<ListQuery, "collection" | "where" | "sort" | "limit">;
@@ -44,8 +44,8 @@ export class SlowLists {
     if (lists === undefined) return false;
     const name = formatSizedName(query);
     const list = lists.get(name);
-    if (list === undefined || list.besideUntil === 0) return false;
-    if (performance.now() < list.besideUntil) return true;
+    if (list === undefined || list.outsideUntil === 0) return false;
+    if (performance.now() < list.outsideUntil) return true;
     lists.delete(name);
     return false;
   }
@@ -79,18 +79,18 @@ export class SlowLists {
 function noteSlow(lists: Map<string, Watched>, query: AskedList): boolean {
   const name = formatSizedName(query);
   if (!lists.has(name) && lists.size >= MOST_LISTS) lists.clear();
-  const list = lists.get(name) ?? { slowness: 0, besideUntil: 0 };
+  const list = lists.get(name) ?? { slowness: 0, outsideUntil: 0 };
   lists.set(name, list);
   list.slowness += SLOW_COUNTS;
-  if (list.slowness < TOO_SLOW || list.besideUntil !== 0) return false;
-  list.besideUntil = performance.now() + WARY_MS;
+  if (list.slowness < TOO_SLOW || list.outsideUntil !== 0) return false;
+  list.outsideUntil = performance.now() + SLOW_FOR_MS;
   return true;
 }
 
 function noteFast(lists: Map<string, Watched>, query: AskedList): void {
   const name = formatSizedName(query);
   const list = lists.get(name);
-  if (list === undefined || list.besideUntil !== 0) return;
+  if (list === undefined || list.outsideUntil !== 0) return;
   if (--list.slowness <= 0) lists.delete(name);
 }
 

@@ -134,7 +134,9 @@ export const keywords: Readonly<Record<string, Keyword>> = {
   uniqueItems: {
     operand: (value) => (typeof value === "boolean" ? null : "it has to be true or false"),
     make: (isAsked: boolean) =>
-      ofLists((value) => (isAsked && hasTwins(value) ? found("repeated", "Each item may appear only once.") : NONE)),
+      ofLists((value) =>
+        isAsked && hasDuplicates(value) ? found("repeated", "Each item may appear only once.") : NONE,
+      ),
   },
   minProperties: {
     operand: aCount,
@@ -179,7 +181,7 @@ function compileChoice(allowed: readonly unknown[]): Checker {
 }
 
 /** Returns true if any two of the values are equal. The order of members does not matter (JSON Schema 2020-12 §4.2.2). */
-function hasTwins(values: readonly unknown[]): boolean {
+function hasDuplicates(values: readonly unknown[]): boolean {
   return new Set(values.map(sortedText)).size < values.length;
 }
 

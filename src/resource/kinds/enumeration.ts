@@ -7,10 +7,10 @@ import {
   buildChoiceCheck,
   optional,
   shown,
-  together,
+  joinMistakes,
   type Only,
 } from "../../core/checking/members.ts";
-import { optionMistakes, toldByResource } from "./field-mistakes.ts";
+import { optionMistakes, reportThroughResource } from "./field-mistakes.ts";
 import { defineField, Flaw, type Field, type FieldOptions, type OwnChecks, type OptionNames } from "./field.ts";
 
 const tones = ["good", "warn", "bad", "accent"] as const;
@@ -40,7 +40,7 @@ export function enumeration<const V extends string, const O extends EnumerationO
   options?: Only<O, EnumerationOptions<NoInfer<V>>>,
 ): Field<V, OptionNames<O>["names"]>;
 export function enumeration(values: readonly string[], options: EnumerationOptions = {}): Field<string> {
-  return toldByResource(() => wordsField(values, options));
+  return reportThroughResource(() => wordsField(values, options));
 }
 
 function wordsField(values: readonly string[], options: EnumerationOptions): Field<string> {
@@ -72,7 +72,7 @@ function checksFor(values: readonly string[]): OwnChecks<EnumerationOptions> {
   return {
     tones: optional((value) =>
       isObject(value)
-        ? together(membersMistakes(value, members))
+        ? joinMistakes(membersMistakes(value, members))
         : `it has to be tones by word, like { ${values[0]}: "good" }`,
     ),
   };

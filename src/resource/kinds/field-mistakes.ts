@@ -16,7 +16,7 @@ import {
   shownWithoutText,
   describeType,
   text,
-  together,
+  joinMistakes,
   wholeFrom,
 } from "../../core/checking/members.ts";
 import { lineOfThrown } from "../../core/checking/thrown.ts";
@@ -60,7 +60,9 @@ const kindMembers: Readonly<Record<keyof Kind<unknown>, Checks[string]>> = {
   parseText: aFunction,
   schema: anObject,
   column: seen((value) =>
-    isObject(value) ? together(membersMistakes(value, columnMembers)) : 'it has to be a column, like { type: "text" }',
+    isObject(value)
+      ? joinMistakes(membersMistakes(value, columnMembers))
+      : 'it has to be a column, like { type: "text" }',
   ),
   maxLength: optional(wholeFrom(1)),
   references: optional(anObject),
@@ -82,7 +84,7 @@ const mistaken = new WeakMap<object, readonly string[]>();
  * Returns the field. If its declaration has mistakes, returns a substitute that carries them. The resource then reports them together with
  * the field's name and the mistakes of other fields. An error thrown here could not contain these.
  */
-export function toldByResource<F extends Field>(make: () => F): F | Field<never> {
+export function reportThroughResource<F extends Field>(make: () => F): F | Field<never> {
   try {
     return make();
   } catch (error) {
@@ -160,13 +162,13 @@ function describePart({ pointer, detail }: { readonly pointer: string; readonly 
 
 function whyNotKept(kind: Kind<unknown>, value: unknown): string | null {
   const { column } = kind;
-  if (column.type !== "json") return holds(column, value) ? null : `its column is of type ${column.type}.`;
+  if (column.type !== "json") return fitsColumn(column, value) ? null : `its column is of type ${column.type}.`;
   const json = JSON.stringify(value);
   if (json === undefined) return "JSON cannot hold it.";
   return json.length > longestJSON(kind) ? `At most ${longestJSON(kind)} characters of JSON are allowed.` : null;
 }
 
-function holds({ type, number }: Kind<unknown>["column"], value: unknown): boolean {
+function fitsColumn({ type, number }: Kind<unknown>["column"], value: unknown): boolean {
   switch (type) {
     case "integer":
       return Number.isSafeInteger(value);

@@ -189,24 +189,24 @@ export function defineField<T, const O extends FieldOptions<T>>(
   kind: Kind<T>,
   options: O,
 ): Field<T, OptionNames<O>["names"]> {
-  return Object.freeze(made({ kind, options: asRead(kind, options) }));
+  return Object.freeze(made({ kind, options: parseOptionValues(kind, options) }));
 }
 
 /**
  * Parses `default` and `backfill` as if a caller had sent them. A value that the kind refuses stays unchanged, and the resource reports
  * it.
  */
-function asRead<T, O extends FieldOptions<T>>(kind: Kind<T>, options: O): O {
+function parseOptionValues<T, O extends FieldOptions<T>>(kind: Kind<T>, options: O): O {
   if (typeof options !== "object" || options === null) return options;
   const valueNames = (["default", "backfill"] as const).filter(
     (name) => options[name] !== undefined && options[name] !== null && typeof options[name] !== "function",
   );
   return valueNames.length === 0
     ? options
-    : { ...options, ...Object.fromEntries(valueNames.map((name) => [name, readBy(kind, options[name])])) };
+    : { ...options, ...Object.fromEntries(valueNames.map((name) => [name, parseOrKeep(kind, options[name])])) };
 }
 
-function readBy(kind: Kind<unknown>, value: unknown): unknown {
+function parseOrKeep(kind: Kind<unknown>, value: unknown): unknown {
   try {
     const read = kind.parse(value);
     return read instanceof Flaw ? value : read;

@@ -1,7 +1,7 @@
 import { DeclarationError } from "../../core/checking/declaration-error.ts";
 import { isObject, notBelow, optional, wholeFrom, type Only, anObject } from "../../core/checking/members.ts";
 import { requireArguments } from "../../core/checking/options.ts";
-import { optionMistakes, shapeMistakes, toldByResource } from "./field-mistakes.ts";
+import { optionMistakes, shapeMistakes, reportThroughResource } from "./field-mistakes.ts";
 import {
   defineField,
   Flaw,
@@ -30,7 +30,7 @@ export function array<T, const O extends ArrayOptions<T> = {}>(
   options?: Only<O, ArrayOptions<T>>,
 ): Field<readonly T[], OptionNames<O>["names"]>;
 export function array(of: Field, options: ArrayOptions<unknown> = {}): Field<readonly unknown[]> {
-  return toldByResource(() => arrayField(of, options));
+  return reportThroughResource(() => arrayField(of, options));
 }
 
 function arrayField(of: Field, options: ArrayOptions<unknown>): Field<readonly unknown[]> {

@@ -11,7 +11,7 @@ import {
   text,
   wholeFrom,
 } from "../../core/checking/members.ts";
-import { optionMistakes, toldByResource } from "./field-mistakes.ts";
+import { optionMistakes, reportThroughResource } from "./field-mistakes.ts";
 import {
   defineField,
   Flaw,
@@ -169,7 +169,7 @@ export function decimal<const O extends DecimalOptions<string | number>>(
   options: Only<O, DecimalOptions<DecimalValue<O>>>,
 ): Field<DecimalValue<O>, OptionNames<O>["names"]>;
 export function decimal(options: DecimalOptions<string | number>): Field {
-  return toldByResource(() => decimalField(options));
+  return reportThroughResource(() => decimalField(options));
 }
 
 function decimalField(options: DecimalOptions<string | number>): Field {

@@ -11,7 +11,7 @@ import {
 import { requireArguments } from "../../core/checking/options.ts";
 import type { Resource } from "../declaration.ts";
 import { buildTableName } from "../tables/table.ts";
-import { optionMistakes, toldByResource } from "./field-mistakes.ts";
+import { optionMistakes, reportThroughResource } from "./field-mistakes.ts";
 import { defineField, type Field, type FieldOptions, type OwnChecks, type OptionNames } from "./field.ts";
 import { keyKind } from "./key.ts";
 import { integerKind } from "./numbers.ts";
@@ -60,7 +60,7 @@ export function reference<const O extends NamedReferenceOptions<number> & { read
   options?: Only<O, NamedReferenceOptions<number> & { readonly id?: "integer" }>,
 ): Field<number, OptionNames<O>["names"] | "refers">;
 export function reference(resource: string | Resource, options: NamedReferenceOptions = {}): Field {
-  return toldByResource(() => referenceField(resource, options));
+  return reportThroughResource(() => referenceField(resource, options));
 }
 
 function referenceField(resource: string | Resource, options: NamedReferenceOptions): Field {

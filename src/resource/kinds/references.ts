@@ -14,7 +14,7 @@ import {
 import { requireArguments } from "../../core/checking/options.ts";
 import type { Resource } from "../declaration.ts";
 import { buildTableName } from "../tables/table.ts";
-import { optionMistakes, toldByResource } from "./field-mistakes.ts";
+import { optionMistakes, reportThroughResource } from "./field-mistakes.ts";
 import {
   defineField,
   Flaw,
@@ -80,7 +80,7 @@ export function references<const O extends NamedReferencesOptions<number> & { re
   options?: Only<O, NamedReferencesOptions<number> & { readonly id?: "integer" }>,
 ): Field<readonly number[], OptionNames<O>["names"] | "refers">;
 export function references(resource: string | Resource, options: NamedReferencesOptions = {}): Field {
-  return toldByResource(() => referencesField(resource, options));
+  return reportThroughResource(() => referencesField(resource, options));
 }
 
 function referencesField(resource: string | Resource, options: NamedReferencesOptions): Field {

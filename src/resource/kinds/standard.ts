@@ -11,7 +11,7 @@ import {
 } from "../../core/checking/members.ts";
 import { requireArguments } from "../../core/checking/options.ts";
 import { isExactNumber } from "../../core/exact-numbers.ts";
-import { optionMistakes, ownValueMistakes, toldByResource } from "./field-mistakes.ts";
+import { optionMistakes, ownValueMistakes, reportThroughResource } from "./field-mistakes.ts";
 import {
   defineField,
   Flaw,
@@ -75,7 +75,7 @@ export function standardSchema<
   options?: Only<O, StandardOptions<NoInfer<T>, C>>,
 ): Field<T, OptionNames<O>["names"]>;
 export function standardSchema(schema: StandardSchema, options: StandardOptions<unknown> = {}): Field {
-  return toldByResource(() => standardField(schema, options));
+  return reportThroughResource(() => standardField(schema, options));
 }
 
 function standardField(schema: StandardSchema, options: StandardOptions<unknown>): Field {
@@ -155,7 +155,7 @@ function convertLeaf(sent: string, type: ColumnType): unknown {
 function validate(schema: StandardSchema, value: unknown, type: ColumnType): unknown {
   const read = readBySchema(schema, value);
   if ("parts" in read) return new Flaw("invalid", read.parts[0]?.detail ?? "The value is not valid.", read.parts);
-  return heldBy(type, read.value, schema);
+  return requireColumnValue(type, read.value, schema);
 }
 
 const asText = text({ minLength: 0, maxLength: 1_000_000, trim: false }).kind;
@@ -163,9 +163,9 @@ const asTime = dateTime().kind;
 const anyJSON = json().kind;
 
 /** Returns the value in the form that the column stores. A value that does not fit is an error of the schema, not of the caller. */
-function heldBy(type: ColumnType, value: unknown, schema: StandardSchema): unknown {
-  const held = readAs(type, value);
-  if (held !== undefined) return held;
+function requireColumnValue(type: ColumnType, value: unknown, schema: StandardSchema): unknown {
+  const columnValue = readAs(type, value);
+  if (columnValue !== undefined) return columnValue;
   throw new TypeError(`A schema of ${describeVendor(schema)} gave what a column of type ${type} cannot hold.`);
 }
 

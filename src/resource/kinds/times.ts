@@ -1,6 +1,6 @@
 import type { Only } from "../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
-import { fieldOptions, toldByResource } from "./field-mistakes.ts";
+import { fieldOptions, reportThroughResource } from "./field-mistakes.ts";
 import { defineField, Flaw, type Field, type FieldOptions, type OptionNames } from "./field.ts";
 import { dateTime } from "./fields.ts";
 
@@ -52,7 +52,7 @@ export function updatedAt<const O extends UpdatedAtOptions = {}>(
   options?: Only<O, UpdatedAtOptions>,
 ): Field<string, OptionNames<O>["names"] | "generated">;
 export function updatedAt(options: UpdatedAtOptions = {}): Field<string> {
-  return toldByResource(() => updatedAtField(options));
+  return reportThroughResource(() => updatedAtField(options));
 }
 
 function updatedAtField(options: UpdatedAtOptions): Field<string> {

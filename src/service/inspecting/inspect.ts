@@ -66,7 +66,7 @@ export function formatDeclarations(tables: ReadonlyMap<string, FoundExisting>, o
     ...(served.length === 0 ? [] : ["const permission = { list: administrator, read: administrator };", ""]),
     ...defaultExport(
       served.map(({ constant }) => `mount(${constant}, { permission })`),
-      prefixBeside([...tables.keys()], own),
+      findFreePrefix([...tables.keys()], own),
     ),
     "",
   ].join("\n");
@@ -85,7 +85,7 @@ function defaultExport(mounts: readonly string[], prefix: string | null): readon
 }
 
 /** Returns a free prefix for the service's tables if other tables have some of these names. Returns null if none has. */
-function prefixBeside(tables: readonly string[], own: readonly string[]): string | null {
+function findFreePrefix(tables: readonly string[], own: readonly string[]): string | null {
   const lower = tables.map((table) => table.toLowerCase());
   if (!own.some((name) => lower.includes(name))) return null;
   for (let at = 1; ; at++) {

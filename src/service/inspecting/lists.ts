@@ -44,11 +44,11 @@ export function isInOrderOfKey({ indexes, columns }: FoundExisting, key: string)
 }
 
 /** The types of PostgreSQL that are compared as text only after a cast. No index contains the result of the cast. */
-const turned = /^(?:citext|inet|cidr|macaddr|name|xml|interval|"char"|character(?! varying))/;
+const castTypes = /^(?:citext|inet|cidr|macaddr|name|xml|interval|"char"|character(?! varying))/;
 
 function isCompared(column: FoundExistingColumn): boolean {
   const kind = kindFor(column);
-  return "factory" in kind && kind.factory !== "json" && !turned.test(column.storage);
+  return "factory" in kind && kind.factory !== "json" && !castTypes.test(column.storage);
 }
 
 function isUnique({ uniques }: FoundExisting, column: string): boolean {

@@ -110,8 +110,8 @@ class Round {
           changes: [...joined(some), ...this.#how.after(some.at(-1)!.task.place)],
         });
         const isTried = outcome.kind === "refused" && outcome.name === this.#how.dryRun;
-        if (isTried) tellTried(some, outcome);
-        if (outcome.kind === "written") tellRows(some, outcome.rows);
+        if (isTried) resolveTried(some, outcome);
+        if (outcome.kind === "written") resolveWritten(some, outcome.rows);
         if (isTried || outcome.kind === "written") {
           rest = rest.slice(some.length);
           size = some.length * 2;
@@ -157,13 +157,13 @@ function isKeyOf(value: unknown): value is KeyOf {
   return typeof value === "object" && value !== null && "keyOf" in value;
 }
 
-function tellRows(waiting: readonly WaitingTransaction[], rows: readonly (Row | null)[]): void {
+function resolveWritten(waiting: readonly WaitingTransaction[], rows: readonly (Row | null)[]): void {
   let at = 0;
   for (const { transaction, resolve } of waiting)
     resolve({ kind: "written", rows: rows.slice(at, (at += transaction.changes.length)) });
 }
 
-function tellTried(waiting: readonly WaitingTransaction[], outcome: Outcome): void {
+function resolveTried(waiting: readonly WaitingTransaction[], outcome: Outcome): void {
   for (const { task, resolve } of waiting) {
     task.tried();
     resolve(outcome);
@@ -178,9 +178,9 @@ function refusedIn(
   if (!("change" in outcome)) return null;
   let before = 0;
   for (const [task, { transaction }] of waiting.entries()) {
-    const behind = before + transaction.changes.length;
-    if (outcome.change < behind) return { task, outcome: { ...outcome, change: outcome.change - before } };
-    before = behind;
+    const end = before + transaction.changes.length;
+    if (outcome.change < end) return { task, outcome: { ...outcome, change: outcome.change - before } };
+    before = end;
   }
   return null;
 }

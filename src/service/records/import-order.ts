@@ -140,7 +140,7 @@ function* inOrder(waiting: readonly WaitingLine[]): Generator<readonly [each: Wa
   const ready = waiting.filter((each) => left.get(each)!.size === 0);
   let first = 0;
 
-  function give(each: WaitingLine): void {
+  function markYielded(each: WaitingLine): void {
     left.delete(each);
     if (each.id === null) return;
     for (const { each: other } of referring.get(each.id) ?? []) {
@@ -156,7 +156,7 @@ function* inOrder(waiting: readonly WaitingLine[]): Generator<readonly [each: Wa
   /**
    * Returns the first record that can be created without its open references. Otherwise returns the first record, which will be refused.
    */
-  function cut(): readonly [WaitingLine, readonly string[]] {
+  function cutCircle(): readonly [WaitingLine, readonly string[]] {
     while (!left.has(waiting[first]!)) first++;
     let at = first;
     while (at < waiting.length && !(left.has(waiting[at]!) && openFields(waiting[at]!).every(isOptional))) at++;
@@ -168,8 +168,8 @@ function* inOrder(waiting: readonly WaitingLine[]): Generator<readonly [each: Wa
   for (let at = 0; left.size > 0;) {
     const next = ready[at];
     if (next !== undefined) at++;
-    const [each, late] = next === undefined ? cut() : [next, []];
-    give(each);
+    const [each, late] = next === undefined ? cutCircle() : [next, []];
+    markYielded(each);
     yield [each, late];
   }
 }

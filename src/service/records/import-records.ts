@@ -95,7 +95,7 @@ export async function importRecords(
     async add(lines, tell = () => undefined) {
       const tasks = lines.map((line) => {
         const late = lateFields(order, line, dryRun);
-        return telling(createTask(mount, line, late, reading, send), tell);
+        return withReport(createTask(mount, line, late, reading, send), tell);
       });
       const refusedLines = await together(tasks);
       for (const { line } of refusedLines) refused.add(line);
@@ -105,9 +105,11 @@ export async function importRecords(
       const refusedLines: RefusedLine[] = [];
       const isLeft = ({ place, line }: OrderedLine): boolean => place > doneBefore && !refused.has(line);
       const late = dryRun ? [] : order.lateReferences().filter(isLeft);
-      for (let at = 0; at < late.length; at += LATE_AT_ONCE)
+      for (let at = 0; at < late.length; at += LATE_REFERENCES_PER_WRITE)
         refusedLines.push(
-          ...(await together(late.slice(at, at + LATE_AT_ONCE).map((each) => lateTask(mount, each, options, store)))),
+          ...(await together(
+            late.slice(at, at + LATE_REFERENCES_PER_WRITE).map((each) => lateTask(mount, each, options, store)),
+          )),
         );
       if (key !== null) await store.write({ changes: [forget(key)] });
       return refusedLines;
@@ -116,7 +118,7 @@ export async function importRecords(
 }
 
 /** The number of references that are set in one transaction. */
-const LATE_AT_ONCE = 200;
+const LATE_REFERENCES_PER_WRITE = 200;
 
 function choosePlace(read: { readonly line: number } | OrderedLine): number {
   return "place" in read ? read.place : read.line;
@@ -143,7 +145,7 @@ function createImportKey(mount: MountInPlace, file: string, { isText, withIds, a
 }
 
 /** Wraps a task so that its result is reported before the others are written. */
-function telling(task: Task<RefusedLine | null>, tell: (refused: RefusedLine) => void): Task<RefusedLine | null> {
+function withReport(task: Task<RefusedLine | null>, tell: (refused: RefusedLine) => void): Task<RefusedLine | null> {
   const run = async (): Promise<RefusedLine | null> => {
     const refused = await task.run();
     if (refused !== null) tell(refused);
@@ -168,7 +170,7 @@ function createTask(
   return {
     place: choosePlace(each),
     uuid: "id" in read && typeof read.id === "string" ? read.id : null,
-    adjust: (transaction) => ("reasons" in read ? transaction : withGiven(mount, transaction, read, late)),
+    adjust: (transaction) => ("reasons" in read ? transaction : withServerValues(mount, transaction, read, late)),
     tried: () => void (isTried = true),
     failed: () => void (isBroken = true),
     async run() {
@@ -198,7 +200,7 @@ interface ProblemShown {
  * Returns the transaction that creates the record with its exported id and the exported values that callers may not send. Leaves out the
  * references in `late`, which are set later.
  */
-function withGiven(
+function withServerValues(
   { collection, links }: MountInPlace,
   transaction: Transaction,
   { id, serverValues }: ReadRecord,

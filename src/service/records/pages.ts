@@ -8,8 +8,8 @@ export async function* loadPages(
   where: Where | null = null,
 ): AsyncGenerator<readonly Row[]> {
   for (let last: Key | null = null; ;) {
-    const behind: Where | null = last === null ? null : { column: "id", operator: "gt", value: last };
-    const all: readonly Where[] = [where, behind].filter((each) => each !== null);
+    const afterLast: Where | null = last === null ? null : { column: "id", operator: "gt", value: last };
+    const all: readonly Where[] = [where, afterLast].filter((each) => each !== null);
     const page = await store.list({ collection, where: { all }, sort: [{ column: "id" }], limit });
     if (page.length === 0) return;
     yield page;

@@ -98,27 +98,29 @@ function readSecret(
   { file: ofEntry, label, problems }: ReadingFile,
 ): { readonly clientSecret?: Secret } {
   // A placeholder, so that later checks do not report the same mistake as a missing secret.
-  const some = new Secret("none");
+  const placeholder = new Secret("none");
   if (inlineSecret !== undefined && file !== undefined) {
     problems.push(
       `${label}: ${pointer} has client_secret and client_secret_file. Keep one, so that it is clear which counts.`,
     );
-    return { clientSecret: some };
+    return { clientSecret: placeholder };
   }
   if (inlineSecret === undefined && file === undefined) {
     problems.push(
       `${label}: ${pointer} has no client_secret_file. Write the secret of the provider into a file and name it.`,
     );
-    return { clientSecret: some };
+    return { clientSecret: placeholder };
   }
   if (file === undefined) {
     if (isSecretText(inlineSecret)) return { clientSecret: new Secret(inlineSecret) };
     problems.push(
       `${label}: ${pointer}/client_secret is not a text of 1 to 4096 characters. Write the secret of the provider.`,
     );
-    return { clientSecret: some };
+    return { clientSecret: placeholder };
   }
-  return { clientSecret: readSecretFile(file, `${label}: ${pointer}/client_secret_file`, ofEntry, problems) ?? some };
+  return {
+    clientSecret: readSecretFile(file, `${label}: ${pointer}/client_secret_file`, ofEntry, problems) ?? placeholder,
+  };
 }
 
 /** A relative path starts at the folder of the JSON file. */

@@ -81,7 +81,7 @@ function read(
   const { from, label, text, rawValue } = found;
   const parsed =
     text === null ? { wrong: ["is not a text, a number, true, false or a list of texts."] } : setting.parse(text);
-  const written = "value" in parsed && from === "config" ? writtenOtherwise(rawValue, parsed.value) : null;
+  const written = "value" in parsed && from === "config" ? findWrongType(rawValue, parsed.value) : null;
   if (written !== null) problems.push(`${label} ${written}`);
   if ("value" in parsed) return { value: parsed.value, from, label, isWrong: written !== null };
   const hint = isFromKubernetes(label, text ?? "") ? ` ${kubernetesCure}` : "";
@@ -121,7 +121,7 @@ function foundIn(place: string, rawValue: unknown): FoundSetting | null {
  * Returns the mistake if the config file uses another type: a number must not be a text there, as the compiler requires too
  * (`PlainSetting`).
  */
-function writtenOtherwise(rawValue: unknown, value: unknown): string | null {
+function findWrongType(rawValue: unknown, value: unknown): string | null {
   const kind = describeKind(value);
   const found = describeKind(rawValue);
   return found === kind ? null : `is ${found}. Write ${kind}${kind === "a text" ? "" : `: ${JSON.stringify(value)}`}.`;

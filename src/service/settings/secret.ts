@@ -60,9 +60,9 @@ export function makeSecretFile(file: string): Parsed<Secret> {
     }
   }
   const made = readSecretFile(file);
-  if (made === null && existsSync(resolveTurnFile(file)))
+  if (made === null && existsSync(resolveLockFile(file)))
     return wrong(
-      `${file} is being created by another process. If no other process starts, remove ${resolveTurnFile(file)} and start again.`,
+      `${file} is being created by another process. If no other process starts, remove ${resolveLockFile(file)} and start again.`,
     );
   return (
     made ??
@@ -77,21 +77,21 @@ function putInPlace(draft: string, file: string): void {
   } catch (error) {
     if (readErrorCode(error) === "EEXIST") throw error;
     // A disk without links, such as FAT, causes a different error on each system.
-    putInTurn(draft, file);
+    renameUnderLock(draft, file);
   }
 }
 
 /** Renames the file under a lock, because a rename would replace an existing file. */
-function putInTurn(draft: string, file: string): void {
-  takeTurn(resolveTurnFile(file));
+function renameUnderLock(draft: string, file: string): void {
+  acquireLock(resolveLockFile(file));
   try {
     if (!existsSync(file)) renameSync(draft, file);
   } finally {
-    rmSync(resolveTurnFile(file), { force: true });
+    rmSync(resolveLockFile(file), { force: true });
   }
 }
 
-function takeTurn(turn: string): void {
+function acquireLock(turn: string): void {
   for (let tries = 1; ; tries++)
     try {
       closeSync(openSync(turn, "wx", 0o600));
@@ -102,7 +102,7 @@ function takeTurn(turn: string): void {
     }
 }
 
-function resolveTurnFile(file: string): string {
+function resolveLockFile(file: string): string {
   return `${file}.turn`;
 }
 

@@ -27,7 +27,7 @@ export function watchCertificate({ tls, use, observe, now = Date.now }: Certific
   // The stamp is empty, so that the first check reads the files again. They may have changed since the start read them.
   let stamp = "";
   let current = tls;
-  let toldAt = -Infinity;
+  let warnedAt = -Infinity;
 
   function renew(): void {
     try {
@@ -35,7 +35,7 @@ export function watchCertificate({ tls, use, observe, now = Date.now }: Certific
       if (found.cert === current.cert && found.key === current.key) return;
       use(found);
       current = found;
-      toldAt = -Infinity;
+      warnedAt = -Infinity;
       observe({ kind: "notice", level: "info", message: `The service now uses the new certificate in ${files.cert}.` });
     } catch (error) {
       const message = "The changed certificate cannot be used. The service keeps the previous one.";
@@ -43,10 +43,10 @@ export function watchCertificate({ tls, use, observe, now = Date.now }: Certific
     }
   }
 
-  function tellEnd(): void {
+  function warnBeforeExpiry(): void {
     const ends = Date.parse(new X509Certificate(current.cert).validTo);
-    if (now() < ends - soonMs || now() < toldAt + dayMs) return;
-    toldAt = now();
+    if (now() < ends - soonMs || now() < warnedAt + dayMs) return;
+    warnedAt = now();
     const verb = now() < ends ? "ends" : "has expired";
     const message = `The certificate in ${files.cert} ${verb} at ${new Date(ends).toISOString()}. Replace the file; no restart is needed.`;
     observe({ kind: "notice", level: "error", message });
@@ -58,7 +58,7 @@ export function watchCertificate({ tls, use, observe, now = Date.now }: Certific
       stamp = found;
       renew();
     }
-    tellEnd();
+    warnBeforeExpiry();
   };
 }
 

@@ -32,7 +32,7 @@ export interface AdministratorParts {
   readonly people: People;
 }
 
-const drawnDays = 7;
+const generatedPasswordDays = 7;
 
 /**
  * Creates the first administrator. Returns null if there is one already. Two processes that start at the same time create only one. A
@@ -53,7 +53,7 @@ export async function makeFirstAdministrator(
   }
   const password = randomBytes(15).toString("base64url");
   const passwordHash = await passwords.hash(null, password);
-  const until = new Date(now + drawnDays * 86_400_000).toISOString();
+  const until = new Date(now + generatedPasswordDays * 86_400_000).toISOString();
   const draft = passwordFile === null ? null : draftPasswordFile(passwordFile, password);
   let isMade = false;
   try {

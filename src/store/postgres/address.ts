@@ -32,14 +32,14 @@ export interface PostgresAddress {
  */
 export function isPostgresURL(text: string): boolean {
   if (!/^postgres(?:ql)?:\/\/[^\s]+$/.test(text)) return false;
-  return endsTooEarly(text) || splitHosts(text).every((each) => URL.canParse(each));
+  return hasUnescapedDelimiter(text) || splitHosts(text).every((each) => URL.canParse(each));
 }
 
 /**
  * Returns true if the password contains `#`, `/` or `?`, or if an `@` follows the host, without `%XX`. Such a URL is split at the wrong
  * place, and the host could be a part of the password. So no message may show any part of it.
  */
-function endsTooEarly(text: string): boolean {
+function hasUnescapedDelimiter(text: string): boolean {
   const [, path = "", behind = ""] = /^\w+:\/\/[^/?#]*([^?#]*)(.*)$/s.exec(text) ?? [];
   if (path.includes("@") || behind.includes("#")) return true;
   if (!behind.includes("@")) return false;
@@ -47,7 +47,7 @@ function endsTooEarly(text: string): boolean {
   return !names.every(isParameter) || !splitHosts(text).every((each) => URL.canParse(each));
 }
 
-const tooEarly =
+const unescapedDelimiter =
   "a part of it ends too early; write #, / and ? in the password as %23, %2F and %3F, and @ in the name of the database as %40";
 
 /** Returns the mistake in a value that must be a URL of PostgreSQL, or null if there is none. */
@@ -62,7 +62,7 @@ export function aPostgresURL(value: unknown): string | null {
 /** Returns the mistakes in the parameters of a URL, and how to fix each. Reports unknown parameters, because `pg` would ignore them. */
 export function postgresURLMistakes(url: Secret): readonly string[] {
   requireArguments("postgresURLMistakes", arguments, { url: aPostgresURL });
-  if (endsTooEarly(url.reveal().toString())) return [tooEarly];
+  if (hasUnescapedDelimiter(url.reveal().toString())) return [unescapedDelimiter];
   const [first] = collectServers(url);
   return parameterMistakes(first!.searchParams);
 }
@@ -87,7 +87,7 @@ export function readAddress(url: Secret): PostgresAddress {
 }
 
 function collectServers(url: Secret): readonly URL[] {
-  return splitHosts(url.reveal().toString()).flatMap((each) => listedServers(new URL(each)));
+  return splitHosts(url.reveal().toString()).flatMap((each) => splitListedHosts(new URL(each)));
 }
 
 /**
@@ -96,7 +96,7 @@ function collectServers(url: Secret): readonly URL[] {
  */
 export function serversInPlainText(url: Secret): readonly string[] {
   requireArguments("serversInPlainText", arguments, { url: aPostgresURL });
-  if (endsTooEarly(url.reveal().toString())) return [];
+  if (hasUnescapedDelimiter(url.reveal().toString())) return [];
   return collectServers(url)
     .filter(({ searchParams }) => !searchParams.has("sslmode") && searchParams.get("ssl") !== "true")
     .map(({ hostname, searchParams }) => searchParams.get("host") ?? decodeURIComponent(hostname))
@@ -138,7 +138,7 @@ function decoded(text: string): string {
 }
 
 /** Reads the other form in which libpq names several servers: `?host=one,two&port=5432,5433`. One port is for all servers. */
-function listedServers(url: URL): readonly URL[] {
+function splitListedHosts(url: URL): readonly URL[] {
   const hosts = url.searchParams.get("host")?.split(",") ?? [];
   if (hosts.length < 2) return [url];
   const ports = url.searchParams.get("port")?.split(",") ?? [];

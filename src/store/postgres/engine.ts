@@ -4,7 +4,7 @@ import { encodeCompared } from "../sql/codec.ts";
 import type { ReadStatement } from "../sql/dialect.ts";
 import { asSettled } from "../sql/existing/settle.ts";
 import { comparingFolded } from "../sql/folding.ts";
-import { indexBeside, type Indexing } from "../sql/indexing.ts";
+import { indexInBackground, type Indexing } from "../sql/indexing.ts";
 import { readCount, readList, selectBy } from "../sql/list.ts";
 import { quote } from "../sql/names.ts";
 import { findRetyped, refusalsTold, type Shapes } from "../sql/schema/table-shape.ts";
@@ -60,13 +60,13 @@ export async function openEngine({
     size: poolSize,
     observe,
     explain: (error) => explainOutdated(error, shapes, refusing, (work) => connections.use(work)),
-    retyped: lookForTypes,
+    retyped: findRetypedTables,
   });
-  async function lookForTypes(): Promise<void> {
+  async function findRetypedTables(): Promise<void> {
     retyped = await connections.use((session) => session.play(findRetyped(collections)));
   }
   // Runs after a read, because only its result shows that a column has another type now.
-  const requireSame = ({ name }: Collection): void => {
+  const requireSameTypes = ({ name }: Collection): void => {
     if (retyped.has(name)) throw refusing(name);
   };
   const feeds = feedsOver({
@@ -83,7 +83,7 @@ export async function openEngine({
   const writing = writingWith({
     write: createWriter(connections, asSettled(collections, settled), { shapes, refusing, pooled: address.pooled }),
     longWork,
-    lookForTypes,
+    lookForTypes: findRetypedTables,
     async written(added) {
       indexing?.written();
       // When a client gets the response to a revocation, this process must already refuse the revoked credential.
@@ -94,7 +94,7 @@ export async function openEngine({
 
   return {
     settled,
-    ...readsOver(connections, longWork, requireSame),
+    ...readsOver(connections, longWork, requireSameTypes),
     recall: (idempotency) => recall(connections, idempotency),
     write: writing.write,
     follow: feeds.follow,
@@ -136,7 +136,7 @@ function indexingOver(connections: Connections, collections: readonly Collection
   }
 
   // The server indexes the words. Half of the time of one connection is enough to index faster than clients write, even during an import.
-  return indexBeside(
+  return indexInBackground(
     () => connections.use(takeSome),
     (tookMs) => tookMs,
   );
@@ -153,7 +153,7 @@ function readsOver(
   requireSame: (collection: Collection) => void,
 ): Reads {
   /** A read that may scan all rows gets only a share of the connections. */
-  const inTurn = <T>(isLong: boolean | undefined, read: () => Promise<T>): Promise<T> =>
+  const withPermitIfLong = <T>(isLong: boolean | undefined, read: () => Promise<T>): Promise<T> =>
     isLong === true ? longWork(read) : read();
 
   async function ask<Given>({ text, values, of }: ReadStatement<Given>, sent: typeof prepared): Promise<Given> {
@@ -181,26 +181,26 @@ function readsOver(
     async list(query) {
       const { text, values, of } = readList(getTable(query.collection), query);
       const sent = query.long === true ? unprepared(text, values) : prepared(text, values);
-      const rows = await inTurn(query.long, () => connections.sendForCells(sent));
+      const rows = await withPermitIfLong(query.long, () => connections.sendForCells(sent));
       requireSame(query.collection);
       return of(rows);
     },
     async listJSON(query, beside = []) {
       const isJoined = canBeJoined(query, beside);
       const sent = isJoined ? compileJoined(query, beside) : compileListJSON(query);
-      const [row] = await inTurn(query.long, () => connections.send(sent));
+      const [row] = await withPermitIfLong(query.long, () => connections.send(sent));
       requireSame(query.collection);
       const page = readListJSON(row!);
       return isJoined ? { ...page, beside: readJoined(row!, beside) } : page;
     },
     countWords: async (collection, words, atMost) => ask(readWordCounts(getTable(collection), words, atMost), prepared),
     async listRelated(query) {
-      const [row] = await inTurn(query.long, () => connections.send(compileRelated(query)));
+      const [row] = await withPermitIfLong(query.long, () => connections.send(compileRelated(query)));
       requireSame(query.collection);
       return readRelated(row!, query);
     },
     count: async (collection, where, isLong) =>
-      inTurn(isLong, () => ask(readCount(getTable(collection), where), unprepared)),
+      withPermitIfLong(isLong, () => ask(readCount(getTable(collection), where), unprepared)),
     async estimate({ name, existing }) {
       // Unknown for an existing table, so its rows are counted.
       if (existing !== undefined) return null;

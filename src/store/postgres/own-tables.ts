@@ -19,12 +19,12 @@ export function lockKeys(table: string): string {
 export const migrationLock = `SELECT pg_advisory_xact_lock(${lockClass}, 0)`;
 
 /** The same lock for existing tables, without waiting. `is_ours` is true if this transaction has it. */
-export const migrationTurn = `SELECT pg_try_advisory_xact_lock(${lockClass}, 0) AS is_ours`;
+export const tryTableLock = `SELECT pg_try_advisory_xact_lock(${lockClass}, 0) AS is_ours`;
 
 /**
  * The lock for migrations of changed declarations. The connection holds it until it closes. `is_ours` is true if this connection has it.
  */
-export const tryMigrationTurn = `SELECT pg_try_advisory_lock(${lockClass}, -1) AS is_ours`;
+export const tryMigrationLock = `SELECT pg_try_advisory_lock(${lockClass}, -1) AS is_ours`;
 
 /**
  * The store's own tables. The `rows` of an idempotency record are JSON, and its `expires_at` is in milliseconds.

@@ -19,8 +19,8 @@ import { run, type Script } from "../sql/schema/script.ts";
 import { markShape, readShapes, type Shapes } from "../sql/schema/table-shape.ts";
 import type { Collection } from "../store.ts";
 import type { PostgresAddress } from "./address.ts";
-import { fitBeside } from "./changes/additions.ts";
-import { passing, whoHolds } from "./changes/lock-retry.ts";
+import { fitWhileServing } from "./changes/additions.ts";
+import { transientStates, describeLockHolder } from "./changes/lock-retry.ts";
 import { takeMigrationLock } from "./changes/migration-lock.ts";
 import { isPassing, ReadOnly, state, findSQLState } from "./errors.ts";
 import { postgresSchema } from "./migration.ts";
@@ -36,7 +36,7 @@ const patienceMs = 120_000;
 const indexLockMs = 30_000;
 
 /** A row violates a new rule. It was written during the change, and the next attempt reports it. */
-const againstRules: ReadonlySet<string | null> = new Set([state.check, state.foreignKey, state.notNull]);
+const ruleViolations: ReadonlySet<string | null> = new Set([state.check, state.foreignKey, state.notNull]);
 
 /**
  * Creates the missing tables, all or none, and extends existing ones while clients read and write. One process at a
@@ -58,9 +58,9 @@ export async function prepareSchema(
       return settled;
     } catch (error) {
       await session.run("ROLLBACK").catch(() => undefined);
-      const isHeld = passing.has(findSQLState(error));
-      if (isHeld && performance.now() > due) throw await whoHolds(session, collections, error);
-      if (!isHeld && (tries >= maxTries || !(isPassing(error) || againstRules.has(findSQLState(error))))) throw error;
+      const isHeld = transientStates.has(findSQLState(error));
+      if (isHeld && performance.now() > due) throw await describeLockHolder(session, collections, error);
+      if (!isHeld && (tries >= maxTries || !(isPassing(error) || ruleViolations.has(findSQLState(error))))) throw error;
     }
     await sleep(Math.random() * Math.min(2 ** tries, 100));
   }
@@ -102,7 +102,7 @@ async function fitAll(session: Session, address: PostgresAddress, collections: r
   );
   for (const plan of folding) await session.play(markShape(postgresSchema, plan.collection, changedBy(plan)));
   try {
-    for (const { collection } of large) await fitBeside(session, collection);
+    for (const { collection } of large) await fitWhileServing(session, collection);
   } catch (error) {
     for (const { collection, found: before } of folding)
       await session.play(markShape(postgresSchema, collection, { before, alone: false })).catch(() => undefined);

@@ -12,7 +12,7 @@ export function inSlices<T>(work: Generator<undefined, T, undefined>): Eventuall
   for (let steps = 1; ; steps++) {
     const { done, value } = work.next();
     if (done === true) return value;
-    if (steps % STEPS === 0 && performance.now() - started >= SLICE_MS) return later(() => inSlices(work));
+    if (steps % STEPS === 0 && performance.now() - started >= SLICE_MS) return queueSlice(() => inSlices(work));
   }
 }
 
@@ -20,9 +20,9 @@ export function inSlices<T>(work: Generator<undefined, T, undefined>): Eventuall
 const STEPS = 16;
 
 /** Resolves after the last slice in the queue. Each turn of the event loop runs one slice, so that other tasks never wait for several. */
-let line = Promise.resolve();
+let endOfQueue = Promise.resolve();
 
-function later<T>(work: () => Eventually<T>): Promise<T> {
-  line = line.then(() => new Promise<void>((resolve) => void setImmediate(resolve)));
-  return line.then(work);
+function queueSlice<T>(work: () => Eventually<T>): Promise<T> {
+  endOfQueue = endOfQueue.then(() => new Promise<void>((resolve) => void setImmediate(resolve)));
+  return endOfQueue.then(work);
 }

@@ -31,7 +31,7 @@ interface Compared {
  * Returns the tables with folded columns. Leaves out unique columns, because every version of Latchkey writes their folded values, and
  * because another row could already have a corrected value.
  */
-function comparedIn(
+function listCompared(
   collections: readonly Collection[],
   getTable: (collection: Collection) => Table,
 ): readonly Compared[] {
@@ -57,7 +57,7 @@ export function comparingFolded(
   collections: readonly Collection[],
   { getTable, now }: { readonly getTable: (collection: Collection) => Table; readonly now: () => number },
 ): ComparingFolded | null {
-  const compared = comparedIn(collections, getTable);
+  const compared = listCompared(collections, getTable);
   if (compared.length === 0) return null;
   let [at, from, hasFound] = [0, null as Cell, false];
   let [due, began, pauseMs] = [-Infinity, 0, firstPauseMs];

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { indexBeside } from "./indexing.ts";
+import { indexInBackground } from "./indexing.ts";
 
 test("indexes waiting rows without a pause, pauses if there are writes, and starts soon after a write when idle", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   let waiting = 4;
   let taken = 0;
-  const indexing = indexBeside(
+  const indexing = indexInBackground(
     () => {
       taken++;
       return waiting-- > 0;

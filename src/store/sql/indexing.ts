@@ -17,7 +17,7 @@ export interface Indexing {
  * after each portion. Otherwise continues immediately. `choosePause` receives the duration of the portion and returns the pause, both in
  * milliseconds.
  */
-export function indexBeside(take: () => Eventually<boolean>, choosePause: (tookMs: number) => number): Indexing {
+export function indexInBackground(take: () => Eventually<boolean>, choosePause: (tookMs: number) => number): Indexing {
   let timer: NodeJS.Timeout | null = null;
   let wasWritten = false;
   let isIdle = false;

@@ -159,13 +159,13 @@ function compileMixed([step, ...rest]: readonly OrderColumn[]): string {
 
 /** Returns `(a > ? OR a IS NULL) OR (a = ? AND …)`. Rows without a value come after all others, or before them. */
 function compileWithNulls([step, ...rest]: readonly OrderColumn[]): string {
-  const behind = compileBehind(step!);
+  const behind = compileAfterOne(step!);
   if (rest.length === 0) return behind;
   const same = step!.isNull ? `${step!.name} IS NULL` : `${step!.name} = ${step!.place()}`;
   return `(${behind} OR (${same} AND ${compileWithNulls(rest)}))`;
 }
 
-function compileBehind({ name, direction, nulls, isNull, place }: OrderColumn): string {
+function compileAfterOne({ name, direction, nulls, isNull, place }: OrderColumn): string {
   if (isNull) return nulls === "first" ? `${name} IS NOT NULL` : "FALSE";
   const behind = `${name} ${direction} ${place()}`;
   return nulls === "last" ? `(${behind} OR ${name} IS NULL)` : behind;

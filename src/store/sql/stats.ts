@@ -1,4 +1,4 @@
-import { keptBeside } from "../copy.ts";
+import { internalTables } from "../copy.ts";
 import type { Collection, Column } from "../store.ts";
 import { quote, formatWordsTable } from "./names.ts";
 import type { SchemaDialect } from "./schema/schema.ts";
@@ -36,7 +36,7 @@ export interface Oldest {
 }
 
 /** The idempotency records, as a collection with an age. */
-const beside: readonly Collection[] = keptBeside
+const idempotencyTable: readonly Collection[] = internalTables
   .filter(({ name }) => name === "latchkey_idempotency")
   .map(({ name, columns }) => ({ name, key: "text", columns, indexes: [["expires_at"]] }));
 
@@ -49,7 +49,7 @@ export function ownTables(
   collections: readonly Collection[],
   names: readonly string[],
 ): ReadonlyMap<string, Collection | null> {
-  const declared = new Map([...collections, ...beside].map((each) => [each.name, each]));
+  const declared = new Map([...collections, ...idempotencyTable].map((each) => [each.name, each]));
   const words = new Set(collections.map((each) => formatWordsTable(schema, each)));
   const isOurs = (name: string): boolean => declared.has(name) || words.has(name) || name.startsWith("latchkey_");
   return new Map(names.filter(isOurs).map((name) => [name, declared.get(name) ?? null]));

@@ -2,7 +2,7 @@ import { isObject } from "../../core/checking/members.ts";
 import { shownName, suggestion } from "../../core/checking/nearest.ts";
 import { everyOperator } from "../../core/operators.ts";
 import { foldPart, sigmas } from "../fold.ts";
-import { behindPrefix } from "../prefix.ts";
+import { findTextAfterPrefix } from "../prefix.ts";
 import type { Column, Value, Where } from "../store.ts";
 import { encodeCompared, encodeOperand } from "./codec.ts";
 import type { Cell, Dialect, BoundValues } from "./dialect.ts";
@@ -156,7 +156,7 @@ function startsOn({ form, sql, text }: TableColumn): string {
 
 /** Compiles a prefix to a range, which can use an index. */
 function compileStarts(sql: string, prefix: string, values: BoundValues): string {
-  const end = behindPrefix(prefix);
+  const end = findTextAfterPrefix(prefix);
   const start = `${sql} >= ${values.place(prefix)}`;
   return end === null ? start : `(${start} AND ${sql} < ${values.place(end)})`;
 }
@@ -178,7 +178,7 @@ function compileFolded(
   if (operator === "icontains") return dialect.contains(sql, values.place(part));
   // The two forms of sigma are next to each other in an index, so one range covers both.
   const before = part.slice(0, sigma);
-  const either = `${shadow} >= ${values.place(before + atEnds)} AND ${shadow} < ${values.place(behindPrefix(before + elsewhere))}`;
+  const either = `${shadow} >= ${values.place(before + atEnds)} AND ${shadow} < ${values.place(findTextAfterPrefix(before + elsewhere))}`;
   return `(${either} AND ${compileStarts(sql, part, values)})`;
 }
 

@@ -1,5 +1,5 @@
 import { splitWords, WORDS_VERSION } from "../../core/words/words.ts";
-import { behindPrefix } from "../prefix.ts";
+import { findTextAfterPrefix } from "../prefix.ts";
 import { firstIndexingMs, isSearched } from "../searched.ts";
 import type { Collection, WordCounts } from "../store.ts";
 import { wordsAsCell } from "./codec.ts";
@@ -35,7 +35,7 @@ interface Marks {
 }
 
 const added: Marks = { pending: PENDING, taken: TAKEN };
-const anew: Marks = { pending: `'<${WORDS_VERSION}'`, taken: `'>${WORDS_VERSION}'` };
+const renewed: Marks = { pending: `'<${WORDS_VERSION}'`, taken: `'>${WORDS_VERSION}'` };
 
 /** The number of rows that are indexed at a time, and of words as an approximate limit. Writers wait while a portion is indexed. */
 const portion = 250;
@@ -131,34 +131,34 @@ function* takeWords(schema: SchemaDialect, table: Table): Script<boolean> {
   const countColumns = [
     has("is_current", CURRENT),
     has("has_added", added.pending, added.taken),
-    has("has_anew", anew.pending, anew.taken),
+    has("has_anew", renewed.pending, renewed.taken),
   ];
   const [found] = yield* ask(statement(`SELECT ${countColumns.join(", ")}`));
   const isSet = (name: string): boolean => found![name] === 1;
   const [isCurrent, hasAdded, hasAnew] = [isSet("is_current"), isSet("has_added"), isSet("has_anew")];
   if (isCurrent && !hasAdded && !hasAnew) return false;
   yield* run(schema.beginPortion);
-  if (!isCurrent) yield* beginAnew(table);
+  if (!isCurrent) yield* beginRenewal(table);
   const hasTaken =
     !isCurrent ||
     (hasAdded && (yield* takeMarked(schema, table, added))) ||
-    (hasAnew && (yield* takeMarked(schema, table, anew)));
+    (hasAnew && (yield* takeMarked(schema, table, renewed)));
   yield* run("COMMIT");
   return hasTaken;
 }
 
 function* takeMarked(schema: SchemaDialect, table: Table, marks: Marks): Script<boolean> {
   const hasTaken = (yield* takePending(schema, table, marks)) || (yield* takeMore(schema, table, marks));
-  if (!hasTaken) yield* forgetGone(table, marks);
+  if (!hasTaken) yield* deleteStaleMarks(table, marks);
   return hasTaken;
 }
 
 /** Records that the words of all rows must be made again with the rule of this version. */
-function* beginAnew({ collection, name, wordsTable }: Table): Script<void> {
+function* beginRenewal({ collection, name, wordsTable }: Table): Script<void> {
   const first = compileLeastKey(collection);
   yield* run(`INSERT INTO ${wordsTable} VALUES (${CURRENT}, ${first}) ON CONFLICT DO NOTHING`);
   yield* run(
-    `INSERT INTO ${wordsTable} SELECT ${anew.taken}, ${first} WHERE EXISTS (SELECT 1 FROM ${name}) ON CONFLICT DO NOTHING`,
+    `INSERT INTO ${wordsTable} SELECT ${renewed.taken}, ${first} WHERE EXISTS (SELECT 1 FROM ${name}) ON CONFLICT DO NOTHING`,
   );
 }
 
@@ -199,7 +199,7 @@ function* takePending(schema: SchemaDialect, table: Table, { pending }: Marks): 
     found,
   );
   yield* send(
-    `DELETE FROM ${wordsTable} WHERE "word" IN (${PENDING}, ${anew.pending}) AND "id" IN (SELECT CAST(value->>0 AS ${key}) FROM ${page})`,
+    `DELETE FROM ${wordsTable} WHERE "word" IN (${PENDING}, ${renewed.pending}) AND "id" IN (SELECT CAST(value->>0 AS ${key}) FROM ${page})`,
     taken,
   );
   return true;
@@ -209,7 +209,7 @@ function* takePending(schema: SchemaDialect, table: Table, { pending }: Marks): 
  * Deletes the marks of rows that no longer exist. If a transaction marks a row while another deletes it, the trigger of the deletion does
  * not see the mark.
  */
-function* forgetGone({ name, wordsTable }: Table, { pending }: Marks): Script<void> {
+function* deleteStaleMarks({ name, wordsTable }: Table, { pending }: Marks): Script<void> {
   const isGone = `NOT EXISTS (SELECT 1 FROM ${name} WHERE ${name}."id" = pending."id")`;
   yield* run(`DELETE FROM ${wordsTable} AS pending WHERE pending."word" = ${pending} AND ${isGone}`);
 }
@@ -271,7 +271,7 @@ function searchedIn({ columns, collection }: Table): readonly TableColumn[] {
 }
 
 function begins(word: string, values: BoundValues): string {
-  const end = behindPrefix(word);
+  const end = findTextAfterPrefix(word);
   const start = `"word" >= ${values.place(word)}`;
   return end === null ? start : `${start} AND "word" < ${values.place(end)}`;
 }

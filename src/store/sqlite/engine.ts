@@ -77,7 +77,7 @@ export function openFile(
   const stopWatching = watchFile(path, {
     observe,
     look,
-    isGone() {
+    onGone() {
       // If the log was removed, an empty write makes the writer move the content of the log into the file now. If the file was overwritten,
       // the writer only stops.
       void (guard.found === null ? writer.write({ changes: [] }) : writer.close(() => {})).catch(() => undefined);

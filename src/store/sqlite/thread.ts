@@ -48,7 +48,7 @@ export function startThread<Said extends object>(
  * Lowers the priority of this thread, so that other threads run first if there are fewer cores than threads. With niceness 5, the thread
  * gets a third of the processor time of the thread that answers requests. With niceness 19, it gets a fiftieth.
  */
-export function giveWay(niceness: number): void {
+export function lowerPriority(niceness: number): void {
   // On Linux this affects only the calling thread. On other systems it would affect the process.
   if (process.platform !== "linux") return;
   try {

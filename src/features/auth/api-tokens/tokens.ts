@@ -11,7 +11,7 @@ import { hmac, sameBytes, type Secret } from "../../../core/crypto/secret.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Change, Collection, Row, WrittenValues } from "../../../store/store.ts";
-import { rowLeftBy } from "../../../store/written.ts";
+import { requireWrittenRow } from "../../../store/written.ts";
 import { notActive, requireActive } from "../accounts/stored-accounts.ts";
 import { ofUser, timeText } from "../conditions.ts";
 import { Admission } from "../gate/admission.ts";
@@ -145,7 +145,7 @@ export function storeAPITokens(options: TokensOptions): APITokens {
         if (outcome.kind === "dangling") throw problem("not_found");
         if (outcome.kind === "refused") throw problem("conflict", { detail: notActive });
         if (outcome.kind === "written")
-          return { token: formatToken(rowLeftBy(inserted, changes, outcome))!, created: true };
+          return { token: formatToken(requireWrittenRow(inserted, changes, outcome))!, created: true };
       }
       throw problem("unavailable", { headers: [["Retry-After", "1"]] });
     },

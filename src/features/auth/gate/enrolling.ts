@@ -2,7 +2,7 @@ import type { Call } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { invalid } from "../../../http/exchange.ts";
 import type { Change, JSONValue } from "../../../store/store.ts";
-import { rowLeftBy } from "../../../store/written.ts";
+import { requireWrittenRow } from "../../../store/written.ts";
 import { accountsCollection, type Account } from "../accounts/stored-accounts.ts";
 import { equals, ofUser } from "../conditions.ts";
 import type { FactorKind, FactorSuccess, StoredFactor } from "./contract.ts";
@@ -55,7 +55,7 @@ export async function enrol(
   const outcome = await parts.store.write({ changes });
   switch (outcome.kind) {
     case "written":
-      return { id: String(rowLeftBy(inserted, changes, outcome).record["id"]), kind: kind.name, ...shown };
+      return { id: String(requireWrittenRow(inserted, changes, outcome).record["id"]), kind: kind.name, ...shown };
     case "refused":
       throw problem("too_many", { detail: `An account has at most ${MOST_FACTORS} factors. Delete one first.` });
     default:

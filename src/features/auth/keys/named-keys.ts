@@ -141,8 +141,8 @@ export function storeNamedKeys(options: TokensOptions): NamedKeys {
     },
     async list(userId, { after: place, backwards, limit } = { after: null, backwards: false, limit: maxKeys }) {
       const sort = ["created_at", "id"].map((column) => ({ column, descending: backwards }));
-      const behind = place === null ? {} : { after: place };
-      const query = { collection: namedKeysCollection, where: ofUser(userId), sort, limit, ...behind };
+      const pageStart = place === null ? {} : { after: place };
+      const query = { collection: namedKeysCollection, where: ofUser(userId), sort, limit, ...pageStart };
       return (await store.list(query)).map((row) => listed(row, prefix));
     },
     async find(userId, id) {

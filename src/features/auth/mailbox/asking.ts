@@ -1,6 +1,6 @@
 import type { Call, Reply } from "../../../core/call/call.ts";
 import { requireSameSite } from "../../../core/call/cross-site.ts";
-import { pathHere } from "../../../core/html/link.ts";
+import { findOwnPath } from "../../../core/html/link.ts";
 import type { Host } from "../../../feature/feature.ts";
 import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
 import { objectSchema } from "../../../http/endpoint/documentation.ts";
@@ -99,7 +99,7 @@ async function findRecipient(
   address: string,
 ): Promise<{ readonly address: string; readonly user: Account | null }> {
   const user = await store.findBy(users.collection, "email", address);
-  const row = await store.find(accountsCollection, (user?.record["id"] as number | undefined) ?? NO_ID);
+  const row = await store.find(accountsCollection, (user?.record["id"] as number | undefined) ?? UNUSED_ID);
   const account = row === null ? null : accountOf(row);
   if (user === null || account === null || !account.active) return { address, user: null };
   // The mail goes to the stored address. Another spelling that is equal for the store may be another mailbox.
@@ -107,7 +107,7 @@ async function findRecipient(
 }
 
 /** The id of no row, because ids start at 1. */
-const NO_ID = 0;
+const UNUSED_ID = 0;
 
 /** Returns the answer to a request for a mail. */
 export function accepted(context: Context, next: string | null): Reply {
@@ -124,7 +124,7 @@ export function redirect(next: string): Reply {
  * Returns the page after a proof by mail: `next`, or the start page. It is never the page of the link, which would show the token again.
  */
 export function nextPage(context: Context, next: string | null): string {
-  return pathHere(next, readOrigin(context.call)) ?? context.at("/");
+  return findOwnPath(next, readOrigin(context.call)) ?? context.at("/");
 }
 
 function readOrigin({ client }: Call): string | null {
@@ -132,7 +132,7 @@ function readOrigin({ client }: Call): string | null {
 }
 
 /** Returns the proof in a body. Ends the request (400) if there is none. */
-export function requireGiven({
+export function requireGivenProof({
   token,
   email: address,
   code,

@@ -48,10 +48,10 @@ export interface NewMailProof extends Omit<MailProof, "userId"> {
 }
 
 const MOST_TRIES = 30;
-const MOST_OF_A_NETWORK = 5;
+const MOST_TRIES_PER_NETWORK = 5;
 
 /** The maximum number of attempts to count a try. An attempt fails if another request counts its own try at the same moment. */
-const MOST_ROUNDS = 3 * MOST_TRIES;
+const MOST_ATTEMPTS = 3 * MOST_TRIES;
 
 interface Tries {
   readonly total: number;
@@ -110,7 +110,7 @@ export async function findByCode(
 export function countTry(store: Store, id: string, network: string): Promise<boolean> {
   return changeTries(store, id, ({ total, networks }) => {
     const ofNetwork = networks[network] ?? 0;
-    if (total >= MOST_TRIES || ofNetwork >= MOST_OF_A_NETWORK) return null;
+    if (total >= MOST_TRIES || ofNetwork >= MOST_TRIES_PER_NETWORK) return null;
     return { total: total + 1, networks: { ...networks, [network]: ofNetwork + 1 } };
   });
 }
@@ -125,7 +125,7 @@ export function takeBackTry(store: Store, id: string, network: string): Promise<
 
 async function changeTries(store: Store, key: string, change: (tries: Tries) => Tries | null): Promise<boolean> {
   const collection = mailProofsCollection;
-  for (let round = 0; round < MOST_ROUNDS; round++) {
+  for (let round = 0; round < MOST_ATTEMPTS; round++) {
     const row = await store.find(collection, key);
     const tries = row === null ? null : change(row.record["tries"] as unknown as Tries);
     if (row === null || tries === null) return false;

@@ -25,7 +25,7 @@ import type { ProofTokens } from "./tokens.ts";
 const CODE_MS = 600_000;
 
 /** The largest number of attempts to write a request for a mail while other requests count theirs. */
-const MOST_ROUNDS = 40;
+const MOST_ATTEMPTS = 40;
 
 /** The parts of proofs by mail of one service. */
 export interface PurposeParts {
@@ -84,7 +84,7 @@ async function request(
 }
 
 async function send(purpose: Purpose, context: Context, mailRequest: MailRequest): Promise<void> {
-  for (let round = 0; round < MOST_ROUNDS; round++) {
+  for (let round = 0; round < MOST_ATTEMPTS; round++) {
     const changes = await purpose.request(context, mailRequest);
     if (changes.length === 0) return;
     const outcome = await context.write({ changes });

@@ -34,7 +34,7 @@ export function accountNotices(people: AccountsFeature, mail: Feature<Mailer>): 
           const row = await store.find(users.collection, user);
           const address = to ?? row?.record["email"];
           if (row === null || typeof address !== "string") return null;
-          return { to: address, template: notice, values: { at: shownTime(at) } };
+          return { to: address, template: notice, values: { at: formatNoticeTime(at) } };
         },
       });
       notices((notice, { id }, now, to) => queue({ notice, user: id, at: now, to: to ?? null }, now));
@@ -44,6 +44,6 @@ export function accountNotices(people: AccountsFeature, mail: Feature<Mailer>): 
 }
 
 /** Returns a time as `2026-11-26 18:22 UTC`. */
-function shownTime(at: number): string {
+function formatNoticeTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }

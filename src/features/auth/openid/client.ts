@@ -59,7 +59,7 @@ const FRESH_MS = 3_600_000;
 /** The time for which they are used while the provider does not answer. */
 const USABLE_MS = 24 * 3_600_000;
 /** The shortest time between two requests for them, successful or not. */
-const FLOOR_MS = 30_000;
+const RETRY_MS = 30_000;
 const TIMEOUT_SECONDS = 5;
 const LEEWAY_SECONDS = 30;
 
@@ -68,7 +68,7 @@ export function makeProviderClient({ library, provider, redirectURI, fetch }: Pr
   const network = limited(fetch);
   const isCleartext = provider.issuer.startsWith("http:");
   const keys: OpenIDClient.ExportedJWKSCache | Record<string, never> = {};
-  const discover = remembered(async () => {
+  const discover = cacheMetadata(async () => {
     const insecure = isCleartext ? { execute: [library.allowInsecureRequests] } : {};
     const options = { [library.customFetch]: network, timeout: TIMEOUT_SECONDS, ...insecure };
     const { issuer, clientId } = provider;
@@ -177,14 +177,14 @@ function readMetadata(found: Readonly<Metadata>, issuer: string): Metadata {
 }
 
 /** Returns a function that caches the discovered metadata. Concurrent callers wait for the same request. */
-function remembered(discover: () => Promise<Metadata>): (now: number) => Promise<Metadata> {
-  let held: { readonly metadata: Metadata; readonly at: number } | null = null;
+function cacheMetadata(discover: () => Promise<Metadata>): (now: number) => Promise<Metadata> {
+  let cached: { readonly metadata: Metadata; readonly at: number } | null = null;
   let failed: { readonly fault: ProviderFault; readonly at: number } | null = null;
   let pending: Promise<void> | null = null;
 
   async function load(now: number): Promise<void> {
     try {
-      held = { metadata: await discover(), at: now };
+      cached = { metadata: await discover(), at: now };
       failed = null;
     } catch (error) {
       failed = { fault: toFault(error), at: now };
@@ -192,12 +192,12 @@ function remembered(discover: () => Promise<Metadata>): (now: number) => Promise
   }
 
   return async (now) => {
-    if (held !== null && isWithin(FRESH_MS, held.at, now)) return held.metadata;
-    if (failed === null || !isWithin(FLOOR_MS, failed.at, now)) {
+    if (cached !== null && isWithin(FRESH_MS, cached.at, now)) return cached.metadata;
+    if (failed === null || !isWithin(RETRY_MS, failed.at, now)) {
       pending ??= load(now).finally(() => (pending = null));
       await pending;
     }
-    if (held !== null && isWithin(USABLE_MS, held.at, now)) return held.metadata;
+    if (cached !== null && isWithin(USABLE_MS, cached.at, now)) return cached.metadata;
     throw failed?.fault ?? new ProviderFault("its configuration is too old");
   };
 }

@@ -56,7 +56,7 @@ const checks: ChecksOf<IdentityProvidersOptions> = {
 export function identityProviders(people: AccountsFeature, options: IdentityProvidersOptions): Feature {
   return defineFeature({
     name: "identity-providers",
-    needs: [people, ...neededBy(options)],
+    needs: [people, ...findSessionsFeature(options)],
     setUp(host) {
       const { providers: declared }: Partial<IdentityProvidersOptions> = options ?? {};
       requireOptions(options, checks, { more: [...providersMistakes(declared), ...originMistakes(host)] });
@@ -76,7 +76,7 @@ export function identityProviders(people: AccountsFeature, options: IdentityProv
 }
 
 /** Returns the feature of the option `sessions`. Returns no feature if the option is missing or wrong, because `setUp` reports that. */
-function neededBy(options: Partial<IdentityProvidersOptions> | null | undefined): readonly Feature[] {
+function findSessionsFeature(options: Partial<IdentityProvidersOptions> | null | undefined): readonly Feature[] {
   const sessions = options?.sessions;
   return isObject(sessions) ? [sessions] : [];
 }

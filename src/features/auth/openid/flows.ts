@@ -15,7 +15,7 @@ export const usedFlowsCollection: Collection = {
 };
 
 /** The lifetime of a flow, in milliseconds. */
-const LIFE_MS = 600_000;
+const FLOW_LIFETIME_MS = 600_000;
 /** The most flows of one browser: one for each tab that waits at a provider. */
 const MOST_FLOWS = 5;
 /** Browsers store at most 4096 octets of name, value and attributes (RFC 6265bis §5.6). */
@@ -64,22 +64,22 @@ export function makeFlows(store: Store, secret: Secret, cookie: string): Flows {
   const [key] = secret.deriveEach("openid-flow");
   const collection = usedFlowsCollection;
   const nameFor = ({ client }: Call): string => (client.encrypted ? `__Host-${cookie}` : cookie);
-  const keyed = (what: string, of: string): string => hmac(key!, `openid ${what} ${of}`).toString("base64url");
+  const deriveText = (what: string, of: string): string => hmac(key!, `openid ${what} ${of}`).toString("base64url");
 
   function format(flow: Flow): string {
     const { state, provider, next, link, expiresAt } = flow;
     const members = [state, provider, expiresAt, next, ...(link === null ? [] : [link.userId, link.generation])];
     const body = Buffer.from(JSON.stringify(members)).toString("base64url");
-    return `${body}.${keyed("flow", body)}`;
+    return `${body}.${deriveText("flow", body)}`;
   }
 
   function parse(text: string, now: number): Flow | null {
     const [body = "", signature = "", more] = text.split(".");
-    const isOurs = sameBytes(Buffer.from(signature), Buffer.from(keyed("flow", body)));
+    const isOurs = sameBytes(Buffer.from(signature), Buffer.from(deriveText("flow", body)));
     if (more !== undefined || !isOurs) return null;
     const flow = readFlow(JSON.parse(Buffer.from(body, "base64url").toString("utf8")));
     // A flow that expires too late was made before the clock was set back.
-    return flow === null || now >= flow.expiresAt || flow.expiresAt > now + LIFE_MS ? null : flow;
+    return flow === null || now >= flow.expiresAt || flow.expiresAt > now + FLOW_LIFETIME_MS ? null : flow;
   }
 
   function read(call: Call): readonly Flow[] {
@@ -107,7 +107,7 @@ export function makeFlows(store: Store, secret: Secret, cookie: string): Flows {
 
   return {
     start(call, made) {
-      const flow = { ...made, state: randomBytes(16).toString("base64url"), expiresAt: call.now + LIFE_MS };
+      const flow = { ...made, state: randomBytes(16).toString("base64url"), expiresAt: call.now + FLOW_LIFETIME_MS };
       return { flow, header: write(call, [flow, ...read(call)]) };
     },
     find: (call, state) => read(call).find((flow) => flow.state === state) ?? null,
@@ -116,7 +116,7 @@ export function makeFlows(store: Store, secret: Secret, cookie: string): Flows {
         call,
         read(call).filter((flow) => flow.state !== state),
       ),
-    deriveProof: ({ state }) => ({ nonce: keyed("nonce", state), verifier: keyed("verifier", state) }),
+    deriveProof: ({ state }) => ({ nonce: deriveText("nonce", state), verifier: deriveText("verifier", state) }),
     async use({ state, expiresAt }) {
       const values = { expires_at: timeText(expiresAt) };
       const used: Change = { kind: "insert", collection, key: digest(state).toString("base64url"), values };

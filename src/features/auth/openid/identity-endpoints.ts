@@ -104,8 +104,8 @@ async function unlink(parts: ProviderLoginParts, context: IdentityContext): Prom
   const identity = await requireLinkedIdentity(parts, context);
   await people.requireFreshLogin(context, transient.current_password);
   const isOwn = context.requireIdentity().id === account.id;
-  const leaving = { collection: identitiesCollection, id: identity.id };
-  const conditions = isOwn ? await people.keepOtherLogin(account, leaving) : [];
+  const removedLogin = { collection: identitiesCollection, id: identity.id };
+  const conditions = isOwn ? await people.keepOtherLogin(account, removedLogin) : [];
   const { kind } = await store.write({ changes: [...conditions, identities.unlink(identity)] });
   if (kind !== "written") throw problem("conflict", { detail: "The account was changed at the same time. Try again." });
   return { status: 204, cache: "no-store" };

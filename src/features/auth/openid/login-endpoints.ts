@@ -1,5 +1,5 @@
 import type { Call, Reply } from "../../../core/call/call.ts";
-import { pathHere } from "../../../core/html/link.ts";
+import { findOwnPath } from "../../../core/html/link.ts";
 import { problem, Problem } from "../../../core/problem/problem.ts";
 import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
 import { objectSchema, textSchema } from "../../../http/endpoint/documentation.ts";
@@ -99,7 +99,7 @@ function readStart(context: Context): { readonly next: string | null; readonly l
 /** Returns the page to show afterwards. Ends the request (400) if it is not a path of this service. */
 export function requireNext(next: string, pointer: string): string {
   const isPath = next.startsWith("/") && next.length <= MOST_NEXT_CHARACTERS;
-  const parsed = isPath ? pathHere(next) : null;
+  const parsed = isPath ? findOwnPath(next) : null;
   if (parsed !== null && parsed.length <= MOST_NEXT_CHARACTERS) return parsed;
   throw invalid([{ pointer, code: "invalid", detail: "Send a path of this service, like /orders." }]);
 }

@@ -50,9 +50,9 @@ function read(rest: Rest, depth: number): CBORValue {
     case 3:
       return readText(take(rest, length));
     case 4:
-      return Array.from({ length: bounded(length) }, () => read(rest, depth + 1));
+      return Array.from({ length: requireBounded(length) }, () => read(rest, depth + 1));
     case 5:
-      return readMap(rest, bounded(length), depth);
+      return readMap(rest, requireBounded(length), depth);
     default:
       throw new RangeError("a tag");
   }
@@ -95,7 +95,7 @@ function take(rest: Rest, length: number): Buffer {
   return taken;
 }
 
-function bounded(length: number): number {
+function requireBounded(length: number): number {
   if (length > MAX_ITEMS) throw new RangeError("too many items");
   return length;
 }

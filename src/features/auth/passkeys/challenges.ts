@@ -11,7 +11,7 @@ export const usedChallengesCollection: Collection = {
   indexes: [["expires_at"]],
 };
 
-const LIFE_MS = 300_000;
+const CHALLENGE_LIFETIME_MS = 300_000;
 
 /** The challenges of logins by passkey without a username. Each is signed, lives for five minutes and works once. */
 export interface Challenges {
@@ -29,7 +29,7 @@ export function makeChallenges(store: Store, key: Uint8Array): Challenges {
   const deriveChallenge = (body: string): string => hmac(key, `passkey challenge ${body}`).toString("base64url");
   return {
     make(now) {
-      const expiresAt = now + LIFE_MS;
+      const expiresAt = now + CHALLENGE_LIFETIME_MS;
       const body = `${randomBytes(16).toString("base64url")}.${expiresAt}`;
       return { pending: `${body}.${computeSignature(body)}`, challenge: deriveChallenge(body), expiresAt };
     },

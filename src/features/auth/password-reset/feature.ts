@@ -16,7 +16,7 @@ import {
   openPost,
   proofFields,
   redirect,
-  requireGiven,
+  requireGivenProof,
   requireOwnForm,
 } from "../mailbox/asking.ts";
 import type { Mailbox, Purpose } from "../mailbox/contract.ts";
@@ -112,7 +112,7 @@ interface ResetParts {
 async function confirm({ people, purpose, ownOrigins }: ResetParts, context: Context): Promise<Reply> {
   requireOwnForm(context, ownOrigins);
   const { values } = requireDraft(newPassword, context, { id: null, current: null });
-  const proof = await purpose.redeem(context, requireGiven(values));
+  const proof = await purpose.redeem(context, requireGivenProof(values));
   if (proof.user === null) throw problem("invalid_link");
   const changes = await people.passwordChanges(context, {
     account: proof.user,

@@ -58,7 +58,7 @@ export function remoteUser(options: RemoteUserOptions): Scheme {
     proves: "each",
     problems: ["identity_not_bound"],
     authenticate(credential, call): Eventually<Verdict> {
-      if (secret !== undefined && !knowsSecret(secret, call))
+      if (secret !== undefined && !hasProxySecret(secret, call))
         return rejected("forged", "The proxy's secret is wrong or missing.");
       const username = parseUsername(credential);
       if (username === null) return rejected("malformed", "The remote user's name is malformed.");
@@ -69,7 +69,7 @@ export function remoteUser(options: RemoteUserOptions): Scheme {
   });
 }
 
-function knowsSecret(secret: Secret, call: Call): boolean {
+function hasProxySecret(secret: Secret, call: Call): boolean {
   const sent = call.headers(secretHeader);
   if (sent.length > 1) throw problem("duplicate_credentials");
   return sent[0] !== undefined && secret.equals(Buffer.from(sent[0], "latin1"));

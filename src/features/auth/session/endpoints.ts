@@ -69,7 +69,7 @@ export function sessionEndpoints(parts: SessionParts): readonly Endpoint[] {
       path,
       access: "open",
       documentation: documentation.logOut,
-      guard: (context) => withOneCookie(parts, context),
+      guard: (context) => requireOwnCookie(parts, context),
       handle: (context) => logOut(parts, context),
     }),
     // HTML forms cannot send DELETE.
@@ -83,8 +83,8 @@ export function sessionEndpoints(parts: SessionParts): readonly Endpoint[] {
       redirectsFor: ["text/html"],
       documentation: documentation.logOutByForm,
       guard(context) {
-        withOneCookie(parts, context);
-        fromOwnPage(parts, context);
+        requireOwnCookie(parts, context);
+        requireOwnPage(parts, context);
       },
       handle: (context) => logOutByForm(parts, context),
     }),
@@ -93,7 +93,7 @@ export function sessionEndpoints(parts: SessionParts): readonly Endpoint[] {
 
 const nextField = { next: text({ maxLength: 2048, optional: true }) };
 const form = defineResource({ name: "form", plural: "forms", fields: { ...loginFields, ...nextField } });
-const wayOn = defineResource({ name: "way_on", plural: "ways_on", fields: nextField });
+const nextForm = defineResource({ name: "way_on", plural: "ways_on", fields: nextField });
 
 const buildDocumentation = ({ roles }: People) =>
   ({
@@ -155,7 +155,7 @@ const buildDocumentation = ({ roles }: People) =>
     logOutByForm: {
       summary: "Log out by the form of a page",
       tag: "session",
-      request: wayOn,
+      request: nextForm,
       responses: {
         204: {
           description: "The session has ended, if there was one.",
@@ -171,13 +171,13 @@ const buildDocumentation = ({ roles }: People) =>
   }) satisfies Record<string, EndpointDocumentation>;
 
 /** Ends the request if the cookie is sent twice, or if another site sent the request. So no other site can log a browser out. */
-function withOneCookie({ cookie }: SessionParts, context: Context): void {
+function requireOwnCookie({ cookie }: SessionParts, context: Context): void {
   requireOneCookie(context.call, sessionCookieName(context.call, cookie));
   context.requireSameSite();
 }
 
 /** Refuses a form of another site. Any site can make a browser send a form, even if it may not send JSON. */
-function fromOwnPage({ ownOrigins }: SessionParts, { call }: Context): void {
+function requireOwnPage({ ownOrigins }: SessionParts, { call }: Context): void {
   requireSameSite(call, ownOrigins);
 }
 
@@ -188,7 +188,7 @@ async function logIn(parts: SessionParts, context: Context): Promise<Reply> {
 }
 
 async function logInByForm(parts: SessionParts, context: Context): Promise<Reply> {
-  fromOwnPage(parts, context);
+  requireOwnPage(parts, context);
   const { values } = requireDraft(form, context, { id: null, current: null });
   const { next } = values;
   const proved = await parts.people.prove(context, loginBody(values));
@@ -212,7 +212,7 @@ export async function startSession(parts: StartingParts, context: Context, admis
 }
 
 /** The remaining lifetime of a replaced session, so that requests that the browser has already sent still succeed. */
-const REPLACED_MS = 10_000;
+const REPLACED_SESSION_MS = 10_000;
 
 /** Gives a session its new proofs under a new id. Returns null if it was revoked. */
 export async function renewSession(
@@ -224,7 +224,7 @@ export async function renewSession(
   const { call } = context;
   if (!(await parts.sessions.isLive(id, call.now))) return null;
   const created = await parts.sessions.create(admission, call);
-  await parts.sessions.endSoon(id, call.now + REPLACED_MS);
+  await parts.sessions.endSoon(id, call.now + REPLACED_SESSION_MS);
   return sessionReply(parts, context, admission, created);
 }
 
@@ -278,7 +278,7 @@ async function logOut(parts: SessionParts, { call }: Context): Promise<Reply> {
 }
 
 async function logOutByForm(parts: SessionParts, context: Context): Promise<Reply> {
-  const { next } = requireDraft(wayOn, context, { id: null, current: null }).values;
+  const { next } = requireDraft(nextForm, context, { id: null, current: null }).values;
   const reply = await logOut(parts, context);
   if (!prefersRedirect(context)) return reply;
   return { ...reply, status: 303, headers: [...reply.headers!, ["Location", wayBack(context, next)]] };

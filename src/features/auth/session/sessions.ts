@@ -103,7 +103,7 @@ export function sessions(options: SessionsOptions): Sessions {
   const everyMs = Math.min(60_000, idleMs / 10);
   const touch = makeTouch({ store, collection: sessionsCollection, column: "last_seen_at", everyMs, observe });
 
-  function living(row: Row | null, now: number): StoredSession | null {
+  function readLive(row: Row | null, now: number): StoredSession | null {
     if (row === null) return null;
     const { id, expires_at, last_seen_at } = row.record;
     const expiresAt = Date.parse(expires_at as string);
@@ -137,9 +137,9 @@ export function sessions(options: SessionsOptions): Sessions {
     },
     find(id, now) {
       if (!idForm.test(id)) return null;
-      return after(store.find(sessionsCollection, hashId(id)), (row) => living(row, now));
+      return after(store.find(sessionsCollection, hashId(id)), (row) => readLive(row, now));
     },
-    isLive: async (key, now) => living(await store.find(sessionsCollection, key), now) !== null,
+    isLive: async (key, now) => readLive(await store.find(sessionsCollection, key), now) !== null,
     async endSoon(key, at) {
       const where: Where = { all: [equals("id", key), later("expires_at", at)] };
       const values = { expires_at: timeText(at) };

@@ -1,4 +1,4 @@
-import { pathHere } from "../../../core/html/link.ts";
+import { findOwnPath } from "../../../core/html/link.ts";
 import type { Context } from "../../../http/exchange.ts";
 
 /**
@@ -8,5 +8,5 @@ import type { Context } from "../../../http/exchange.ts";
 export function wayBack(context: Context, named: string | null): string {
   const { call } = context;
   const { origin } = call.client;
-  return pathHere(named, origin) ?? pathHere(call.header("referer"), origin) ?? context.at("/");
+  return findOwnPath(named, origin) ?? findOwnPath(call.header("referer"), origin) ?? context.at("/");
 }

@@ -69,7 +69,7 @@ interface Remembered {
 /**
  * The maximum number of verified tokens in memory, about 15 MB. Above it, the oldest one is dropped and is verified again at its next use.
  */
-const maxRemembered = 10_000;
+const MAX_VERIFIED_TOKENS = 10_000;
 
 const checks: ChecksOf<AccessTokensOptions> = {
   keys: anObject,
@@ -98,7 +98,7 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
     if (own === null || acting === null) return rejected("malformed");
     const { userId: sub, iat, exp, startsAt } = verified;
     const account = accounts === undefined ? null : await accounts.find(sub);
-    if (accounts !== undefined && !isOfAccount(own, account)) return revoked;
+    if (accounts !== undefined && !matchesAccount(own, account)) return revoked;
     const actor = acting === undefined ? undefined : await findActor(acting, accounts);
     if (actor === null) return revoked;
     const { role, gen, roleChanges, fam } = own;
@@ -112,7 +112,7 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
       startsAt,
       expiresAt,
     };
-    const verdict = standing(entry, now);
+    const verdict = judgeRemembered(entry, now);
     if (verdict.kind === "accepted" && version === keys.version) remember(token, entry);
     return verdict;
   }
@@ -125,7 +125,7 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
     rememberedVersion = version;
   }
 
-  function standing({ verdict, claims, startsAt, expiresAt }: Remembered, now: number): Verdict {
+  function judgeRemembered({ verdict, claims, startsAt, expiresAt }: Remembered, now: number): Verdict {
     if (now >= expiresAt) return expired;
     // The clock may have been set back in the meantime.
     if (now < startsAt) return notYet;
@@ -133,7 +133,7 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
   }
 
   function remember(token: string, entry: Remembered): void {
-    if (memory.size >= maxRemembered) memory.delete(memory.keys().next().value!);
+    if (memory.size >= MAX_VERIFIED_TOKENS) memory.delete(memory.keys().next().value!);
     memory.set(token, entry);
   }
 
@@ -151,7 +151,7 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
       forgetOtherKeys();
       const entry = memory.get(token);
       if (entry === undefined) return verifyNew(token, now);
-      const verdict = standing(entry, now);
+      const verdict = judgeRemembered(entry, now);
       if (verdict.kind === "rejected") memory.delete(token);
       return verdict;
     },
@@ -263,7 +263,7 @@ interface OwnClaims {
 }
 
 /** True if the account still matches the token. */
-function isOfAccount({ gen, role, roleChanges, fam }: OwnClaims, account: Account | null): boolean {
+function matchesAccount({ gen, role, roleChanges, fam }: OwnClaims, account: Account | null): boolean {
   if (account === null || !account.active) return false;
   const isSameLogin = gen === account.generation || fam === account.keptFamily;
   return isSameLogin && role === account.role && roleChanges === account.roleChanges;

@@ -74,17 +74,17 @@ function tokenCookie(context: Context, kind: TokenCookie, value: string, maxAgeS
   // `__Host-` requires the root path (RFC 6265bis §4.1.3.2).
   const path = kind.prefix === "__Host-" ? kind.path : context.at(kind.path);
   const name = formatCookieName(kind, call);
-  requireKept(name, value);
+  requireStorableCookie(name, value);
   return ["Set-Cookie", formatSetCookie({ name, value, path, secure: isSecure(call), sameSite, maxAgeSeconds })];
 }
 
 /** The size of name and value, in octets, above which a browser silently drops a cookie (RFC 6265bis §5.7). */
-const MOST_BYTES = 4096;
+const MAX_COOKIE_BYTES = 4096;
 
 /** Ends the request if a browser would drop the cookie. Otherwise, the login would succeed and the next request would get 401. */
-function requireKept(name: string, value: string): void {
+function requireStorableCookie(name: string, value: string): void {
   const bytes = Buffer.byteLength(name) + Buffer.byteLength(value);
-  if (bytes <= MOST_BYTES) return;
-  const detail = `The cookie ${name} would have ${bytes} octets, and browsers keep no more than ${MOST_BYTES}. Log in without cookie, or shorten the fields of the account that are in its tokens.`;
+  if (bytes <= MAX_COOKIE_BYTES) return;
+  const detail = `The cookie ${name} would have ${bytes} octets, and browsers keep no more than ${MAX_COOKIE_BYTES}. Log in without cookie, or shorten the fields of the account that are in its tokens.`;
   throw problem("invalid", { issues: [{ pointer: "/cookie", code: "too_long", detail }] });
 }

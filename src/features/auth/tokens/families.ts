@@ -55,7 +55,7 @@ export interface TokenFamilies {
 
 /** Returns the families in a store. */
 export function tokenFamilies({ store, familySeconds }: TokenFamiliesOptions): TokenFamilies {
-  const living = (userId: number, now: number): Where => ({
+  const liveFamilies = (userId: number, now: number): Where => ({
     all: [ofUser(userId), later("idle_until", now)],
   });
 
@@ -80,12 +80,16 @@ export function tokenFamilies({ store, familySeconds }: TokenFamiliesOptions): T
     forget: (family) => [{ kind: "deleteAll", collection: familiesCollection, where: equals("id", family) }],
     async list(userId, page, currentFamily) {
       const query = loginPage(page, "id");
-      const rows = await store.list({ ...query, collection: familiesCollection, where: living(userId, page.now) });
+      const rows = await store.list({
+        ...query,
+        collection: familiesCollection,
+        where: liveFamilies(userId, page.now),
+      });
       return rows.map((row) => listedLogin(row, "tokens", "id", currentFamily));
     },
     async beyond(userId, count, now) {
       const query = loginPage({ after: null, backwards: false, limit: count * 2, now }, "id");
-      const rows = await store.list({ ...query, collection: familiesCollection, where: living(userId, now) });
+      const rows = await store.list({ ...query, collection: familiesCollection, where: liveFamilies(userId, now) });
       return rows.slice(count).map(({ record }) => record["id"] as string);
     },
     async find(userId, family) {

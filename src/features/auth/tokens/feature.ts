@@ -148,7 +148,7 @@ export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions =
           { everySeconds: 1, due: (now) => pairs.sweep(now) },
           { everySeconds: PRUNE_SECONDS, due: (now) => pairs.prune(now) },
         ],
-        mistakes: (all) => otherReaders(refreshCookie, all),
+        mistakes: (all) => cookieNameMistakes(refreshCookie, all),
         tags: { tokens: "Logging in with tokens, and out." },
       };
     },
@@ -163,7 +163,7 @@ function cookieMistakes({ access, refresh }: CookieNames): readonly string[] {
  * Returns a mistake for each scheme that reads a cookie with the name of the refresh cookie. Cookie names have no prefix over cleartext, so
  * the browser would send two cookies with one name.
  */
-function otherReaders(refreshCookie: string, { schemes }: Assembled): readonly string[] {
+function cookieNameMistakes(refreshCookie: string, { schemes }: Assembled): readonly string[] {
   return schemes
     .filter(({ carriers }) =>
       carriers.some((carrier) => carrier.in === "cookie" && withoutPrefix(carrier.name) === refreshCookie),

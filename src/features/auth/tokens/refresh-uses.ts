@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Call } from "../../../core/call/call.ts";
 import { digest } from "../../../core/crypto/secret.ts";
 import type { Change, Collection, Outcome, Store, Where } from "../../../store/store.ts";
-import { rowLeftBy } from "../../../store/written.ts";
+import { requireWrittenRow } from "../../../store/written.ts";
 import { accountsCollection } from "../accounts/stored-accounts.ts";
 import { equals, timeText, until } from "../conditions.ts";
 import { maxLogins } from "../logins.ts";
@@ -71,7 +71,7 @@ export interface RefreshUses {
 }
 
 /** Rows are kept this long after their tokens expire. Otherwise, a machine whose clock is behind could treat a used token as unused. */
-const slackMs = 3_600_000;
+const expirySlackMs = 3_600_000;
 
 /** Nonces are kept this long after their grace window. A slow request, or a machine whose clock is behind, must still find the nonce. */
 const sweepSlackMs = 2000;
@@ -126,7 +126,7 @@ export function refreshUses({
       const outcome = await store.write({ changes });
       switch (outcome.kind) {
         case "written":
-          if (rowLeftBy(counted, changes, outcome).record["uses"] === 1) await endOldest(token.userId, now);
+          if (requireWrittenRow(counted, changes, outcome).record["uses"] === 1) await endOldest(token.userId, now);
           return { kind: "used", nonce, usedAt: now };
         case "taken":
           return (await readUse(token, now)) ?? { kind: "ended" }; // deleted with its account
@@ -140,10 +140,10 @@ export function refreshUses({
     async look(token, call) {
       const earlierUse = await readUse(token, call.now);
       const { counted, seen } = families.use(token, call, token.exp * 1000);
-      const changes = [...requireLiving(token), counted, seen];
+      const changes = [...requireLiveFamily(token), counted, seen];
       const noted = await store.write({ changes });
       if (noted.kind !== "written") return { kind: "ended" };
-      if (rowLeftBy(counted, changes, noted).record["uses"] === 1) await endOldest(token.userId, call.now);
+      if (requireWrittenRow(counted, changes, noted).record["uses"] === 1) await endOldest(token.userId, call.now);
       return earlierUse ?? { kind: "unused" };
     },
     async isFresh(token) {
@@ -160,7 +160,7 @@ export function refreshUses({
  * family and a use of it wait for each other.
  */
 function markFamilyDead({ userId, family, familyExp }: Family): readonly Change[] {
-  const values = { expires_at: timeText(familyExp * 1000 + slackMs) };
+  const values = { expires_at: timeText(familyExp * 1000 + expirySlackMs) };
   return [
     requireAccount(equals("id", userId)),
     { kind: "insert", collection: deadFamiliesCollection, key: family, values },
@@ -189,9 +189,15 @@ function deleteExpired(now: number): readonly Change[] {
 /** Returns the changes of the first use. Among all processes they succeed only once, and only for a live family of an active account. */
 function firstUse(token: RefreshToken, nonce: string, now: number): Change[] {
   const { userId, family, exp } = token;
-  const values = { user_id: userId, family, nonce, used_at: timeText(now), expires_at: timeText(exp * 1000 + slackMs) };
+  const values = {
+    user_id: userId,
+    family,
+    nonce,
+    used_at: timeText(now),
+    expires_at: timeText(exp * 1000 + expirySlackMs),
+  };
   return [
-    ...requireLiving(token),
+    ...requireLiveFamily(token),
     { kind: "insert", collection: refreshUsesCollection, key: hashTokenId(token), values },
   ];
 }
@@ -200,7 +206,7 @@ function firstUse(token: RefreshToken, nonce: string, now: number): Change[] {
  * Requires an active account and a live family. Locks the account first. The end of a family also locks the account, so it is complete
  * before this use, or it starts after this use.
  */
-function requireLiving({ userId, family, generation }: RefreshToken): readonly Change[] {
+function requireLiveFamily({ userId, family, generation }: RefreshToken): readonly Change[] {
   const ofAccount: Where = { any: [equals("generation", generation), equals("kept_family", family)] };
   const where = equals("id", family);
   return [

@@ -112,7 +112,7 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
    * Returns the time by which a row must have expired so that it can be deleted. The process that wrote the row may use shorter token
    * lifetimes than this process, so the row's own expiry is not enough.
    */
-  const pointless = (now: number): number => now - lifeMs();
+  const deletableUntil = (now: number): number => now - lifeMs();
 
   function revoke(
     values: {
@@ -140,10 +140,10 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
     },
     ageMs: () => feed?.ageMs() ?? null,
     isRevoked(claims, now) {
-      if (feed === null) throw stale();
+      if (feed === null) throw createUnavailable();
       feed.catchUp();
-      if (feed.ageMs() > maxAgeMs) throw stale();
-      return view.isEnded(claims, pointless(now));
+      if (feed.ageMs() > maxAgeMs) throw createUnavailable();
+      return view.isEnded(claims, deletableUntil(now));
     },
     endAccount(account, now, deactivated = false) {
       const ended = deactivated ? [...endWithGeneration, ...endWithAccount] : endWithGeneration;
@@ -177,8 +177,10 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
     },
     endFamily: (family, now) => [revoke({ family }, now)],
     prune(now) {
-      view.forget(pointless(now));
-      return [{ kind: "deleteAll", collection: revocationsCollection, where: until("expires_at", pointless(now)) }];
+      view.forget(deletableUntil(now));
+      return [
+        { kind: "deleteAll", collection: revocationsCollection, where: until("expires_at", deletableUntil(now)) },
+      ];
     },
   };
 }
@@ -197,7 +199,7 @@ function endOthers(
     return { all: [ofUser(userId), operator === "ne" ? { all: ids } : { any: ids }] };
   });
   const ended: Change = { kind: "deleteAll", collection, where: others! };
-  return hasGeneration(collection)
+  return hasGenerationColumn(collection)
     ? [ended, { kind: "updateAll", collection, where: keptRows!, values: { generation } }]
     : [ended];
 }
@@ -218,11 +220,11 @@ function countUp(id: number, column: string, value: number, values: WrittenValue
   ];
 }
 
-function hasGeneration({ columns }: Collection): boolean {
+function hasGenerationColumn({ columns }: Collection): boolean {
   return columns.some(({ name }) => name === "generation");
 }
 
-function stale() {
+function createUnavailable() {
   return problem("unavailable", {
     detail: "The service cannot check at the moment if this token was revoked.",
     headers: [["Retry-After", "1"]],

@@ -14,7 +14,7 @@ export interface WatchedKeysOptions {
 const checks: ChecksOf<WatchedKeysOptions> = { observe: aFunction, now: optional(aFunction) };
 
 /** The interval between checks of the file while its keys are in use, in milliseconds. */
-const lookEveryMs = 1000;
+const checkEveryMs = 1000;
 
 /**
  * Returns the keys of a JWK Set file. Reads the file again after a change: immediately if a key is unknown, otherwise when the keys are
@@ -28,10 +28,10 @@ export function watchSigningKeys(file: string, options: WatchedKeysOptions): Sig
   let stamp = readStamp(file);
   let current = readSigningKeys(file);
   let version = 0;
-  let lookedAt = now();
+  let checkedAt = now();
 
-  function look(): void {
-    lookedAt = now();
+  function readChangedFile(): void {
+    checkedAt = now();
     const found = readStamp(file);
     if (found === stamp) return;
     stamp = found;
@@ -50,7 +50,7 @@ export function watchSigningKeys(file: string, options: WatchedKeysOptions): Sig
   }
 
   function keys(): SigningKeys {
-    if (Math.abs(now() - lookedAt) >= lookEveryMs) look();
+    if (Math.abs(now() - checkedAt) >= checkEveryMs) readChangedFile();
     return current;
   }
 
@@ -66,11 +66,11 @@ export function watchSigningKeys(file: string, options: WatchedKeysOptions): Sig
       const key = keys().find(kid);
       if (key !== null) return key;
       // Another process may already sign with a new key.
-      look();
+      readChangedFile();
       return current.find(kid);
     },
     jwks() {
-      look();
+      readChangedFile();
       return current.jwks();
     },
   };

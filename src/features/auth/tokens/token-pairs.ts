@@ -102,12 +102,12 @@ export function tokenPairs(options: TokenPairsOptions): TokenPairs {
   const families = tokenFamilies(options);
   const uses = refreshUses({ ...options, families });
 
-  async function pair(account: Account, token: RefreshToken, now: number): Promise<TokenPair> {
-    const [alone, refresh] = await Promise.all([accessAlone(account, token, now), tokens.sign(token)]);
+  async function issuePair(account: Account, token: RefreshToken, now: number): Promise<TokenPair> {
+    const [alone, refresh] = await Promise.all([issueAccess(account, token, now), tokens.sign(token)]);
     return { ...alone, refresh, refreshExpiresAt: token.exp * 1000 };
   }
 
-  async function accessAlone(
+  async function issueAccess(
     account: Account,
     { family, proofs }: Pick<RefreshToken, "family" | "proofs">,
     now: number,
@@ -124,23 +124,23 @@ export function tokenPairs(options: TokenPairsOptions): TokenPairs {
   return {
     async issue(admission, now) {
       const { account, token } = tokens.start(admission, now);
-      return pair(account, token, now);
+      return issuePair(account, token, now);
     },
     async renew(admission, family, now) {
       const account = Admission.spend(admission);
-      return (await uses.isLive(family)) ? accessAlone(account, { family, proofs: admission.proofs }, now) : null;
+      return (await uses.isLive(family)) ? issueAccess(account, { family, proofs: admission.proofs }, now) : null;
     },
     async refresh(text, call) {
-      const standing = await read(reading, text, call.now);
+      const standing = await readLiveToken(reading, text, call.now);
       if (standing.kind === "rejected") return standing;
       const { token, account } = standing;
       const use = rotates ? await uses.useUp(token, call) : await uses.look(token, call);
       switch (use.kind) {
         case "unused":
-          return accessAlone(account, token, call.now);
+          return issueAccess(account, token, call.now);
         case "used":
           // Without rotation, this token was used while rotation was still on. The client may not have received its successor.
-          return pair(account, tokens.succeed(token, use.nonce, use.usedAt), call.now);
+          return issuePair(account, tokens.succeed(token, use.nonce, use.usedAt), call.now);
         case "ended":
           return rejected("revoked");
         case "reused": {
@@ -158,7 +158,7 @@ export function tokenPairs(options: TokenPairsOptions): TokenPairs {
     },
     async verify(text, { now }) {
       if (readType(text) !== refreshType) return access.verify(text, now);
-      const standing = await read(reading, text, now);
+      const standing = await readLiveToken(reading, text, now);
       if (standing.kind === "rejected") return standing;
       const { token, account } = standing;
       if (!(await uses.isFresh(token))) return rejected("revoked");
@@ -184,7 +184,7 @@ interface TokenReadingParts {
 /**
  * Reads a refresh token that has not expired, and its account. Returns a rejection if the account may no longer log in.
  */
-async function read(
+async function readLiveToken(
   { tokens, accounts, isEnough }: TokenReadingParts,
   text: string,
   now: number,
@@ -193,13 +193,13 @@ async function read(
   if (token.kind === "rejected") return token;
   if (now >= token.exp * 1000) return rejected("expired", "The token has expired.");
   const account = await accounts.find(token.userId);
-  if (account === null || !isOfAccount(token, account)) return rejected("revoked");
+  if (account === null || !isOfCurrentLogin(token, account)) return rejected("revoked");
   if (!account.active) return rejected("inactive");
   // A rule that was added after the login may require more proofs than the login had.
   return isEnough(account, token.proofs) ? { kind: "standing", token, account } : rejected("revoked");
 }
 
 /** Returns true if the token has the account's current generation, or belongs to the one family that was kept when all others ended. */
-function isOfAccount({ generation, family }: RefreshToken, account: Account): boolean {
+function isOfCurrentLogin({ generation, family }: RefreshToken, account: Account): boolean {
   return generation === account.generation || family === account.keptFamily;
 }

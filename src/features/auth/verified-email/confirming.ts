@@ -18,7 +18,7 @@ import {
   openPost,
   proofFields,
   redirect,
-  requireGiven,
+  requireGivenProof,
   requireOwnForm,
 } from "../mailbox/asking.ts";
 import type { GivenProof, RedeemedProof } from "../mailbox/contract.ts";
@@ -72,7 +72,11 @@ async function confirm(parts: EmailParts, context: Context): Promise<Reply> {
   const { values, transient } = requireDraft(confirmation, context, { id: null, current: null });
   requireOwnForm(context, parts.ownOrigins);
   const { token, email, code, next } = values;
-  const input: ConfirmationInput = { proof: requireGiven({ token, email, code }), password: transient.password, next };
+  const input: ConfirmationInput = {
+    proof: requireGivenProof({ token, email, code }),
+    password: transient.password,
+    next,
+  };
   const { purposes, mailbox } = parts;
   const all = [purposes.signUp, purposes.invitation, purposes.change];
   const redeem = () => mailbox.redeem(context, all, input.proof);
@@ -99,7 +103,7 @@ async function signUp(
   const newcomer = readNewcomer(proof.address, proof.data);
   const also = [...proof.changes, ...parts.purposes.signUp.end({ address: proof.address })];
   const outcome = await parts.people.createUser(context, { ...newcomer, password }, also);
-  return answered(parts, context, outcome, { next: input.next, status: 201 });
+  return createResult(parts, context, outcome, { next: input.next, status: 201 });
 }
 
 async function acceptInvitation(
@@ -115,7 +119,7 @@ async function acceptInvitation(
   const changes = await parts.people.passwordChanges(context, { account, password, provesAddress: true });
   const ended = parts.purposes.invitation.end({ address: proof.address });
   const outcome = await context.write({ changes: [...proof.changes, ...ended, ...changes] });
-  return answered(parts, context, outcome, { next: input.next, status: 200, id: account.id });
+  return createResult(parts, context, outcome, { next: input.next, status: 200, id: account.id });
 }
 
 async function changeAddress(
@@ -128,10 +132,10 @@ async function changeAddress(
   if (account === null) throw problem("invalid_link");
   requireSameUser(context, account);
   if (input.password !== undefined) throw invalid([noPassword]);
-  const moved = { account, email: proof.address };
-  const outcome = await parts.people.changeAddress(context, moved, proof.changes);
+  const addressChange = { account, email: proof.address };
+  const outcome = await parts.people.changeAddress(context, addressChange, proof.changes);
   if (outcome === null) throw problem("invalid_link");
-  return answered(parts, context, outcome, { next: input.next, status: 200, id: account.id });
+  return createResult(parts, context, outcome, { next: input.next, status: 200, id: account.id });
 }
 
 /**
@@ -145,7 +149,7 @@ function requireSameUser(context: Context, account: Account): void {
     throw problem("permission_denied", { detail: "Log in as the user whose address changes." });
 }
 
-async function answered(
+async function createResult(
   { people }: EmailParts,
   context: Context,
   outcome: Outcome,

@@ -1,6 +1,6 @@
 import { isUnsafe } from "../../../core/call/cross-site.ts";
 import { isObject } from "../../../core/checking/members.ts";
-import { linkTo, pathHere } from "../../../core/html/link.ts";
+import { linkTo, findOwnPath } from "../../../core/html/link.ts";
 import { html, type PageContent } from "../../../core/html/markup.ts";
 import type { View } from "../../../http/formats/view.ts";
 import { findParameter, readTarget } from "../addresses.ts";
@@ -110,12 +110,12 @@ export function sentTo(site: Site, view: View): { readonly username?: string; re
     const { username, next } = sent;
     return {
       ...(typeof username === "string" ? { username } : {}),
-      next: (typeof next === "string" ? pathHere(next) : null) ?? root,
+      next: (typeof next === "string" ? findOwnPath(next) : null) ?? root,
     };
   }
   const here = call.path.replace(/(?<=.)\/$/, "").slice(basePath.length);
   if (here === site.pages.login || here === site.pages.factor)
-    return { next: pathHere(findParameter(view, "next")) ?? root };
+    return { next: findOwnPath(findParameter(view, "next")) ?? root };
   const isRepeated = !isUnsafe(call.method) && view.place?.hidesQuery !== true;
   if (here === SESSION_PATH.slice(0, -1) || !isRepeated) return { next: root };
   return { next: linkTo(readTarget(view)) };

@@ -1,6 +1,6 @@
 import { isUnsafe } from "../../../core/call/cross-site.ts";
 import { isObject } from "../../../core/checking/members.ts";
-import { pathHere } from "../../../core/html/link.ts";
+import { findOwnPath } from "../../../core/html/link.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import { formType } from "../../../http/formats/form.ts";
 import type { ProblemDocument } from "../../../http/formats/format.ts";
@@ -41,7 +41,7 @@ export async function drawConfirmFirst(site: Site, view: View, document: Problem
   const { call } = view;
   const again = isUnsafe(call.method) ? await carry(view) : null;
   const next = isUnsafe(call.method)
-    ? (pathHere(call.header("referer"), call.client.origin) ?? resolveAddress(view, "/"))
+    ? (findOwnPath(call.header("referer"), call.client.origin) ?? resolveAddress(view, "/"))
     : readTarget(view);
   const action = resolveAddress(view, CONFIRM_LOGIN_PATH);
   const notice = again === null ? "" : html`<p>Nothing was stored. What you typed is kept, except for passwords.</p>`;
@@ -162,7 +162,7 @@ function parseCarried(text: unknown): Carried | null {
   }
   if (!isObject(value) || !isObject(value["values"])) return null;
   const { method, path, typed, match, values } = value;
-  const target = typeof path === "string" ? pathHere(path) : null;
+  const target = typeof path === "string" ? findOwnPath(path) : null;
   if (typeof method !== "string" || !["POST", "PUT", "PATCH", "DELETE"].includes(method) || target === null)
     return null;
   if (typed !== true && method !== "POST") return null;

@@ -1,5 +1,5 @@
 import { isObject } from "../../../core/checking/members.ts";
-import { pathHere } from "../../../core/html/link.ts";
+import { findOwnPath } from "../../../core/html/link.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import type { View } from "../../../http/formats/view.ts";
 import { findParameter } from "../addresses.ts";
@@ -60,6 +60,6 @@ function describeCode(factors: readonly WaitingValues[]): string {
 export function readNext(view: View): string {
   const { sent, call, basePath } = view;
   const next = isObject(sent) ? sent["next"] : findParameter(view, "next");
-  const path = typeof next === "string" ? pathHere(next) : null;
+  const path = typeof next === "string" ? findOwnPath(next) : null;
   return path === null || path === call.path ? `${basePath}/` : path;
 }

@@ -26,7 +26,7 @@ export function logSink(stream: Writable & { readonly fd?: number }): LogSink {
   requireArguments("logSink", arguments, { stream: objectWith("a stream, like process.stdout", "write", "on") });
   const { fd } = stream;
   const isFile = fd !== undefined && fstatSync(fd).isFile();
-  return isFile ? createSink(fileWay((bytes) => writeSync(fd, bytes))) : createSink(streamWay(stream));
+  return isFile ? createSink(fileOutput((bytes) => writeSync(fd, bytes))) : createSink(streamOutput(stream));
 }
 
 /** Writes text to a file or a stream. `send` calls `lost` if the write fails, immediately or later. */
@@ -37,7 +37,7 @@ interface LogOutput {
 
 /** Returns a sink for a file with another `write`, for tests. */
 export function fileSink(write: WriteFile): LogSink {
-  return createSink(fileWay(write));
+  return createSink(fileOutput(write));
 }
 
 function createSink(way: LogOutput): LogSink {
@@ -46,11 +46,11 @@ function createSink(way: LogOutput): LogSink {
 
   return {
     write(text) {
-      const untold = dropped - reportedLines;
+      const unreportedLines = dropped - reportedLines;
       reportedLines = dropped;
-      way.send(untold === 0 ? text : droppedLine(untold) + text, () => {
+      way.send(unreportedLines === 0 ? text : droppedLine(unreportedLines) + text, () => {
         dropped += text.split("\n").length - 1;
-        reportedLines -= untold;
+        reportedLines -= unreportedLines;
       });
     },
     read: () => [
@@ -60,7 +60,7 @@ function createSink(way: LogOutput): LogSink {
   };
 }
 
-function streamWay(stream: Writable): LogOutput {
+function streamOutput(stream: Writable): LogOutput {
   let errors = 0;
   // If the reader of the log stops, the stream emits an error. Without a listener, that error would stop the process.
   stream.on("error", () => errors++);
@@ -76,7 +76,7 @@ function streamWay(stream: Writable): LogOutput {
 }
 
 /** Returns the output for a file. It writes synchronously: a file does not block, and the text is kept if the process is killed. */
-function fileWay(write: WriteFile): LogOutput {
+function fileOutput(write: WriteFile): LogOutput {
   let errors = 0;
   let isBroken = false;
   return {

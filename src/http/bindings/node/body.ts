@@ -2,15 +2,15 @@ import type { IncomingMessage } from "node:http";
 import type { Weigh } from "../../../core/call/call.ts";
 import type { Eventually } from "../../../core/eventually.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import { CollectedBody, readBefore } from "../../body/collecting.ts";
+import { CollectedBody, bodyReadBefore } from "../../body/collecting.ts";
 
-const CURE =
+const FIX =
   "Mount the service before body parsers such as express.json(), exclude its paths from them, or make them keep the octets in request.rawBody.";
 
 /** The memory that Node keeps for the TLS input of an open connection. */
 const TLS_BYTES = 64 * 1024;
 
-function besideBytes({ socket }: IncomingMessage): number {
+function measureTLSBytes({ socket }: IncomingMessage): number {
   return "encrypted" in socket ? TLS_BYTES : 0;
 }
 
@@ -25,10 +25,10 @@ export function readBody(
   begin: () => void,
 ): Eventually<Uint8Array> {
   const announced = Number(request.headers["content-length"] ?? 0);
-  const collected = new CollectedBody(maxBytes, announced, weigh, besideBytes(request));
-  if (isOthers(request)) {
+  const collected = new CollectedBody(maxBytes, announced, weigh, measureTLSBytes(request));
+  if (isReadElsewhere(request)) {
     // Some parsers keep the octets next to the parsed value.
-    if (!(request.rawBody instanceof Uint8Array)) throw readBefore(CURE);
+    if (!(request.rawBody instanceof Uint8Array)) throw bodyReadBefore(FIX);
     collected.add(request.rawBody);
     return collected.bytes;
   }
@@ -36,46 +36,46 @@ export function readBody(
   if (request.readableEnded) return collected.bytes;
   // The client has disconnected, so it will not read the response.
   if (request.destroyed || request.aborted) throw problem("request_timeout");
-  if (isThere(request)) {
+  if (hasArrived(request)) {
     const next = (): Uint8Array | null => request.read() as Uint8Array | null;
     for (let piece = next(); piece !== null; piece = next()) collected.add(piece);
     return collected.bytes;
   }
   begin();
-  return arriving(request, collected);
+  return awaitBody(request, collected);
 }
 
 /** Returns true if other code has read the body, or waits for `readable` to read it. A body can be read only once. */
-function isOthers(request: IncomingMessage): boolean {
+function isReadElsewhere(request: IncomingMessage): boolean {
   return request.readableDidRead || request.listenerCount("readable") > 0;
 }
 
 /** Returns true if the whole body has arrived. Returns false for HTTP/2, where `complete` is also true if the client has disconnected. */
-function isThere(request: IncomingMessage): boolean {
+function hasArrived(request: IncomingMessage): boolean {
   return request.complete && !("stream" in request);
 }
 
-function arriving(request: IncomingMessage, collected: CollectedBody): Promise<Uint8Array> {
+function awaitBody(request: IncomingMessage, collected: CollectedBody): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     // Other code may have paused the request, and may do it again. The limits still apply.
-    const goOn = (): void => void request.resume();
-    const gone = (): void => reject(problem("request_timeout"));
+    const resume = (): void => void request.resume();
+    const rejectAsTimeout = (): void => reject(problem("request_timeout"));
     request.on("data", (chunk: Uint8Array) => {
       try {
         collected.add(chunk);
       } catch (error) {
-        request.off("pause", goOn).removeAllListeners("data").pause();
+        request.off("pause", resume).removeAllListeners("data").pause();
         reject(error instanceof Error ? error : new Error(String(error)));
       }
     });
-    request.on("pause", goOn);
+    request.on("pause", resume);
     request.on("end", () => resolve(collected.bytes));
-    request.on("error", gone);
+    request.on("error", rejectAsTimeout);
     // An aborted stream of HTTP/2 ends as if the whole body had arrived.
-    request.on("aborted", gone);
+    request.on("aborted", rejectAsTimeout);
     request.on("close", () => {
-      if (!request.readableEnded) gone();
+      if (!request.readableEnded) rejectAsTimeout();
     });
-    goOn();
+    resume();
   });
 }

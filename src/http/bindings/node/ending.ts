@@ -62,7 +62,7 @@ export function endWithAnswer(socket: Duplex, { status, headers, content }: Answ
  * to close. `forAnswerMs` is the time for sending the response. Default: 0, for a response that was sent already.
  */
 export function endGently(socket: Duplex, forAnswerMs = 0): void {
-  pass(socket, MOST_PASSED_BYTES);
+  dropInput(socket, MOST_PASSED_BYTES);
   const giveUp = (): void => void socket.destroy();
   // Over TLS, a client that has already disconnected may never be reported as closed.
   let timer = setTimeout(giveUp, LINGER_MS + forAnswerMs).unref();
@@ -74,7 +74,7 @@ export function endGently(socket: Duplex, forAnswerMs = 0): void {
 }
 
 /** Drops the input. No other code reads the socket from now on. */
-function pass(socket: Duplex, bytes: number): void {
+function dropInput(socket: Duplex, bytes: number): void {
   let left = bytes;
   socket.removeAllListeners("data");
   socket.on("data", (chunk: Uint8Array) => {

@@ -12,7 +12,7 @@ import { watchDescriptors } from "./descriptors.ts";
 import { endWithAnswer } from "./ending.ts";
 import { makeListener, serviceMistakes } from "./request-listener.ts";
 import { admitSockets } from "./sockets.ts";
-import { inTurn, refuseUnreadable, type HoldsMessage, type Responder } from "./unreadable.ts";
+import { afterEarlierAnswers, refuseUnreadable, type HoldsMessage, type Responder } from "./unreadable.ts";
 
 /** The options of a listener. */
 export interface ListenOptions {
@@ -135,7 +135,7 @@ export async function listen(service: Responder, options: ListenOptions): Promis
   server.on("checkContinue", answer);
   server.on("checkExpectation", answer);
   server.on("connect", (request, socket) => {
-    inTurn(socket, () => {
+    afterEarlierAnswers(socket, () => {
       const done = service.respond(new NodeArrival(request, request.url!, null));
       if (done instanceof Promise) void done.then((late) => endWithAnswer(socket, late));
       else endWithAnswer(socket, done);

@@ -19,7 +19,7 @@ const lines = new WeakMap<Socket, PipelineCounts>();
  * the responses would wait in memory for a client that may never read. If all were answered in one turn of the event loop, other clients
  * would wait.
  */
-export function inLine(socket: Socket, response: ServerResponse, answer: () => void): void {
+export function answerInOrder(socket: Socket, response: ServerResponse, answer: () => void): void {
   const line = lines.get(socket) ?? { waiting: 0, answered: 0 };
   lines.set(socket, line);
   if (++line.waiting === MOST_WAITING) socket.pause();

@@ -9,7 +9,7 @@ import type { Answer } from "../../answer/writing.ts";
 import { makeBatches } from "../../scheduling/batching.ts";
 import { NodeArrival } from "./arrival.ts";
 import { readPeerAddress } from "./peer.ts";
-import { inLine } from "./pipelining.ts";
+import { answerInOrder } from "./pipelining.ts";
 import { send } from "./sending.ts";
 import { admitStream, isStream } from "./streams.ts";
 import type { Responder } from "./unreadable.ts";
@@ -74,7 +74,7 @@ export function requestListener<Request extends AnyRequest = IncomingMessage>(
   return makeListener(service, options);
 }
 
-interface Standing<Request extends AnyRequest> extends RequestListenerOptions<Request> {
+interface InternalOptions<Request extends AnyRequest> extends RequestListenerOptions<Request> {
   /** True while the server is closing. Each response is then the last on its connection. */
   readonly state?: { readonly closing: boolean };
 }
@@ -87,7 +87,7 @@ const OPEN = { closing: false };
  */
 export function makeListener<Request extends AnyRequest>(
   service: Responder,
-  { state = OPEN, client }: Standing<Request>,
+  { state = OPEN, client }: InternalOptions<Request>,
 ): Listen<Request> {
   const refused = (reason: RefusalReason, address: string, detail: string): void =>
     service.observe?.({ kind: "refused", reason, address, detail });
@@ -114,7 +114,7 @@ export function makeListener<Request extends AnyRequest>(
     // Created before the request waits for earlier ones, so that the framework sees an error of its own function.
     const arrival = new NodeArrival(request, target, response, client && toldBy(client(incoming)));
     if (response.socket === null && request.httpVersionMajor === 1)
-      inLine(request.socket, response, () => take(request, response, arrival));
+      answerInOrder(request.socket, response, () => take(request, response, arrival));
     else take(request, response, arrival);
   };
 }
@@ -125,22 +125,22 @@ function asOne(request: AnyRequest, response: AnyResponse): [IncomingMessage, Se
 }
 
 /** The client if the `client` option returns no object. The address of the connection is not used, because it may be that of a proxy. */
-const NOBODY: ToldClient = { address: undefined, encrypted: false };
+const UNKNOWN_CLIENT: ToldClient = { address: undefined, encrypted: false };
 
 function toldBy(client: unknown): ToldClient {
-  return isObject(client) ? (client as unknown as ToldClient) : NOBODY;
+  return isObject(client) ? (client as unknown as ToldClient) : UNKNOWN_CLIENT;
 }
 
 /**
  * The members that a framework adds to a request: the original URL (Express, Connect), and the prefix that it removed.
  */
-interface HandedOn extends IncomingMessage {
+interface FrameworkRequest extends IncomingMessage {
   readonly originalUrl?: string;
   readonly baseUrl?: string;
 }
 
 /** Returns the target of a request, with the base path counted from the root. */
-function targetFor({ basePath = "" }: Responder, { url, originalUrl, baseUrl = "" }: HandedOn): string {
+function targetFor({ basePath = "" }: Responder, { url, originalUrl, baseUrl = "" }: FrameworkRequest): string {
   // Express ignores case in prefixes.
   if (baseUrl !== "" && !`${basePath}/`.toLowerCase().startsWith(`${baseUrl}/`.toLowerCase()))
     throw new TypeError(

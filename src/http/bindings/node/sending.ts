@@ -6,7 +6,7 @@ import { isStream, type OnStream } from "./streams.ts";
 import { makeUnread, type WatchedSocket } from "./unread.ts";
 
 /** The time limit for sending a response while its request is still arriving, in milliseconds. */
-const LEAVING_MS = 30_000;
+const SEND_LIMIT_MS = 30_000;
 
 /** One for the whole process, because the memory is shared. */
 const unread = makeUnread();
@@ -96,7 +96,7 @@ function sendAhead(request: IncomingMessage, response: ServerResponse, answer: A
   response.writeHead(status, headers);
   if (content === null || content.length === 0) response.flushHeaders();
   else response.write(content);
-  endGently(socket, LEAVING_MS);
+  endGently(socket, SEND_LIMIT_MS);
   // Drops the input that was already read.
   request.resume();
 }

@@ -63,7 +63,7 @@ export function admitSockets(
     });
 
   insertListener(server, "connection", (socket, accept) => {
-    socket.on("error", passOver);
+    socket.on("error", ignoreError);
     if (admits(socket)) {
       sockets.add(socket);
       socket.once("close", () => sockets.delete(socket));
@@ -77,7 +77,7 @@ export function admitSockets(
     else refuse(socket);
   });
   insertListener(server, "secureConnection", (socket, accept) => {
-    socket.on("error", passOver);
+    socket.on("error", ignoreError);
     // Over TLS, the response must wait for the handshake. The socket is another object by then.
     if ([...refused].some((below) => isSamePeer(below, socket))) refuse(socket);
     else accept();
@@ -86,7 +86,7 @@ export function admitSockets(
   server.removeAllListeners("tlsClientError");
   server.on("tlsClientError", (error: Error & { readonly code?: string }, socket: Socket) => {
     tell("tls_handshake", readAddress(socket), error.code ?? error.message);
-    socket.on("error", passOver).destroy();
+    socket.on("error", ignoreError).destroy();
   });
   return sockets;
 }
@@ -119,4 +119,4 @@ function readAddress(socket: Socket): string {
 }
 
 /** Ignores the error. The socket is closed by then, and its users receive the close event. */
-function passOver(): void {}
+function ignoreError(): void {}

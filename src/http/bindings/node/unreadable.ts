@@ -38,7 +38,7 @@ export function refuseUnreadable(error: ParseError, socket: Duplex, service: Res
   if (refused.has(socket)) return;
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   refused.add(socket);
-  inTurn(socket, () => refuse(error, socket, service));
+  afterEarlierAnswers(socket, () => refuse(error, socket, service));
 }
 
 const refused = new WeakSet<Duplex>();
@@ -49,11 +49,11 @@ export interface HoldsMessage {
 }
 
 /** Waits until the earlier requests of the connection are answered, because a client assigns responses by their order (RFC 9112 §9.3.2). */
-export function inTurn(socket: Duplex & HoldsMessage, act: () => void): void {
+export function afterEarlierAnswers(socket: Duplex & HoldsMessage, act: () => void): void {
   const before = socket._httpMessage;
   // The current message may be the unreadable request itself.
   if (before === undefined || before === null) act();
-  else if (before.req.complete) before.once("close", () => inTurn(socket, act));
+  else if (before.req.complete) before.once("close", () => afterEarlierAnswers(socket, act));
   else if (before.headersSent) socket.destroy();
   else act();
 }

@@ -2,7 +2,7 @@ import type { Arrival, Weigh } from "../../../core/call/call.ts";
 import type { Eventually } from "../../../core/eventually.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Answer } from "../../answer/writing.ts";
-import { CollectedBody, readBefore } from "../../body/collecting.ts";
+import { CollectedBody, bodyReadBefore } from "../../body/collecting.ts";
 
 /** The facts that a Fetch `Request` does not contain. */
 export interface FetchInfo {
@@ -46,7 +46,7 @@ function flatten(headers: Headers): string[] {
 
 async function readBody(request: Request, maxBytes: number, weigh?: Weigh): Promise<Uint8Array> {
   if (request.bodyUsed || request.body?.locked === true)
-    throw readBefore("Pass the Request before its body is read, or pass a clone().");
+    throw bodyReadBefore("Pass the Request before its body is read, or pass a clone().");
   const collected = new CollectedBody(maxBytes, Number(request.headers.get("content-length") ?? 0), weigh);
   if (request.body !== null) await collect(request.body, collected);
   return collected.bytes;

@@ -3,7 +3,7 @@ import {
   isObject,
   isStrange,
   isStrangeToCopy,
-  sentence,
+  formatMistakes,
   describeType,
   unknownMembers,
 } from "../../../core/checking/members.ts";
@@ -22,9 +22,9 @@ import type {
   WrittenValues,
 } from "../../../store/store.ts";
 import { invalid, type Exchange } from "../../exchange.ts";
-import { giveWay } from "../../scheduling/slices.ts";
+import { yieldBetweenSteps } from "../../scheduling/slices.ts";
 import { requireShowable } from "../computing.ts";
-import { linkChanges } from "../links.ts";
+import { buildLinkChanges } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
 import { findVisible, requireParents, showChanged } from "../reads/reading.ts";
 import { commit, isErased, isOvertaken, REPLAYED, untilSettled } from "../writes/committing.ts";
@@ -46,12 +46,12 @@ interface CheckedActionResult {
 export async function act(mount: MountInPlace, action: ServedAction, exchange: Exchange): Promise<Reply> {
   const idempotency = action.method === "GET" ? null : repeatable(mount, exchange);
   return answerOnce(exchange, idempotency, {
-    anew: () => actAnew(mount, action, exchange, idempotency),
+    anew: () => runAction(mount, action, exchange, idempotency),
     again: (earlier) => repeat(mount, action, exchange, earlier),
   });
 }
 
-async function actAnew(
+async function runAction(
   mount: MountInPlace,
   action: ServedAction,
   exchange: Exchange,
@@ -61,7 +61,7 @@ async function actAnew(
   const attempt = async (): Promise<Reply | null> => {
     const row = await findSubject(mount, action, exchange);
     const done = await ask(mount, action, exchange, { row, draft });
-    if (action.method === "GET" || isNothing(done))
+    if (action.method === "GET" || writesNothing(done))
       return buildReply(mount, action, exchange, { row, answer: done.answer });
     const transaction = buildTransaction(mount, action, exchange, { row, done, idempotency });
     const outcome = await commit(mount, exchange, transaction, { kind: "action", action: action.name, before: row });
@@ -120,7 +120,7 @@ async function ask(
   exchange: Exchange,
   { row, draft }: ActionSubject,
 ): Promise<CheckedActionResult> {
-  await giveWay(exchange.body);
+  await yieldBetweenSteps(exchange.body);
   const { context } = exchange;
   const subject: Partial<Pick<RecordCall, "record" | "revision">> =
     row === null ? {} : { record: mount.show(row.record) as RecordCall["record"], revision: row.revision };
@@ -131,23 +131,23 @@ async function ask(
   const result = await exchange.call.awaiting(() => `The action ${action.name} of ${mount.resource.path}`, pending);
   const done = readDone(mount, action, result ?? {});
   if (row !== null && Object.keys(done.values).length > 0) {
-    requireSound(mount.resource, { ...row.record, ...done.values });
+    requireRules(mount.resource, { ...row.record, ...done.values });
     requireShowable(mount, { ...row.record, ...done.values });
   }
   return done;
 }
 
 /** Ends the request if the record breaks a rule between fields. The rules apply to every kind of write. */
-function requireSound(resource: Resource, record: Readonly<Record<string, unknown>>): void {
+function requireRules(resource: Resource, record: Readonly<Record<string, unknown>>): void {
   const issues = issuesFound(resource, record);
   if (issues.length > 0) throw invalid(issues);
 }
 
-function isNothing({ values, changes }: CheckedActionResult): boolean {
+function writesNothing({ values, changes }: CheckedActionResult): boolean {
   return Object.keys(values).length === 0 && changes.length === 0;
 }
 
-interface Doing {
+interface ActionOutcome {
   readonly row: Row | null;
   readonly done: CheckedActionResult;
   readonly idempotency: Idempotency | null;
@@ -161,7 +161,7 @@ function buildTransaction(
   { resource, collection, personal, repeatColumns: storedColumns, links }: MountInPlace,
   action: ServedAction,
   exchange: Exchange,
-  { row, done: { values, changes, answer }, idempotency }: Doing,
+  { row, done: { values, changes, answer }, idempotency }: ActionOutcome,
 ): Transaction {
   const { id } = row?.record ?? {};
   const anew = regeneratedValues(resource, exchange.context) as typeof values;
@@ -169,7 +169,7 @@ function buildTransaction(
     row === null
       ? []
       : [{ kind: "update", collection, key: id as Key, values: { ...values, ...anew }, revision: row.revision }];
-  const linked = row === null ? [] : linkChanges(links, { id: id as Key, before: row.record, values });
+  const linked = row === null ? [] : buildLinkChanges(links, { id: id as Key, before: row.record, values });
   const all = [...own, ...changes, ...linked];
   if (idempotency === null) return { changes: all };
   // A stored answer with personal data must be erased together with its record. The answer of an action on a personal collection belongs to
@@ -229,7 +229,7 @@ const RESULT = ["values", "changes", "answer"];
 /** Checks the result of a handler. If it is invalid, throws a fault before anything is written, because the handler has a bug. */
 function readDone(mount: MountInPlace, action: ServedAction, result: unknown): CheckedActionResult {
   const fault = (what: string): TypeError =>
-    new TypeError(`The action ${action.name} of ${mount.resource.path} gave ${sentence([what])}`);
+    new TypeError(`The action ${action.name} of ${mount.resource.path} gave ${formatMistakes([what])}`);
   if (!isObject(result)) throw fault("no object; it has to give { values, changes, answer }, or nothing");
   if (result instanceof Problem) throw fault("a problem; throw it: throw problem(…)");
   if (isStrange(result, RESULT)) throw fault(`${describeType(result)}, which is none of these`);

@@ -167,8 +167,10 @@ function olderResource(newer: Resource, prefix: string, members: Older["members"
   const plain = all.filter(({ isPlain }) => isPlain);
   const named = new Set(plain.map(({ from }) => from));
   const filters = all.flatMap(({ name, from, isPlain, read }) => {
-    const operators = (newer.filters.get(from) ?? []).filter((each) => isPlain || (read !== null && SAME.has(each)));
-    return operators.length === 0 || OF_LISTS.has(name) ? [] : [[name, operators] as const];
+    const operators = (newer.filters.get(from) ?? []).filter(
+      (each) => isPlain || (read !== null && EQUALITY_OPERATORS.has(each)),
+    );
+    return operators.length === 0 || RESERVED_PARAMETERS.has(name) ? [] : [[name, operators] as const];
   });
   const ofId = newer.filters.get("id");
   return Object.freeze({
@@ -187,8 +189,8 @@ function olderResource(newer: Resource, prefix: string, members: Older["members"
 }
 
 /** The operators that work on converted values. A conversion may change the order of values, so they compare for equality only. */
-const SAME = new Set<Operator>(["eq", "ne", "in", "null"]);
-const OF_LISTS = new Set(["limit", "cursor", "sort", "fields", "expand", "search"]);
+const EQUALITY_OPERATORS = new Set<Operator>(["eq", "ne", "in", "null"]);
+const RESERVED_PARAMETERS = new Set(["limit", "cursor", "sort", "fields", "expand", "search"]);
 
 function collectMistakes(newer: unknown, options: unknown): readonly string[] {
   if (!isObject(newer) || !isObject(newer["collection"]) || !isObject(newer["resource"]))

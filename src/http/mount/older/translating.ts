@@ -32,13 +32,13 @@ export function columnsFor(shown: MountOutput, fields: readonly string[] | null)
 }
 
 /** Returns the sort order with the names of columns. */
-export function sortFor({ older }: Shaped, sort: AskedOnce["sort"]): AskedOnce["sort"] {
+export function convertSort({ older }: Shaped, sort: AskedOnce["sort"]): AskedOnce["sort"] {
   if (older === null) return sort;
   return sort.map((each) => ({ ...each, field: older.members.get(each.field)?.from ?? each.field }));
 }
 
 /** Returns a filter with the name of its column, and with its values converted to the newer shape. */
-export function filterFor({ older }: Shaped, filter: Filter): Filter {
+export function convertFilter({ older }: Shaped, filter: Filter): Filter {
   const member = older?.members.get(filter.field);
   if (older === null || member === undefined) return filter;
   const { from: field, isPlain } = member;
@@ -82,7 +82,7 @@ interface ComparedRecord {
 }
 
 /** Converts a complete representation to the newer shape. Ends the request if fields of the older shape are invalid. */
-export function wholeFor(older: Older, whole: unknown, reading: ComparedRecord): unknown {
+export function convertWhole(older: Older, whole: unknown, reading: ComparedRecord): unknown {
   if (!isObject(whole)) return whole;
   const { current, hidden } = reading;
   const issues: Issue[] = [];
@@ -118,7 +118,7 @@ function keep(
 /**
  * Returns the fields of `made` that the caller did not send, by their names in the newer shape. `hidden` are the names in the older shape.
  */
-export function hiddenFor(
+export function convertHidden(
   { members }: Older,
   whole: unknown,
   hidden: ReadonlySet<string>,
@@ -162,7 +162,7 @@ function converted(
 }
 
 /** Runs work in the newer shape. If the work throws a problem, its issues get the field names of the older shape. */
-export function toldAsOlder<T>({ older }: Shaped, work: () => T): T {
+export function withOlderNames<T>({ older }: Shaped, work: () => T): T {
   if (older === null) return work();
   try {
     const done = work();
@@ -173,12 +173,12 @@ export function toldAsOlder<T>({ older }: Shaped, work: () => T): T {
 }
 
 /** Returns a problem with the field names of the older shape. */
-export function asOlder({ older }: Shaped, error: Error): Error {
+export function convertProblem({ older }: Shaped, error: Error): Error {
   return older !== null && error instanceof Problem ? error.at((pointer) => olderPointer(older, pointer)) : error;
 }
 
 function fail(older: Older, error: unknown): never {
-  throw error instanceof Error ? asOlder({ older }, error) : error;
+  throw error instanceof Error ? convertProblem({ older }, error) : error;
 }
 
 /** Returns the pointer in the older shape. If the older shape does not have the field, returns the pointer to the whole body. */

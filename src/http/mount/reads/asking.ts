@@ -14,7 +14,7 @@ import { countPage } from "../../scheduling/rounds.ts";
 import { formatListName, type AskedList } from "../../scheduling/slow-lists.ts";
 
 /** A read that takes less time than this came from a cache, so its time does not show the cost of the list. In milliseconds. */
-const LITTLE_MS = 0.03;
+const CACHED_MS = 0.03;
 
 /**
  * Reads a page for this caller. `beside` are queries for related rows, which some stores return together with the page. A query without an
@@ -26,14 +26,14 @@ export function askForPage(
   beside?: readonly BesideQuery[],
 ): Eventually<ListText> {
   const { store } = exchange.service;
-  if (isLong(exchange, query)) return inTurn(exchange, query, () => store.listJSON(createLongQuery(query)));
+  if (isLong(exchange, query)) return readInQueue(exchange, query, () => store.listJSON(createLongQuery(query)));
   return timed(exchange, query, () => store.listJSON(query, beside));
 }
 
 /** Reads rows for this caller. A query without an index waits in the queue of long reads. */
 export function askForRows(exchange: Exchange, query: ListQuery): Eventually<readonly Row[]> {
   const { store } = exchange.service;
-  if (isLong(exchange, query)) return inTurn(exchange, query, () => store.list(createLongQuery(query)));
+  if (isLong(exchange, query)) return readInQueue(exchange, query, () => store.list(createLongQuery(query)));
   return timed(exchange, query, () => store.list(query));
 }
 
@@ -41,7 +41,9 @@ export function askForRows(exchange: Exchange, query: ListQuery): Eventually<rea
 export function askForRelated(exchange: Exchange, query: RelatedQuery): Eventually<readonly RelatedText[] | null> {
   const { store } = exchange.service;
   const sortedQuery = { ...query, sort: [{ column: "id" }] };
-  return query.long === true ? inTurn(exchange, sortedQuery, () => store.listRelated(query)) : store.listRelated(query);
+  return query.long === true
+    ? readInQueue(exchange, sortedQuery, () => store.listRelated(query))
+    : store.listRelated(query);
 }
 
 /** Counts rows. Returns null if it takes too long. */
@@ -62,55 +64,55 @@ function isLong({ service }: Exchange, query: ListQuery): boolean {
 /** Runs a read and measures how long it blocks the event loop. If a list is slow, later requests for it are long reads. */
 function timed<T>(exchange: Exchange, query: AskedList, read: () => Eventually<T>): Eventually<T> {
   const { slowLists } = exchange.service;
-  const ownStart = slowLists.suspects(query) ? ownMs() : null;
+  const ownStart = slowLists.suspects(query) ? readCPUTime() : null;
   const start = performance.now();
   const found = read();
   const elapsed = performance.now() - start;
-  if (elapsed < LITTLE_MS) return found;
+  if (elapsed < CACHED_MS) return found;
   countPage();
   // The CPU time does not include the time that the process waits for the operating system. With that time, all lists would seem slow on a
   // busy machine.
-  const ms = ownStart === null ? elapsed : Math.min(elapsed, ownMs() - ownStart);
-  if (!(found instanceof Promise) && slowLists.note(query, ms)) tellSlow(exchange, query, ms);
+  const ms = ownStart === null ? elapsed : Math.min(elapsed, readCPUTime() - ownStart);
+  if (!(found instanceof Promise) && slowLists.note(query, ms)) reportSlow(exchange, query, ms);
   return found;
 }
 
 /** Returns the CPU time of this thread, in milliseconds. The call takes a microsecond. Linux counts the time in ticks of up to 4 ms. */
-function ownMs(): number {
+function readCPUTime(): number {
   const { user, system } = process.threadCpuUsage?.() ?? process.cpuUsage();
   return (user + system) / 1000;
 }
 
 /** The long read for each query. Cached, because a store recognizes a query by its object. */
-const longer = new WeakMap<ListQuery, ListQuery>();
+const longQueries = new WeakMap<ListQuery, ListQuery>();
 
 function createLongQuery(query: ListQuery): ListQuery {
   if (query.long === true) return query;
-  let longQuery = longer.get(query);
-  if (longQuery === undefined) longer.set(query, (longQuery = { ...query, long: true }));
+  let longQuery = longQueries.get(query);
+  if (longQuery === undefined) longQueries.set(query, (longQuery = { ...query, long: true }));
   return longQuery;
 }
 
-async function inTurn<T>(exchange: Exchange, query: AskedList, read: () => Eventually<T>): Promise<T> {
+async function readInQueue<T>(exchange: Exchange, query: AskedList, read: () => Eventually<T>): Promise<T> {
   const { longReads, observe } = exchange.service;
   try {
     return await longReads.run(identifyHolder(exchange), read);
   } catch (error) {
     if (error instanceof StoreTimeout)
-      observe?.({ kind: "notice", level: "error", message: describeCure(query), error });
+      observe?.({ kind: "notice", level: "error", message: describeFix(query), error });
     throw error;
   }
 }
 
 /** Returns the message for the operator, with the fix. */
-function describeCure(query: AskedList): string {
+function describeFix(query: AskedList): string {
   return (
     `A list of ${query.collection.name} took too long and was given up: no index serves ${formatListName(query)}. ` +
     `Remove the filter or the sort from the declaration, or declare an index with the eq filters first and the order after them.`
   );
 }
 
-function tellSlow({ service }: Exchange, query: AskedList, ms: number): void {
+function reportSlow({ service }: Exchange, query: AskedList, ms: number): void {
   const message =
     `A list of ${query.collection.name} took ${Math.round(ms)} ms for a page of ${query.limit}, with ${formatListName(query)}, and other requests waited for it. ` +
     "For ten minutes, such pages are long reads. The records may be large, or many may have the same value.";

@@ -1,9 +1,9 @@
 import type { QueryCondition } from "../../../resource/conditions.ts";
 import type { Filter } from "../../../resource/query.ts";
 import type { Key, Value, Where } from "../../../store/store.ts";
-import { selectedBy } from "../links.ts";
+import { buildLinkedRows } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
-import { filterFor } from "../older/translating.ts";
+import { convertFilter } from "../older/translating.ts";
 
 /** The part of a mount that filters need, also in an older shape. */
 type Filtered = Pick<MountInPlace, "links" | "older">;
@@ -15,7 +15,7 @@ type Filtered = Pick<MountInPlace, "links" | "older">;
 export function buildWhere(mount: Filtered, filters: readonly Filter[]): Where | null {
   const groups: Filter[][] = [];
   for (const each of filters) {
-    const filter = filterFor(mount, each);
+    const filter = convertFilter(mount, each);
     const group = groups.find(([first]) => first!.field === filter.field && first!.operator === filter.operator);
     if (group === undefined) groups.push([filter]);
     else group.push(filter);
@@ -24,11 +24,11 @@ export function buildWhere(mount: Filtered, filters: readonly Filter[]): Where |
 }
 
 /** Converts a condition of a query body to a condition of the store. */
-export function whereIn(mount: Filtered, condition: QueryCondition): Where {
-  const within = (each: QueryCondition): Where => whereIn(mount, each);
+export function convertCondition(mount: Filtered, condition: QueryCondition): Where {
+  const within = (each: QueryCondition): Where => convertCondition(mount, each);
   if ("all" in condition) return { all: condition.all.map(within) };
   if ("any" in condition) return { any: condition.any.map(within) };
-  return "not" in condition ? { not: within(condition.not) } : buildEither(mount, [filterFor(mount, condition)]);
+  return "not" in condition ? { not: within(condition.not) } : buildEither(mount, [convertFilter(mount, condition)]);
 }
 
 /** Returns a condition that all of these must match. Null means no restriction, in the parameters and in the result. */
@@ -42,7 +42,7 @@ export function combineAll<W extends Where>(
 function buildEither({ links }: Filtered, same: readonly Filter[]): Where {
   const { field: column, operator } = same[0]!;
   const link = links.find(({ field }) => field === column);
-  if (link !== undefined) return selectedBy(link, [...new Set(same.flatMap(({ value }) => value as Key | Key[]))]);
+  if (link !== undefined) return buildLinkedRows(link, [...new Set(same.flatMap(({ value }) => value as Key | Key[]))]);
   if (operator === "eq" || operator === "in") {
     const values = [...new Set(same.flatMap(({ value }) => value))];
     // `in` with one value becomes `eq`, because only `eq` can use an index together with an order.

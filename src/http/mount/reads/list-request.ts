@@ -6,9 +6,9 @@ import { isServed } from "../../../store/served.ts";
 import type { ListQuery, Where } from "../../../store/store.ts";
 import { invalid } from "../../exchange.ts";
 import { FORMAT_PARAMETER } from "../../formats/format.ts";
-import { goingInList } from "../going.ts";
+import { collectDeprecatedInList } from "../going.ts";
 import type { MountInPlace } from "../mount.ts";
-import { columnsFor, sortFor } from "../older/translating.ts";
+import { columnsFor, convertSort } from "../older/translating.ts";
 import { expandableNames } from "../relations.ts";
 import { buildWhere } from "./conditions.ts";
 import { listColumns } from "./expand/expanded.ts";
@@ -42,7 +42,7 @@ export interface ListRequest {
 }
 
 /** The cached query texts of one mount. */
-interface Memory {
+interface QueryCache {
   /** The texts that were requested more than once. */
   readonly repeated: Map<string, ListRequest>;
   /** The texts that were requested once. Each slot (`chooseSlot`) contains the last text only. */
@@ -55,11 +55,11 @@ interface Memory {
  * The maximum number of cached queries per mount. Clients repeat a few queries many times, and parsing a query costs half as much as its
  * page.
  */
-const REMEMBERED = 100;
-const PLACES = 256;
+const MAX_CACHED = 100;
+const SLOTS = 256;
 /** The maximum length of a cached text, in characters. Each resource has a cache, and a caller may try to fill all of them. */
 const LONGEST = 1000;
-const remembered = new WeakMap<MountInPlace, Memory>();
+const remembered = new WeakMap<MountInPlace, QueryCache>();
 
 /**
  * Parses the text of a query. Caches a text only when it is requested a second time, because adding it to the cache costs more than parsing
@@ -67,7 +67,7 @@ const remembered = new WeakMap<MountInPlace, Memory>();
  */
 export function readQueryText(mount: MountInPlace, text: string): ListRequest {
   if (text.length > LONGEST) return readAsked(mount, text);
-  const { repeated: cache, once, places } = resolveMemory(mount);
+  const { repeated: cache, once, places } = resolveQueryCache(mount);
   const place = chooseSlot(text);
   const found = places[place] === 1 ? cache.get(text) : undefined;
   if (found !== undefined) return found;
@@ -77,19 +77,19 @@ export function readQueryText(mount: MountInPlace, text: string): ListRequest {
     return request;
   }
   const repeated = { ...request, query: { ...request.query, repeated: true } };
-  if (cache.size >= REMEMBERED) cache.delete(cache.keys().next().value!);
+  if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value!);
   cache.set(text, repeated);
   places[place] = 1;
   return repeated;
 }
 
-function resolveMemory(mount: MountInPlace): Memory {
+function resolveQueryCache(mount: MountInPlace): QueryCache {
   let memory = remembered.get(mount);
   if (memory === undefined) {
     memory = {
       repeated: new Map(),
-      once: Array.from({ length: PLACES }, () => ""),
-      places: new Uint8Array(PLACES),
+      once: Array.from({ length: SLOTS }, () => ""),
+      places: new Uint8Array(SLOTS),
     };
     remembered.set(mount, memory);
   }
@@ -100,7 +100,7 @@ function resolveMemory(mount: MountInPlace): Memory {
 function chooseSlot(text: string): number {
   let place = text.length;
   for (let at = Math.max(0, text.length - 8); at < text.length; at++) place = (place * 31 + text.charCodeAt(at)) | 0;
-  return place & (PLACES - 1);
+  return place & (SLOTS - 1);
 }
 
 function readAsked(mount: MountInPlace, text: string): ListRequest {
@@ -113,7 +113,7 @@ function readAsked(mount: MountInPlace, text: string): ListRequest {
   if (isIssues(request)) throw invalid(request);
   return {
     ...askFor(mount, buildWhere(mount, request.filters), request),
-    deprecations: goingInList(mount.resource, request.filters, request),
+    deprecations: collectDeprecatedInList(mount.resource, request.filters, request),
     shape: () => formatShape(request),
     addressQuery: formatQuery(request.cursor === null ? parameters : parameters.filter(([name]) => name !== "cursor")),
   };
@@ -131,7 +131,7 @@ export function askFor(
   const query: ListQuery = {
     collection,
     where,
-    sort: sortFor(mount, sort).map(({ field, descending }) => ({ column: field, descending })),
+    sort: convertSort(mount, sort).map(({ field, descending }) => ({ column: field, descending })),
     limit,
     columns: showing === null ? columnsFor(mount, fields) : listColumns(collection),
     ...withinLength(mount.resource, limit),

@@ -21,7 +21,7 @@ import { chooseCache, buildShapes } from "./expand/expansion.ts";
 import { readQueryText, type ListRequest } from "./list-request.ts";
 import { formatBinding } from "./places.ts";
 import { mayReadWithin, requireParents } from "./reading.ts";
-import { searched } from "./searching.ts";
+import { addSearch } from "./searching.ts";
 
 /** The header that announces support for `QUERY`, and its media type (RFC 10008). */
 const ACCEPT_QUERY = ["Accept-Query", "application/json"] as const;
@@ -42,7 +42,7 @@ export function listAsked(mount: MountInPlace, exchange: Exchange, request: List
   const place = { caller, binding, cursor, addressQuery: request.addressQuery };
   const wanted = narrowQuery(mount, exchange, request);
   return after(requireParents(mount, exchange), () =>
-    after(searched(exchange, wanted, request.search), (query) => {
+    after(addSearch(exchange, wanted, request.search), (query) => {
       const expanding = request.showing === null ? null : buildExpanding(exchange, request.showing, query);
       return after(readInTurn(exchange, query, cursor, expanding?.beside), (page) =>
         after(resolveLinks(exchange, query, place, page), (links) =>

@@ -2,11 +2,11 @@ import type { Reply } from "../../../core/call/call.ts";
 import { isIssues, type Issue } from "../../../core/problem/problem.ts";
 import { readQueryBody } from "../../../resource/query-body.ts";
 import { invalid, type Exchange } from "../../exchange.ts";
-import { giveWay } from "../../scheduling/slices.ts";
-import { goingInList } from "../going.ts";
+import { yieldBetweenSteps } from "../../scheduling/slices.ts";
+import { collectDeprecatedInList } from "../going.ts";
 import type { MountInPlace } from "../mount.ts";
 import { expandableNames } from "../relations.ts";
-import { whereIn } from "./conditions.ts";
+import { convertCondition } from "./conditions.ts";
 import { askFor, type ListRequest } from "./list-request.ts";
 import { listAsked } from "./listing.ts";
 
@@ -16,7 +16,7 @@ import { listAsked } from "./listing.ts";
  */
 export async function query(mount: MountInPlace, exchange: Exchange): Promise<Reply> {
   const request = readAsked(mount, exchange);
-  await giveWay(exchange.body);
+  await yieldBetweenSteps(exchange.body);
   return { ...(await listAsked(mount, exchange, request)), cache: "private" };
 }
 
@@ -28,11 +28,11 @@ function readAsked(mount: MountInPlace, exchange: Exchange): ListRequest {
   if (cursor !== null && fromAddress !== null)
     throw invalid([{ pointer: "/cursor", code: "repeated", detail: "The address has a cursor already." }]);
   return {
-    ...askFor(mount, where === null ? null : whereIn(mount, where), request),
+    ...askFor(mount, where === null ? null : convertCondition(mount, where), request),
     ...(cursor === null ? { cursor: fromAddress } : { cursorPointer: "/cursor" }),
     shape: () => `QUERY ${JSON.stringify([where, sort, search])}`,
     addressQuery: "",
-    deprecations: goingInList(mount.resource, where === null ? [] : [where], request),
+    deprecations: collectDeprecatedInList(mount.resource, where === null ? [] : [where], request),
     ...(count === null ? {} : { count }),
   };
 }

@@ -10,7 +10,7 @@ import { tagWithNoted, tagWithShape } from "../../answer/tags.ts";
 import { withoutBody, contentTag } from "../../answer/writing.ts";
 import { invalid, type Exchange } from "../../exchange.ts";
 import { scopesLet } from "../../permitting.ts";
-import { goingFields } from "../going.ts";
+import { collectDeprecatedFields } from "../going.ts";
 import type { MountInPlace } from "../mount.ts";
 import { expandableNames } from "../relations.ts";
 import { computeShapeDigest } from "../shape-digest.ts";
@@ -37,7 +37,7 @@ const whole: ReadRequest = { fields: null, expand: [] };
 function requireAsked(mount: MountInPlace, exchange: Exchange): ReadRequest {
   const request = readRecordRequest(mount.resource, exchange.parameters(), expandableNames(mount));
   if (isIssues(request)) throw invalid(request);
-  if (request.fields !== null) exchange.useDeprecated(goingFields(mount.resource, request.fields));
+  if (request.fields !== null) exchange.useDeprecated(collectDeprecatedFields(mount.resource, request.fields));
   return request;
 }
 
@@ -119,7 +119,9 @@ export function findVisible(
   find: typeof findById = findById,
 ): Eventually<Row | null> {
   return after(hasParents(mount, exchange), (has) =>
-    has ? after(find(mount, exchange), (row) => visible(mount, within(row, mount, exchange), exchange)) : null,
+    has
+      ? after(find(mount, exchange), (row) => findAllowedRow(mount, findWithinParent(row, mount, exchange), exchange))
+      : null,
   );
 }
 
@@ -129,12 +131,16 @@ export function findById({ collection }: MountInPlace, exchange: Exchange): Even
 }
 
 /** Returns the row, or null if the permission hides it from the caller. */
-export function visible({ collection }: MountInPlace, row: Row | null, { only }: Pick<Exchange, "only">): Row | null {
+export function findAllowedRow(
+  { collection }: MountInPlace,
+  row: Row | null,
+  { only }: Pick<Exchange, "only">,
+): Row | null {
   return row !== null && (only === null || matches(collection, row.record, only)) ? row : null;
 }
 
 /** Returns the row, or null if its parent is not the parent in the path. */
-export function within(row: Row | null, { resource }: MountInPlace, { params }: Exchange): Row | null {
+export function findWithinParent(row: Row | null, { resource }: MountInPlace, { params }: Exchange): Row | null {
   const { parentColumn } = resource;
   return row === null || parentColumn === null || row.record[parentColumn] === params[parentColumn] ? row : null;
 }
@@ -157,7 +163,9 @@ function hasParents(mount: MountInPlace, exchange: Exchange, readsBelow = false)
     return after(
       exchange.service.store.find(parent.collection, id),
       (row) =>
-        row !== null && within(row, parent, exchange) !== null && isReached(parent, exchange, id, row.record, reads),
+        row !== null &&
+        findWithinParent(row, parent, exchange) !== null &&
+        isReached(parent, exchange, id, row.record, reads),
     );
   });
 }

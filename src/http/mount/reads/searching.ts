@@ -15,7 +15,7 @@ const FEW = 2000;
 export type WordCondition = Extract<Where, { readonly word: string }>;
 
 /** Returns the query for the rows with these words. Ends the request while their index is being built (503). */
-export function searched(exchange: Exchange, query: ListQuery, words: readonly string[]): Eventually<ListQuery> {
+export function addSearch(exchange: Exchange, query: ListQuery, words: readonly string[]): Eventually<ListQuery> {
   if (words.length === 0) return query;
   return after(buildConditions(exchange.service.store, query.collection, words), (conditions) => {
     if (conditions === null) throw problem("unavailable", { detail: BUILDING, headers: [["Retry-After", "10"]] });

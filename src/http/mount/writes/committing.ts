@@ -18,8 +18,8 @@ import type { RecordWrite } from "../../alongside.ts";
 import { toldFault } from "../../answer/tellable.ts";
 import type { Exchange } from "../../exchange.ts";
 import { requireInTime } from "../../limiting/in-time.ts";
-import { giveWay, inTurns } from "../../scheduling/slices.ts";
-import { placeOfLink } from "../links.ts";
+import { yieldBetweenSteps, inTurns } from "../../scheduling/slices.ts";
+import { findLinkPath } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
 import { findVisible, showChanged } from "../reads/reading.ts";
 import { cascadesFrom } from "./cascading.ts";
@@ -57,10 +57,10 @@ export async function untilSettled(
     const reply = await attempt();
     if (reply !== null) return reply;
   }
-  return lines.behind(record, () => attemptAnew(exchange, attempt));
+  return lines.runAfterEarlier(record, () => retryAttempt(exchange, attempt));
 }
 
-async function attemptAnew({ context }: Exchange, attempt: () => Promise<Reply | null>): Promise<Reply> {
+async function retryAttempt({ context }: Exchange, attempt: () => Promise<Reply | null>): Promise<Reply> {
   for (let made = 1; made < ATTEMPTS; made++) {
     requireInTime(context);
     const reply = await attempt();
@@ -123,9 +123,9 @@ export async function commitWhole(
   if (outcome.kind === "written" && writings.some(({ of = mount }) => of.afterWrite !== null))
     await inTurns(writings, (writing, place) => {
       const { of = mount, at = place } = writing;
-      if (of.afterWrite !== null) tell(of.afterWrite, exchange, writing, outcome.rows[at] ?? null);
+      if (of.afterWrite !== null) callAfterWrite(of.afterWrite, exchange, writing, outcome.rows[at] ?? null);
     });
-  await giveWay(exchange.body);
+  await yieldBetweenSteps(exchange.body);
   return outcome;
 }
 
@@ -149,7 +149,7 @@ function placedIn({ links }: MountInPlace, { changes }: Transaction, outcome: Ou
     return change?.kind === "require" && change.issues !== undefined ? { ...outcome, issues: change.issues } : outcome;
   }
   if (outcome.kind !== "dangling" || links.length === 0) return outcome;
-  return { ...outcome, column: placeOfLink(links, changes, outcome) ?? outcome.column };
+  return { ...outcome, column: findLinkPath(links, changes, outcome) ?? outcome.column };
 }
 
 /** Adds the changes of features to a write, for example a line of an audit trail. They are committed or rolled back together. */
@@ -196,7 +196,7 @@ function idMadeBy({ changes }: Transaction, at: number): Key | KeyOf {
 }
 
 /** Calls the hook after a write. An error of the hook is a fault and does not change the response. */
-function tell(
+function callAfterWrite(
   afterWrite: NonNullable<MountInPlace["afterWrite"]>,
   exchange: Exchange,
   { kind, action, before }: WriteFacts,

@@ -1,6 +1,6 @@
 import type { Change, Key, Outcome, Row, WrittenValues } from "../../../store/store.ts";
 import { getExchange, type Context } from "../../exchange.ts";
-import { linkChanges } from "../links.ts";
+import { buildLinkChanges } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
 import { commit } from "./committing.ts";
 
@@ -28,7 +28,7 @@ export function writeDirectly(
     before === null || id === null
       ? { kind: "insert", collection, values }
       : { kind: "update", collection, key: id, values, revision: before.revision };
-  const linked = linkChanges(links, { id, before: before?.record ?? null, values });
+  const linked = buildLinkChanges(links, { id, before: before?.record ?? null, values });
   const kind = before === null ? "create" : "update";
   const writing = { kind, action: null, before } as const;
   return commit(mount, getExchange(context), { changes: [own, ...changes, ...linked] }, writing);

@@ -11,9 +11,9 @@ import { getExchange, invalid, type Context } from "../../exchange.ts";
 import { readJSON } from "../../formats/json.ts";
 import { applyJSONPatch, parseJSONPatch, type Operation } from "../../patch/json-patch.ts";
 import { applyMergePatch } from "../../patch/merge-patch.ts";
-import { goingFields, goingInBody } from "../going.ts";
+import { collectDeprecatedFields, collectDeprecatedInBody } from "../going.ts";
 import type { MountInPlace } from "../mount.ts";
-import { hiddenFor, olderName, toldAsOlder, wholeFor } from "../older/translating.ts";
+import { convertHidden, olderName, withOlderNames, convertWhole } from "../older/translating.ts";
 
 /** The target of a body. */
 export interface Target {
@@ -65,10 +65,12 @@ export function readSent(mount: MountInPlace, context: Context, whole: unknown, 
   const both = record === null ? null : { old: show(record), newer: newer.show(record) };
   const leavesAreText = context.body?.leavesAreText ?? false;
   const reading = { current: both, leavesAreText, ...(hidden === undefined ? {} : { hidden }) };
-  const made = wholeFor(older, whole, reading);
-  const hiddenMembers = hidden === undefined ? {} : { hidden: hiddenFor(older, whole, hidden, made) };
+  const made = convertWhole(older, whole, reading);
+  const hiddenMembers = hidden === undefined ? {} : { hidden: convertHidden(older, whole, hidden, made) };
   const target = { id, current: both?.newer ?? null, partial, ...hiddenMembers };
-  return toldAsOlder(mount, () => readWhole(newer.resource, context, made, target, (name) => olderName(older, name)));
+  return withOlderNames(mount, () =>
+    readWhole(newer.resource, context, made, target, (name) => olderName(older, name)),
+  );
 }
 
 /** A patch in the body, which is parsed before its record is loaded. */
@@ -91,7 +93,7 @@ export function requirePatch(mount: MountInPlace, context: Context, id: Key): Pa
   if (mediaType === "application/json-patch+json") {
     const operations = parseJSONPatch(sent);
     getExchange(context).useDeprecated(
-      goingFields(
+      collectDeprecatedFields(
         resource,
         operations.map(({ path }) => path[0] ?? ""),
       ),
@@ -179,7 +181,7 @@ export function withoutGiven(
 
 /** Marks the deprecated fields of a body as used, so that the response announces them. */
 export function noteGoing(resource: Resource, context: Context, sent: unknown): void {
-  if (resource.deprecations !== null) getExchange(context).useDeprecated(goingInBody(resource, sent));
+  if (resource.deprecations !== null) getExchange(context).useDeprecated(collectDeprecatedInBody(resource, sent));
 }
 
 /**
@@ -266,7 +268,7 @@ function readWhole(
     leavesAreText: context.body?.leavesAreText ?? false,
     context: { identity: context.identity, now: context.now, requireIdentity: () => context.requireIdentity() },
   });
-  if ("hiddenField" in draft) throw undecided(resource, draft.hiddenField, findName);
+  if ("hiddenField" in draft) throw buildHiddenConflict(resource, draft.hiddenField, findName);
   if (isDraft(draft)) return draft;
   throw invalid(draft);
 }
@@ -275,7 +277,7 @@ function readWhole(
  * Returns the problem for a body that may be invalid together with a hidden field. It has no pointer, because the sent fields are not
  * wrong. It is the same for every value of the hidden field, so it does not reveal the value.
  */
-function undecided({ fields }: Resource, hidden: string, findName: FindName): Problem {
+function buildHiddenConflict({ fields }: Resource, hidden: string, findName: FindName): Problem {
   const name = findName(hidden) ?? "another field";
   const isSendable = Object.hasOwn(fields, hidden) && isWritable(fields[hidden]!) && findName(hidden) !== null;
   const cure = isSendable ? "you did not send. Send it too." : "you cannot send.";

@@ -10,7 +10,7 @@ import type { ReadOctets } from "./large-reads.ts";
  * columns. If another change of the transaction may write the same rows, the updates stay whole, and their rows count as read a second
  * time.
  */
-export async function slimmed(
+export async function reduceUpdates(
   { collection }: Pick<MountInPlace, "collection">,
   transaction: Transaction,
   writings: readonly WriteFacts[],

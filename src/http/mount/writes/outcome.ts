@@ -4,7 +4,7 @@ import { problem, type Problem } from "../../../core/problem/problem.ts";
 import type { Outcome } from "../../../store/store.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
-import { asOlder } from "../older/translating.ts";
+import { convertProblem } from "../older/translating.ts";
 import { findMount, referenced, tellOperator } from "./referring.ts";
 
 /** The outcome of a transaction that wrote nothing. */
@@ -12,7 +12,7 @@ export type Unwritten = Exclude<Outcome, { readonly kind: "written" } | { readon
 
 /** Returns the problem for a transaction that wrote nothing, with the field names of the requested shape. */
 export function refusal(outcome: Unwritten, mount: MountInPlace, exchange: Exchange): Error {
-  return asOlder(mount, refusalIn(outcome, mount, exchange));
+  return convertProblem(mount, refusalIn(outcome, mount, exchange));
 }
 
 function refusalIn(outcome: Unwritten, mount: MountInPlace, exchange: Exchange): Error {

@@ -1,15 +1,15 @@
-import { sentence, describeType } from "../../../core/checking/members.ts";
+import { formatMistakes, describeType } from "../../../core/checking/members.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Draft } from "../../../resource/draft.ts";
 import { isStored, isWritable } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { Change, StoredRecord, Where, WrittenValues } from "../../../store/store.ts";
 import type { Exchange } from "../../exchange.ts";
-import { giveWay } from "../../scheduling/slices.ts";
+import { yieldBetweenSteps } from "../../scheduling/slices.ts";
 import { requireShowable } from "../computing.ts";
-import { linkChanges } from "../links.ts";
+import { buildLinkChanges } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
-import { toldAsOlder } from "../older/translating.ts";
+import { withOlderNames } from "../older/translating.ts";
 import { matches } from "../reads/matches.ts";
 import { readGiven } from "./given-values.ts";
 import { preparedMistakes, type Prepared, type Write, type WriteOfRecord } from "./write.ts";
@@ -31,17 +31,17 @@ export function requireAllowed(
 /** Calls `beforeWrite` of the mount, and returns the values and changes that it adds to a write. */
 export async function prepare(mount: MountInPlace, write: WriteOfRecord): Promise<Prepared> {
   const { beforeWrite, resource, collection } = mount;
-  await giveWay(write.context.body);
+  await yieldBetweenSteps(write.context.body);
   if (beforeWrite === null) return {};
   // The values have been checked, so the hook must not change them. It can return additional values, which are checked too.
   Object.freeze(write.draft?.values);
   Object.freeze(write.draft?.transient);
   Object.freeze(write.current);
-  const pending = toldAsOlder(mount, () => beforeWrite({ ...write, collection } as Write));
+  const pending = withOlderNames(mount, () => beforeWrite({ ...write, collection } as Write));
   const prepared = await write.context.call.awaiting(() => `beforeWrite of ${resource.path}`, pending);
   const mistakes = preparedMistakes(prepared, collection);
   const fault = (what: string): TypeError =>
-    new TypeError(`mount(${resource.path}): beforeWrite gave ${sentence([what])}`);
+    new TypeError(`mount(${resource.path}): beforeWrite gave ${formatMistakes([what])}`);
   if (mistakes.length > 0) throw fault(`something wrong: ${mistakes.join("; ")}`);
   if (prepared.values === undefined) return prepared;
   const complete = (): ReturnType<NonNullable<Prepared["complete"]>> => prepared.complete?.() ?? [];
@@ -55,14 +55,14 @@ export async function furtherChanges(
   prepared: Prepared,
   { links, resource }: MountInPlace,
   { call }: Exchange,
-  written: Parameters<typeof linkChanges>[1],
+  written: Parameters<typeof buildLinkChanges>[1],
 ): Promise<readonly Change[]> {
   const pending = prepared.complete?.();
   const completed: unknown =
     (await call.awaiting(() => `complete of a beforeWrite of ${resource.path}`, pending)) ?? [];
   if (!Array.isArray(completed))
     throw new TypeError(`complete of a beforeWrite gave ${describeType(completed)}; it has to give a list of changes.`);
-  return [...(prepared.changes ?? []), ...(completed as readonly Change[]), ...linkChanges(links, written)];
+  return [...(prepared.changes ?? []), ...(completed as readonly Change[]), ...buildLinkChanges(links, written)];
 }
 
 const leftOut = new WeakMap<Resource["fields"], readonly string[]>();

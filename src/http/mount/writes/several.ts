@@ -19,7 +19,7 @@ import { commitWhole, REPLAYED, withAlongside } from "./committing.ts";
 import { withRepeats } from "./idempotency.ts";
 import { chooseStored } from "./kept-arrays.ts";
 import type { ReadOctets } from "./large-reads.ts";
-import { slimmed } from "./large-updates.ts";
+import { reduceUpdates } from "./large-updates.ts";
 import { refusal, takenAt, type Unwritten } from "./outcome.ts";
 import type { Part } from "./part.ts";
 
@@ -115,14 +115,14 @@ export async function commitParts(
   parts: readonly Part[],
   { idempotency, octets }: Committing,
 ): Promise<{ readonly outcome: Outcome; readonly owners: readonly number[] }> {
-  const { changes, owners, weight } = await inSlices(joined(parts));
+  const { changes, owners, weight } = await inSlices(joinChanges(parts));
   const writings = parts.map(({ writing }) => writing);
   const areLarge = octets !== null && octets.areMany;
   const stored = await chooseStored(parts, idempotency, areLarge);
   const transaction = withRepeats(exchange, changes, stored);
   const whole = await withAlongside(mount, exchange, transaction, writings);
   requireFewChanges(weight + whole.changes.length - transaction.changes.length);
-  const slim = areLarge ? await slimmed(mount, whole, writings, octets) : whole;
+  const slim = areLarge ? await reduceUpdates(mount, whole, writings, octets) : whole;
   return { outcome: await commitWhole(mount, exchange, slim, writings), owners };
 }
 
@@ -138,7 +138,7 @@ interface Joined {
  * Joins the changes of all parts. The changes of the records come first. Link rows come last, because one statement can then write many of
  * them.
  */
-function* joined(parts: readonly Part[]): Pieces<Joined> {
+function* joinChanges(parts: readonly Part[]): Pieces<Joined> {
   const changes = parts.map(({ own }) => own);
   const owners = parts.map(({ at }) => at);
   const linking: Change[] = [];
@@ -147,7 +147,7 @@ function* joined(parts: readonly Part[]): Pieces<Joined> {
   for (const [place, { at, further }] of parts.entries()) {
     const places: number[] = [place];
     for (const change of further) {
-      const made = moved(change, (local) => places[local] ?? changes.length + local);
+      const made = renumberKeys(change, (local) => places[local] ?? changes.length + local);
       const [into, whose] = change.kind === "link" ? [linking, linkOwners] : [changes, owners];
       places.push(into.push(made) - 1);
       whose.push(at);
@@ -164,7 +164,7 @@ function* joined(parts: readonly Part[]): Pieces<Joined> {
 }
 
 /** Returns the change with new indexes in each `keyOf`. The indexes change when the changes of several records become one list. */
-export function moved(change: Change, place: (made: number) => number): Change {
+export function renumberKeys(change: Change, place: (made: number) => number): Change {
   const move = <T>(value: T): T | KeyOf => (isKeyOf(value) ? keyOf(place(value.keyOf)) : value);
   if (change.kind === "link") return { ...change, record: move(change.record) };
   const moved = change.kind === "insert" && change.key !== undefined ? { ...change, key: move(change.key) } : change;

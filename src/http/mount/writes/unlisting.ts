@@ -1,12 +1,12 @@
 import { regeneratedValues } from "../../../resource/draft.ts";
 import { OVERTAKEN, type Change, type Key, type Outcome, type Row, type WrittenValues } from "../../../store/store.ts";
 import type { Exchange } from "../../exchange.ts";
-import { selectedBy, unlinkedFrom, type Link } from "../links.ts";
+import { buildLinkedRows, buildUnlinking, type Link } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
 import { commitAll, type WriteFacts } from "./committing.ts";
 import { ReadOctets, readRecords } from "./large-reads.ts";
 import { referenced } from "./referring.ts";
-import { MAX_RECORDS, moved } from "./several.ts";
+import { MAX_RECORDS, renumberKeys } from "./several.ts";
 
 /**
  * Deletes a record and removes its id from the lists of ids in other records. Each of those records gets a new revision, an event and
@@ -34,10 +34,10 @@ export async function commitRemoval(
       before.push(without(exchange, of, links, each, id));
     }
     const records = rows.map(({ record }) => record["id"] as Key);
-    if (records.length > 0) behind.push(...links.map((link) => unlinkedFrom(link, id, records)));
+    if (records.length > 0) behind.push(...links.map((link) => buildUnlinking(link, id, records)));
   }
   const at = before.length + behind.length;
-  const all = [...before, ...behind, ...changes.map((change) => moved(change, (made) => made + at))];
+  const all = [...before, ...behind, ...changes.map((change) => renumberKeys(change, (made) => made + at))];
   const outcome = await commitAll(mount, exchange, { changes: all }, [...writings, { ...own, at }]);
   return asOfRemoval(outcome, mount, at);
 }
@@ -63,7 +63,8 @@ async function listing(
     collection: of.collection,
     // For one list, the link table gives the records. For several lists, the store may have to scan all records, so this is a long read
     // outside of the event loop.
-    where: links.length === 1 ? selectedBy(links[0]!, [id]) : { any: links.map((link) => selectedBy(link, [id])) },
+    where:
+      links.length === 1 ? buildLinkedRows(links[0]!, [id]) : { any: links.map((link) => buildLinkedRows(link, [id])) },
     sort: [{ column: "id" }],
     limit: MAX_RECORDS + 1,
     columns: ["id"],

@@ -14,7 +14,7 @@ import { countLinkRows } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
 import { collectColumns } from "../reads/matches.ts";
 import { longestOfColumns } from "../reads/page-length.ts";
-import { decisionOn, mayReadChanged, requireParents, visible, within } from "../reads/reading.ts";
+import { decisionOn, mayReadChanged, requireParents, findAllowedRow, findWithinParent } from "../reads/reading.ts";
 import { requireFewRecords } from "./change-limit.ts";
 import { isOvertaken, toStoredRecord, untilSettled } from "./committing.ts";
 import { noteGoing, readMerged, readSent, unseenFields, withoutGiven } from "./drafting.ts";
@@ -90,7 +90,7 @@ async function attempt(
 ): Promise<Reply | null> {
   const octets = new ReadOctets(exchange, mount);
   const knownRecords = await findKnown(mount, exchange, patches, octets);
-  if (knownRecords.some(({ row }) => row === null) || (await othersIn(mount, exchange, knownRecords)).length > 0)
+  if (knownRecords.some(({ row }) => row === null) || (await collectStale(mount, exchange, knownRecords)).length > 0)
     throw await refusalBefore(mount, exchange, knownRecords);
   const drafted = await draftAll(mount, exchange, knownRecords, octets);
   await requireFewRecords(
@@ -161,12 +161,16 @@ async function findKnown(
   return patches.map((patch, at) => {
     const decision = decisions[at]!;
     const only = typeof decision === "string" ? null : decision.only;
-    return { patch, row: visible(mount, within(rows.get(patch.id) ?? null, mount, exchange), { only }), only };
+    return {
+      patch,
+      row: findAllowedRow(mount, findWithinParent(rows.get(patch.id) ?? null, mount, exchange), { only }),
+      only,
+    };
   });
 }
 
 /** Returns the indexes of the records whose `if_match` is false. */
-async function othersIn(
+async function collectStale(
   mount: MountInPlace,
   exchange: Exchange,
   knownRecords: readonly PatchTarget[],
@@ -194,7 +198,7 @@ async function refusalBefore(
   });
   const missing = knownRecords.filter(({ row }) => row === null);
   if (missing.length > 0) return notFound(missing.map(({ patch }) => patch.at));
-  return stale(await othersIn(mount, exchange, knownRecords));
+  return stale(await collectStale(mount, exchange, knownRecords));
 }
 
 /** Reads the records in pieces and applies the patches. If results are invalid, ends the request with the issues of all records. */

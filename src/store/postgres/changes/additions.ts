@@ -21,7 +21,7 @@ import { retryOnLock } from "./lock-retry.ts";
  * Extends a table with rows while clients read and write. Steps that need an exclusive lock take only moments, and steps that read all rows
  * do not lock them. The next run continues after an interruption.
  */
-export async function fitBeside(session: Session, collection: Collection): Promise<void> {
+export async function fitWhileServing(session: Session, collection: Collection): Promise<void> {
   await requireValues(session, collection);
   const found = (await session.play(findTable(postgresSchema, collection)))!;
   const { there, useless } = await session.play(findOwnIndexes(postgresSchema, collection));
@@ -35,7 +35,7 @@ export async function fitBeside(session: Session, collection: Collection): Promi
   for (const [name, { sql, unique, folds }] of collectIndexes(postgresSchema, collection)) {
     if (there.has(name)) continue;
     // A process that does not know the new column may have written rows without the folded value.
-    if (folds !== null) await foldBeside(session, collection, folds);
+    if (folds !== null) await foldWhileServing(session, collection, folds);
     try {
       await makeIndexes(session, [[name, concurrently(sql)]]);
     } catch (error) {
@@ -52,7 +52,7 @@ export async function fitBeside(session: Session, collection: Collection): Promi
 }
 
 /** Folds all values of a column into its folded column, some rows at a time. Others can write in the meantime. */
-async function foldBeside(session: Session, collection: Collection, column: Column): Promise<void> {
+async function foldWhileServing(session: Session, collection: Collection, column: Column): Promise<void> {
   const [table, name, shadow] = [collection.name, column.name, formatShadowName(postgres, column)].map(quote);
   const key = keyType(postgresSchema, collection.key);
   const select = (count: number): string =>

@@ -10,8 +10,14 @@ import type { Key } from "../../store.ts";
 import { findSQLState } from "../errors.ts";
 import { postgresSchema } from "../migration.ts";
 import type { Session } from "../network/session.ts";
-import { commit, passing, retryOnLock } from "./lock-retry.ts";
-import { madeByProgram, createShadowColumns, formatMovedTable, setBySQL, type ShadowColumn } from "./shadow-column.ts";
+import { commit, transientStates, retryOnLock } from "./lock-retry.ts";
+import {
+  createRowConversion,
+  createShadowColumns,
+  formatMovedTable,
+  setBySQL,
+  type ShadowColumn,
+} from "./shadow-column.ts";
 
 /** The number of rows of the first batch, and how long a batch may take in milliseconds. */
 export const FIRST_BATCH = 500;
@@ -43,7 +49,7 @@ export async function fillShadowColumns(work: Work, shadows: readonly ShadowColu
   while (!state.filled) {
     const start = performance.now();
     const before: Unfinished = state;
-    state = await inBatch(session, (part) => fill(work, shadows, before, Math.ceil(batch * part)));
+    state = await inBatch(session, (part) => fillBatch(work, shadows, before, Math.ceil(batch * part)));
     const took = performance.now() - start;
     batch = nextBatchSize(batch, took);
     options.tell?.(name, state.rows, Number(count!["counted"]));
@@ -74,13 +80,13 @@ export async function inBatch<T>(session: Session, task: (part: number) => Promi
       return done;
     } catch (error) {
       await session.run("ROLLBACK");
-      if (!passing.has(findSQLState(error)) || tries === 1000) throw error;
+      if (!transientStates.has(findSQLState(error)) || tries === 1000) throw error;
     }
     await sleep(Math.random() * 50);
   }
 }
 
-async function fill(
+async function fillBatch(
   work: Work,
   shadows: readonly ShadowColumn[],
   state: Unfinished,
@@ -88,7 +94,7 @@ async function fill(
 ): Promise<Batch<Unfinished>> {
   const type = keyType(postgresSchema, work.plan.collection.key);
   const next = `WHERE ($1::${type} IS NULL OR "id" > $1) ORDER BY "id" LIMIT ${batch} FOR NO KEY UPDATE`;
-  const { ids, renew } = await take(work, shadows, next, [state.cursor]);
+  const { ids, renew } = await lockRows(work, shadows, next, [state.cursor]);
   // The trigger records new rows from now on. A loop that follows them would never end.
   const filled = ids.length < batch;
   const cursor = ids.length === 0 ? state.cursor : (ids.at(-1) as Key);
@@ -105,7 +111,7 @@ export async function catchUp(
   const moved = quote(formatMovedTable(work.plan.collection.name));
   // No join: the planner does not know how few rows are recorded, and might read the whole table.
   const noted = `WHERE "id" = ANY(ARRAY(SELECT "id" FROM ${moved} LIMIT ${most})) FOR NO KEY UPDATE SKIP LOCKED`;
-  const { ids, renew } = await take(work, shadows, noted, []);
+  const { ids, renew } = await lockRows(work, shadows, noted, []);
   return buildBatch(work, { ...state, rows: state.rows + ids.length }, renew);
 }
 
@@ -117,7 +123,7 @@ function buildBatch({ plan }: Work, state: Unfinished, renew: readonly ScriptSte
  * Locks rows and returns the steps that set their new values and delete the records about them. It locks the rows first and then the
  * records, in the same order as writers. So there are no deadlocks, and no change in between is lost.
  */
-async function take(
+async function lockRows(
   { session, plan }: Work,
   shadows: readonly ShadowColumn[],
   which: string,
@@ -127,7 +133,7 @@ async function take(
   const [table, moved] = [name, formatMovedTable(name)].map(quote);
   const type = keyType(postgresSchema, key);
   const bySQL = setBySQL(shadows);
-  const { selected, columns, make } = madeByProgram(plan, shadows);
+  const { selected, columns, make } = createRowConversion(plan, shadows);
   const taken = bySQL === null ? selected : [`"id"`];
   const rows = await session.sendForCells(statement(`SELECT ${taken.join(", ")} FROM ${table!} ${which}`, values));
   const ids = rows.map(([id]) => id as Cell);

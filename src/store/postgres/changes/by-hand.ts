@@ -1,11 +1,11 @@
-import { revisionColumn, showsAnew, type TablePlan } from "../../sql/changes/plan-table.ts";
+import { revisionColumn, changesRecords, type TablePlan } from "../../sql/changes/plan-table.ts";
 import { quote } from "../../sql/names.ts";
 import { triggerPrefix } from "../../sql/word-index.ts";
 import { postgres } from "../dialect.ts";
 import {
   addColumns,
   findShadowColumns,
-  guarded,
+  compileNewValue,
   createShadowIndexes,
   switchColumns,
   compileColumnType,
@@ -37,7 +37,7 @@ export function alterByHand(
     `${alter} ADD COLUMN ${next} ${compileColumnType(column)}`,
     ...(foldedNext === null ? [] : [`${alter} ADD COLUMN ${foldedNext} text${postgres.collation}`]),
   ]);
-  const set = shadows.map(({ next, source }) => `${next} = ${guarded(source)}`).join(", ");
+  const set = shadows.map(({ next, source }) => `${next} = ${compileNewValue(source)}`).join(", ");
   const required = collection.columns.filter((column) => {
     const source = plan.sources.get(column.name)!;
     if (column.nullable === true || source.kind === "new") return false;
@@ -54,7 +54,7 @@ export function alterByHand(
     ...switchColumns(plan, shadows, dropped, indexes).filter(
       (sql) => !sql.includes(moved!) && !temporary.some((name) => sql.includes(name)),
     ),
-    ...[...required, ...(showsAnew(plan) ? [revisionColumn] : [])].map(
+    ...[...required, ...(changesRecords(plan) ? [revisionColumn] : [])].map(
       ({ name }) => `${alter} ALTER COLUMN ${quote(name)} SET NOT NULL`,
     ),
   ];

@@ -47,7 +47,7 @@ export async function catchUpWhileServing(
   let rowMs = BATCH_MS / FIRST_BATCH;
   let before = Infinity;
   for (let vain = 0; vain < vainRounds;) {
-    const left = await waiting(work);
+    const left = await countChangedRows(work);
     if (left * rowMs <= momentMs) break;
     if (left > before * (1 - leastGain)) vain++;
     before = left;
@@ -67,13 +67,13 @@ export async function catchUpWhileServing(
 }
 
 /** The times of the second phase, in milliseconds: how long writers wait, and how long they can write in between. */
-export interface Turns {
+export interface LockTimes {
   heldMs: number;
   pauseMs: number;
 }
 
 /** Returns the times of the first step. */
-export function newTurns(): Turns {
+export function newLockTimes(): LockTimes {
   return { heldMs, pauseMs };
 }
 
@@ -82,17 +82,17 @@ export function newTurns(): Turns {
  * the end is too far away, the pauses become shorter first, and then the steps become longer, so the end is always reached. The pauses
  * never become longer again, because that would undo the progress.
  */
-export async function holdBack(
+export async function catchUpWithLocks(
   work: Work,
   shadows: readonly ShadowColumn[],
   state: Unfinished,
-  turns: Turns,
+  turns: LockTimes,
 ): Promise<Unfinished> {
   const { session, plan } = work;
   const { name } = plan.collection;
   const pace = newPace();
   const lock = `LOCK TABLE ${quote(name)} IN SHARE ROW EXCLUSIVE MODE`;
-  let [now, left, since] = [state, await waiting(work), performance.now()];
+  let [now, left, since] = [state, await countChangedRows(work), performance.now()];
   for (;;) {
     const begun = now;
     let isDone = false;
@@ -104,13 +104,13 @@ export async function holdBack(
     await sleep(turns.pauseMs);
     const passed = performance.now() - since;
     if (passed < lookMs) continue;
-    const rest = await waiting(work);
+    const rest = await countChangedRows(work);
     if (rest >= left || (rest / (left - rest)) * passed > overMs) shorten(turns);
     [left, since] = [rest, performance.now()];
   }
 }
 
-function shorten(turns: Turns): void {
+function shorten(turns: LockTimes): void {
   if (turns.pauseMs > 0) turns.pauseMs = Math.floor(turns.pauseMs / 2);
   else turns.heldMs = Math.min(turns.heldMs * 2, mostHeldMs);
 }
@@ -153,7 +153,7 @@ export async function catchUpFor(
 }
 
 /** Returns the number of rows that have changed since they were filled. */
-async function waiting({ session, plan }: Pick<Work, "session" | "plan">): Promise<number> {
+async function countChangedRows({ session, plan }: Pick<Work, "session" | "plan">): Promise<number> {
   const [count] = await session.send(
     statement(`SELECT count(*) AS counted FROM ${quote(formatMovedTable(plan.collection.name))}`),
   );

@@ -16,14 +16,14 @@ const patienceMs = 135_000;
 const vacuumMs = 5000;
 
 /** The errors that may not occur again: a lock was not available, a deadlock, and rows that others have changed. */
-export const passing: ReadonlySet<string | null> = new Set(["55P03", "40P01", "40001"]);
+export const transientStates: ReadonlySet<string | null> = new Set(["55P03", "40P01", "40001"]);
 
 /** How long one transaction may delay others, in milliseconds. The limit is dropped after this number of attempts. */
 const longestMs = 150;
-const maxHurries = 20;
+const maxTimedTries = 20;
 
 /** A step that fails if other transactions have already waited for too long. */
-const inTime: ScriptStep = statement(
+const failIfSlow: ScriptStep = statement(
   `SELECT latchkey_refuse('slow') WHERE clock_timestamp() - now() > interval '${longestMs} milliseconds'`,
 );
 
@@ -42,13 +42,13 @@ export async function retryOnLock(
   for (let hurries = 0; ;) {
     try {
       await session.run([begin, ...steps].join(";\n"));
-      await commit(session, [...(await more()), ...(hurries < maxHurries ? [inTime] : [])]);
+      await commit(session, [...(await more()), ...(hurries < maxTimedTries ? [failIfSlow] : [])]);
       return;
     } catch (error) {
       await session.run("ROLLBACK");
       if (findSQLState(error) === state.refused) hurries++;
-      else if (!passing.has(findSQLState(error)) || performance.now() - start > patienceMs) throw error;
-      else await endVacuum(session, tables);
+      else if (!transientStates.has(findSQLState(error)) || performance.now() - start > patienceMs) throw error;
+      else await cancelVacuum(session, tables);
     }
     await sleep(50 + Math.random() * 150);
   }
@@ -64,18 +64,18 @@ export async function commit(session: Session, steps: readonly ScriptStep[]): Pr
  * Makes the server cancel an autovacuum of the tables. After a million rows were rewritten, it can take minutes. It runs again later. The
  * server cancels it if a lock waits longer than `deadlock_timeout`. Readers and writers do not queue behind the lock that this takes.
  */
-async function endVacuum(session: Session, tables: readonly string[]): Promise<void> {
+async function cancelVacuum(session: Session, tables: readonly string[]): Promise<void> {
   const locks = tables.map((table) => `LOCK TABLE ${quote(table)} IN SHARE UPDATE EXCLUSIVE MODE`);
   try {
     await session.run([`BEGIN; SET LOCAL lock_timeout = ${vacuumMs}`, ...locks, "COMMIT"].join(";\n"));
   } catch (error) {
     await session.run("ROLLBACK");
-    if (!passing.has(findSQLState(error))) throw error;
+    if (!transientStates.has(findSQLState(error))) throw error;
   }
 }
 
 /** Returns an error that names the transaction that blocks the tables: the oldest one with a lock on one of them. */
-export async function whoHolds(
+export async function describeLockHolder(
   session: Session,
   collections: readonly Collection[],
   cause: unknown,

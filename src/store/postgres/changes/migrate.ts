@@ -20,14 +20,14 @@ import { MigrationNeeded, type Collection } from "../../store.ts";
 import { findSQLState } from "../errors.ts";
 import { postgresSchema } from "../migration.ts";
 import type { Session } from "../network/session.ts";
-import { tryMigrationTurn } from "../own-tables.ts";
+import { tryMigrationLock } from "../own-tables.ts";
 import { prepareSchema } from "../schema.ts";
 import { useWhole, type Whole } from "../whole/whole.ts";
 import { fillShadowColumns, type Work } from "./batches.ts";
 import { catchUpWhileServing } from "./catching-up.ts";
 import { makeIndexes, makeReferences, requireValues, wantedIndexes } from "./constraints.ts";
 import { removeDryRuns } from "./dry-run-cleanup.ts";
-import { passing, retryOnLock, unhurried, whoHolds } from "./lock-retry.ts";
+import { transientStates, retryOnLock, unhurried, describeLockHolder } from "./lock-retry.ts";
 import { findShadowColumns, dropShadowColumns, dropStrays, createShadowIndexes } from "./shadow-column.ts";
 import { switchOver } from "./switching.ts";
 
@@ -45,7 +45,9 @@ export function migrateDatabase(
       await removeDryRuns(whole.session);
       return await migrateOver(whole, collections, options);
     } catch (error) {
-      throw passing.has(findSQLState(error)) ? await whoHolds(whole.session, collections, error) : error;
+      throw transientStates.has(findSQLState(error))
+        ? await describeLockHolder(whole.session, collections, error)
+        : error;
     }
   });
 }
@@ -77,7 +79,7 @@ export async function migrateOver(
 
 /** Waits for the right to migrate, because only one migration may run at a time. The connection holds it and may take it again. */
 export async function takeMigrationLock(session: Session): Promise<void> {
-  const [row] = await session.send(statement(tryMigrationTurn));
+  const [row] = await session.send(statement(tryMigrationLock));
   if (row!["is_ours"] !== true)
     throw new MigrationNeeded(["Another process is migrating this database. Wait until it has finished."]);
 }

@@ -3,7 +3,7 @@ import { statement } from "../../sql/schema/script.ts";
 import type { PostgresAddress } from "../address.ts";
 import { connectPatiently } from "../network/clients.ts";
 import { createSession } from "../network/session.ts";
-import { migrationTurn } from "../own-tables.ts";
+import { tryTableLock } from "../own-tables.ts";
 
 /**
  * After this time without a statement, the server ends the connection of a process and releases its lock, in milliseconds. A live process
@@ -30,7 +30,7 @@ export async function takeMigrationLock(address: PostgresAddress): Promise<Migra
       await session.run(
         `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`,
       );
-      const [row] = await session.send(statement(migrationTurn));
+      const [row] = await session.send(statement(tryTableLock));
       if (row!["is_ours"] === true) break;
       await session.run("ROLLBACK");
       await sleep(20 + Math.random() * 30);

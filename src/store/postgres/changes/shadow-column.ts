@@ -1,6 +1,6 @@
 import { isFolded } from "../../fold.ts";
 import { always } from "../../sql/changes/conversion.ts";
-import { revisionColumn, showsAnew, type TablePlan } from "../../sql/changes/plan-table.ts";
+import { revisionColumn, changesRecords, type TablePlan } from "../../sql/changes/plan-table.ts";
 import { keyType, rowsBefore } from "../../sql/changes/rows-before.ts";
 import type { Source } from "../../sql/changes/source.ts";
 import { foldCell, encode } from "../../sql/codec.ts";
@@ -38,7 +38,7 @@ export function findShadowColumns(plan: TablePlan): readonly ShadowColumn[] {
       },
     ];
   });
-  if (!showsAnew(plan)) return shadows;
+  if (!changesRecords(plan)) return shadows;
   const conversion = always("nextval('latchkey_revision')");
   const source = { kind: "sql", was: revisionColumn, conversion, fallback: null } as const;
   return [
@@ -127,11 +127,11 @@ export function dropShadowColumns(
 /** Returns the SET clause for a row. Returns null if the program must compute a value. */
 export function setBySQL(shadows: readonly ShadowColumn[]): string | null {
   if (shadows.some(({ source, foldedNext }) => source.kind !== "sql" || foldedNext !== null)) return null;
-  return shadows.map(({ next, source }) => `${next} = ${guarded(source)}`).join(", ");
+  return shadows.map(({ next, source }) => `${next} = ${compileNewValue(source)}`).join(", ");
 }
 
 /** Returns the SQL of a column's new value. The SQL fails if the old value has no equivalent. */
-export function guarded(source: ShadowColumn["source"]): string {
+export function compileNewValue(source: ShadowColumn["source"]): string {
   if (source.kind !== "sql") throw new TypeError("A function cannot be compiled to SQL");
   const value = convertOrFail(source.conversion, quote(source.was.name));
   return source.fallback === null ? value : `coalesce(${value}, ${source.fallback})`;
@@ -141,7 +141,7 @@ export function guarded(source: ShadowColumn["source"]): string {
  * Returns how the program computes the values of rows: the columns that it reads, and the values for `columns`, in that
  * order.
  */
-export function madeByProgram(
+export function createRowConversion(
   { found }: TablePlan,
   shadows: readonly ShadowColumn[],
 ): {
@@ -152,7 +152,7 @@ export function madeByProgram(
   const { selected: before, readRow } = rowsBefore(postgresSchema, found);
   const selected = [
     ...before,
-    ...shadows.map(({ source }) => (source.kind === "sql" ? `(${guarded(source)})::text` : "NULL")),
+    ...shadows.map(({ source }) => (source.kind === "sql" ? `(${compileNewValue(source)})::text` : "NULL")),
   ];
   const columns = shadows.flatMap(({ column, next, foldedNext }) => [
     { name: next, type: postgres.compileStorage(column) },

@@ -1,4 +1,4 @@
-import { endsOthers } from "../../sql/changes/changes.ts";
+import { excludesOldPrograms } from "../../sql/changes/changes.ts";
 import { forgetUnfinished, writeDone, type Unfinished } from "../../sql/changes/journal.ts";
 import { describeChanges } from "../../sql/changes/migrating.ts";
 import { rememberDeclaration } from "../../sql/schema/migration.ts";
@@ -6,7 +6,7 @@ import { ask, statement, stepsIn, type Script } from "../../sql/schema/script.ts
 import { triggerPrefix } from "../../sql/word-index.ts";
 import { lockTable, postgresSchema } from "../migration.ts";
 import type { Work } from "./batches.ts";
-import { catchUpFor, holdBack, newPace, newTurns } from "./catching-up.ts";
+import { catchUpFor, catchUpWithLocks, newPace, newLockTimes } from "./catching-up.ts";
 import { retryOnLock } from "./lock-retry.ts";
 import { addColumns, switchColumns, type ShadowColumn } from "./shadow-column.ts";
 
@@ -23,9 +23,9 @@ export async function switchOver(
   const { session, plan } = work;
   const { name } = plan.collection;
   const steps = await compileSteps(work, shadows);
-  const turns = newTurns();
+  const turns = newLockTimes();
   for (let [state, isOver] = [filled, false]; ;) {
-    if (state !== null) state = await holdBack(work, shadows, state, turns);
+    if (state !== null) state = await catchUpWithLocks(work, shadows, state, turns);
     const before = state;
     await retryOnLock(session, [name], [lockTable(name)], async () => {
       const caught = before === null ? null : await catchUpFor(work, shadows, before, fillMs, newPace());
@@ -61,7 +61,7 @@ async function compileSteps({ session, plan, options }: Work, shadows: readonly 
  */
 function* writeEnd({ plan, options }: Work, rows: number, start: number): Script<void> {
   const { name } = plan.collection;
-  const changed = { before: plan.found, alone: endsOthers(plan.changes) };
+  const changed = { before: plan.found, alone: excludesOldPrograms(plan.changes) };
   yield* rememberDeclaration(postgresSchema, plan.collection, changed);
   // The space at the end makes the stored text differ from the declaration. The indexes and references are not made yet, and a process that
   // starts now must look for them.

@@ -25,7 +25,9 @@ export interface Connection {
 
 /** Creates a connection outside the pool, for the feeds, which listen on it. */
 export function makeClient(way: Connection): pg.Client {
-  return quiet(new pg.Client({ ...settingsFor(way), connectionTimeoutMillis: feedMs, query_timeout: feedMs }));
+  return ignoreErrorEvents(
+    new pg.Client({ ...settingsFor(way), connectionTimeoutMillis: feedMs, query_timeout: feedMs }),
+  );
 }
 
 /** Connects to the server that accepts writes, without time limits for statements. For migrations. */
@@ -39,7 +41,7 @@ export async function connectPatiently(address: PostgresAddress): Promise<pg.Cli
     keepAlive: true,
     pipeline: true,
   });
-  await quiet(client).connect();
+  await ignoreErrorEvents(client).connect();
   return client;
 }
 
@@ -54,7 +56,7 @@ export function makePool(way: Connection, max: number): pg.Pool {
   });
   // The pool removes an unused connection that breaks.
   pool.on("error", () => undefined);
-  pool.on("connect", quiet);
+  pool.on("connect", ignoreErrorEvents);
   if (!way.address.pooled) pool.on("connect", readCommitted);
   return pool;
 }
@@ -83,7 +85,7 @@ function settingsFor({ address: { pooled, timeouts }, server, sockets }: Connect
 /**
  * Ignores the event of a lost connection, which would end the process. Every query on that connection still rejects.
  */
-function quiet<C extends pg.Client | pg.PoolClient>(client: C): C {
+function ignoreErrorEvents<C extends pg.Client | pg.PoolClient>(client: C): C {
   client.on("error", () => undefined);
   return client;
 }

@@ -17,7 +17,7 @@ import {
 } from "../errors.ts";
 import type { PostgresStatement } from "../parameters.ts";
 import { makePool } from "./clients.ts";
-import { endBehind } from "./ending.ts";
+import { endWhenUnused } from "./ending.ts";
 import { makeHealth } from "./health.ts";
 import { linesOver, type ReadConnection } from "./line.ts";
 import type { Primary } from "./primary.ts";
@@ -199,7 +199,7 @@ function poolsTo({
     server = primary.current();
     pool = makePool({ address, server, sockets }, size);
     line = linesOver(pool);
-    endBehind(old);
+    endWhenUnused(old);
   }
 
   return { pool: () => pool, line: (table) => line(table), isCurrent: () => server === primary.current(), attempt };

@@ -59,28 +59,28 @@ interface Follower {
 export function feedsOver({ primary, connect, listens, mark }: FeedsOptions): Feeds {
   const followers = new Set<Follower>();
   let timer: NodeJS.Timeout | null = null;
-  let calling = false;
+  let isReconnecting = false;
   let closed = false;
-  const line = lineTo(
+  const line = createFeedConnection(
     { primary, connect, listens },
     (named) => {
       for (const follower of followers)
         if (follower.collection.name === named) void read(follower).catch(() => undefined);
     },
     () => {
-      if (!closed) void callAgain();
+      if (!closed) void reconnect();
     },
   );
 
-  async function callAgain(): Promise<void> {
+  async function reconnect(): Promise<void> {
     // A failed attempt also closes its connection, and this function is called again.
-    if (calling) return;
-    calling = true;
+    if (isReconnecting) return;
+    isReconnecting = true;
     while (!closed && followers.size > 0 && !line.isConnected()) {
       await sleep(reconnectMs, undefined, { ref: false });
       await readAll();
     }
-    calling = false;
+    isReconnecting = false;
   }
 
   const read = createReader(followers, line.session);
@@ -131,7 +131,7 @@ interface FeedConnection {
   drop(): void;
 }
 
-function lineTo(
+function createFeedConnection(
   { primary, connect, listens }: Pick<FeedsOptions, "primary" | "connect" | "listens">,
   heard: (collection: string | undefined) => void,
   lost: () => void,
@@ -165,7 +165,7 @@ function lineTo(
       lost();
     });
     try {
-      await begin(fresh, listens, () => (client = fresh));
+      await startListening(fresh, listens, () => (client = fresh));
     } catch (error) {
       client = null;
       await fresh.end().catch(() => undefined);
@@ -177,7 +177,7 @@ function lineTo(
   return { session, isConnected: () => client !== null, drop };
 }
 
-async function begin(fresh: pg.Client, listens: boolean, connected: () => void): Promise<void> {
+async function startListening(fresh: pg.Client, listens: boolean, connected: () => void): Promise<void> {
   await fresh.connect();
   connected();
   if (listens) await fresh.query(`LISTEN ${channel}`);

@@ -20,23 +20,23 @@ export interface Health {
  */
 export function makeHealth(observe: Observer, now: () => number = () => performance.now()): Health {
   let failing = false;
-  let isTold = false;
-  let toldAt = -Infinity;
+  let isReported = false;
+  let reportedAt = -Infinity;
   return {
     isFailing: () => failing,
     report(error) {
       // If the table was changed for a newer declaration, the server still answers this process.
       if (!(error instanceof StoreUnavailable) || error instanceof StoreOutdated) return error;
-      if (!failing) isTold = false;
+      if (!failing) isReported = false;
       failing = true;
-      if (isTold || now() - toldAt < QUIET_MS) return error;
-      isTold = true;
-      toldAt = now();
+      if (isReported || now() - reportedAt < QUIET_MS) return error;
+      isReported = true;
+      reportedAt = now();
       observe({ kind: "notice", level: "error", message: "PostgreSQL does not answer", error });
       return error;
     },
     recovered() {
-      if (failing && isTold) observe({ kind: "notice", level: "info", message: "PostgreSQL answers again" });
+      if (failing && isReported) observe({ kind: "notice", level: "info", message: "PostgreSQL answers again" });
       failing = false;
     },
   };

@@ -4,7 +4,7 @@ import { spoilsConnection } from "../errors.ts";
 import type { RowCells } from "./session.ts";
 
 /** The maximum number of reads that wait for answers on one shared connection. One slow read delays at most this many. */
-const longest = 64;
+const maxReads = 64;
 
 /** One connection for all reads of single rows of a table. */
 export interface ReadConnection {
@@ -55,7 +55,7 @@ function createLine(pool: Pool): ReadConnection {
 
   return {
     async send(query) {
-      if (taken !== null && taken.due >= longest) return (await pool.query<Value[]>(query)).rows;
+      if (taken !== null && taken.due >= maxReads) return (await pool.query<Value[]>(query)).rows;
       const mine = taken ?? take();
       mine.due++;
       try {

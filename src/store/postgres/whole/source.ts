@@ -21,7 +21,7 @@ export async function openSource(url: Secret): Promise<StoreSource> {
   const { session, convertError, close } = whole;
   try {
     requireVersion(await loadVersion(whole), postgresSchema.version);
-    await requireNobodyElse(whole);
+    await requireNoOtherProcess(whole);
     // The first query of the transaction fixes the state that it sees, and must run after the locks. So the tables are read before the
     // transaction.
     const before = await rememberedIn(session);
@@ -80,7 +80,7 @@ export async function loadVersion({ session, address }: Whole): Promise<number> 
  * Throws `CopyError` if another process of Latchkey uses the database. The locks would only delay its writes, and the
  * copy would not contain these writes.
  */
-async function requireNobodyElse({ session, address }: Whole): Promise<void> {
+async function requireNoOtherProcess({ session, address }: Whole): Promise<void> {
   const [row] = await session.send(
     statement(
       "SELECT count(*) AS counted FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'latchkey' AND pid <> pg_backend_pid()",

@@ -24,7 +24,7 @@ export type MadeKey =
   | null;
 
 /** Returns the name of the PostgreSQL setting that passes a key to later statements of the same transaction. */
-const formatSetting = (change: number): string => `latchkey.key_${change}`;
+const formatKeySetting = (change: number): string => `latchkey.key_${change}`;
 
 /**
  * The reason that is raised if a trigger of another program has skipped or removed a row that is needed. The index of the change follows
@@ -44,7 +44,7 @@ export function leftOutIn(reason: string): number | null {
 type Of<Kind extends Change["kind"]> = Extract<Change, { readonly kind: Kind }>;
 
 /** The data about the other changes of the transaction with which a change is compiled. */
-export interface Among {
+export interface ChangeContext {
   /** The keys of the changes before it. */
   readonly keys: readonly MadeKey[];
   /** The index of a change whose key other changes use. Null if no change uses it. */
@@ -54,11 +54,11 @@ export interface Among {
 }
 
 /** Compiles a change to one statement. It raises a refusal if the change is not allowed. */
-export function compile(table: Table, change: Change, among: Among): PostgresStatement {
+export function compile(table: Table, change: Change, among: ChangeContext): PostgresStatement {
   if (change.kind === "forget") return compileForget(change);
   if (change.kind === "require") return compileRequired(table, change, among);
   if (change.kind === "link") return compileLinks(table, [{ ...among, change }]);
-  const { text, values } = compileChange(table, change, makingAmong(among));
+  const { text, values } = compileChange(table, change, createChangeDialect(among));
   // Callers choose the columns that such an update shows, so there can be many different texts.
   const isOneOfMany = change.kind === "update" && change.shown !== undefined;
   // Statements on existing tables are not prepared, because a prepared statement keeps the old type of a column, for example after an
@@ -67,7 +67,7 @@ export function compile(table: Table, change: Change, among: Among): PostgresSta
 }
 
 /** A new row that is inserted by the same statement as other rows. */
-export interface RowTogether extends Among {
+export interface RowTogether extends ChangeContext {
   readonly change: Of<"insert">;
 }
 
@@ -75,12 +75,12 @@ export interface RowTogether extends Among {
 export function compileTogether(table: Table, rows: readonly RowTogether[]): PostgresStatement {
   const making = (among: RowTogether, nth: number): ChangeDialect => {
     // Only the first row has the check of the declaration, because PostgreSQL plans each copy of it.
-    const alone = makingAmong(nth === 0 ? among : { ...among, sameShape: "0" });
+    const alone = createChangeDialect(nth === 0 ? among : { ...among, sameShape: "0" });
     const { tellsKey } = among;
     if (tellsKey === null) return alone;
     // The keys are fetched first, because RETURNING does not say which key belongs to which row.
     const nextKey = (of: Table, values: BoundValues): string =>
-      `set_config(${values.place(formatSetting(tellsKey))}, ${alone.nextKey!(of, values)}::text, TRUE)::bigint`;
+      `set_config(${values.place(formatKeySetting(tellsKey))}, ${alone.nextKey!(of, values)}::text, TRUE)::bigint`;
     return { ...alone, nextKey };
   };
   const { text, values } = compileInserts(
@@ -91,7 +91,7 @@ export function compileTogether(table: Table, rows: readonly RowTogether[]): Pos
 }
 
 /** New rows of a relation that share their statement with others. */
-export interface LinkTogether extends Among {
+export interface LinkTogether extends ChangeContext {
   readonly change: Of<"link">;
 }
 
@@ -108,7 +108,7 @@ export function compileLinks(table: Table, links: readonly LinkTogether[]): Post
       : { kind: "known" as const, key: change.record };
     if (of.kind === "known") return [encode(postgres, record, of.key), null, ids];
     requireKeyType(record, of.of);
-    return [null, formatSetting(of.change), ids];
+    return [null, formatKeySetting(of.change), ids];
   });
   const values = createParameters(postgres);
   const castTo = ({ type }: TableColumn): string => (type === "integer" ? "::bigint" : "");
@@ -122,7 +122,7 @@ export function compileLinks(table: Table, links: readonly LinkTogether[]): Post
   return prepared(text, values.values);
 }
 
-function makingAmong({ keys, tellsKey, sameShape }: Among): ChangeDialect {
+function createChangeDialect({ keys, tellsKey, sameShape }: ChangeContext): ChangeDialect {
   return {
     // The check of the declaration runs once per statement and not once per row.
     revision: () => `nextval('latchkey_revision') + ${sameShape}`,
@@ -134,7 +134,7 @@ function makingAmong({ keys, tellsKey, sameShape }: Among): ChangeDialect {
     },
     returning({ existing, selection }, values) {
       const key = (name: string): string =>
-        `set_config(${values.place(formatSetting(tellsKey ?? 0))}, ${name}::text, TRUE)`;
+        `set_config(${values.place(formatKeySetting(tellsKey ?? 0))}, ${name}::text, TRUE)`;
       if (existing !== null) return key(existing.quoteName("id"));
       return tellsKey === null ? selection : `${selection}, ${key(`"id"`)}`;
     },
@@ -145,7 +145,7 @@ function makingAmong({ keys, tellsKey, sameShape }: Among): ChangeDialect {
 }
 
 /** Returns the key of the row that a change writes. Returns null if it writes no row of its table by key. */
-export function keyMadeBy(change: Change, at: number, keys: readonly MadeKey[]): MadeKey {
+export function findMadeKey(change: Change, at: number, keys: readonly MadeKey[]): MadeKey {
   switch (change.kind) {
     case "insert":
       // A trigger of another program may make a row with another key than the given one.
@@ -216,7 +216,7 @@ export function collectNeededKeys(changes: readonly Change[]): Set<number> {
 }
 
 /** Rows that must not exist are protected by the table lock that the transaction takes first (`locksFor` of `plan.ts`). */
-function compileRequired(table: Table, change: Of<"require">, { sameShape }: Among): PostgresStatement {
+function compileRequired(table: Table, change: Of<"require">, { sameShape }: ChangeContext): PostgresStatement {
   const { count, values, least, most } = compileRequire(table, change, " FOR NO KEY UPDATE");
   const places = `${values.place(least)} AND ${values.place(most)}`;
   return prepared(
@@ -255,7 +255,7 @@ function resolveKeyCell(
   requireKeyType(column, key.of);
   const { key: type, existing } = key.of;
   const cast = type === "integer" ? "::bigint" : "";
-  const setting = values.place(formatSetting(key.change));
+  const setting = values.place(formatKeySetting(key.change));
   if (existing === undefined) return { sql: `current_setting(${setting})${cast}` };
   return { sql: `coalesce(nullif(current_setting(${setting}, TRUE), ''), ${refuseLeftOut(key.change)}::text)${cast}` };
 }

@@ -5,13 +5,13 @@ import type { Session } from "../network/session.ts";
 import { compileMissing, compileReading } from "./changes.ts";
 
 /** Completes a refusal with facts that are read after the rollback of its transaction. */
-export async function lookedUp(
+export async function completeRefusal(
   outcome: Outcome,
   transaction: Transaction,
   opened: ReadonlyMap<string, Collection>,
   session: Session,
 ): Promise<Outcome> {
-  return placedIn(await correctOutcome(outcome, transaction, session), transaction, opened, session);
+  return addDanglingPlace(await correctOutcome(outcome, transaction, session), transaction, opened, session);
 }
 
 /** Recognizes a trigger that skips changes: the row of an existing table still has the expected revision. Called after the rollback. */
@@ -27,7 +27,7 @@ async function correctOutcome(outcome: Outcome, { changes }: Transaction, sessio
 }
 
 /** Finds the id of a link that refers to no row. The error of the server names only the column. */
-async function placedIn(
+async function addDanglingPlace(
   outcome: Outcome,
   { changes }: Transaction,
   opened: ReadonlyMap<string, Collection>,

@@ -9,14 +9,14 @@ import {
   compileLinks,
   compileReadingAt,
   compileTogether,
-  keyMadeBy,
+  findMadeKey,
   collectNeededKeys,
-  type Among,
+  type ChangeContext,
   type LinkTogether,
   type MadeKey,
   type RowTogether,
 } from "./changes.ts";
-import { putTogether } from "./together.ts";
+import { groupByStatement } from "./together.ts";
 
 /** The statements of a transaction. All are known in advance, so they can be sent without waiting for answers. */
 export interface Plan {
@@ -66,18 +66,18 @@ export function* planTransaction(
   for (const change of reread) neededKeys.add(change);
   const collections = changes.map((change) => requireOpened(opened, change));
   const keys: MadeKey[] = [];
-  const among = (at: number): Among => ({
+  const among = (at: number): ChangeContext => ({
     keys,
     tellsKey: neededKeys.has(at) ? at : null,
     sameShape: sameShape(collections[at]!),
   });
   yield;
-  const together = mayPutTogether ? putTogether(changes) : null;
+  const together = mayPutTogether ? groupByStatement(changes) : null;
   const isAmongOthers = new Set(together?.flatMap((places) => (places.length > 1 ? places : [])));
   const alone: (PostgresStatement | null)[] = [];
   for (const [at, change] of changes.entries()) {
     alone.push(isAmongOthers.has(at) ? null : compile(getTable(collections[at]!), change, among(at)));
-    keys.push(keyMadeBy(change, at, keys));
+    keys.push(findMadeKey(change, at, keys));
     yield;
   }
   const statements: PlannedStatement[] = [];
@@ -102,9 +102,9 @@ function compileSeveral(
   table: Table,
   places: readonly number[],
   changes: readonly Change[],
-  among: (at: number) => Among,
+  among: (at: number) => ChangeContext,
 ): PostgresStatement {
-  const of = <C extends Change>(at: number): Among & { readonly change: C } => ({
+  const of = <C extends Change>(at: number): ChangeContext & { readonly change: C } => ({
     change: changes[at] as C,
     ...among(at),
   });

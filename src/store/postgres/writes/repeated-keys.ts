@@ -32,8 +32,8 @@ function isKeyGiven(change: Change): boolean {
 export async function moveSequence(session: Session, collection: Collection): Promise<void> {
   try {
     await (collection.existing === undefined
-      ? moveOwn(session, collection)
-      : moveTheirs(session, getTable(collection)));
+      ? moveOwnSequence(session, collection)
+      : moveExistingSequence(session, getTable(collection)));
   } catch (error) {
     await session.run("ROLLBACK").catch(() => undefined);
     throw isImpossible(error) ? keyRepeated(collection, error) : error;
@@ -67,7 +67,7 @@ function cureFor(collection: Collection): string {
  * Moves the sequence of one of the store's own tables. The lock prevents other transactions from issuing keys in the meantime. Keys that a
  * caller has chosen do not count, because the sequence skips them.
  */
-async function moveOwn(session: Session, collection: Collection): Promise<void> {
+async function moveOwnSequence(session: Session, collection: Collection): Promise<void> {
   const { name } = collection;
   const sequence = quote(formatSequenceName(collection));
   const taken = "latchkey_taken_keys AS taken WHERE taken.collection = $1 AND taken.key";
@@ -83,7 +83,7 @@ async function moveOwn(session: Session, collection: Collection): Promise<void> 
 }
 
 /** Moves the sequence of a `serial` or identity column of an existing table. */
-async function moveTheirs(session: Session, { collection, existing }: Table): Promise<void> {
+async function moveExistingSequence(session: Session, { collection, existing }: Table): Promise<void> {
   const top = `SELECT max(${existing!.quoteName("id")}) AS key FROM ${existing!.name}`;
   await session.send(
     prepared(

@@ -20,7 +20,7 @@ const MOST_VALUES = 10_000;
  * statement inserts many rows of a table. Any other change is sent after the changes before it, and sees them. Rows of relations come last:
  * they refer to other rows, and no change refers to them. The other rows of a group do not use each other's keys.
  */
-export function putTogether(changes: readonly Change[]): readonly (readonly number[])[] | null {
+export function groupByStatement(changes: readonly Change[]): readonly (readonly number[])[] | null {
   if (changes.length < FEWEST) return null;
   const sent: (readonly number[])[] = [];
   const records = new Map<string, number[]>();
@@ -32,9 +32,9 @@ export function putTogether(changes: readonly Change[]): readonly (readonly numb
     }
   };
   for (const [at, change] of changes.entries()) {
-    if (canWait(change, at)) {
+    if (canShareStatement(change, at)) {
       const waiting = change.collection.links === undefined ? records : relations;
-      const table = `${change.collection.name} ${change.kind === "link" ? "link" : `${change.key !== undefined} ${givenIn(change.values).join()}`}`;
+      const table = `${change.collection.name} ${change.kind === "link" ? "link" : `${change.key !== undefined} ${listGivenColumns(change.values).join()}`}`;
       const places = waiting.get(table);
       if (places === undefined) waiting.set(table, [at]);
       else places.push(at);
@@ -51,7 +51,10 @@ export function putTogether(changes: readonly Change[]): readonly (readonly numb
  * Returns true if the change can share a statement: a new row of one of the store's own tables that needs no key of
  * another change, or rows of a relation whose record is made earlier.
  */
-function canWait(change: Change, at: number): change is Extract<Change, { readonly kind: "insert" | "link" }> {
+function canShareStatement(
+  change: Change,
+  at: number,
+): change is Extract<Change, { readonly kind: "insert" | "link" }> {
   if (change.kind === "link") return !isKeyOf(change.record) || change.record.keyOf < at;
   if (change.kind !== "insert" || change.collection.existing !== undefined || isKeyOf(change.key)) return false;
   return Object.values(change.values).every(
@@ -60,7 +63,7 @@ function canWait(change: Change, at: number): change is Extract<Change, { readon
 }
 
 /** Returns the columns that have a value. */
-function givenIn(values: WrittenValues): readonly string[] {
+function listGivenColumns(values: WrittenValues): readonly string[] {
   return Object.keys(values).filter((name) => values[name] !== undefined);
 }
 

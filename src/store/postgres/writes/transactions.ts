@@ -9,7 +9,7 @@ import { idleInTransactionMs, type Session } from "../network/session.ts";
 import { prepared } from "../parameters.ts";
 import { inSlices } from "../slices.ts";
 import { claimKey } from "./idempotency.ts";
-import { lookedUp } from "./looked-up.ts";
+import { completeRefusal } from "./looked-up.ts";
 import { outdatedBy, createShapeCheck } from "./outdated.ts";
 import { planTransaction, type Plan, type Planning } from "./plan.ts";
 import { readRefusal } from "./refusals.ts";
@@ -84,7 +84,7 @@ export function createWriter(
       const outdated = await outdatedBy(unwrapCause(error), transaction.changes, shapes, session);
       if (outdated !== null) throw refusing(outdated);
       const outcome = resolveOutcome(error, transaction, plan);
-      return outcome === null ? null : lookedUp(outcome, transaction, opened, session);
+      return outcome === null ? null : completeRefusal(outcome, transaction, opened, session);
     }
   }
 
@@ -97,11 +97,11 @@ export function createWriter(
   async function sendAll(session: Session, changes: Transaction["changes"], plan: Plan): Promise<(Row | null)[]> {
     // Through a pooler, a single statement would run with the default isolation level, which is unknown.
     if (!pooled && plan.statements.length === 1 && plan.readings.length === 0 && plan.locks === "")
-      return collectRows(changes, plan, await settled([], await sendPlan(session, plan), []));
-    const begun = heard(session.run(`${begin}; ${plan.locks}`));
+      return collectRows(changes, plan, await awaitAll([], await sendPlan(session, plan), []));
+    const begun = ignoreRejection(session.run(`${begin}; ${plan.locks}`));
     const sent = await sendPlan(session, plan);
     const committed = session.run("COMMIT");
-    return collectRows(changes, plan, await settled([begun], sent, [committed]));
+    return collectRows(changes, plan, await awaitAll([begun], sent, [committed]));
   }
 
   /** Runs a transaction with an idempotency key. It takes two round trips, because the record to store is known only after the changes. */
@@ -111,14 +111,14 @@ export function createWriter(
     plan: Plan,
     idempotency: Idempotency,
   ): Promise<Outcome> {
-    const begun = heard(session.run(`${begin}; ${plan.locks}`));
-    const claimed = heard(session.send(claimKey(idempotency)));
+    const begun = ignoreRejection(session.run(`${begin}; ${plan.locks}`));
+    const claimed = ignoreRejection(session.send(claimKey(idempotency)));
     const sent = await sendPlan(session, plan);
     try {
-      const rows = collectRows(changes, plan, await settled([begun, claimed], sent, []));
+      const rows = collectRows(changes, plan, await awaitAll([begun, claimed], sent, []));
       const recordStatements = remembering.remember(idempotency, changes[0]?.collection.name ?? "", rows);
       const remembered = recordStatements.map(({ text, values }) => session.send(prepared(text, values)));
-      await settled(remembered, [], [session.run("COMMIT")]);
+      await awaitAll(remembered, [], [session.run("COMMIT")]);
       return { kind: "written", rows };
     } catch (error) {
       // A lost connection also ends the transaction.
@@ -190,13 +190,13 @@ export async function recall(session: Pick<Session, "send">, idempotency: Idempo
  */
 async function sendPlan(session: Session, { statements, readings }: Plan): Promise<Promise<Rows>[]> {
   const sent: Promise<Rows>[] = [];
-  let isBehindLong = false;
+  let isAfterLong = false;
   for (const { statement, isLong = false } of [...statements, ...readings]) {
     const isTurn = sent.length % statementsATurn === 0;
-    const before = isLong && isBehindLong ? sent.at(-1) : isTurn ? sent.at(-statementsATurn) : undefined;
-    if (before !== undefined && !(await isMade(before))) break;
-    sent.push(heard(session.sendForCells(statement)));
-    isBehindLong = isLong;
+    const before = isLong && isAfterLong ? sent.at(-1) : isTurn ? sent.at(-statementsATurn) : undefined;
+    if (before !== undefined && !(await hasSucceeded(before))) break;
+    sent.push(ignoreRejection(session.sendForCells(statement)));
+    isAfterLong = isLong;
   }
   return sent;
 }
@@ -204,7 +204,7 @@ async function sendPlan(session: Session, { statements, readings }: Plan): Promi
 /** The statements of one turn take a few milliseconds to send. */
 const statementsATurn = 100;
 
-function isMade(sent: Promise<unknown>): Promise<boolean> {
+function hasSucceeded(sent: Promise<unknown>): Promise<boolean> {
   return sent.then(
     () => true,
     () => false,
@@ -212,13 +212,13 @@ function isMade(sent: Promise<unknown>): Promise<boolean> {
 }
 
 /** Handles a rejection at once, because the promise may reject before a caller awaits it. */
-function heard<T>(sent: Promise<T>): Promise<T> {
+function ignoreRejection<T>(sent: Promise<T>): Promise<T> {
   sent.catch(() => undefined);
   return sent;
 }
 
 /** Waits for all promises. Rejects with the first failure, because it is the cause of all later ones. */
-async function settled(
+async function awaitAll(
   before: readonly Promise<unknown>[],
   sent: readonly Promise<Rows>[],
   behind: readonly Promise<unknown>[],

@@ -24,7 +24,7 @@ export interface StoreWrites {
 
 /** Returns the writes of a store. A write of many changes waits for a permit. */
 export function writingWith({ write, longWork, lookForTypes, written }: WritingParts): StoreWrites {
-  const begun = new Set<Promise<unknown>>();
+  const activeWrites = new Set<Promise<unknown>>();
   let isClosed = false;
 
   async function make(transaction: Transaction): Promise<Outcome> {
@@ -44,16 +44,16 @@ export function writingWith({ write, longWork, lookForTypes, written }: WritingP
     async write(transaction) {
       if (isClosed) throw new StoreUnavailable("PostgreSQL: the store is closed");
       const making = make(transaction);
-      begun.add(making);
+      activeWrites.add(making);
       try {
         return await making;
       } finally {
-        begun.delete(making);
+        activeWrites.delete(making);
       }
     },
     async close() {
       isClosed = true;
-      await Promise.allSettled(begun);
+      await Promise.allSettled(activeWrites);
     },
   };
 }

@@ -26,10 +26,10 @@ export interface Change {
 export const dropWords = "drop it with its values";
 
 /** The description of a removed reference. */
-export const refersNoMore = "remove its reference, so that it prevents no deletion";
+export const removeReferenceWords = "remove its reference, so that it prevents no deletion";
 
 /** The parameters of a migration, in addition to the declaration. */
-export interface Wishes {
+export interface MigrationParameters {
   /** The columns that may be dropped with their values: `books.title`. */
   readonly dropped: ReadonlySet<string>;
   /** The current month: `2027-01`. */
@@ -42,7 +42,7 @@ export function* collectChanges(
   collection: Collection,
   found: FoundTable,
   sources: ReadonlyMap<string, Source>,
-  wishes: Wishes,
+  wishes: MigrationParameters,
 ): Script<readonly Change[]> {
   const changes: Change[] = [];
   for (const column of collection.columns)
@@ -53,12 +53,16 @@ export function* collectChanges(
 }
 
 /** True if a program with the old declaration may not write at the same time as one with this declaration. */
-export function endsOthers(changes: readonly Change[]): boolean {
+export function excludesOldPrograms(changes: readonly Change[]): boolean {
   return changes.some(({ alone }) => alone !== null);
 }
 
 /** Returns remarks on undeclared columns, which do not change. */
-export function remarksOn(collection: Collection, found: FoundTable, { dropped, month }: Wishes): readonly string[] {
+export function remarksOn(
+  collection: Collection,
+  found: FoundTable,
+  { dropped, month }: MigrationParameters,
+): readonly string[] {
   const { name, removed = {} } = collection;
   return forgotten(collection, found).flatMap((column) => {
     const place = `${name}.${column}`;
@@ -142,7 +146,7 @@ function columnChanges(
       target === ""
         ? `let it refer to ${formatReference(column)}`
         : column.references === undefined
-          ? refersNoMore
+          ? removeReferenceWords
           : "change its reference",
       target === "" ? "it may refer to missing rows" : null,
     );
@@ -154,7 +158,11 @@ export function isFoldedAnew(schema: SchemaDialect, column: Column, found: Found
   return isFolded(column) && found.columns.has(column.name) && !found.columns.has(formatShadowName(schema, column));
 }
 
-function leftOverChanges(collection: Collection, found: FoundTable, { dropped }: Wishes): readonly Change[] {
+function leftOverChanges(
+  collection: Collection,
+  found: FoundTable,
+  { dropped }: MigrationParameters,
+): readonly Change[] {
   const { name, removed = {} } = collection;
   const required = new Set(requiredLeftOvers(collection, found).map((column) => column.name));
   const referring = new Set(referringLeftOvers(collection, found).map((column) => column.name));
@@ -166,7 +174,7 @@ function leftOverChanges(collection: Collection, found: FoundTable, { dropped }:
     const added = (words: string): Change => ({ place, effect: "adds", words, alone: null });
     return [
       ...(required.has(column) && removed[column] !== undefined ? [added("allow rows without a value")] : []),
-      ...(referring.has(column) ? [added(refersNoMore)] : []),
+      ...(referring.has(column) ? [added(removeReferenceWords)] : []),
     ];
   });
 }

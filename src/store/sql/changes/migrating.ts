@@ -10,7 +10,7 @@ import { requireKnownVersion } from "../schema/prepare.ts";
 import type { SchemaDialect } from "../schema/schema.ts";
 import { ask, statement, type Script } from "../schema/script.ts";
 import { typesWithShape } from "../schema/table-shape.ts";
-import { dropWords, endsOthers, type Change } from "./changes.ts";
+import { dropWords, excludesOldPrograms, type Change } from "./changes.ts";
 import { readHistory, type CompletedStep } from "./journal.ts";
 import { monthNow, collectObstacles, planTable, type TablePlan, tellMisfit } from "./plan-table.ts";
 
@@ -214,6 +214,9 @@ export function tellMissing({ name }: Collection): PlannedTable {
  * Returns the SQL that records the new column types. The next start makes the rest: indexes, references, folded values.
  */
 function rememberTypes(schema: SchemaDialect, { collection, found, changes }: TablePlan): string {
-  const types = typesWithShape(collection, collectTypes(collection), { before: found, alone: endsOthers(changes) });
+  const types = typesWithShape(collection, collectTypes(collection), {
+    before: found,
+    alone: excludesOldPrograms(changes),
+  });
   return `UPDATE latchkey_schema SET types = ${schema.literal(JSON.stringify(types))} WHERE collection = ${schema.literal(collection.name)}`;
 }

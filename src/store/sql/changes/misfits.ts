@@ -7,7 +7,7 @@ import { quote } from "../names.ts";
 import type { FoundTable, SchemaDialect } from "../schema/schema.ts";
 import { ask, statement, type Script } from "../schema/script.ts";
 import { selectedAs } from "../schema/table.ts";
-import { pageSize, readBehind, rowsBefore } from "./rows-before.ts";
+import { pageSize, readPageAfter, rowsBefore } from "./rows-before.ts";
 import { isNarrower, nameBefore, type Source } from "./source.ts";
 
 /** Rows that would not fit the declaration. */
@@ -143,7 +143,7 @@ function* valuesTwice(
 const whyTwice = "is unique, but some values exist more than once. Change all but one of each";
 
 /** A column whose new values are checked one by one. */
-interface Looked {
+interface ColumnCheck {
   readonly column: Column;
   /** Returns the new value of a row. */
   computeValue(row: StoredRecord, cells: readonly unknown[]): Value;
@@ -168,8 +168,8 @@ function* valuesAgainstRules(
   if (looked.length === 0) return [];
   let last: Cell = null;
   for (;;) {
-    const page = yield* readBehind(schema, collection, selected, last);
-    for (const cells of page) for (const each of looked) look(schema, each, readRow(cells), cells);
+    const page = yield* readPageAfter(schema, collection, selected, last);
+    for (const cells of page) for (const each of looked) checkRow(schema, each, readRow(cells), cells);
     if (page.length < pageSize) break;
     last = page.at(-1)![0] as Cell;
   }
@@ -185,7 +185,7 @@ function planColumnCheck(
   found: FoundTable,
   sources: Sources,
   selected: string[],
-): Looked | null {
+): ColumnCheck | null {
   const source = sources.get(column.name)!;
   const isRuled = column.fits !== undefined && (source.kind === "sql" || isNarrower(column, found));
   const was = found.declared?.columns.find((each) => each.name === nameBefore(column, found));
@@ -204,8 +204,8 @@ function needsSeen({ unique }: Column, { kind }: Source, isFoldedAnew: boolean):
   return isFoldedAnew || (kind === "program" && unique !== undefined && unique !== false) ? new Set() : null;
 }
 
-function look(schema: SchemaDialect, looked: Looked, row: StoredRecord, cells: readonly unknown[]): void {
-  const why = whyNot(schema, looked, row, cells);
+function checkRow(schema: SchemaDialect, looked: ColumnCheck, row: StoredRecord, cells: readonly unknown[]): void {
+  const why = findMistake(schema, looked, row, cells);
   if (why === null) return;
   looked.why = why;
   looked.rows++;
@@ -213,9 +213,9 @@ function look(schema: SchemaDialect, looked: Looked, row: StoredRecord, cells: r
 }
 
 /** Returns the mistake in the new value of a row, or null if there is none. */
-function whyNot(
+function findMistake(
   schema: SchemaDialect,
-  { column, computeValue, seen }: Looked,
+  { column, computeValue, seen }: ColumnCheck,
   row: StoredRecord,
   cells: readonly unknown[],
 ): string | null {

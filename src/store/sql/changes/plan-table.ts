@@ -3,7 +3,7 @@ import { formatShadowName } from "../names.ts";
 import { isOurs, requiredLeftOvers } from "../schema/found-table.ts";
 import type { FoundTable, SchemaDialect } from "../schema/schema.ts";
 import type { Script } from "../schema/script.ts";
-import { collectChanges, likelyRenames, remarksOn, type Change, type Wishes } from "./changes.ts";
+import { collectChanges, likelyRenames, remarksOn, type Change, type MigrationParameters } from "./changes.ts";
 import { collectMisfits, type Misfit } from "./misfits.ts";
 import { keyType } from "./rows-before.ts";
 import { resolveSources, type Source } from "./source.ts";
@@ -27,7 +27,7 @@ export function* planTable(
   schema: SchemaDialect,
   collection: Collection,
   found: FoundTable,
-  wishes: Wishes,
+  wishes: MigrationParameters,
 ): Script<TablePlan> {
   const { name } = collection;
   const sources = resolveSources(schema, collection, found);
@@ -48,7 +48,7 @@ export function* planTable(
   const changes = yield* collectChanges(schema, collection, found, sources, wishes);
   const going = changes.every(({ effect }) => effect === "adds")
     ? null
-    : goingColumns(schema, collection, sources, changes);
+    : listReplacedColumns(schema, collection, sources, changes);
   obstacles.push(...(yield* schema.findBound(collection, found, going)));
   return {
     ...plan,
@@ -61,7 +61,7 @@ export function* planTable(
 }
 
 /** Returns the columns that are replaced or dropped. */
-function goingColumns(
+function listReplacedColumns(
   schema: SchemaDialect,
   { name, columns }: Collection,
   sources: ReadonlyMap<string, Source>,
@@ -77,7 +77,7 @@ function goingColumns(
       : [was.name, formatShadowName(schema, { ...column, name: was.name })];
   });
   const dropped = changes.flatMap(({ place, effect }) => (effect === "loses" ? [place.slice(name.length + 1)] : []));
-  return new Set([...replaced, ...dropped, ...(showsAnew({ changes }) ? [revisionColumn.name] : [])]);
+  return new Set([...replaced, ...dropped, ...(changesRecords({ changes }) ? [revisionColumn.name] : [])]);
 }
 
 /** Returns this month: `2027-01`. */
@@ -95,7 +95,7 @@ export function collectObstacles(plan: TablePlan): readonly string[] {
 }
 
 /** True if the change gives records another content, so that copies in caches of clients are no longer valid. */
-export function showsAnew({ changes }: Pick<TablePlan, "changes">): boolean {
+export function changesRecords({ changes }: Pick<TablePlan, "changes">): boolean {
   return changes.some(({ effect }) => effect === "changes");
 }
 

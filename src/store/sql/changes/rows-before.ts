@@ -36,7 +36,7 @@ export function rowsBefore(schema: SchemaDialect, found: FoundTable): RowsBefore
 }
 
 /** Reads a page of the rows after a key, in the order of the keys. */
-export function readBehind(
+export function readPageAfter(
   schema: SchemaDialect,
   { name, key }: Collection,
   selected: readonly string[],

@@ -35,10 +35,10 @@ export interface Side {
 /** Returns its argument. */
 export const same = (x: string): string => x;
 
-const asItIs: Side = { of: same, operand: same };
+const unchanged: Side = { of: same, operand: same };
 
 /** The form of a column that stores its values like the store's own tables. */
-export const plain: Form = { convert: same, equal: asItIs, order: asItIs, inOrder: true, written: same };
+export const plain: Form = { convert: same, equal: unchanged, order: unchanged, inOrder: true, written: same };
 
 /** Returns the form of a column whose values are converted for every comparison, so that no index can be used. */
 export function converted(convert: Form["convert"], more: Partial<Form> = {}): Form {

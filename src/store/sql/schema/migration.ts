@@ -1,6 +1,6 @@
 import { formatDeclaration } from "../../declarations.ts";
 import { MigrationNeeded, type Collection, type Column } from "../../store.ts";
-import { endsOthers } from "../changes/changes.ts";
+import { excludesOldPrograms } from "../changes/changes.ts";
 import { monthNow, collectObstacles, planTable, type TablePlan } from "../changes/plan-table.ts";
 import { declaredName, indexPrefix, quote, formatShadowName } from "../names.ts";
 import { fitWords } from "../word-index.ts";
@@ -68,7 +68,7 @@ export function planAtStart(schema: SchemaDialect, collection: Collection, found
 
 /** Returns the old table, and whether processes with the old declaration must stop writing to it. */
 export function changedBy({ found, obstacles, changes }: TablePlan): TableChange {
-  return { before: found, alone: obstacles.length > 0 || endsOthers(changes) };
+  return { before: found, alone: obstacles.length > 0 || excludesOldPrograms(changes) };
 }
 
 /** Adds the declared references, and drops the store's own references that are no longer declared. `before` is the old table. */

@@ -39,26 +39,27 @@ export function assign(
     }
     const place = values.place(column.form?.convertCell?.(cell) ?? cell);
     set.push({ sql, place: column.form?.written(place) ?? place });
-    for (const beside of besides(column)) set.push({ sql: beside.sql, place: values.place(beside.deriveCell(cell)) });
+    for (const beside of listDerivedColumns(column))
+      set.push({ sql: beside.sql, place: values.place(beside.deriveCell(cell)) });
   }
   return set;
 }
 
 /** A derived column, and how it is computed. */
-interface Beside {
+interface DerivedColumn {
   /** The quoted name. */
   readonly sql: string;
   deriveCell(cell: Cell): Cell;
 }
 
 /** Returns the derived columns: the folded value and the words. */
-export function besides({ shadow, words }: TableColumn): readonly Beside[] {
+export function listDerivedColumns({ shadow, words }: TableColumn): readonly DerivedColumn[] {
   if (words === null) return shadow === null ? none : [{ sql: shadow, deriveCell: foldCell }];
   const beside = { sql: words, deriveCell: wordsCell };
   return shadow === null ? [beside] : [{ sql: shadow, deriveCell: foldCell }, beside];
 }
 
-const none: readonly Beside[] = [];
+const none: readonly DerivedColumn[] = [];
 
 /** Returns a column that can be written. Throws a `TypeError` for `id` and for an unknown name. */
 export function requireWritable(table: Table, name: string): TableColumn {

@@ -15,8 +15,8 @@ import type { Collection, Key } from "../../store.ts";
 import { playOn, prepare } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
 import { requireSpace } from "./disk-space.ts";
-import { dropTriggers, findLeftovers, letGo, removeLeftovers, setAside } from "./leftover-tables.ts";
-import { change, FIRST_BATCH, inTransaction, nextBatchSize, Unfit } from "./migration-lock.ts";
+import { dropTriggers, findLeftovers, letGo, removeLeftovers, renameAside } from "./leftover-tables.ts";
+import { change, FIRST_BATCH, inTransaction, nextBatchSize, RowsDoNotFit } from "./migration-lock.ts";
 import { findObjects, freeName, makeIndexOn, ownObjects } from "./own-objects.ts";
 import { namesFor, nextRevision, shadowFor, type Shadow, type Which } from "./shadow.ts";
 
@@ -47,7 +47,7 @@ export async function begin(database: DatabaseSync, plan: TablePlan, options: Mi
   // At the end, the old table is renamed. A table that an earlier migration has left behind may still have that name.
   await removeLeftovers(database, playOn(database, findLeftovers([plan.collection])));
   const before = playOn(database, readUnfinished(sqliteSchema, name));
-  if (before?.target !== target) await giveUp(database, plan.collection);
+  if (before?.target !== target) await discardCopy(database, plan.collection);
   const indexes = new Set(listNames(database, "index"));
   const tables = new Set(listNames(database, "table"));
   const shadow = shadowFor(sqliteSchema, plan, dropped, { indexes, tables, folds: true });
@@ -81,12 +81,12 @@ export function carryIndexes({ database, plan, shadow }: Pick<Work, "database" |
 }
 
 /** Removes the copy of a table, its triggers and its record, even if they are incomplete. */
-export async function giveUp(database: DatabaseSync, collection: Collection): Promise<void> {
+export async function discardCopy(database: DatabaseSync, collection: Collection): Promise<void> {
   const { copy } = namesFor(collection);
   await removeLeftovers(database, playOn(database, findLeftovers([collection])));
   await inTransaction(database, () => {
-    stopNoting(database, collection);
-    setAside(database, copy, collection.name);
+    dropRecording(database, collection);
+    renameAside(database, copy, collection.name);
     letGo(database, collection.name);
     playOn(database, forgetUnfinished(sqliteSchema, collection.name));
   });
@@ -94,7 +94,7 @@ export async function giveUp(database: DatabaseSync, collection: Collection): Pr
 }
 
 /** Removes the triggers that record changed rows, and the table of these records. */
-export function stopNoting(database: DatabaseSync, collection: Collection): void {
+export function dropRecording(database: DatabaseSync, collection: Collection): void {
   const { moved, triggersPrefix } = namesFor(collection);
   playOn(database, dropTriggers(triggersPrefix));
   database.exec(`DROP TABLE IF EXISTS ${quote(moved)}`);
@@ -108,16 +108,16 @@ function listNames(database: DatabaseSync, type: "index" | "table"): readonly st
 
 /** Copies rows in batches of some milliseconds, until at most `lastRows` are left or `vainRounds` passes have made no progress. */
 export async function copyRows(work: Work): Promise<void> {
-  while (!work.state.filled) await sleep(await runBatch(work, work.batch, () => fill(work)));
+  while (!work.state.filled) await sleep(await runBatch(work, work.batch, () => copyNextRows(work)));
   let fewest = Infinity;
   for (let vain = 0; vain < vainRounds;) {
-    const left = waiting(work);
+    const left = countChangedRows(work);
     if (left <= lastRows) return;
     vain = left < fewest ? 0 : vain + 1;
     fewest = Math.min(fewest, left);
     for (let rest = left; rest > 0;) {
       const most = Math.min(work.batch, rest);
-      const took = await runBatch(work, most, () => catchUp(work, most));
+      const took = await runBatch(work, most, () => copyChangedRows(work, most));
       rest -= most;
       // Pauses as long as the batch took, so that others can write. After a pass without progress there is no pause, because others change
       // rows as fast as they are copied.
@@ -137,16 +137,16 @@ export function requireAll({ database, plan, shadow }: Work): void {
     `AND NOT EXISTS (SELECT 1 FROM ${shadow.name} WHERE "id" = m."id")`;
   const count = (from: string): string => `(SELECT count(*) FROM ${from})`;
   const [missing] = prepare(database, `SELECT ${count(table)} - ${count(shadow.name)} - (${noted})`).get()!;
-  if (missing !== 0) throw new Unfit(`${String(missing)} rows are missing in the copy`);
+  if (missing !== 0) throw new RowsDoNotFit(`${String(missing)} rows are missing in the copy`);
 }
 
 /** Copies the remaining rows. The caller holds the write lock. */
 export function copyLast(work: Work): void {
-  while (waiting(work) > 0) catchUp(work, lastRows);
+  while (countChangedRows(work) > 0) copyChangedRows(work, lastRows);
 }
 
 /** Copies the next rows. Rows that have changed in the meantime are copied later. */
-function fill(work: Work): void {
+function copyNextRows(work: Work): void {
   const { database, shadow, state, plan } = work;
   const table = quote(plan.collection.name);
   const behind = (id: string): string => (state.cursor === null ? "TRUE" : `${id} > ${literal(state.cursor)}`);
@@ -166,7 +166,7 @@ function fill(work: Work): void {
 }
 
 /** Copies rows that have changed since they were copied. */
-function catchUp(work: Work, most: number): void {
+function copyChangedRows(work: Work, most: number): void {
   const some = `SELECT "id" FROM ${work.shadow.moved} ORDER BY "id" LIMIT ${most}`;
   const rows = copy(work, (id) => `${id} IN (${some})`);
   work.database.exec(`DELETE FROM ${work.shadow.moved} WHERE "id" IN (${some})`);
@@ -191,7 +191,7 @@ function keep(work: Work, state: Unfinished): void {
 }
 
 /** Returns the number of rows that have changed since they were copied. */
-function waiting({ database, shadow }: Work): number {
+function countChangedRows({ database, shadow }: Work): number {
   return prepare(database, `SELECT count(*) FROM ${shadow.moved}`).get()![0] as number;
 }
 

@@ -38,7 +38,7 @@ export function* dropLeftovers(collections: readonly Pick<Collection, "name">[])
  * Renames a table, if it exists, so that it can be removed later. The new name follows from `of`: the name of the table, or for an
  * unfinished copy the name of the table that it was to replace.
  */
-export function setAside(database: DatabaseSync, table: string, of = table): void {
+export function renameAside(database: DatabaseSync, table: string, of = table): void {
   const there = prepare(database, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table);
   if (there === undefined) return;
   const triggers = prepare(database, "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?").all(

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { pickOwnCollections } from "../../declarations.ts";
-import { endsOthers } from "../../sql/changes/changes.ts";
+import { excludesOldPrograms } from "../../sql/changes/changes.ts";
 import {
   forgetUnfinished,
   makeJournal,
@@ -28,11 +28,20 @@ import { connect, playOn, prepare } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
 import { prepareFile } from "../schema.ts";
 import { findUncompiled, requireCompiled } from "./bound.ts";
-import { begin, carryIndexes, copyLast, copyRows, giveUp, requireAll, stopNoting, type Work } from "./copying.ts";
+import {
+  begin,
+  carryIndexes,
+  copyLast,
+  copyRows,
+  discardCopy,
+  requireAll,
+  dropRecording,
+  type Work,
+} from "./copying.ts";
 import { removeDryRuns } from "./dry-run-cleanup.ts";
-import { findLeftovers, letGo, removeLeftovers, setAside, formatAsideWords } from "./leftover-tables.ts";
-import { change, takeMigrationLock, Unfit } from "./migration-lock.ts";
-import { isMoved } from "./moved.ts";
+import { findLeftovers, letGo, removeLeftovers, renameAside, formatAsideWords } from "./leftover-tables.ts";
+import { change, takeMigrationLock, RowsDoNotFit } from "./migration-lock.ts";
+import { needsCopy } from "./moved.ts";
 import { findObjects, ownObjects } from "./own-objects.ts";
 import { addObstacles } from "./precheck.ts";
 
@@ -78,15 +87,15 @@ async function migrateTables(
     requirePossible(plans, dropped, playOn(database, readHistory(sqliteSchema)));
     playOn(database, requireOwnHistory(sqliteSchema, options.program));
     for (const plan of plans) {
-      if (isMoved(plan, countRows(database, plan))) {
+      if (needsCopy(plan, countRows(database, plan))) {
         playOn(database, makeJournal(sqliteSchema));
-        migrated.push(await moveTable(database, plan, options));
+        migrated.push(await migrateTable(database, plan, options));
       } else await dropUnfinished(database, plan);
     }
     prepareFile(path, collections);
     for (const steps of playOn(database, emptiedLinks(sqliteSchema, pickOwnCollections(collections))).values())
       await change(database, () => database.exec(steps.join(";\n")));
-    await clearUp(database, options);
+    await removeOldTables(database, options);
     return migrated;
   } finally {
     database.close();
@@ -97,7 +106,7 @@ async function migrateTables(
  * Removes the old tables at the end. Calls `settled` first, because the new version of the service can start without waiting for the
  * removal.
  */
-async function clearUp(database: DatabaseSync, { settled, tellRemoved }: MigrateOptions): Promise<void> {
+async function removeOldTables(database: DatabaseSync, { settled, tellRemoved }: MigrateOptions): Promise<void> {
   const remains = playOn(database, findLeftovers());
   if (remains.length === 0) return;
   settled?.();
@@ -109,7 +118,7 @@ function countRows(database: DatabaseSync, { collection, changes }: TablePlan): 
   return prepare(database, `SELECT count(*) FROM ${quote(collection.name)}`).get()![0] as number;
 }
 
-async function moveTable(database: DatabaseSync, plan: TablePlan, options: MigrateOptions): Promise<MigratedTable> {
+async function migrateTable(database: DatabaseSync, plan: TablePlan, options: MigrateOptions): Promise<MigratedTable> {
   const start = performance.now();
   const { collection } = plan;
   try {
@@ -125,11 +134,11 @@ async function moveTable(database: DatabaseSync, plan: TablePlan, options: Migra
       ms: performance.now() - start,
     });
     const switched = done();
-    await change(database, () => takePlace(work, switched));
+    await change(database, () => swapTables(work, switched));
     return switched;
   } catch (error) {
-    if (!(error instanceof Unfit)) throw error;
-    await giveUp(database, collection);
+    if (!(error instanceof RowsDoNotFit)) throw error;
+    await discardCopy(database, collection);
     throw new MigrationNeeded([
       `${collection.name} was not changed: ${error.message}. Check it with latchkey db plan, correct it, and migrate again.`,
     ]);
@@ -137,7 +146,7 @@ async function moveTable(database: DatabaseSync, plan: TablePlan, options: Migra
 }
 
 /** Copies the last rows and swaps the tables. Writers wait only briefly, even if the table is large. */
-function takePlace(work: Work, done: MigratedTable): void {
+function swapTables(work: Work, done: MigratedTable): void {
   const { database, shadow, plan, options } = work;
   const { collection, found } = plan;
   const { name } = collection;
@@ -145,20 +154,23 @@ function takePlace(work: Work, done: MigratedTable): void {
   copyLast(work);
   carryIndexes(work);
   const { triggers } = ownObjects(collection, playOn(database, read(findObjects(collection))));
-  setAside(database, name);
-  setAside(database, formatWordsTable(sqliteSchema, collection), formatAsideWords(name));
+  renameAside(database, name);
+  renameAside(database, formatWordsTable(sqliteSchema, collection), formatAsideWords(name));
   database.exec(`ALTER TABLE ${shadow.name} RENAME TO ${quote(name)}`);
-  stopNoting(database, collection);
+  dropRecording(database, collection);
   letGo(database, name);
   for (const { sql } of triggers) database.exec(sql);
   requireCompiled(database, name, uncompiled);
   playOn(database, fitWords(sqliteSchema, collection));
-  playOn(database, rememberDeclaration(sqliteSchema, collection, { before: found, alone: endsOthers(plan.changes) }));
+  playOn(
+    database,
+    rememberDeclaration(sqliteSchema, collection, { before: found, alone: excludesOldPrograms(plan.changes) }),
+  );
   playOn(database, forgetUnfinished(sqliteSchema, name));
   playOn(database, writeDone(sqliteSchema, { ...done, program: options.program }, done.words));
 }
 
 /** Removes an unfinished migration to an older declaration. Otherwise its triggers would update an unused copy forever. */
 async function dropUnfinished(database: DatabaseSync, { collection }: TablePlan): Promise<void> {
-  if (playOn(database, readUnfinished(sqliteSchema, collection.name)) !== null) await giveUp(database, collection);
+  if (playOn(database, readUnfinished(sqliteSchema, collection.name)) !== null) await discardCopy(database, collection);
 }

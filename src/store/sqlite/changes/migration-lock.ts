@@ -8,7 +8,7 @@ import { DatabaseSync as Database } from "../node-sqlite.ts";
 import { pauseThread } from "../thread.ts";
 
 /** The longest wait until no other connection writes, in milliseconds. */
-const patienceMs = 60_000;
+const longestWaitMs = 60_000;
 
 /** The number of rows in the first batch. Later batches get smaller only if a batch takes more than four times `portionMs`. */
 export const FIRST_BATCH = 100;
@@ -31,7 +31,7 @@ export function nextBatchSize(rows: number, tookMs: number): number {
  * Thrown if existing rows cannot be converted to the declaration. After any other error, for example a full disk or a lock, the copied rows
  * are kept for the next attempt.
  */
-export class Unfit extends Error {
+export class RowsDoNotFit extends Error {
   override readonly name = "Unfit";
 }
 
@@ -57,7 +57,7 @@ export function takeMigrationLock(path: string): () => void {
 
 /** Runs a task in a transaction, as soon as no other connection writes. */
 export async function inTransaction<T>(database: DatabaseSync, task: () => T): Promise<T> {
-  await begun(database);
+  await beginWhenFree(database);
   try {
     const done = task();
     database.exec("COMMIT");
@@ -68,14 +68,14 @@ export async function inTransaction<T>(database: DatabaseSync, task: () => T): P
   }
 }
 
-/** Runs a task in a transaction, as soon as no other connection writes. Throws `Unfit` if the rows cause an error. */
+/** Runs a task in a transaction, as soon as no other connection writes. Throws `RowsDoNotFit` if the rows cause an error. */
 export function change<T>(database: DatabaseSync, task: () => T): Promise<T> {
   return inTransaction(database, () => {
     try {
       return task();
     } catch (error) {
       if (error instanceof StoreFull || isStoreFailure(error)) throw error;
-      throw new Unfit(messageOfThrown(error), { cause: error });
+      throw new RowsDoNotFit(messageOfThrown(error), { cause: error });
     }
   });
 }
@@ -84,14 +84,14 @@ export function change<T>(database: DatabaseSync, task: () => T): Promise<T> {
  * Begins a write transaction as soon as no other connection writes. A busy service unlocks the file only for a moment between two groups of
  * writes. A waiting SQLite tries again only ten times a second and almost always misses that moment.
  */
-async function begun(database: DatabaseSync): Promise<void> {
+async function beginWhenFree(database: DatabaseSync): Promise<void> {
   const start = performance.now();
   database.exec("PRAGMA busy_timeout = 0");
   for (let tries = 1; ; tries++) {
     try {
       return database.exec("BEGIN IMMEDIATE");
     } catch (error) {
-      if (!isBusy(error) || performance.now() - start > patienceMs) throw error;
+      if (!isBusy(error) || performance.now() - start > longestWaitMs) throw error;
     }
     if (tries % 50 === 0) await sleep(1);
     else pauseThread(0.1);

@@ -1,4 +1,4 @@
-import { refersNoMore } from "../../sql/changes/changes.ts";
+import { removeReferenceWords } from "../../sql/changes/changes.ts";
 import { isMoreThanStart } from "../../sql/changes/migrating.ts";
 import type { TablePlan } from "../../sql/changes/plan-table.ts";
 
@@ -9,9 +9,9 @@ const largeTable = 20_000;
  * Returns true if a migration copies a table with this many rows into a new table. Otherwise the start of the service changes the table
  * itself.
  */
-export function isMoved(plan: TablePlan, rows: number): boolean {
+export function needsCopy(plan: TablePlan, rows: number): boolean {
   const isIndexed = plan.changes.some(({ words }) => words.startsWith("create the index"));
   // The start of a service removes a reference only if its declaration has changed. So a migration removes it.
-  const isLetGo = plan.changes.some(({ words }) => words === refersNoMore);
-  return isMoreThanStart(plan) || isLetGo || (isIndexed && rows >= largeTable);
+  const losesReference = plan.changes.some(({ words }) => words === removeReferenceWords);
+  return isMoreThanStart(plan) || losesReference || (isIndexed && rows >= largeTable);
 }

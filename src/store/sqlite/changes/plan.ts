@@ -6,7 +6,7 @@ import type { Collection } from "../../store.ts";
 import { connectReadOnly, playOn } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
 import { findLeftovers } from "./leftover-tables.ts";
-import { isMoved } from "./moved.ts";
+import { needsCopy } from "./moved.ts";
 import { findObjects, ownObjects } from "./own-objects.ts";
 import { addObstacles } from "./precheck.ts";
 import { rebuildByHand } from "./shadow.ts";
@@ -29,7 +29,7 @@ export function planFile(path: string, collections: readonly Collection[], dropp
     const planned = { plans: addObstacles(database, plans, dropped), missing };
     const report = playOn(
       database,
-      tellPlan(sqliteSchema, planned, dropped, isMoved, function* (plan) {
+      tellPlan(sqliteSchema, planned, dropped, needsCopy, function* (plan) {
         const own = yield* ask(findObjects(plan.collection));
         return rebuildByHand(sqliteSchema, plan, dropped, ownObjects(plan.collection, own));
       }),

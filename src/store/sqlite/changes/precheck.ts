@@ -8,7 +8,7 @@ import { isStoreFailure } from "../errors.ts";
 import { sqliteSchema } from "../migration.ts";
 import { findUncompiled, requireCompiled } from "./bound.ts";
 import { findObjects, makeIndexOn, ownObjects } from "./own-objects.ts";
-import { madeEmpty, namesFor, shadowFor } from "./shadow.ts";
+import { statementsWithoutTriggers, namesFor, shadowFor } from "./shadow.ts";
 
 /** Adds to the plans the indexes, triggers and views of other programs that would not work after the migration. */
 export function addObstacles(
@@ -35,7 +35,7 @@ function whyNot(database: DatabaseSync, plan: TablePlan, dropped: readonly strin
     const uncompiled = findUncompiled(trial, name);
     trial.exec(`DROP TABLE ${quote(name)}`);
     const shadow = shadowFor(sqliteSchema, plan, dropped, { indexes: new Set(), tables: new Set(), folds: false });
-    for (const sql of madeEmpty(shadow)) trial.exec(sql);
+    for (const sql of statementsWithoutTriggers(shadow)) trial.exec(sql);
     for (const index of own.indexes) makeIndexOn(trial, index, index.name, shadow.name);
     trial.exec(`ALTER TABLE ${shadow.name} RENAME TO ${quote(name)}`);
     for (const { sql } of own.triggers) trial.exec(sql);

@@ -1,6 +1,6 @@
 import { isFolded } from "../../fold.ts";
 import { compileExpression } from "../../sql/changes/misfits.ts";
-import { showsAnew, type TablePlan } from "../../sql/changes/plan-table.ts";
+import { changesRecords, type TablePlan } from "../../sql/changes/plan-table.ts";
 import { rowsBefore } from "../../sql/changes/rows-before.ts";
 import { nameBefore, type Source } from "../../sql/changes/source.ts";
 import { encode } from "../../sql/codec.ts";
@@ -55,7 +55,7 @@ export function shadowFor(
   const [name, moved] = [copy, notes].map(quote) as [string, string];
   const references = newReferences(plan);
   const retainedColumns = keptLeftOvers(plan, dropped);
-  const isAnew = showsAnew(plan);
+  const isAnew = changesRecords(plan);
   const functions = new Map<string, (...cells: unknown[]) => unknown>();
   const columns = collection.columns.flatMap((column) => copiedColumn(schema, plan, column, folds, functions));
   const all = [
@@ -84,7 +84,7 @@ export function shadowFor(
       ),
       `CREATE TABLE ${moved} ("id" ${keyType} NOT NULL PRIMARY KEY) WITHOUT ROWID, STRICT`,
       ...triggersOn(collection),
-      ...references.filter(({ target }) => tables.has(target)).map((each) => keepingOthersFree(collection, each)),
+      ...references.filter(({ target }) => tables.has(target)).map((each) => compileDeletionTrigger(collection, each)),
     ],
     copy: (where) =>
       `INSERT INTO ${name} (${all.map(({ to }) => to).join(", ")}) SELECT ${all.map(({ from }) => from).join(", ")} FROM ${table} WHERE ${where(`"id"`)}`,
@@ -95,7 +95,7 @@ export function shadowFor(
       references.length === 0
         ? null
         : `SELECT copy."id" FROM ${name} AS copy WHERE (${where(`copy."id"`)}) AND (${references
-            .map(({ column, target }) => refersToNone(`copy.${quote(column)}`, tables.has(target) ? target : null))
+            .map(({ column, target }) => compileDangling(`copy.${quote(column)}`, tables.has(target) ? target : null))
             .join(" OR ")}) LIMIT 5`,
   };
 }
@@ -115,7 +115,7 @@ export function rebuildByHand(
   const shadow = shadowFor(schema, plan, dropped, { indexes: new Set(), tables: new Set(), folds: false });
   if ([...plan.sources.values()].some(({ kind }) => kind === "program")) return null;
   const { collection } = plan;
-  const made = madeEmpty(shadow).filter((sql) => !/^CREATE (UNIQUE )?INDEX/.test(sql));
+  const made = statementsWithoutTriggers(shadow).filter((sql) => !/^CREATE (UNIQUE )?INDEX/.test(sql));
   return [
     "PRAGMA foreign_keys = OFF",
     "BEGIN IMMEDIATE",
@@ -129,7 +129,7 @@ export function rebuildByHand(
 }
 
 /** Returns the statements that create the new table, without the triggers that keep it up to date. */
-export function madeEmpty({ make, moved }: Shadow): readonly string[] {
+export function statementsWithoutTriggers({ make, moved }: Shadow): readonly string[] {
   return make.filter((sql) => !sql.startsWith("CREATE TRIGGER") && !sql.includes(moved));
 }
 
@@ -248,7 +248,7 @@ function newReferences({ collection, found }: TablePlan): readonly NewReference[
  * Returns a trigger for a new reference. Before a row of the target is deleted, the trigger deletes the copies that refer to it and records
  * their ids, so that they are copied again. Otherwise a copy would block a deletion that the old table allows.
  */
-function keepingOthersFree(collection: Collection, { column, target }: NewReference): string {
+function compileDeletionTrigger(collection: Collection, { column, target }: NewReference): string {
   const { copy, moved, triggersPrefix } = namesFor(collection);
   const among = `FROM ${quote(copy)} WHERE ${quote(column)} = OLD."id"`;
   return (
@@ -257,7 +257,7 @@ function keepingOthersFree(collection: Collection, { column, target }: NewRefere
   );
 }
 
-function refersToNone(value: string, target: string | null): string {
+function compileDangling(value: string, target: string | null): string {
   if (target === null) return `${value} IS NOT NULL`;
   return `(${value} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${quote(
     target,

@@ -32,7 +32,7 @@ export interface Guard {
 }
 
 /** How long a wrong state must last before it is reported, in milliseconds. A running checkpoint changes the file all the time. */
-const confirmedMs = 200;
+const confirmAfterMs = 200;
 
 /**
  * Creates the guard. `database` is a read-only connection. Two `stat` calls show whether the file and its log have changed. The guard reads
@@ -68,7 +68,7 @@ export function createGuard(
       return null;
     }
     if (suspect?.state !== state) suspect = { state, since: now() };
-    return now() - suspect.since < confirmedMs ? null : new Error(overwritten(path, read));
+    return now() - suspect.since < confirmAfterMs ? null : new Error(overwritten(path, read));
   }
 
   return {
@@ -76,7 +76,7 @@ export function createGuard(
       if (found !== null) throw found;
       requireInPlace(path, files);
       // The log is checked first. If it was overwritten, the state of the database file does not matter.
-      found = ifReadable(lookAtLog) ?? ifReadable(lookAtFile);
+      found = nullIfUnreadable(lookAtLog) ?? nullIfUnreadable(lookAtFile);
       if (found !== null) throw found;
     },
     get found() {
@@ -92,7 +92,7 @@ export function createGuard(
 }
 
 /** Returns null if the disk cannot be read. The state of the file is then unknown until a later check. */
-function ifReadable<T>(look: () => T): T | null {
+function nullIfUnreadable<T>(look: () => T): T | null {
   try {
     return look();
   } catch {
@@ -107,8 +107,8 @@ function readFileState(path: string): string {
 }
 
 /** The offset of the byte in the header of a database file that shows whether the database uses a log. */
-const flagAt = 18;
-const ofLog = 2;
+const journalModeOffset = 18;
+const walMode = 2;
 const HEADER_OF_LOG_BYTES = 32;
 
 /**
@@ -118,9 +118,9 @@ const HEADER_OF_LOG_BYTES = 32;
  */
 export function requireOwnLog(path: string): void {
   if (walBytes(path) <= HEADER_OF_LOG_BYTES || fileAt(path) === null) return;
-  const start = ifReadable(() => startOfFile(path, flagAt + 1));
+  const start = nullIfUnreadable(() => startOfFile(path, journalModeOffset + 1));
   // A file that is not a SQLite database is reported later, when it is read.
-  if (start === null || (start.length > 0 && (!isSQLite(start) || start[flagAt] === ofLog))) return;
+  if (start === null || (start.length > 0 && (!isSQLite(start) || start[journalModeOffset] === walMode))) return;
   throw new StoreSetupError([
     `${path} was overwritten, and ${path}-wal holds changes of the previous file. SQLite would mix both. ` +
       `Put a backup in its place with latchkey db restore. To use the file as it is, move ${path}-wal away first.`,

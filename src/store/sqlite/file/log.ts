@@ -35,7 +35,7 @@ const intervals = { some: 256, ours: 1 };
  * The number of checks in a row that must fail before the log counts as overwritten. One check may fail because the log restarts during the
  * check.
  */
-const agreeing = 3;
+const checksInARow = 3;
 
 /**
  * Creates the check of the log. If another program has cut the log off, SQLite still writes at its last position and leaves a hole. The
@@ -46,7 +46,7 @@ const agreeing = 3;
 export function createLogCheck(path: string): FindForeignLog {
   let seen: { readonly salts: Buffer; readonly pages: number } = { salts: Buffer.alloc(0), pages: 0 };
 
-  function whyNot(log: number, pages: number, newPages: NewPages): string | null {
+  function findFault(log: number, pages: number, newPages: NewPages): string | null {
     const header = readAt(log, 0, HEADER_BYTES);
     if (!isHeader(header)) return "it has another header";
     const salts = header.subarray(saltsAt, saltsAt + SALTS_BYTES);
@@ -70,14 +70,14 @@ export function createLogCheck(path: string): FindForeignLog {
 
   return (sizes, newPages = "every page") => {
     let why: string | null = null;
-    for (let at = 0; at < agreeing; at++) {
+    for (let at = 0; at < checksInARow; at++) {
       // If the sizes are unknown, the log certainly has a page only if this process has just written one.
       const pages = sizes?.()[0] ?? (newPages === "ours" ? 1 : 0);
       // SQLite reports no pages after the log has restarted. It then does not read the log, and the old header stays until the next write.
       if (pages <= 0) return null;
       const log = openSync(`${path}-wal`, "r");
       try {
-        why = whyNot(log, pages, newPages);
+        why = findFault(log, pages, newPages);
       } finally {
         closeSync(log);
       }

@@ -19,7 +19,7 @@ test("reports a log above 256 MB once, and again only after it was below half th
   const stop = watchFile(file, {
     observe,
     look: () => {},
-    isGone: () => {},
+    onGone: () => {},
     measureLog: () => megabytes * 1024 * 1024,
   });
 

@@ -32,7 +32,7 @@ export function requireInPlace(path: string, files: FilesInUse): void {
     const found = fileAt(path + suffix);
     if (found === files[suffix]) continue;
     throw new Error(
-      `${path}${suffix} was ${found === null ? "removed" : "replaced by another file"} while it was in use. All writes are refused. ${cures[suffix]}`,
+      `${path}${suffix} was ${found === null ? "removed" : "replaced by another file"} while it was in use. All writes are refused. ${fixes[suffix]}`,
     );
   }
 }
@@ -48,13 +48,13 @@ export function isLogRemoved(path: string, files: FilesInUse): boolean {
   return now[""] === files[""] && !hasAnother && beside.some((suffix) => now[suffix] === null);
 }
 
-const ofLog =
+const fixOfLog =
   "The changes in the log are moved into the database, unless another program has created a new log. Stop every process on the database, check it with latchkey db check, and start again";
 
-const cures: Readonly<Record<keyof FilesInUse, string>> = {
+const fixes: Readonly<Record<keyof FilesInUse, string>> = {
   "": "Move the original file back. If it is lost, stop every process on it, put a backup in its place (latchkey db restore) and start again",
-  "-wal": ofLog,
-  "-shm": ofLog,
+  "-wal": fixOfLog,
+  "-shm": fixOfLog,
 };
 
 /** Returns the size of the write-ahead log next to the file, in bytes. */
@@ -66,7 +66,7 @@ export function walBytes(path: string): number {
  * The interval between checks of the file, in milliseconds. An overwritten file is reported only after a second check, and the operator
  * must see the report within a second.
  */
-const lookMs = 300;
+const checkIntervalMs = 300;
 
 const largeWALBytes = 256 * 1024 * 1024;
 
@@ -76,7 +76,7 @@ export interface Watching {
   /** Throws if the opened file is no longer there. */
   readonly look: () => void;
   /** Called when `look` throws for the first time. */
-  readonly isGone: () => void;
+  readonly onGone: () => void;
   /** Returns the size of the log, in bytes. */
   readonly measureLog?: (path: string) => number;
 }
@@ -85,11 +85,14 @@ export interface Watching {
  * Reports when the file cannot be used any more, when it can be used again, and when its log has become large. Returns a function that
  * stops the watch.
  */
-export function watchFile(path: string, { observe, look, isGone, measureLog = walBytes }: Watching): () => void {
+export function watchFile(
+  path: string,
+  { observe, look, onGone: isGone, measureLog = walBytes }: Watching,
+): () => void {
   let isInPlace = true;
   let isLarge = false;
 
-  function lookAtPlace(): void {
+  function checkPlace(): void {
     try {
       look();
       if (!isInPlace)
@@ -109,7 +112,7 @@ export function watchFile(path: string, { observe, look, isGone, measureLog = wa
     }
   }
 
-  function lookAtLog(): void {
+  function checkLogSize(): void {
     const bytes = measureLog(path);
     // A large log is reported once. It is reported again only after it was smaller than half the limit.
     if (bytes > largeWALBytes && !isLarge) observe({ kind: "notice", level: "error", message: largeText(path, bytes) });
@@ -117,9 +120,9 @@ export function watchFile(path: string, { observe, look, isGone, measureLog = wa
   }
 
   const timer = setInterval(() => {
-    lookAtPlace();
-    lookAtLog();
-  }, lookMs);
+    checkPlace();
+    checkLogSize();
+  }, checkIntervalMs);
   timer.unref();
   return () => clearInterval(timer);
 }

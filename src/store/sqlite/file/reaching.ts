@@ -9,7 +9,7 @@ import { StoreSetupError } from "../../store.ts";
  * file, not next to a link. Throws `StoreSetupError` if no database file can be at this path.
  */
 export function requirePlace(path: string): string {
-  const place = behindLinks(path);
+  const place = resolveLinks(path);
   const named = place === resolve(path) ? place : `${place}, to which ${path} leads,`;
   const folder = dirname(place);
   if (!isDirectory(folder))
@@ -31,30 +31,30 @@ export function sqliteFileProblems(path: string, writes: boolean): readonly stri
   requireArguments("sqliteFileProblems", arguments, { path: text, writes: aBoolean });
   try {
     const place = requirePlace(path);
-    if (!writes) return [whyClosed(place, "read")].filter((each) => each !== null);
+    if (!writes) return [explainNoAccess(place, "read")].filter((each) => each !== null);
     const names = [place, `${place}-wal`, `${place}-shm`].filter((name) => findStat(name) !== undefined);
     // SQLite creates its log next to the file.
-    return [dirname(place), ...names].flatMap((name) => whyClosed(name, "read and write") ?? []);
+    return [dirname(place), ...names].flatMap((name) => explainNoAccess(name, "read and write") ?? []);
   } catch (error) {
     if (error instanceof StoreSetupError) return error.problems;
     throw error;
   }
 }
 
-function behindLinks(path: string): string {
+function resolveLinks(path: string): string {
   try {
-    const place = follow(resolve(path), mostLinks);
+    const place = follow(resolve(path), maxLinks);
     // SQLite adds suffixes to this name for its other files. This call throws ENAMETOOLONG if the longest of these names is too long.
     lstatSync(`${place}-journal`, { throwIfNoEntry: false });
     return place;
   } catch (error) {
-    const why = whyNowhere(path, error);
+    const why = explainBadPath(path, error);
     throw why === null ? error : new StoreSetupError([why], { cause: error });
   }
 }
 
 /** The maximum number of links in a chain, as in Linux itself. */
-const mostLinks = 40;
+const maxLinks = 40;
 
 function follow(path: string, left: number): string {
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
@@ -63,7 +63,7 @@ function follow(path: string, left: number): string {
 }
 
 /** Returns the reason why a path leads to no file. Returns null for any other error, for example if the disk cannot be read. */
-function whyNowhere(path: string, error: unknown): string | null {
+function explainBadPath(path: string, error: unknown): string | null {
   const { code, message } = error as NodeJS.ErrnoException;
   switch (code) {
     case "ELOOP":
@@ -84,7 +84,7 @@ function user(): string {
 }
 
 /** Returns the reason why this process may not access a file. Returns null if it may, or if the file does not exist. */
-function whyClosed(name: string, doing: "read" | "read and write"): string | null {
+function explainNoAccess(name: string, doing: "read" | "read and write"): string | null {
   try {
     accessSync(name, doing === "read" ? constants.R_OK : constants.R_OK | constants.W_OK);
     return null;
@@ -96,12 +96,12 @@ function whyClosed(name: string, doing: "read" | "read and write"): string | nul
       case "EROFS":
         return `${name} is on a read-only disk. Mount it for writing, or name another file.`;
       default:
-        return `${user()} may not ${doing} ${name}. ${cureOfClosed(name)}`;
+        return `${user()} may not ${doing} ${name}. ${fixAccess(name)}`;
     }
   }
 }
 
-function cureOfClosed(name: string): string {
+function fixAccess(name: string): string {
   const found = findStat(name);
   return found?.uid === process.getuid?.()
     ? `This user owns it. Allow it with: chmod u+${found?.isDirectory() === true ? "rwx" : "rw"} ${name}`

@@ -4,7 +4,7 @@ import type { Collection, ListQuery, ListText, RelatedQuery, Where } from "../..
 import { connectReadOnly } from "../connection.ts";
 import { getTimedTable } from "../dialect.ts";
 import { toFailure, type Failure } from "../errors.ts";
-import { giveWay, pauseThread } from "../thread.ts";
+import { lowerPriority, pauseThread } from "../thread.ts";
 import { createReader, type SQLiteReader } from "./reader.ts";
 
 /** The data that a reader thread is started with. */
@@ -117,6 +117,6 @@ function read(port: MessagePort, { path, collections, limitMs }: LongReaderData)
 
 if (parentPort !== null) {
   // Lowers the priority of this thread, so that short reads do not wait for long ones.
-  giveWay(19);
+  lowerPriority(19);
   read(parentPort, workerData as LongReaderData);
 }

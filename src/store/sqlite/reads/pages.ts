@@ -48,7 +48,7 @@ export function createPageReader(version: () => number): ReadPage {
     if (cachedPage !== null) return cachedPage;
     const now = version();
     const shown = prepareShown(table, query.columns);
-    const page = tellsItsEnds(shown, query)
+    const page = hasSortedValues(shown, query)
       ? readText(table, statements, query, shown)
       : readRows(table, statements, query, shown);
     remembered.keep(query, page, now);
@@ -70,15 +70,15 @@ interface SelectedColumns {
 }
 
 /** The last shown columns of each table. The next query usually has the same. */
-const lately = new WeakMap<Table, SelectedColumns>();
+const lastShown = new WeakMap<Table, SelectedColumns>();
 
 function prepareShown(table: Table, names: readonly string[] | undefined): SelectedColumns {
-  const cachedShown = lately.get(table);
+  const cachedShown = lastShown.get(table);
   if (cachedShown !== undefined && cachedShown.names === names) return cachedShown;
   const columns = shownIn(table, names);
   const isFlat = columns.every(({ type }) => type !== "json");
   const shown = { names, named: names?.join() ?? "*", columns, record: jsonObject(columns), isFlat };
-  lately.set(table, shown);
+  lastShown.set(table, shown);
   return shown;
 }
 
@@ -86,7 +86,7 @@ function prepareShown(table: Table, names: readonly string[] | undefined): Selec
  * Returns true if the sorted values of the first and the last row can be read from the text of a page. Returns false with `maxLength`,
  * because the page may then end early.
  */
-function tellsItsEnds({ columns, isFlat }: SelectedColumns, { sort, maxLength }: ListQuery): boolean {
+function hasSortedValues({ columns, isFlat }: SelectedColumns, { sort, maxLength }: ListQuery): boolean {
   return maxLength === undefined && isFlat && sort.every(({ column }) => columns.some(({ name }) => name === column));
 }
 
@@ -94,7 +94,7 @@ function tellsItsEnds({ columns, isFlat }: SelectedColumns, { sort, maxLength }:
 export function selectPage(table: Table, query: ListQuery, parameters: BoundValues): string {
   const shown = prepareShown(table, query.columns);
   const rest = compilePageRest(table, query, parameters);
-  return tellsItsEnds(shown, query) ? compileText(table, query, shown, rest) : compileRows(table, query, rest);
+  return hasSortedValues(shown, query) ? compileText(table, query, shown, rest) : compileRows(table, query, rest);
 }
 
 function compileText(table: Table, query: ListQuery, shown: SelectedColumns, rest: string): string {

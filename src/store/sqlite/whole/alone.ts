@@ -54,7 +54,7 @@ export async function reading<T>(
  * Locks the file, so that no other process can use it. An empty file is locked too, because another process could create a database in it.
  * Returns null if there is no file, or if it is so damaged that no process can be using it.
  */
-export function hold(place: string): DatabaseSync | null {
+export function lockFile(place: string): DatabaseSync | null {
   if (!existsSync(place)) return null;
   try {
     return keepOthersOut(place);
@@ -65,7 +65,7 @@ export function hold(place: string): DatabaseSync | null {
 }
 
 /** Moves the log of a database into its file. Returns false if that is not possible. */
-export function foldLog(database: DatabaseSync): boolean {
+export function mergeLog(database: DatabaseSync): boolean {
   try {
     return prepare(database, "PRAGMA journal_mode = DELETE").get()![0] === "delete";
   } catch {

@@ -2,7 +2,7 @@ import { existsSync, rmSync, statSync } from "node:fs";
 import { CopyError } from "../../copy.ts";
 import { createFile, prepare } from "../connection.ts";
 import { backup, DatabaseSync } from "../node-sqlite.ts";
-import { foldLog, hold, reading, requireFile, unreadable, loadVersion } from "./alone.ts";
+import { mergeLog, lockFile, reading, requireFile, unreadable, loadVersion } from "./alone.ts";
 import { requireSound } from "./check.ts";
 import { companions, createDraft } from "./draft.ts";
 import { placeOfCopy } from "./place-of-copy.ts";
@@ -20,13 +20,13 @@ export async function backupFile(path: string, to: string, replace: boolean, tel
   if (isSameFile(path, place)) throw new CopyError("refused", `${to} is the database itself. Name another file.`);
   if (!replace && existsSync(place))
     throw new CopyError("not_empty", `${to} exists already. Name another file, or replace it with --force.`);
-  let held = replace ? hold(place) : null;
+  let held = replace ? lockFile(place) : null;
   const draft = createDraft(place, "backup");
   try {
     await copyFile(path, draft.path, tell);
     if (replace) {
       // If there was no file before, another process may have created a database there since.
-      held ??= hold(place);
+      held ??= lockFile(place);
       removeLog(place, held);
     }
     draft.keep({ replace });
@@ -41,7 +41,7 @@ export async function backupFile(path: string, to: string, replace: boolean, tel
 
 /** Deletes the log and other files of SQLite next to a replaced file, because SQLite would mix them with the new file. */
 function removeLog(place: string, held: DatabaseSync | null): void {
-  if (held !== null) foldLog(held);
+  if (held !== null) mergeLog(held);
   for (const suffix of companions) rmSync(place + suffix, { force: true });
 }
 

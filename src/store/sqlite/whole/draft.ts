@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { CopyError } from "../../copy.ts";
 import { StoreFull } from "../../store.ts";
 import { storeError } from "../errors.ts";
-import { isTaken, nameAnew } from "./naming.ts";
+import { isTaken, renameNew } from "./naming.ts";
 
 /**
  * A new file with a temporary name in the folder of its final path. It gets its final name when it is complete, so that no reader finds an
@@ -59,7 +59,7 @@ function requireShort(path: string, place: string): void {
 
 function putInPlace(path: string, place: string): void {
   try {
-    nameAnew(path, place);
+    renameNew(path, place);
   } catch (error) {
     if (!isTaken(error)) throw error;
     throw takenMeanwhile(place, error);

@@ -4,8 +4,8 @@ import { closeSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
  * Renames a file. Throws `EEXIST` if another file has the new name, and leaves that file unchanged. A reader never finds an incomplete
  * file.
  */
-export function nameAnew(path: string, place: string): void {
-  if (nameToo(path, place)) rmSync(path);
+export function renameNew(path: string, place: string): void {
+  if (addHardLink(path, place)) rmSync(path);
   else nameInstead(path, place);
 }
 
@@ -13,7 +13,7 @@ export function nameAnew(path: string, place: string): void {
  * Gives a file a second name, as a hard link. Throws `EEXIST` if another file has this name. Returns false if the disk does not support
  * hard links, for example FAT and some network disks.
  */
-export function nameToo(path: string, place: string): boolean {
+export function addHardLink(path: string, place: string): boolean {
   try {
     linkSync(path, place);
     return true;

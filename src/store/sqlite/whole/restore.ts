@@ -5,11 +5,11 @@ import { CopyError, type Content } from "../../copy.ts";
 import type { Collection } from "../../store.ts";
 import { connect, prepare } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
-import { foldLog, hold, requireFile, loadVersion } from "./alone.ts";
+import { mergeLog, lockFile, requireFile, loadVersion } from "./alone.ts";
 import { copyFile, isSameFile, type TellPages } from "./backup.ts";
 import { requireSound } from "./check.ts";
 import { companions, createDraft, flush, takenMeanwhile, type Draft } from "./draft.ts";
-import { nameInstead, nameToo } from "./naming.ts";
+import { nameInstead, addHardLink } from "./naming.ts";
 import { placeToWrite } from "./place-of-copy.ts";
 import { contentIn, rememberedIn } from "./source.ts";
 
@@ -42,7 +42,7 @@ export async function beginRestore(file: string, named: string, tell: TellPages)
   const place = placeToWrite(named);
   if (isSameFile(file, place)) throw new CopyError("refused", `${file} is the database itself. Name its backup.`);
   const isNew = !existsSync(place);
-  const held = hold(place);
+  const held = lockFile(place);
   const draft = createDraft(place, "restoring");
   const close = (): void => {
     held?.close();
@@ -56,7 +56,7 @@ export async function beginRestore(file: string, named: string, tell: TellPages)
         `${file} has schema version ${version}, but this program knows ${sqliteSchema.version}. Use the newer program.`,
       );
     const before = contentOfHeld(held, place);
-    const collections = await passCounters(draft.path, before);
+    const collections = await raiseCounters(draft.path, before);
     return {
       path: draft.path,
       collections,
@@ -64,16 +64,16 @@ export async function beginRestore(file: string, named: string, tell: TellPages)
       putInPlace(now) {
         // The changes that the caller has made to the copy are still in its log.
         const copy = connect(draft.path);
-        const isFolded = foldLog(copy);
+        const isFolded = mergeLog(copy);
         copy.close();
         if (!isFolded) throw new CopyError("damaged", `${draft.path} cannot be finished.`);
-        const isWhole = held !== null && foldLog(held);
+        const isWhole = held !== null && mergeLog(held);
         const aside = `${place}.before-restore-${now.toISOString().replaceAll(/[:-]/g, "")}`;
         const isThere = existsSync(place);
         if (isThere && isNew) throw takenMeanwhile(place);
         const stays = isThere && putAside(place, aside);
         putLogAside(place, aside, isWhole);
-        if (isThere && !stays) keepInGap(draft, place, aside);
+        if (isThere && !stays) putIntoEmptyPlace(draft, place, aside);
         else draft.keep({ replace: stays });
         return isThere ? aside : null;
       },
@@ -90,7 +90,7 @@ export async function beginRestore(file: string, named: string, tell: TellPages)
  * file and returns false.
  */
 function putAside(place: string, aside: string): boolean {
-  const stays = nameToo(place, aside);
+  const stays = addHardLink(place, aside);
   if (!stays) nameInstead(place, aside);
   return stays;
 }
@@ -111,7 +111,7 @@ function putLogAside(place: string, aside: string, isWhole: boolean): void {
  * Moves the copy to its path after the old file was renamed. If a service has created a database there in the meantime, throws and keeps
  * that database.
  */
-function keepInGap(draft: Draft, place: string, aside: string): void {
+function putIntoEmptyPlace(draft: Draft, place: string, aside: string): void {
   try {
     draft.keep();
   } catch (error) {
@@ -137,7 +137,7 @@ function contentOfHeld(held: DatabaseSync | null, place: string): Content | null
  * Raises the counters of the copy above those of the old file. Otherwise revisions and keys could be used twice: a client may still have an
  * ETag of a lost state, or the id of a lost row. Returns the collections of the copy.
  */
-async function passCounters(path: string, before: Content | null): Promise<readonly Collection[]> {
+async function raiseCounters(path: string, before: Content | null): Promise<readonly Collection[]> {
   const database = connect(path);
   try {
     database.exec("BEGIN IMMEDIATE");

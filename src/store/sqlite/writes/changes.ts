@@ -5,7 +5,7 @@ import { selectBy } from "../../sql/list.ts";
 import { unopened, type ShownColumns, type Table, type TableColumn } from "../../sql/schema/table.ts";
 import { compileChange, compileRequire, shownBy, type ChangeDialect } from "../../sql/writes/changing.ts";
 import type { Refusal } from "../../sql/writes/refusals.ts";
-import { besides, encodeGiven, insertInto, requireWritable } from "../../sql/writes/writes.ts";
+import { listDerivedColumns, encodeGiven, insertInto, requireWritable } from "../../sql/writes/writes.ts";
 import type { Collection, Key, KeyOf, Row } from "../../store.ts";
 import { type PreparedStatement, type Statements, createStatementCache } from "../connection.ts";
 import { sqlite, getTable } from "../dialect.ts";
@@ -198,7 +198,7 @@ type ChangeKeys = readonly (Key | null)[];
 /** Returns the INSERT statement for a row with all its cells: first the columns, then the derived values. */
 function insertAll(table: Table): string {
   const columns = [...table.columns.values()].slice(1);
-  const all = [table.id, { sql: table.revision }, ...columns, ...columns.flatMap(besides)];
+  const all = [table.id, { sql: table.revision }, ...columns, ...columns.flatMap(listDerivedColumns)];
   return insertInto(
     table.name,
     all.map(({ sql }) => ({ sql, place: "?" })),
@@ -215,7 +215,7 @@ function encodeAll(table: Table, values: Of<"insert">["values"], keys: ChangeKey
     if (column === table.id) continue;
     const cell = encodeGiven(table, column, values[column.name] ?? column.default ?? null, findKey) as Cell;
     cells.push(cell);
-    for (const beside of besides(column)) shadowCells.push(beside.deriveCell(cell));
+    for (const beside of listDerivedColumns(column)) shadowCells.push(beside.deriveCell(cell));
   }
   return cells.concat(shadowCells);
 }

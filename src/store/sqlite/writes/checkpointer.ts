@@ -5,7 +5,7 @@ import { syncFile } from "../file/descriptor.ts";
 import type { OpenedDatabase } from "../file/guard.ts";
 import { createLogChecks, type LogChecks } from "../file/log.ts";
 import { requireInPlace } from "../file/place.ts";
-import { giveWay } from "../thread.ts";
+import { lowerPriority } from "../thread.ts";
 
 /** A request for a checkpoint: SQLite copies the pages of the log into the database file. */
 export interface ToCheckpointer {
@@ -60,6 +60,6 @@ export function moveLog(
 
 if (parentPort !== null) {
   // The same low priority as the writer thread, so that reads do not wait for this thread if all threads share one core.
-  giveWay(5);
+  lowerPriority(5);
   move(parentPort, workerData as OpenedDatabase);
 }

@@ -7,7 +7,7 @@ import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { connect, prepareLogSizes } from "../connection.ts";
 import { filesAt } from "../file/place.ts";
-import { checkpointsBeside } from "./checkpoints.ts";
+import { createCheckpoints } from "./checkpoints.ts";
 
 function setUp(t: TestContext) {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-checkpoints-"));
@@ -15,7 +15,7 @@ function setUp(t: TestContext) {
   new DatabaseSync(file).exec("PRAGMA journal_mode = WAL; CREATE TABLE t (text)");
   const database = connect(file);
   database.exec("SELECT * FROM t");
-  const checkpoints = checkpointsBeside({ path: file, files: filesAt(file), content: null });
+  const checkpoints = createCheckpoints({ path: file, files: filesAt(file), content: null });
   t.after(async () => {
     await checkpoints.close();
     database.close();

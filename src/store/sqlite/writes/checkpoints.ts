@@ -31,14 +31,14 @@ const longLog = 2000;
 const retryPages = 500;
 
 /** How long an idle thread is kept, in milliseconds. */
-const restMs = 30_000;
+const idleMs = 30_000;
 
 /**
  * Runs checkpoints in a separate thread. SQLite itself would move the pages within the commit that makes the log a thousand pages long, and
  * that write and all later ones would wait for the disk. The log can restart only if all pages are moved, and only a writer can restart it.
  * So the writer itself moves the few pages that were added in the meantime.
  */
-export function checkpointsBeside(data: OpenedDatabase): Checkpoints {
+export function createCheckpoints(data: OpenedDatabase): Checkpoints {
   let worker: Worker | null = null;
   let rest: NodeJS.Timeout | null = null;
   let isMoving = false;
@@ -52,7 +52,7 @@ export function checkpointsBeside(data: OpenedDatabase): Checkpoints {
       heard({ moved }) {
         knownContent = moved ?? knownContent;
         isMoving = false;
-        rest = setTimeout(() => void close(), restMs).unref();
+        rest = setTimeout(() => void close(), idleMs).unref();
       },
       // The next request starts a new thread.
       ended() {
@@ -85,18 +85,18 @@ export function checkpointsBeside(data: OpenedDatabase): Checkpoints {
       if (sizes === null) return () => {};
       database.exec("PRAGMA wal_autocheckpoint = 0");
       let askedAt = 0;
-      let tryAnewAt = longLog;
+      let retryAt = longLog;
       return () => {
         const [log, moved] = sizes();
         // The log is shorter than before, so it has restarted.
-        if (log < askedAt) [askedAt, tryAnewAt] = [0, longLog];
+        if (log < askedAt) [askedAt, retryAt] = [0, longLog];
         if (isMoving) return;
         // The writer moves the remaining pages itself if they are few: fewer than 250, or less than an eighth of a long log. With a fixed
         // limit, a log that grows faster than the thread moves it would never restart.
-        if (log >= tryAnewAt && log - moved < Math.max(retryPages / 2, log / 8)) {
+        if (log >= retryAt && log - moved < Math.max(retryPages / 2, log / 8)) {
           // If the file was overwritten, a checkpoint would hide this.
           if (typeof readContent(data.path, knownContent) !== "string") database.exec("PRAGMA wal_checkpoint(PASSIVE)");
-          tryAnewAt = log + retryPages;
+          retryAt = log + retryPages;
         } else if (log - moved >= pagesAtATime && log - askedAt >= pagesAtATime) {
           askedAt = log;
           move();

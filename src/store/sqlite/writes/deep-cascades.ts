@@ -115,7 +115,7 @@ interface CascadingTable {
   readonly name: string;
   readonly key: readonly string[];
   readonly remove: PreparedStatement;
-  ways: readonly CascadingReference[] | null;
+  references: readonly CascadingReference[] | null;
 }
 
 /**
@@ -175,13 +175,13 @@ class CascadeRemoval {
       const named = prepare(this.#database, "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk").all(name);
       const key = named.length === 0 ? ["rowid"] : named.map(([column]) => quote(String(column)));
       const remove = prepare(this.#database, `DELETE FROM ${quote(name)} WHERE ${compileMatch(key)}`);
-      this.#tables.set(name, (found = { name, key, remove, ways: null }));
+      this.#tables.set(name, (found = { name, key, remove, references: null }));
     }
     return found;
   }
 
   #waysFrom(of: CascadingTable): readonly CascadingReference[] {
-    return (of.ways ??= [...referencesTo(this.#database, of.name)].map((each) => this.#way(of, each)));
+    return (of.references ??= [...referencesTo(this.#database, of.name)].map((each) => this.#way(of, each)));
   }
 
   #way(of: CascadingTable, { child: name, from, to, mayBeNull }: Reference): CascadingReference {

@@ -33,15 +33,15 @@ export function makeWriteLock(database: DatabaseSync, busyMs: number): WriteLock
   const begin = prepare(database, "BEGIN IMMEDIATE");
   let turnBegan = 0;
   let endedAt = 0;
-  let metAt = -Infinity;
+  let lockedByOthersAt = -Infinity;
 
   /**
    * Pauses if this process has written for more than `turnMs` and the file is shared. The time since its last write counts as a part of the
    * pause.
    */
-  function rest(): void {
+  function pauseIfShared(): void {
     const now = performance.now();
-    const isOver = now - turnBegan > turnMs && now - metAt < rememberMs;
+    const isOver = now - turnBegan > turnMs && now - lockedByOthersAt < rememberMs;
     const left = endedAt + restMs - now;
     if (left > 0 && isOver) pauseThread(left);
     if (left <= 0 || isOver) turnBegan = performance.now();
@@ -49,14 +49,14 @@ export function makeWriteLock(database: DatabaseSync, busyMs: number): WriteLock
 
   return {
     begin() {
-      rest();
+      pauseIfShared();
       const startedAt = performance.now();
       for (;;) {
         try {
           return void begin.run();
         } catch (error) {
-          metAt = performance.now();
-          if (!isBusy(error) || metAt - startedAt >= busyMs) throw error;
+          lockedByOthersAt = performance.now();
+          if (!isBusy(error) || lockedByOthersAt - startedAt >= busyMs) throw error;
         }
         pauseThread(LOOK_MS);
         turnBegan = performance.now();

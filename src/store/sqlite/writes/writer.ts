@@ -3,7 +3,7 @@ import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import { pickSearched } from "../../searched.ts";
 import { comparingFolded } from "../../sql/folding.ts";
-import { indexBeside } from "../../sql/indexing.ts";
+import { indexInBackground } from "../../sql/indexing.ts";
 import type { Shapes } from "../../sql/schema/table-shape.ts";
 import { takeSomeWords } from "../../sql/word-index.ts";
 import type { Collection } from "../../store.ts";
@@ -15,8 +15,8 @@ import { createLogChecks } from "../file/log.ts";
 import { isLogRemoved, requireInPlace, type FilesInUse } from "../file/place.ts";
 import { sqliteSchema } from "../migration.ts";
 import type { NamedTransaction, Result } from "../named.ts";
-import { giveWay } from "../thread.ts";
-import { checkpointsBeside } from "./checkpoints.ts";
+import { lowerPriority } from "../thread.ts";
+import { createCheckpoints } from "./checkpoints.ts";
 import { createCommitter, type Committer } from "./transactions.ts";
 import { whenFree } from "./write-lock.ts";
 
@@ -56,9 +56,9 @@ function write(port: MessagePort, { path, files, content, busyMs, collections, s
   let database: DatabaseSync | null = null;
   let committer: Committer | null = null;
   let committed = (): void => {};
-  const checkpoints = checkpointsBeside({ path, files, content });
+  const checkpoints = createCheckpoints({ path, files, content });
   const takeSome = takingIn(collections, busyMs);
-  const indexing = takeSome === null ? null : indexBeside(index, () => indexingPauseMs);
+  const indexing = takeSome === null ? null : indexInBackground(index, () => indexingPauseMs);
 
   const hear = (message: ToWriter): void => {
     if (message !== null) {
@@ -196,6 +196,6 @@ function giveUp(database: DatabaseSync, path: string, files: FilesInUse): void {
 
 if (parentPort !== null) {
   // A lower priority than the thread that answers requests, so that reads do not wait for it.
-  giveWay(5);
+  lowerPriority(5);
   write(parentPort, workerData as WriterData);
 }

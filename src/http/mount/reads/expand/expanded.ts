@@ -21,7 +21,7 @@ import { matches } from "../matches.ts";
 import { addressOfNext } from "../places.ts";
 import type { Plan } from "./expansion.ts";
 import { Place } from "./page-records.ts";
-import { combineVerdicts, both, verdictOn, type KeyLookup, type Verdict } from "./verdicts.ts";
+import { combineVerdicts, intersectDecisions, verdictOn, type KeyLookup, type Verdict } from "./verdicts.ts";
 
 /** The maximum number of records of a nested collection that are shown with their parent record. */
 export const MAX_EXPANDED_RECORDS = 100;
@@ -108,7 +108,7 @@ async function writeOne(writing: ResponseState, plan: Plan, level: readonly Plac
   }
   return level.map((place) => {
     const shown = collectIds(place).flatMap((id) => texts.get(id) ?? []);
-    return take(writing, `"${name}":${kind === "one" ? (shown[0] ?? "null") : `[${shown.join()}]`}`);
+    return countLength(writing, `"${name}":${kind === "one" ? (shown[0] ?? "null") : `[${shown.join()}]`}`);
   });
 }
 
@@ -127,7 +127,7 @@ async function writeMany(
   const buildParams = ({ id, outer }: Place): Params => ({ ...outer, [column]: id });
   const ids = level.map(({ id }) => id);
   const places = new Map(level.map((place, at) => [ids[at]!, place]));
-  const alike = alikeFor(plan);
+  const alike = findSharedVerdict(plan);
   const lists = new Map<Key, Verdict>();
   for (const [id, place] of places)
     lists.set(id, alike ?? decideListing(writing, mount, plan, place, buildParams(place)));
@@ -145,7 +145,7 @@ async function writeMany(
     const next = addressOfNext(exchange, to, { params: resolveOuter(key), lastId, caller, expand });
     texts.set(key, `${array},"${name}_next":${JSON.stringify(next)}`);
   }
-  return ids.map((id) => take(writing, texts.get(id) ?? `"${name}":[]`));
+  return ids.map((id) => countLength(writing, texts.get(id) ?? `"${name}":[]`));
 }
 
 /** Decides which nested records of a record the caller may list. Denies all if the caller may not read the outer record. */
@@ -165,20 +165,20 @@ function decideListing(
 }
 
 /** Returns true if the expanded records are written after the members of a record. Then the JSON of the record need not be parsed. */
-export function isBehind(plan: Plan): boolean {
-  return plan.relation.kind === "many" && alikeFor(plan) !== null;
+export function isAppended(plan: Plan): boolean {
+  return plan.relation.kind === "many" && findSharedVerdict(plan) !== null;
 }
 
 /**
  * Returns the decision about listing the nested records, if it is the same for all shown records. Returns null if it must be made for each
  * record.
  */
-function alikeFor({ reach, list, read }: Plan): Verdict | null {
+function findSharedVerdict({ reach, list, read }: Plan): Verdict | null {
   return reach?.decision === "allow" && list !== null ? readable(list, read) : null;
 }
 
 function readable(listed: Verdict, read: Verdict | null): Verdict {
-  return read === null ? listed : { ...listed, decision: both(listed.decision, read.decision) };
+  return read === null ? listed : { ...listed, decision: intersectDecisions(listed.decision, read.decision) };
 }
 
 /** Writes the nested records of each place as a JSON array. Omits the records that the caller may not read, and expands the others. */
@@ -254,13 +254,16 @@ function buildQuestion(
 export function askedWithPage(plan: Plan): BesideQuery | null {
   const { relation, reach, list, read } = plan;
   if (relation.kind === "several" || reach === null || list === null || read === null) return null;
-  const decision = both(both(reach.decision === "deny" ? "deny" : "allow", list.decision), read.decision);
+  const decision = intersectDecisions(
+    intersectDecisions(reach.decision === "deny" ? "deny" : "allow", list.decision),
+    read.decision,
+  );
   if (decision === "deny") return null;
   const question = buildQuestion(plan, decision === "allow" ? null : decision.only, MAX_EXPANDED_CHARACTERS);
   return question.long ? null : { ...question, from: relation.kind === "many" ? "id" : relation.column };
 }
 
-function take(writing: ResponseState, text: string): string {
+function countLength(writing: ResponseState, text: string): string {
   writing.left -= text.length;
   if (writing.left < 0) throw tooMuch(writing);
   return text;

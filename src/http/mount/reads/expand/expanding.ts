@@ -7,7 +7,7 @@ import type { Exchange } from "../../../exchange.ts";
 import { takeTurn } from "../../../scheduling/slices.ts";
 import type { MountInPlace } from "../../mount.ts";
 import { areColumns } from "../../older/translating.ts";
-import { askedWithPage, isBehind, MAX_EXPANDED_CHARACTERS, writeRecords, type ResponseState } from "./expanded.ts";
+import { askedWithPage, isAppended, MAX_EXPANDED_CHARACTERS, writeRecords, type ResponseState } from "./expanded.ts";
 import { formatPlans, buildPlans, type Expansion, type Plan } from "./expansion.ts";
 import { cutPage, Place } from "./page-records.ts";
 
@@ -70,7 +70,7 @@ export function expandPage(
   return after(turn, async () => {
     const outer = readOuterParams(exchange);
     const places =
-      (areColumns(showing.mount, null) && plans.every(isBehind) ? cutPage(page, columns, outer) : null) ??
+      (areColumns(showing.mount, null) && plans.every(isAppended) ? cutPage(page, columns, outer) : null) ??
       (valueOfJSON(page.json) as readonly StoredRecord[]).map((record) => new Place(record, outer));
     const pageTexts = new Map(page.beside?.map((texts, at) => [pagePlans[at]!, texts]));
     const texts = await write(exchange, showing, { plans, pageTexts }, places);

@@ -83,7 +83,7 @@ export function verdictOnAll(
 }
 
 /** Returns the rows that both decisions allow. */
-export function both(one: SettledDecision, other: SettledDecision): SettledDecision {
+export function intersectDecisions(one: SettledDecision, other: SettledDecision): SettledDecision {
   if (one === "deny" || other === "deny") return "deny";
   if (one === "allow") return other;
   if (other === "allow") return one;
