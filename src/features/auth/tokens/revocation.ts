@@ -177,10 +177,9 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
     },
     endFamily: (family, now) => [revoke({ family }, now)],
     prune(now) {
-      view.forget(deletableUntil(now));
-      return [
-        { kind: "deleteAll", collection: revocationsCollection, where: until("expires_at", deletableUntil(now)) },
-      ];
+      const end = deletableUntil(now);
+      view.forget(end);
+      return [{ kind: "deleteAll", collection: revocationsCollection, where: until("expires_at", end) }];
     },
   };
 }
