@@ -112,7 +112,7 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
    * Returns the time by which a row must have expired so that it can be deleted. The process that wrote the row may use shorter token
    * lifetimes than this process, so the row's own expiry is not enough.
    */
-  const deletableUntil = (now: number): number => now - lifeMs();
+  const endOfUse = (now: number): number => now - lifeMs();
 
   function revoke(
     values: {
@@ -143,7 +143,7 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
       if (feed === null) throw createUnavailable();
       feed.catchUp();
       if (feed.ageMs() > maxAgeMs) throw createUnavailable();
-      return view.isEnded(claims, deletableUntil(now));
+      return view.isEnded(claims, endOfUse(now));
     },
     endAccount(account, now, deactivated = false) {
       const ended = deactivated ? [...endWithGeneration, ...endWithAccount] : endWithGeneration;
@@ -177,9 +177,8 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
     },
     endFamily: (family, now) => [revoke({ family }, now)],
     prune(now) {
-      const end = deletableUntil(now);
-      view.forget(end);
-      return [{ kind: "deleteAll", collection: revocationsCollection, where: until("expires_at", end) }];
+      view.forget(endOfUse(now));
+      return [{ kind: "deleteAll", collection: revocationsCollection, where: until("expires_at", endOfUse(now)) }];
     },
   };
 }
