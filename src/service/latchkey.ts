@@ -204,7 +204,7 @@ function createStore({ database }: Settings, observe: Observer): Store {
     : postgresStore({ url: database.url, observe, tablePrefix });
 }
 
-/** Throws `ConfigError` if the account of the custom token does not exist. Otherwise, only the first request with the token would fail. */
+/** Throws `ConfigError` if the account of the custom token does not exist. Without this check, requests with the token would fail later. */
 async function requireCustomAccount(
   { customToken }: Settings,
   accounts: { findByUsername(name: string): unknown },

@@ -96,7 +96,7 @@ test("revokes a token at deactivation and deletion, and does not restore it with
   assert.equal((await api.get("/protected/", withToken(bobsToken))).status, 401);
 });
 
-test("answers a failed login for the token with 401 instead of the 400 of the framework that it imitates, and with 400 for invalid fields", async (t) => {
+test("answers a wrong password at /api-token-auth/ with 401, and a missing field with 400", async (t) => {
   const api = await serve(t);
 
   assert.equal((await api.post("/api-token-auth/", { username: "admin", password: "wrong" })).status, 401);

@@ -30,12 +30,12 @@ const book = defineResource({
     author_id: reference(author),
     tags: references(tag, { default: [] }),
   },
-  // Its index serves the lists of an owner.
+  // The filter adds an index on `owner_id`. The lists of an owner use this index.
   filters: { owner_id: ["eq"] },
 });
 const page = defineResource({ name: "page", within: book, fields: { line: text() } });
 
-/** Ada sees her own records. An administrator and Ben see all. */
+/** Ben sees all records. `seen` also allows an administrator all records, and an owner their own. */
 const librarian: Permission = {
   name: "librarian",
   decide: ({ identity }) => (identity?.username === people["ben"]!.username ? "allow" : "deny"),
@@ -80,7 +80,7 @@ const callers = {
 } as const;
 
 for (const [who, [as, ids]] of Object.entries(callers))
-  test(`leads ${who} through all pages, with any related records`, async (t) => {
+  test(`follows the next links to the last page, with any related records, as ${who}`, async (t) => {
     const api = await library(t);
 
     for (const expand of ["pages", "author", "named", "author,named,pages"])

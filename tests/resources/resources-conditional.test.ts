@@ -4,7 +4,7 @@ import { anyone, defineResource, mount, text } from "../../src/door/index.ts";
 import { serve } from "../harness/serve.ts";
 import { sharedDatabase } from "../harness/test-store.ts";
 
-test("gives each representation an ETag of the shown state", async (t) => {
+test("gives each state and each format of a record a different ETag", async (t) => {
   const api = await serve(t);
   const made = await api.post("/users", { name: "Ann", email: "ann@example.com" }, api.admin);
   const [json, xml] = [
@@ -44,7 +44,7 @@ test("sends no body for If-None-Match if the caller already has it", async (t) =
   }
 });
 
-test("writes only in the state that the preconditions name", async (t) => {
+test("changes a record only if its ETag meets the preconditions", async (t) => {
   const api = await serve(t);
   const order = await api.post("/orders", {}, api.admin);
   const tag = order.headers.get("etag")!;
@@ -84,7 +84,7 @@ test("writes only in the state that the preconditions name", async (t) => {
   assert.equal((await api.delete("/orders/1", { ...api.admin, "if-match": "nonsense" })).status, 400);
 });
 
-test("creates with PUT only if nothing exists when the caller requires that, and never if something must exist", async (t) => {
+test("refuses a PUT with If-None-Match: * if the record exists, and with If-Match: * if it does not exist", async (t) => {
   const api = await serve(t);
   const ann = { name: "Ann", email: "ann@example.com" };
 
@@ -107,7 +107,7 @@ test("creates once for many concurrent requests with If-None-Match: *", async (t
   assert.deepEqual((await api.get("/users/50", api.admin)).json, winner.json);
 });
 
-test("replaces the same state once for concurrent requests with If-Match, and for all without it", async (t) => {
+test("accepts one of many concurrent changes with the same If-Match, and all changes without If-Match", async (t) => {
   const api = await serve(t, await onDisk(t));
   const order = await api.post("/orders", {}, api.admin);
   await api.post("/orders/1/items", { product: "Key", quantity: 1, unit_price: "1" }, api.admin);
@@ -127,7 +127,7 @@ test("replaces the same state once for concurrent requests with If-Match, and fo
   assert.equal(new Set(all.map(({ headers }) => headers.get("etag"))).size, 100);
 });
 
-test("repeats a change on another caller's write without losing any of that write", async (t) => {
+test("keeps all concurrent changes of different fields of one user", async (t) => {
   const api = await serve(t, await onDisk(t));
   const ann = await api.user("Ann");
 

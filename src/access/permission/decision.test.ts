@@ -74,7 +74,7 @@ const undecided: readonly unknown[] = [
   { only: cyclic },
 ];
 
-test("treats any other value as a fault, also within combined permissions", () => {
+test("treats a value that is no decision as a fault, also within combined permissions", () => {
   for (const each of undecided) {
     for (const permission of [giving(each), anyOf(giving(each)), allOf(anyone, giving(each)), not(giving(each))])
       assert.throws(() => requireDecision(permission, request), TypeError);
@@ -94,7 +94,7 @@ test("keeps the process alive if a returned promise rejects later", async () => 
   await new Promise((resolve) => setImmediate(resolve));
 });
 
-test("keeps the rows of the moment of the decision", () => {
+test("keeps a decision unchanged if its object is changed later", () => {
   const answer = { only: { any: [{ ...own }] } };
   const decision = requireDecision(giving(answer), request);
   answer.only.any[0]!.value = 3;
@@ -102,7 +102,7 @@ test("keeps the rows of the moment of the decision", () => {
   assert.deepEqual(decision, { only: { any: [own] } });
 });
 
-test("narrows only rows that exist, by their columns and values", () => {
+test("refuses to narrow by an unknown column or a value of another type, or if there are no rows", () => {
   const wrong: readonly object[] = [
     { ...own, column: "ownr_id" },
     { column: "constructor", operator: "null", value: true },

@@ -65,7 +65,7 @@ export async function openEngine({
   async function findRetypedTables(): Promise<void> {
     retyped = await connections.use((session) => session.play(findRetyped(collections)));
   }
-  // Runs after a read, because only its result shows that a column has another type now.
+  // Called after a read. The read itself detects that the types of columns have changed, and then updates `retyped`.
   const requireSameTypes = ({ name }: Collection): void => {
     if (retyped.has(name)) throw refusing(name);
   };
@@ -135,7 +135,8 @@ function indexingOver(connections: Connections, collections: readonly Collection
     }
   }
 
-  // The server indexes the words. Half of the time of one connection is enough to index faster than clients write, even during an import.
+  // The work happens in the database server, so it may take half of the time of one connection: each pause is as long as the portion before
+  // it. This is enough to index faster than clients write, even during an import.
   return indexInBackground(
     () => connections.use(takeSome),
     (tookMs) => tookMs,
@@ -146,7 +147,7 @@ type Reads = Required<
   Pick<Engine, "find" | "findBy" | "list" | "listJSON" | "countWords" | "listRelated" | "count" | "estimate" | "plan">
 >;
 
-/** Returns the reads. Each takes one round trip. */
+/** Returns the reads. Each takes one round trip, except the estimate of a large table, which takes two. */
 function readsOver(
   connections: Connections,
   longWork: Semaphore,
@@ -202,7 +203,7 @@ function readsOver(
     count: async (collection, where, isLong) =>
       withPermitIfLong(isLong, () => ask(readCount(getTable(collection), where), unprepared)),
     async estimate({ name, existing }) {
-      // Unknown for an existing table, so its rows are counted.
+      // An existing table has no estimate. The caller counts its rows.
       if (existing !== undefined) return null;
       const [few] = await connections.send(
         prepared(`SELECT count(*) AS counted FROM (SELECT FROM ${quote(name)} LIMIT 10001) AS t`, []),

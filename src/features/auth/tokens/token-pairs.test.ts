@@ -138,7 +138,7 @@ test("replaces the token on refresh", async () => {
   assert.deepEqual([await refusal(second.access, 1000), await refusal(second.refresh, 1000)], [null, null]);
 });
 
-test("returns the same successor within the window, and later ends the family and its access tokens", async () => {
+test("returns the same successor for a reuse within the grace window, and ends the family for a later reuse", async () => {
   const { login, refresh, refusal, observed } = await serverWithAda();
   const first = await login();
   const second = await issued(refresh(first.refresh, 0));
@@ -200,7 +200,7 @@ test("erases a nonce after its window has closed, and not before", async () => {
   const child = await issued(refresh(token, 0));
   const hasNonce = { column: "nonce", operator: "null", value: false } as const;
 
-  // Two seconds later, for slow requests that arrived in time.
+  // The nonce is kept for two seconds after the window, because a slow request may have arrived in time.
   await write(pairs.sweep(now + 11_999));
   assert.equal((await issued(refresh(token, 9999))).refresh, child.refresh);
   await write(pairs.sweep(now + 12_000));
@@ -210,7 +210,7 @@ test("erases a nonce after its window has closed, and not before", async () => {
   assert.equal(await reason(refresh(token, 5000)), "revoked");
 });
 
-test("ends the family and its access tokens on logout, also with a used token, and twice", async () => {
+test("ends the family and its access tokens on logout, also with a used token and on a second logout", async () => {
   const { login, refresh, refusal, pairs } = await serverWithAda();
   const first = await login();
   const second = await issued(refresh(first.refresh, 0));
@@ -296,7 +296,7 @@ test("accepts no token of a deleted account for a later one with the same id", a
   assert.equal(await world.refusal((await world.login()).access, 2), null);
 });
 
-test("ends a refresh token at its time, and the family at its latest end", async () => {
+test("refuses an expired refresh token, and every refresh token after the maximum lifetime of its family", async () => {
   const day = 86_400_000;
   const { login, refresh } = await serverWithAda();
   let { refresh: token } = await login();
@@ -448,7 +448,7 @@ test("never logs out a user whose token was not stolen, with any number of tabs 
   assert.deepEqual(observed, []);
 });
 
-test("returns only an access token without rotation, and keeps the refresh token valid until its family ends", async () => {
+test("returns no new refresh token without rotation, and accepts the old one until it expires or its family ends", async () => {
   const { store, login, refresh, refusal, pairs } = await serverWithAda(undefined, { rotates: false });
   const first = await login();
 
@@ -466,7 +466,7 @@ test("returns only an access token without rotation, and keeps the refresh token
   assert.equal(await refusal(last.access, 604_799_000), "revoked");
 });
 
-test("refuses a token that was used up during rotation after rotation is turned off", async (context) => {
+test("refuses a used token after the grace window, even if rotation was turned off after its use", async (context) => {
   const file = temporaryFile(context);
   const rotating = await serverWithAda(file);
   const first = await rotating.login();

@@ -23,8 +23,8 @@ interface Conflict {
 }
 
 /**
- * Draws the page for a change that came too late. The change was not stored, but nothing of it is lost. Returns null if
- * there is no record to compare.
+ * Draws the page for a change that came too late. The change was not stored. The page shows it, so the caller can send it again.
+ * Returns null if the two versions cannot be compared: for example, there is no record, or a value is too long.
  */
 export async function drawConflict(view: View, path: string): Promise<Drawn | null> {
   const { sent, call } = view;
@@ -39,7 +39,7 @@ export async function drawConflict(view: View, path: string): Promise<Drawn | nu
   return page({ view, offer, path, current, tag, sent: whole });
 }
 
-/** Returns null for the optional fields, because a replacement empties the fields that it leaves out. */
+/** Returns each optional field with the value null. A replacement (PUT) empties the fields that it leaves out. */
 function createEmptyValues(offer: Offer): ConflictValues {
   const optional = collectInputs(offer).filter(({ type, isUnseen }) => type.endsWith(" null") && !isUnseen);
   return Object.fromEntries(optional.map(({ name }) => [name, null]));

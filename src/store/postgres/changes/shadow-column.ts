@@ -138,8 +138,8 @@ export function compileNewValue(source: ShadowColumn["source"]): string {
 }
 
 /**
- * Returns how the program computes the values of rows: the columns that it reads, and the values for `columns`, in that
- * order.
+ * Returns how the program computes the new values of a row. `selected` is the SQL of the cells that it reads. `make` gets these cells and
+ * returns the values for `columns`, in the order of `columns`.
  */
 export function createRowConversion(
   { found }: TablePlan,

@@ -41,8 +41,8 @@ export function resolveSources(
 }
 
 /**
- * Returns an `unknown` source if the table already has a column with the new name that is no longer declared. It is then unclear which of
- * the two columns is meant. Returns null otherwise.
+ * Returns an `unknown` source if a column is renamed, but the table still has an older column with the new name. The stored declaration
+ * does not contain that older column. It is unclear which of the two columns is meant. Returns null otherwise.
  */
 function leftInTheWay({ name: table }: Collection, { name, origin }: Column, found: FoundTable): Source | null {
   const before = origin?.renamedFrom;
@@ -159,14 +159,14 @@ function program(
   };
 }
 
-/** Returns true if the rule of a column is stricter than before. Returns false if the old rule is unknown. */
+/** Returns true if the rule of a column may be stricter than before. Returns false if the old rule is unknown. */
 export function isNarrower(column: Column, { declared }: FoundTable): boolean {
   const named = new Set([column.name, column.origin?.renamedFrom]);
   const before = declared?.columns.find(({ name }) => named.has(name))?.rule;
   const { fits, rule } = column;
   if (fits === undefined || rule === undefined || before === undefined) return false;
   const words = (before as Rule)["enum"];
-  // If the old rule lists all words, each word is checked, even if the kind of text has changed.
+  // If the old rule is an enumeration, checks each of its words against the new rule. The kind of the field may be another one now.
   if (Array.isArray(words)) return !words.every((word: Value) => fits(word));
   return !holdsAll(before as Rule, rule as Rule);
 }
@@ -174,7 +174,7 @@ export function isNarrower(column: Column, { declared }: FoundTable): boolean {
 type Rule = Readonly<Record<string, unknown>>;
 const lower = new Set(["minLength", "minimum", "minItems", "least"]);
 const upper = new Set(["maxLength", "maximum", "maxItems", "most"]);
-/** Members of a rule that older versions did not store. If one is missing in the stored rule, its old value is unknown. */
+/** Members of a rule that older versions did not store. If one is missing in the stored rule, it counts as unchanged. */
 const since = new Set(["multiline", "trim", "of", "least", "most"]);
 
 /** Returns true if every value that fits the rule `before` also fits `now`. Returns false if this is not easy to see. */
