@@ -137,6 +137,16 @@ test("does not convert a text in JSON with a NUL to a decimal or a date", async 
   }
 });
 
+test("counts the rows with a value that a unique column would have more than once", async (t) => {
+  for (const database of await databases(t)) {
+    await create(database, books({ name: text() }), ...["a", "a", "a", "b", "b", "c"].map((name) => ({ name })));
+
+    const { obstacles } = await plan(database, books({ name: text({ unique: true }) }));
+
+    assert.ok(obstacles.join().includes("5 do not fit (id 1, 2, 3, 4, 5)."), `${database.engine}: ${obstacles.join()}`);
+  }
+});
+
 test("asks no question about a removed decimal", async (t) => {
   for (const database of await databases(t)) {
     const price = decimal({ scale: 2, maximum: "100" });

@@ -158,7 +158,7 @@ for (const [what, options] of Object.entries(declarations))
 
     assert.equal(mistakes.length, 1, mistakes.join("\n"));
     assert.ok(mistakes[0]!.includes(`another copy of the package made it: 0.0.1 in ${copy.place}.`), mistakes.join());
-    assert.match(mistakes[0]!, /This one is \d+\.\d+\.\d+ in .+\. Use one of them: npm ls latchkey/);
+    assert.match(mistakes[0]!, /This one is \d+\.\d+\.\d+ in .+\. Use only one: npm ls latchkey/);
   });
 
 test("accepts declarations of its own copy while another copy is in the process", async () => {

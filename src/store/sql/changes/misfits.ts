@@ -130,11 +130,15 @@ function* valuesTwice(
   const was = found.declared?.columns.find((each) => each.name === nameBefore(column, found));
   const isNew = source.kind !== "same" || was?.unique !== column.unique;
   if (column.unique !== true || expression === null || !isNew) return [];
-  const twice = `SELECT ${expression} AS value FROM ${quote(name)} WHERE ${expression} IS NOT NULL GROUP BY 1 HAVING count(*) > 1`;
-  const [count] = yield* ask(statement(`SELECT count(*) AS counted FROM (${twice}) AS t`));
+  const twice = `FROM ${quote(name)} WHERE ${expression} IS NOT NULL GROUP BY ${expression} HAVING count(*) > 1`;
+  const [count] = yield* ask(
+    statement(`SELECT coalesce(sum(t.times), 0) AS counted FROM (SELECT count(*) AS times ${twice}) AS t`),
+  );
   if (Number(count!["counted"]) === 0) return [];
   const first = yield* ask(
-    statement(`SELECT "id" FROM ${quote(name)} WHERE ${expression} IN (${twice}) ORDER BY "id" LIMIT ${shownIds}`),
+    statement(
+      `SELECT "id" FROM ${quote(name)} WHERE ${expression} IN (SELECT ${expression} ${twice}) ORDER BY "id" LIMIT ${shownIds}`,
+    ),
   );
   const ids = first.map(({ id }) => id as string | number);
   return [{ place: `${name}.${column.name}`, rows: Number(count!["counted"]), ids, why: whyTwice }];
