@@ -163,7 +163,7 @@ onBoth("filters and pages lists of an existing table like all others", filled, a
   }
 });
 
-onBoth("shows the writes of other programs in the next response, with other tags", filled, async ({ serve, sql }) => {
+onBoth("shows the writes of other programs in the next response, with new ETags", filled, async ({ serve, sql }) => {
   const api = await serve(mount(member, { permission: anyone }));
   const before = await api.get("/members/1");
   for (let count = 0; count < 3; count++) await api.get("/members");

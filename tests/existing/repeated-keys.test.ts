@@ -32,7 +32,7 @@ const describeFaults = (api: Own): string =>
   api.observed.map((each) => (each.kind === "fault" ? String(each.error) : "")).join("");
 
 onBoth(
-  "gives new records free ids after rows were inserted with ids of their own",
+  "gives new records free ids after another program has inserted rows with explicit ids",
   "SELECT 1",
   async ({ serve, sql }) => {
     const api = await serve(...mounts);
@@ -122,7 +122,7 @@ for (const [what, key] of [
   );
 
 onPostgres(
-  "answers 500 and logs the cure if the role may not move the sequence",
+  "answers 500 and logs the fix if the role may not move the sequence",
   `CREATE TABLE lagging (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL);
    INSERT INTO lagging (id, name) OVERRIDING SYSTEM VALUE VALUES (1, 'a'), (2, 'b'), (30, 'c')`,
   async ({ url, sql }, t) => {

@@ -24,7 +24,7 @@ const read = {
 const filters = ["at=2020-01-01T00:00:00Z", `code=${values.code}`, "label=x", "price=12.5"];
 
 onBoth(
-  "a default is kept as what is sent is, also in rows that were there before",
+  "stores a default in the same form as a sent value, also in existing rows",
   "SELECT 1",
   async ({ makeStore }, t) => {
     const before = defineResource({ name: "thing", fields: { title: text() } });

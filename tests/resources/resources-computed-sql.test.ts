@@ -54,7 +54,7 @@ const shown = {
   twice: "KeyKey",
 };
 
-onBoth("what is computed by SQL is shown wherever the record is", "SELECT 1", async ({ serve }) => {
+onBoth("shows fields computed by SQL in every response with the record", "SELECT 1", async ({ serve }) => {
   const old = olderShape(lines, {
     prefix: "/v1",
     fields: { total: "sum", product: "product", count: "count" },
@@ -99,7 +99,7 @@ onBoth("what is computed by SQL is shown wherever the record is", "SELECT 1", as
 });
 
 onBoth(
-  "tables that were there before have computed fields too, over the names of the declaration",
+  "computes fields of an existing table by their declared names",
   {
     sqlite:
       "CREATE TABLE sale (nr integer PRIMARY KEY, n integer NOT NULL, p decimal(8,2)); INSERT INTO sale VALUES (1, 3, 1.1), (2, 1, NULL)",
@@ -126,14 +126,14 @@ onBoth(
 );
 
 for (const [what, sql, as, pattern] of [
-  ["what is no SQL", '"count" +', integer(), /the database refuses/],
+  ["invalid SQL", '"count" +', integer(), /the database refuses/],
   ["another column", '"nothing"', integer(), /the database refuses/],
-  ["chance", "CAST(random() AS INTEGER)", integer(), /the database refuses/],
+  ["a random value", "CAST(random() AS INTEGER)", integer(), /the database refuses/],
   ["another table", '(SELECT count(*) FROM "lines")', integer(), /the database refuses/],
   ["another type", `"count" || ''`, integer(), /is not integer|is of type text/],
-  ["nothing for a field that is needed", 'CASE WHEN "count" > 5 THEN "count" END', integer(), /in the rows 1/],
+  ["no value for a required field", 'CASE WHEN "count" > 5 THEN "count" END', integer(), /in the rows 1/],
 ] as const)
-  onBoth(`a computed field of ${what} is told at the start`, "SELECT 1", async ({ serve }) => {
+  onBoth(`stops the start for a computed field with ${what}`, "SELECT 1", async ({ serve }) => {
     const fields = { count: integer() };
     const before = await serve(mount(defineResource({ name: "line", fields }), { permission: anyone }));
     await before.ask("POST", "/lines", { body: { count: 1 } });
@@ -163,7 +163,7 @@ test("allows one way to compute a field, and no sort by a field that SQL compute
   assert.throws(() => defineResource({ name: "line", fields, computed: { made: { as, sql: " " } } }), /no expression/);
 });
 
-onBoth("what SQL computes stands beside others as far as each may see it", "SELECT 1", async ({ serve }) => {
+onBoth("shows computed fields of related records only to callers who may read them", "SELECT 1", async ({ serve }) => {
   const order = defineResource({
     name: "order",
     fields: { title: text(), owner_id: integer() },

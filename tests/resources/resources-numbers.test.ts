@@ -18,7 +18,7 @@ const place = defineResource({
 const mounts = [mount(place, { permission: anyone, arrays: true })];
 const odd = [0.1 + 0.2, 5e-324, 2.2250738585072014e-308, -1 / 3, 9007199254740991, 123456789.12345679, 5, -0.5];
 
-onBoth("a number comes back as it was sent, in lists and alone", "SELECT 1", async ({ serve }) => {
+onBoth("returns a number as it was sent, in lists and in single records", "SELECT 1", async ({ serve }) => {
   const api = await serve(...mounts);
 
   const made = await api.ask("POST", "/places", { body: odd.map((at) => ({ at })) });
@@ -90,7 +90,7 @@ const spelled = [
 ].map((at) => (at === 0 ? 0 : at));
 
 onBoth(
-  "spells numbers in lists, walked both ways and expanded, as in single records",
+  "writes numbers in lists, previous pages and expanded records as in single records",
   "SELECT 1",
   async ({ serve }) => {
     const visit = defineResource({ name: "visit", within: place, fields: { rate: number() } });
@@ -128,7 +128,7 @@ onBoth(
   },
 );
 
-onBoth("what is no number is refused with its place", "SELECT 1", async ({ serve }) => {
+onBoth("refuses a value that is not a number, with its pointer", "SELECT 1", async ({ serve }) => {
   const api = await serve(...mounts);
 
   for (const at of ['"1"', "null", "true", "1e400", "[1]"])
@@ -145,7 +145,7 @@ onBoth("what is no number is refused with its place", "SELECT 1", async ({ serve
 });
 
 onBoth(
-  "numbers of tables that were there before are shown as they are, and NaN is a fault",
+  "shows the numbers of an existing table unchanged, and answers NaN with a fault",
   {
     sqlite:
       "CREATE TABLE reading (id integer PRIMARY KEY, at double, low real); INSERT INTO reading VALUES (1, 0.1, 0.1), (2, 3, -2.5)",
@@ -194,7 +194,7 @@ for (const [what, before, after, values, isKept] of [
   ["a number with few digits", number(), decimal({ scale: 2, maximum: "999.99" }), [0.1, 12.34], true],
   ["a number with many digits", number(), decimal({ scale: 2, maximum: "999.99" }), [0.125], false],
 ] as const)
-  onBoth(`${what} becomes the other kind where nothing is lost`, "SELECT 1", async ({ serve, makeStore }) => {
+  onBoth(`converts ${what} to another kind if no digit is lost`, "SELECT 1", async ({ serve, makeStore }) => {
     const first = await serve(
       mount(defineResource({ name: "thing", fields: { n: before as never } }), { permission: anyone, arrays: true }),
     );

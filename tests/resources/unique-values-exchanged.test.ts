@@ -5,7 +5,7 @@ import { onBoth } from "../harness/existing.ts";
 const page = defineResource({ name: "page", fields: { slug: text({ unique: true }) } });
 
 onBoth(
-  "refuses an array whose records exchange unique values, and takes it in two requests",
+  "refuses an array whose records swap unique values, and accepts the swap in two requests",
   "SELECT 1",
   async (made) => {
     const { ask, get } = await made.serve(mount(page, { permission: anyone, arrays: true }));
