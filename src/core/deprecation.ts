@@ -17,7 +17,7 @@ type Moment = `${number}-${number}-${number}` | `${number}-${number}-${number}T$
  * informed in the header fields of the response (`Deprecation`, RFC 9745; `Sunset`, RFC 8594), and their uses are counted.
  */
 export interface Deprecation {
-  /** The date from which no client should start to use it: `"2026-07-01"`. It may be in the future. */
+  /** The date of the deprecation: `"2026-07-01"`. From this date, new clients should not use the part. It may be in the future. */
   readonly since: Moment;
   /**
    * The date from which the deprecated part may be removed, never before `since`. The part is served until you remove it from the code.

@@ -15,7 +15,7 @@ const AROUND_TARGET_BYTES = " HTTP/1.1\r\n".length + 1;
 // The bytes of a header field in addition to its name and value: ": " and the line end.
 const AROUND_FIELD_BYTES = 4;
 
-/** Ends a request whose request line or header block is too large (contract, section 8). */
+/** Ends a request whose request line or header section is too large. */
 export function requireWithinLimits({ method, target, rawHeaders }: Arrival): void {
   if (method.length + target.length + AROUND_TARGET_BYTES > MAX_REQUEST_LINE_BYTES) throw problem("uri_too_long");
   if (rawHeaders.length > 2 * MAX_HEADER_FIELDS) throw problem("headers_too_large");

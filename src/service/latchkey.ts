@@ -161,8 +161,8 @@ export async function assembleLatchkey({
 }
 
 /**
- * Adds the names of the settings to errors. Throws `ConfigError` if the file is not a SQLite database. Only SQLite can detect this, with the
- * code NOTADB.
+ * Adds the names of the settings to errors. Throws `ConfigError` if the file is not a SQLite database. Only SQLite can detect this, with
+ * the code NOTADB.
  */
 async function explaining<T>({ database }: Settings, task: () => T | Promise<T>): Promise<T> {
   try {
@@ -179,7 +179,7 @@ async function explaining<T>({ database }: Settings, task: () => T | Promise<T>)
   }
 }
 
-/** Adds the hint that a built-in feature can be left out if a custom feature has the same name or parts. */
+/** Adds a hint for each built-in feature that clashes with a custom feature: the config file can leave the built-in one out. */
 function withHints(error: DeclarationError): DeclarationError {
   const clashing = optionalFeatures.filter((name) =>
     error.mistakes.some(

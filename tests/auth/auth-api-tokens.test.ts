@@ -99,6 +99,7 @@ test("revokes a token at deactivation and deletion, and does not restore it with
 test("answers a wrong password at /api-token-auth/ with 401, and a missing field with 400", async (t) => {
   const api = await serve(t);
 
+  // Django REST framework, which this endpoint imitates, answers 400.
   assert.equal((await api.post("/api-token-auth/", { username: "admin", password: "wrong" })).status, 401);
   assert.equal((await api.post("/api-token-auth", { username: "admin" })).status, 400);
   assert.equal((await api.post("/api-token-auth/", "admin", { "content-type": "text/plain" })).status, 415);

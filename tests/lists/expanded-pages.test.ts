@@ -18,7 +18,7 @@ import { formats } from "../harness/lists-formats.ts";
 import type { Seen } from "../harness/lists-model.ts";
 import { readLinks, ownService, people, type Own, type OwnAnswer } from "../harness/own-service.ts";
 
-// Follows every kind of list with related records to its end, because a page without a next link would silently lose records.
+// Follows every kind of list with related records to its last page. A missing next link would silently hide the remaining records.
 
 const tag = defineResource({ name: "tag", fields: { label: text() } });
 const author = defineResource({ name: "author", fields: { name: text(), owner_id: integer() } });

@@ -50,7 +50,7 @@ const readCodes = ({ status, json: body }: OwnAnswer): readonly unknown[] => [
   body.errors?.map(({ pointer, code }: Record<string, string>) => `${pointer} ${code}`),
 ];
 
-test("reads at most 8 MiB of records for PATCH of a collection, and only the needed part to refuse it", async (t) => {
+test("reads at most 8 MiB of records for PATCH of a collection, and whole records only after the other checks", async (t) => {
   for (const database of await databases(t)) {
     const { own, takeOctets } = await withDocuments(t, database, 150);
     const patch = (body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<OwnAnswer> =>
@@ -86,7 +86,7 @@ test("reads at most 8 MiB of records for PATCH of a collection, and only the nee
       assert.ok(takeOctets() < 64 * 1024);
     });
 
-    await t.test(`${database.engine}: changes records of nearly 8 MiB, and returns each of them once`, async () => {
+    await t.test(`${database.engine}: reads nearly 8 MiB of records once to change them`, async () => {
       const done = await patch(buildPatch(130));
       assert.deepEqual([done.status, done.json.length], [200, 130]);
       assert.deepEqual(Object.keys(done.json[129]), ["id", "title", "rank", "made_by", "content"]);
@@ -143,7 +143,7 @@ const reports = defineResource({
   computed: { twice: { as: integer(), sql: '"rank" * 2' }, shout: { as: text(), from: ({ title }) => `${title}!` } },
 });
 
-test("shows the final state of large records of an array in the response and in events, even if hooks change them", async (t) => {
+test("shows the final state of large records in the response and to afterWrite, even if beforeWrite changes them", async (t) => {
   for (const database of await databases(t))
     for (const hooked of [false, true]) {
       const heard: unknown[] = [];

@@ -36,8 +36,8 @@ const PRUNE_SECONDS = 60;
 
 /**
  * Limits the number of requests, for all processes of a store together. A request beyond a limit gets 429 with `Retry-After`. Each
- * process counts in memory and exchanges its counts with the others. It leaves at most a twentieth of a limit unwritten. If the store does
- * not answer, each process counts alone.
+ * process counts in memory and exchanges its counts with the others. It shares the count of a subject each time the count has grown by a
+ * twentieth of the limit. If the store does not answer, each process counts alone.
  *
  * @example
  * ```ts

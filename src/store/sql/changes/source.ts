@@ -124,7 +124,10 @@ function newSource(column: Column): Source {
   };
 }
 
-/** Returns the conversion of the declaration for this database, or the one between the two types. */
+/**
+ * Returns the conversion that the declaration has for this database. If it declares none at all, returns the conversion between the two
+ * types. Returns null if this conversion is missing.
+ */
 function findConversion(
   schema: SchemaDialect,
   column: Column,
