@@ -203,7 +203,7 @@ onBoth("shows computed fields of related records only to callers who may read th
   assert.deepEqual((await api.get("/orders/1?expand=items&fields=shout", { as: "ada" })).json.shout, "A");
 });
 
-onBoth("answers 500 and logs a computed value that does not fit when a record is written", "SELECT 1", async (made) => {
+onBoth("answers 500 to a write whose computed value does not fit its field, and logs it", "SELECT 1", async (made) => {
   const calc = defineResource({
     name: "calc",
     fields: { i: integer(), t: text({ optional: true }) },
@@ -234,7 +234,7 @@ onBoth("answers 500 and logs a computed value that does not fit when a record is
 });
 
 onBoth(
-  "answers 500 and logs a value that the default or the trigger of an existing table makes unfit",
+  "answers 500 if the default or trigger of an existing table stores an invalid value, and logs it",
   {
     sqlite: `CREATE TABLE lamp (id integer PRIMARY KEY, name text, level integer NOT NULL DEFAULT 'high');
       INSERT INTO lamp (name, level) VALUES ('one', 1);

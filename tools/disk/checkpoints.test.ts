@@ -14,13 +14,13 @@ const program = `
   import { setTimeout as wait } from "node:timers/promises";
   import { connect, prepareLogSizes } from ${JSON.stringify(`${folders}/connection.ts`)};
   import { filesAt } from ${JSON.stringify(`${folders}/file/place.ts`)};
-  import { checkpointsBeside } from ${JSON.stringify(`${folders}/writes/checkpoints.ts`)};
+  import { createCheckpoints } from ${JSON.stringify(`${folders}/writes/checkpoints.ts`)};
 
   const [, file, synced] = process.argv;
   new DatabaseSync(file).exec("PRAGMA journal_mode = WAL; CREATE TABLE t (text)");
   const database = connect(file);
   database.exec("SELECT * FROM t");
-  const checkpoints = checkpointsBeside({ path: file, files: filesAt(file), content: null });
+  const checkpoints = createCheckpoints({ path: file, files: filesAt(file), content: null });
   const committed = checkpoints.takeOver(database, prepareLogSizes(database));
   const insert = database.prepare("INSERT INTO t VALUES (?)");
   for (let at = 0; at < 9; at++) insert.run("moved".repeat(80_000));

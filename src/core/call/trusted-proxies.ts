@@ -118,7 +118,7 @@ function collectMistakes(proxies: readonly string[]): readonly string[] {
   if (problems.length > 0) return problems;
   const ranges = proxies.map(parseRange).filter((each) => each !== null);
   return wholeInternet.some((everybody) => isCovered(everybody, ranges))
-    ? [`"${proxies.join(",")}" would together trust every address; name the addresses of your proxies.`]
+    ? [`"${proxies.join(",")}" would trust every address of IPv4 or IPv6; name the addresses of your proxies.`]
     : [];
 }
 

@@ -6,8 +6,8 @@ import type { Account } from "../accounts/stored-accounts.ts";
 let make: (account: Account, proofs: readonly Proof[], notices?: readonly Change[]) => Admission;
 
 /**
- * The right to start one login of an account. Only the gate makes an admission, after it has decided that the proofs are
- * enough. Code that starts a login must take an admission and spend it, once. TypeScript code that skips the gate does not compile, and
+ * The right to start one login of an account. Only the gate and `vouch` make an admission, after they have decided that the proofs
+ * are enough. Code that starts a login must take an admission and spend it, once. TypeScript code that skips the gate does not compile, and
  * JavaScript code throws.
  */
 export class Admission {
@@ -22,7 +22,7 @@ export class Admission {
   readonly generation: number;
   /**
    * The changes that notify the user if another user makes a credential for this account. They are written in the transaction that makes
-   * it.
+   * it. If an existing API token is returned, they are written alone.
    */
   readonly notices: readonly Change[];
   readonly #account: Account;
@@ -52,7 +52,7 @@ export class Admission {
   }
 }
 
-/** Makes an admission. Only the gate may call it: `tests/project/house.test.ts` has the list of files that may import it. */
+/** Makes an admission. Only the gate and `vouch` may call it: `tests/project/house.test.ts` has the list of files that may import it. */
 export function admit(account: Account, proofs: readonly Proof[], notices: readonly Change[] = []): Admission {
   return make(account, proofs, notices);
 }

@@ -17,7 +17,7 @@ import type { PendingLogin } from "./pending.ts";
 export interface CompletionBody extends FactorAnswer {
   /** The name of the waiting login. Null if a cookie names it. */
   readonly pending: string | null;
-  /** The id of a factor, `recovery` or `password`. Null if the answer itself identifies the factor. */
+  /** The id of a factor, `mail`, `recovery` or `password`. Null is refused. */
   readonly factor: string | null;
   readonly password: string | null;
 }

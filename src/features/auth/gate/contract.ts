@@ -167,8 +167,8 @@ export interface FactorKind {
     pendingId: string,
   ): Eventually<FactorSuccess | null>;
   /**
-   * Returns the active factor of this account that an answer belongs to, if the caller did not name it. Returns null if
-   * there is none.
+   * Returns which of these active factors an answer belongs to, also if the caller named another one of this kind. Returns null if there
+   * is none.
    */
   find?(factors: readonly StoredFactor[], answer: FactorAnswer): StoredFactor | null;
   /** True if this factor is enough to log in without a password: a passkey that checks the person with a PIN or a fingerprint. */

@@ -108,8 +108,8 @@ export function gateEndpoints(parts: GateEndpointsParts): readonly Endpoint[] {
 }
 
 /**
- * Ends the request if a form comes from another site, because any site can make a browser send a form. JSON from another site is refused
- * too, unless the body names the waiting login.
+ * Ends the request if a page of another site sent it, because any site can make a browser send a form. It runs before the body is read, so
+ * it refuses JSON too.
  */
 function fromOwnPage(context: Context): void {
   context.requireSameSite();

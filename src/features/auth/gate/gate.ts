@@ -237,7 +237,8 @@ async function admitLogin(
       : {}),
   };
   const collection = accountsCollection;
-  // The login is refused if the password was changed after it was checked.
+  // Writes nothing into the account if the password was changed after it was checked. The login then has an older generation, which is
+  // not valid.
   const isSame = withPassword
     ? [equals("id", account.id), equals("password_hash", storedHash)]
     : [equals("id", account.id)];

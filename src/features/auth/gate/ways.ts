@@ -32,7 +32,7 @@ export async function keepOtherLogin(
   account: Account,
   leaving: LeavingWay,
 ): Promise<readonly Change[]> {
-  // Both requests change the row of the account, so one of two requests that remove different ways at the same time is refused.
+  // This `require` locks the row of the account. If two requests remove different ways at the same time, the second one is refused.
   const where = { all: [equals("id", account.id), equals("generation", account.generation)] };
   const same: Change = { kind: "require", collection: accountsCollection, where, atLeast: 1, name: "account" };
   if (account.passwordHash !== null) return [same];

@@ -6,9 +6,9 @@ import { readOpenFile } from "./descriptor.ts";
 import { requireInPlace, walBytes, type FilesInUse } from "./place.ts";
 
 /**
- * The new pages of the log that a check reads: all of them, at most 256 at equal distances (`some`, at most a millisecond), or the first
- * and the last (`ours`). `ours` is for pages that this process has just written. If another program cut the log off, the next write leaves
- * a hole after the last valid page. The first and the last page of that write then show the hole.
+ * The new pages of the log that a check reads: all of them, about 256 at equal distances (`some`, at most a millisecond), or only the last
+ * one and the last page before them (`ours`). `ours` is for pages that this process has just written. If another program cut the log off,
+ * the next write leaves a hole after the last valid page. The last page before that write is then missing.
  */
 export type NewPages = "every page" | "some" | "ours";
 
@@ -153,7 +153,7 @@ const unreadable: ReadonlySet<number> = new Set([10, 11, 26]);
 
 /**
  * Returns the cause of a failed start: an error about the log if it was overwritten while other processes use it, and otherwise the error
- * itself. SQLite reports such a log as a disk error.
+ * itself. SQLite reports such a log as a disk error, as damage, or as a file that is not a database.
  */
 export function causeOfStart(error: unknown, path: string): unknown {
   const code = findCode(error) ?? 0;

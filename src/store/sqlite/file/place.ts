@@ -73,9 +73,9 @@ const largeWALBytes = 256 * 1024 * 1024;
 /** The options of `watchFile`. */
 export interface Watching {
   readonly observe: Observer;
-  /** Throws if the opened file is no longer there. */
+  /** Throws if the opened file is no longer there, or if it was overwritten. */
   readonly look: () => void;
-  /** Called when `look` throws for the first time. */
+  /** Called when `look` throws and did not throw at the check before. */
   readonly onGone: () => void;
   /** Returns the size of the log, in bytes. */
   readonly measureLog?: (path: string) => number;
@@ -85,10 +85,7 @@ export interface Watching {
  * Reports when the file cannot be used any more, when it can be used again, and when its log has become large. Returns a function that
  * stops the watch.
  */
-export function watchFile(
-  path: string,
-  { observe, look, onGone: isGone, measureLog = walBytes }: Watching,
-): () => void {
+export function watchFile(path: string, { observe, look, onGone, measureLog = walBytes }: Watching): () => void {
   let isInPlace = true;
   let isLarge = false;
 
@@ -106,7 +103,7 @@ export function watchFile(
           message: "SQLite: the database file cannot be used any more",
           error,
         });
-        isGone();
+        onGone();
       }
       isInPlace = false;
     }

@@ -26,8 +26,8 @@ export interface HashQueue {
    */
   requirePlace(asker: Asker): void;
   /**
-   * Holds a place while `use` runs. If all places are taken, the caller with the most places loses its newest one. Throws 503 if this is
-   * that one.
+   * Holds a place until its task starts, or until `use` ends without one. If all places are taken, the caller with the most places loses its
+   * newest one. Throws 503 if this is that one.
    */
   hold<T>(asker: Asker, use: (place: Place) => Promise<T>): Promise<T>;
   load(): { readonly running: number; readonly waiting: number };
@@ -181,7 +181,10 @@ function findLoser<W extends AskerEntry>(all: readonly W[], reserved: number): W
   return largest(rest, ({ account }) => [account]).at(-1)!;
 }
 
-/** Returns the requests with the most frequent name. If several names are equally frequent, returns those of the newest request. */
+/**
+ * Returns the requests with the most frequent name. If several names are equally frequent, prefers the first name of the newest request,
+ * and otherwise the name that occurs first.
+ */
 function largest<W extends AskerEntry>(
   all: readonly W[],
   listNames: (asker: Asker) => readonly string[],
