@@ -58,8 +58,8 @@ export interface AssembledLatchkey {
 }
 
 /**
- * Assembles the service and starts it: creates the first administrator and deletes expired records. Throws `ConfigError` for invalid
- * options.
+ * Assembles the service, starts it, and creates the first administrator if none exists. Starts the upkeep, which deletes expired rows
+ * regularly. Throws `ConfigError` for invalid options.
  *
  * @example
  * ```ts

@@ -34,7 +34,7 @@ function noteAndReply(about: number | ReturnType<typeof keyOf>, said: string): r
 }
 
 interface Hooks {
-  /** Called at the start of each change. */
+  /** Called by the hook of each record, except when the record is created. */
   readonly begin?: () => void;
   /** Called after the preconditions of a request are met. */
   readonly complete?: (api: API) => Promise<void>;
@@ -75,7 +75,7 @@ async function said(api: API): Promise<{ readonly notes: readonly unknown[]; rea
 const keyed = (headers: Headers, key: string): Headers => ({ ...headers, "idempotency-key": key });
 const titles = ({ json }: Answered): string[] => json.map(({ title }: Post) => title);
 
-test("binds keyOf(1) of each record of an array to that record's own first change, once per idempotency key", async (t) => {
+test("resolves keyOf(1) in the hook of each record of an array to that record's note, and writes once per idempotency key", async (t) => {
   const api = await serveNoted(t);
   const sent = Array.from({ length: 100 }, (_, at) => ({ title: `t${at}`, tags: [(at % 3) + 1, ((at + 1) % 3) + 1] }));
   const expected = sent.map(({ title }, at) => [at + 1, title]);
@@ -186,7 +186,7 @@ test("writes the changes of hooks once for each of several arrays that overtake 
     );
 });
 
-test("refuses an overtaken array that names states immediately, and repeats one that names none", async (t) => {
+test("refuses an overtaken array that has an if_match, and tries again if none of its records has one", async (t) => {
   let overtaking = false;
   let beginCount = 0;
   const api = await serveNoted(t, {

@@ -21,7 +21,7 @@ test("gives each state and each format of a record a different ETag", async (t) 
   assert.equal((await api.get("/users/2", api.admin)).headers.get("etag"), put.headers.get("etag"));
 });
 
-test("sends no body for If-None-Match if the caller already has it", async (t) => {
+test("answers 304 without a body if If-None-Match names the current ETag", async (t) => {
   const api = await serve(t);
 
   for (const path of ["/users/1", "/users", "/users/1/account", "/orders"]) {

@@ -21,7 +21,7 @@ export type ChosenKey =
   | { readonly kind: "named" | "only"; readonly key: KeyObject }
   /** No key fits, or two keys have that name. */
   | { readonly kind: "none" }
-  /** The token names no key, and more than one fits. */
+  /** No key has the name that the token gives, if any, and more than one key fits. */
   | { readonly kind: "several" };
 
 export interface IssuerKeysOptions {

@@ -16,7 +16,7 @@ export type Source =
   | { readonly kind: "sql"; readonly was: Column; readonly conversion: Conversion; readonly fallback: string | null }
   /** From a function of the old row. `was` is the existing column, or null. */
   | { readonly kind: "program"; readonly was: Column | null; compute(row: StoredRecord): Value }
-  /** Unknown. `why` says what to add to the declaration. */
+  /** Unknown. `why` gives the reason and the fix. */
   | { readonly kind: "unknown"; readonly why: string };
 
 /** Returns the source of each declared column. */
