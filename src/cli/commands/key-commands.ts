@@ -9,7 +9,7 @@ export function addKeyCommands(key: Command): void {
   key
     .command("new")
     .description(
-      "add a key to the file of LATCHKEY_SIGNING_KEYS; it is published and verifies; the first key also signs",
+      "add a key to the file of LATCHKEY_SIGNING_KEYS; the service publishes it and verifies tokens with it; if it is the first key, it also signs",
     )
     .addOption(new Option("--alg <algorithm>", "its algorithm").choices(["EdDSA", "ES256"]).default("EdDSA"))
     .option("--json", "print JSON")

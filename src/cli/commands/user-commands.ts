@@ -35,7 +35,7 @@ export function addUserCommands(user: Command): void {
     .action(changePassword);
   user
     .command("unlock")
-    .description("reset the count of wrong passwords: all of the user's, and the last minute of every address")
+    .description("forget the wrong passwords of the user, and those of the last minute from every address")
     .argument("<user>")
     .option("--json", "print JSON")
     .action(unlock);

@@ -10,7 +10,7 @@ const continuing = new Set<() => void>();
 
 /**
  * Waits for a turn, which is the permission to do some milliseconds of work. Each pass of the event loop gives only one turn, after it has
- * answered its small requests. So no request waits for more than one piece of such work (contract, section 8). With a plain `setImmediate`,
+ * answered its small requests. So no request waits for more than one piece of such work. With a plain `setImmediate`,
  * all waiting pieces would run in one pass.
  */
 export function takeTurn(): Promise<void> {

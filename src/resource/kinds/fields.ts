@@ -26,7 +26,7 @@ export interface TextOptions extends FieldOptions<string> {
   readonly pattern?: { readonly matches: RegExp; readonly detail: string };
 }
 
-// All of C0, DEL, and C1 (contract, section 4).
+// All of C0, DEL, and C1.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 const CONTROL_IN_LINES = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 // More characters that XML cannot contain (XML 1.0 §2.2), so that every text is the same in each format.

@@ -24,9 +24,9 @@ export const nextField = text({ maxLength: 2048, optional: true, description: "T
 
 /** The fields of a proof by mail: `token`, or `email` and `code`. */
 export const proofFields = {
-  token: text({ maxLength: 2048, optional: true, description: "Of the link in the mail." }),
+  token: text({ maxLength: 2048, optional: true, description: "The token from the link in the mail." }),
   email: text({ maxLength: 254, optional: true, description: "With `code`." }),
-  code: text({ maxLength: 100, optional: true, description: "Of the mail, with `email`." }),
+  code: text({ maxLength: 100, optional: true, description: "The code from the mail, together with `email`." }),
 };
 
 /** The body of a request for a mail. */

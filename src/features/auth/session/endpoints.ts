@@ -131,7 +131,8 @@ const buildDocumentation = ({ roles }: People) =>
               amr: {
                 type: "array",
                 items: textSchema,
-                description: "What was proved (RFC 8176). Missing for a login by password alone without factors.",
+                description:
+                  "The methods of the proofs (RFC 8176). Missing for a login by password alone if the account has no factor.",
               },
               level: nullable({ type: "integer", enum: [1, 2] }),
               auth_time: nullable(timeSchema),
