@@ -50,7 +50,7 @@ export interface ExistingTable {
   readonly writes: readonly TableWrite[];
   /** The columns that may be written, by their declared names. Default: all. */
   readonly written?: readonly string[];
-  /** Where the revision of a row comes from: an integer column that counts, the database's own value (`xmin`), or a digest of the row. */
+  /** The source of the revision of a row: an integer column that counts, the database's own value (`xmin`), or a digest of the row. */
   readonly revision: "database" | "digest" | { readonly column: string };
   /** The form of the columns when the store was opened, by their declared names. Not part of a declaration. */
   readonly found?: Readonly<Record<string, FoundColumnForm>>;

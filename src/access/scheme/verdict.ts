@@ -91,7 +91,7 @@ function wrongInIdentity(identity: unknown): string | null {
   return member === null ? null : `the identity's ${member} is of the wrong type`;
 }
 
-/** Returns the name of a member with a wrong value. A loop over the members would take three times as long, for each request of some schemes. */
+/** Returns the name of a member with a wrong value. Written without a loop, because it runs for each request of some schemes. */
 function findWrongMember(identity: Partial<Record<keyof Identity, unknown>>): keyof Identity | null {
   // The id 0 is valid. It belongs to no user: the command line and callers who are not users of the service have it.
   if (!Number.isSafeInteger(identity.id) || (identity.id as number) < 0) return "id";

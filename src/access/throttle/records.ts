@@ -36,7 +36,7 @@ export const knownAddressesCollection: Collection = {
 
 const dayMs = 24 * 3600 * 1000;
 
-/** The consecutive failures of an account, as they are stored. */
+/** The stored form of the consecutive failures of an account. */
 export interface Streak {
   readonly count: number;
   readonly since: number | null;

@@ -82,7 +82,7 @@ export function serveForDev(): void {
       });
     });
   });
-  // Ctrl-C sends SIGINT to both processes. This process ignores the signal and waits for `stop`. If the watching process has ended, it
+  // Ctrl-C sends SIGINT to both processes. This process ignores the signal and waits for `stop`. If the watching process has exited, it
   // stops by itself.
   process.on("SIGINT", () => undefined);
   process.on("SIGTERM", () => undefined);

@@ -2,7 +2,7 @@ import { makeLog, type Log } from "../../door/ops.ts";
 import { exits } from "../exit.ts";
 import { writeError } from "./ending.ts";
 
-/** The time after which a process is ended after an uncaught fault, because its state is no longer reliable. */
+/** The time from an uncaught fault until the process exits, because its state is no longer reliable. */
 const END_WITHIN_MS = 12_000;
 
 /** The reaction to an uncaught fault. */

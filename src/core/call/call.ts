@@ -1,6 +1,6 @@
 import { opaqueTokenPattern } from "../crypto/opaque-token.ts";
 import type { Eventually } from "../eventually.ts";
-import { withoutBlanks } from "../headers/blanks.ts";
+import { trimOWS } from "../headers/list.ts";
 import { withoutParameters } from "../headers/query.ts";
 import { parseTraceContext, type TraceContext } from "../headers/traceparent.ts";
 
@@ -58,7 +58,7 @@ export interface Client {
   readonly origin: string | null;
 }
 
-/** What a call needs from its service: how to read the client, the time, and how to make an id. */
+/** The facts that a call needs from its service: how to read the client, the time, and how to make an id. */
 export interface CallContext {
   readonly now: () => number;
   readonly makeRequestId: () => string;
@@ -237,8 +237,8 @@ function readCookies(call: Call): ReadonlyMap<string, string | null> {
       const equals = pair.indexOf("=");
       if (equals < 1) continue;
       // `trim` would also remove U+00A0. A neighboring host can set a cookie named U+00A0 and `__Host-session`, and browsers accept it.
-      const name = withoutBlanks(pair.slice(0, equals));
-      const value = withoutBlanks(pair.slice(equals + 1));
+      const name = trimOWS(pair.slice(0, equals));
+      const value = trimOWS(pair.slice(equals + 1));
       const earlier = cookies.get(name);
       cookies.set(name, earlier === undefined || earlier === value ? value : null);
     }

@@ -117,7 +117,7 @@ function collectMistakes(proxies: readonly string[]): readonly string[] {
   const problems = proxies.map(findMistake).filter((each) => each !== null);
   if (problems.length > 0) return problems;
   const ranges = proxies.map(parseRange).filter((each) => each !== null);
-  return wholeInternet.some((everybody) => isCovered(everybody, ranges))
+  return wholeInternet.some((span) => isCovered(span, ranges))
     ? [`"${proxies.join(",")}" would trust every address of IPv4 or IPv6; name the addresses of your proxies.`]
     : [];
 }

@@ -61,7 +61,7 @@ export function listedLogin(
   };
 }
 
-/** Returns the client's address and user agent, as they are stored with a login. */
+/** Returns the client's address and user agent, in the form that is stored with a login. */
 export function seenFrom(call: Call) {
   return { address: call.client.address, user_agent: call.header("user-agent")?.slice(0, MAX_USER_AGENT) ?? null };
 }

@@ -20,7 +20,7 @@ export async function describeCure(cause: unknown, file: string): Promise<string
 }
 
 /**
- * Returns the file and the line of the mistake, as far as they are known. Node writes both before the message of a syntax error. For an
+ * Returns the file and the line of the mistake, if they are known. Node writes both before the message of a syntax error. For an
  * import that is not found, Node names only the file with the import, so the line is searched there.
  */
 function describePlace({ name, stack = "", message }: Error): string {

@@ -53,7 +53,7 @@ export const postgresSchema: SchemaDialect = {
   findColumns: (table) =>
     statement(
       "SELECT attname::text AS name, format_type(atttypid, atttypmod) AS storage, NOT attnotnull AS nullable, " +
-        // `SET DEFAULT NULL` removes the default, except for numeric(19,2), where it leaves an expression without a value.
+        // `SET DEFAULT NULL` removes the default. For numeric(19,2), it leaves an expression without a value.
         "EXISTS (SELECT FROM pg_attrdef WHERE adrelid = attrelid AND adnum = attnum AND pg_get_expr(adbin, adrelid) NOT LIKE 'NULL::%') AS has_default, " +
         "EXISTS (SELECT FROM pg_index WHERE indrelid = attrelid AND indisprimary AND indkey::text = attnum::text) AS is_key " +
         "FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum",

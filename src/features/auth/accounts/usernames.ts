@@ -12,7 +12,7 @@ export function requireMayName({ takesOutsideLogins }: UsersParts, context: Cont
   throw problem("permission_denied", { detail: "Usernames are given by administrators here." });
 }
 
-/** Ends the request if a user chooses the e-mail address of another person as username. That person could then not use it. */
+/** Ends the request if a user chooses the e-mail address of another person as username. The other person could then not use it. */
 export function requireOwnAddress({ username, email }: { readonly username: string; readonly email: string }): void {
   if (username.includes("@") && fold(username) !== fold(email)) throw invalid([addressOfAnother]);
 }

@@ -215,7 +215,7 @@ export async function startSession(parts: StartingParts, context: Context, admis
 /** The remaining lifetime of a replaced session, so that requests that the browser has already sent still succeed. */
 const REPLACED_SESSION_MS = 10_000;
 
-/** Replaces a session with a new one that has the new proofs. Returns null if the session has ended. */
+/** Replaces a session with a new one that has the new proofs. Returns null if the session was deleted or has expired. */
 export async function renewSession(
   parts: StartingParts,
   context: Context,

@@ -99,7 +99,7 @@ export const describeAction: Readonly<Record<ResourceAction, (subject: Operation
   }),
 };
 
-/** Returns the additional problems of a deletion. A hook may change any table, and an existing table may have rules of its own. */
+/** Returns the additional problems of a deletion. A hook may change any table, and an existing table may have more rules. */
 function problemsOfRemoval({ mount: { resource, beforeWrite } }: OperationSubject): readonly ProblemCode[] {
   return beforeWrite === null && resource.table === null ? [] : ["invalid", "taken"];
 }

@@ -171,7 +171,7 @@ export function compileMissing({ type }: Column, from: string, ids: readonly Key
   );
 }
 
-/** Reads the row with a key, as it is when the statement runs. */
+/** Reads the row with a key, in its state when the statement runs. */
 export function compileReading(
   table: Table,
   key: NonNullable<MadeKey>,

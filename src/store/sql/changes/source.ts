@@ -6,7 +6,7 @@ import { formatType } from "../schema/definition.ts";
 import type { FoundTable, SchemaDialect } from "../schema/schema.ts";
 import { always, type Conversion } from "./conversion.ts";
 
-/** Where the values of a column come from when its table is changed. */
+/** The source of the values of a column when its table is changed. */
 export type Source =
   /** From an existing column, unchanged. The existing column may have another name. */
   | { readonly kind: "same"; readonly from: string }

@@ -119,8 +119,8 @@ export async function copyRows(work: Work): Promise<void> {
       const most = Math.min(work.batch, rest);
       const took = await runBatch(work, most, () => copyChangedRows(work, most));
       rest -= most;
-      // Pauses as long as the batch took, so that others can write. After a pass without progress there is no pause, because others change
-      // rows as fast as they are copied.
+      // Pauses as long as the batch took, so that others can write. It does not pause after a pass without progress, because others then
+      // change rows at the speed of the copy.
       if (vain === 0) await sleep(took);
     }
   }

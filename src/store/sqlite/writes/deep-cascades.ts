@@ -151,7 +151,7 @@ class CascadeRemoval {
         steps.pop();
         continue;
       }
-      // The child row is also one of its own ancestors. Clearing its reference breaks the circle.
+      // The child row is also one of its ancestors. Clearing its reference breaks the circle.
       if (this.#seen.get(formatRowId(next.row)) === "open") next.by.detach?.run(...next.row.key);
       else steps.push(...this.#open(next.row));
     }
