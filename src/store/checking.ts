@@ -29,7 +29,7 @@ import type { ChecksOf } from "../core/checking/options.ts";
 import { anIssueList } from "../core/problem/problem.ts";
 import type { Change, Collection, Column, ExistingTable, KeptLinks, Origin, Transaction } from "./store.ts";
 
-/** Checks that a value is a store. It needs the methods that all parts of a service use. */
+/** Checks that a value is a store, by the methods that all parts of a service use. */
 export const aStore: ValueCheck = objectWith(
   "a store, like sqliteStore({ path })",
   "open",
@@ -179,7 +179,7 @@ const aWhere: ValueCheck = (value) =>
   isObject(value) ? null : 'it has to be a condition, like { column: "at", operator: "lt", value: 7 }';
 /** The value of a key is checked later, by its table, which knows the type. */
 const common = { kind: anything, collection: aCollection, key: anything };
-/** Refuses an instance of a class without own properties, like a Map, because only own properties are written. */
+/** Refuses an instance of a class that has no own properties, like a Map, because the store writes only own properties. */
 const values: ValueCheck = (value) =>
   anObject(value) ??
   (isStrange(value as Members, Object.keys(value as Members))

@@ -108,7 +108,7 @@ export interface Checked {
   readonly problems: readonly string[];
 }
 
-/** The number of rows that are copied at a time. One row can have a megabyte. */
+/** The number of rows that are copied at a time. The number is small, because one row can have a megabyte. */
 export const copiedAtOnce = 250;
 
 /** The result of copying one table. */
@@ -231,7 +231,7 @@ function copiedTable(collection: Collection, collectShadows: CollectShadows): Co
 
 /**
  * Reads the declaration that is stored with a table (JSON). Adds the columns that are no longer declared but still have values. `types` has
- * the types of all columns that were ever declared, `there` the names of all columns that exist.
+ * the types of all columns that were ever declared. `there` has the names of all columns that exist.
  */
 export function readDeclaration(
   text: string,

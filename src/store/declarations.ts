@@ -7,7 +7,7 @@ import type { Collection, Column, Value } from "./store.ts";
 /** The names that SQL needs no quotes for. Names that start with an underscore are reserved for the store. */
 const namePattern = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
 
-/** Throws a TypeError if the value is not of the column's type. */
+/** Encodes a value for the database. Throws a TypeError if the value is not of the column's type. */
 type Encode = (column: Column, value: Value) => unknown;
 
 /** Throws `DeclarationError` with all mistakes in the declarations. */
@@ -68,7 +68,7 @@ function mistakesInColumn(column: Column, byName: ReadonlyMap<string, Collection
   return mistakes;
 }
 
-/** Returns the mistakes of columns that would need changes to an existing table. */
+/** Returns the mistakes in a column that would require a change of an existing table. */
 function mistakesOfKeeping(
   { existing }: Collection,
   column: Column,

@@ -29,7 +29,7 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** The store stopped a read that took too long, because it delays other callers. A retry would take as long. */
+/** The store stopped a read that took too long, because a long read delays other callers. A retry would take as long. */
 export class StoreTimeout extends StoreUnavailable {
   override readonly name = "StoreTimeout";
 }

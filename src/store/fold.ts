@@ -1,7 +1,7 @@
 import { composed } from "../core/crypto/composed.ts";
 import type { Column } from "./store.ts";
 
-/** True if the store keeps a folded copy of the column. */
+/** True if the store has a second, folded copy of the column. */
 export function isFolded({ unique, folded }: Column): boolean {
   return unique === "folded" || folded === true;
 }

@@ -36,8 +36,8 @@ export function parseKept(text: string): Extract<Recalled, { readonly kind: "rep
 }
 
 /**
- * Returns the key of a note. The note says that the idempotency record with the client's `key` contains this row. It expires with the
- * record. Without `key`, returns the prefix of all notes about the row. No key of a client starts with it.
+ * Returns the key of a note. The note says that the idempotency record with the client's `key` contains this row. The note expires with the
+ * record. Without `key`, returns the prefix of all notes about the row. No key that a client chooses starts with this prefix.
  */
 export function formatMention(collection: string, id: unknown, key = ""): string {
   return `about ${collection} ${String(id)} ${key}`;

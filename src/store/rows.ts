@@ -15,8 +15,8 @@ export interface Collection<V = unknown> {
   /** An existing table that other programs also write to. The store makes no table for this collection. */
   readonly existing?: ExistingTable;
   /**
-   * Columns that are no longer declared. The table keeps their values until the given month, but no row shows them: `{ nickname: "2027-01"
-   * }`.
+   * Columns that are no longer declared, each with the month until which the operator needs its values: `{ nickname: "2027-01" }`. No row
+   * shows the values. The table still stores them, also after that month, until a migration with `--allow-data-loss` deletes them.
    */
   readonly removed?: Readonly<Record<string, string>>;
   /**
@@ -50,7 +50,10 @@ export interface ExistingTable {
   readonly writes: readonly TableWrite[];
   /** The columns that may be written, by their declared names. Default: all. */
   readonly written?: readonly string[];
-  /** The source of the revision of a row: an integer column that counts, the database's own value (`xmin`), or a digest of the row. */
+  /**
+   * The source of the revision of a row: an integer column that each write increments, the database's own value (`xmin`), or a digest of
+   * the row.
+   */
   readonly revision: "database" | "digest" | { readonly column: string };
   /** The form of the columns when the store was opened, by their declared names. Not part of a declaration. */
   readonly found?: Readonly<Record<string, FoundColumnForm>>;
@@ -66,7 +69,7 @@ export interface ExistingTable {
 /** The ways to write rows of an existing table. */
 export type TableWrite = "create" | "update" | "delete";
 
-/** The form in which a column of an existing table keeps its values. */
+/** The form in which a column of an existing table stores its values. */
 export interface FoundColumnForm {
   /** The type, as the database spells it. */
   readonly storage: string;
@@ -105,7 +108,7 @@ export interface Column {
   readonly folded?: true;
   /** A text whose words are indexed (`splitWords`). */
   readonly searched?: true;
-  /** It has few different values, so many rows share one. */
+  /** Set if the column has only a few different values, so that many rows have the same one. */
   readonly few?: true;
   /**
    * The conditions that an index on the column can answer. `equality`: only equality. `nothing`: none. Left out: all. Only for columns of

@@ -79,7 +79,7 @@ const rows: readonly (readonly [title: string, where: Where | null, sort: readon
 ];
 
 for (const [title, where, sort, served] of rows)
-  test(`finds that it is ${served ? "served" : "not served"}: ${title}`, () => {
+  test(`finds that a query is ${served ? "served" : "not served"}: ${title}`, () => {
     assert.equal(isServed({ collection: things, where, sort }), served);
   });
 

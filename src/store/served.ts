@@ -40,7 +40,7 @@ export function isServed(query: Pick<ListQuery, "collection" | "where" | "sort">
   if (isOpen) return false;
   const [first, ...rest] = sort.filter(({ column }) => !equal.has(column));
   if (first === undefined) return equal.size > 0;
-  // Databases sort rows without a value differently in an index.
+  // In an index, rows without a value may have another position than in the list.
   if ([first, ...rest].some(({ column }) => isNullable(collection, column))) return false;
   if (ranged !== null && !equal.has(ranged) && first.column !== ranged) return false;
   return listIndexes(collection).some((index) => leads(collection, index, equal, [first, ...rest]));
@@ -57,7 +57,7 @@ export function rangedColumn({ existing, columns, indexes = [] }: Collection, wh
   for (const condition of conditions) {
     if (!("column" in condition) || !isRange(condition.operator)) continue;
     const column = columns.find(({ name }) => name === condition.column);
-    // Databases sort rows without a value differently in an index.
+    // In an index, rows without a value may have another position than in the list.
     if (column === undefined || column.nullable === true) continue;
     if (indexes.some(([first]) => first === column.name)) return column.name;
   }
@@ -96,7 +96,7 @@ function collect(where: Where, conditions: LeafCondition[]): boolean {
   return true;
 }
 
-/** True if at most one row has a value. */
+/** True if no two rows have the same value in the column. */
 export function isUnique({ columns }: Collection, name: string): boolean {
   if (name === "id") return true;
   const unique = columns.find((column) => column.name === name)?.unique;
@@ -126,7 +126,8 @@ function leads(
   for (let at = 0; at < equal.size; at++) if (!equal.has(index[at]!)) return false;
   const isDescending = order[0]!.descending === true;
   for (const [at, { column, descending = false }] of order.entries()) {
-    // If the first columns of an index select only a few rows, the database sorts these rows while it reads.
+    // The requested order continues after the columns that this index has in order. If hardly any rows share a value in these columns, the
+    // database sorts the rest while it reads.
     if (index[equal.size + at] !== column || hasOtherOrder(collection, column) || descending !== isDescending)
       return at > 0 && isVaried(collection, order[at - 1]!.column);
     if (column === "id") return true;

@@ -33,15 +33,14 @@ export interface Store {
   /** Reads rows in the requested order. */
   list(query: ListQuery): Eventually<readonly Row[]>;
   /**
-   * Reads the same rows as one JSON array, built by the database if it can, with their number.
+   * Reads the same rows as `list`, as one JSON array, which the database builds if it can. Also returns the number of rows.
    *
-   * A driver may cache the page under the query object, which callers never change. It must drop a cached page when
-   * the query object is freed, when the store is closed, and after any process has committed a change. A page therefore
-   * contains every acknowledged write of this process. It shows a commit of another process at most a millisecond late.
-   * A driver must not cache if a check for new commits takes longer than reading the page.
+   * A driver may cache the page under the query object, which callers never change. It must drop a cached page when the query object is
+   * freed, when the store is closed, and after any process has committed a change. A page therefore contains every acknowledged write of
+   * this process. It shows a commit of another process at most a millisecond late. A driver must not cache if a check for new commits takes
+   * longer than reading the page.
    *
-   * `beside` requests rows that belong to the rows of the page. A driver may return them too, if this saves a round
-   * trip.
+   * `beside` requests rows that belong to the rows of the page. A driver may return them too, if this saves a round trip.
    */
   listJSON(query: ListQuery, beside?: readonly BesideQuery[]): Eventually<ListText>;
   /**
@@ -58,8 +57,8 @@ export interface Store {
   /** Counts rows. `long` has the same meaning as in `ListQuery`. */
   count(collection: Collection, where: Where | null, long?: boolean): Eventually<number>;
   /**
-   * Estimates the number of rows in a collection, within a fifth, at a constant cost. Null if it is unknown. Left out
-   * if a driver can only count.
+   * Estimates the number of rows in a collection, with an error of at most a fifth, at a constant cost. Null if the number is unknown. Left
+   * out if a driver can only count.
    */
   estimate?(collection: Collection): Eventually<number | null>;
   /**

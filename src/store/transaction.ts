@@ -44,8 +44,8 @@ export type Change =
       readonly ids: readonly Key[];
     }
   /**
-   * Changes some columns of a row. With `revision`, only in that state. `shown`: the columns of the row in the outcome,
-   * for large rows. All if it is left out, and always for an existing table.
+   * Changes some columns of a row. With `revision`, changes the row only if it has this revision. `shown`: the columns of the row in the
+   * outcome, for large rows. Default, and always for an existing table: all.
    */
   | {
       readonly kind: "update";
@@ -58,8 +58,8 @@ export type Change =
   /** Removes a row and the rows that cascade from it. */
   | { readonly kind: "delete"; readonly collection: Collection; readonly key: Key; readonly revision?: number }
   /**
-   * Changes some columns of every matching row, or of any `atMost` of them. There may be none. With `atMost`, rows that
-   * others are changing may be skipped.
+   * Changes some columns of every matching row, or of any `atMost` of them. It is no error if no row matches. With `atMost`, the store may
+   * skip rows that other transactions are changing.
    */
   | {
       readonly kind: "updateAll";
@@ -69,8 +69,8 @@ export type Change =
       readonly atMost?: number;
     }
   /**
-   * Removes every matching row, or any `atMost` of them. There may be none. With `atMost`, rows that others are
-   * changing may be skipped.
+   * Removes every matching row, or any `atMost` of them. It is no error if no row matches. With `atMost`, the store may skip rows that
+   * other transactions are changing.
    */
   | { readonly kind: "deleteAll"; readonly collection: Collection; readonly where: Where; readonly atMost?: number }
   /**
@@ -103,7 +103,7 @@ export type Change =
       readonly atMost?: number;
       readonly isGuarded?: boolean;
       readonly name: string;
-      /** The fields that the caller sees if the requirement fails. A store ignores it. */
+      /** The fields that the caller sees if the requirement fails. A store ignores them. */
       readonly issues?: readonly Issue[];
     };
 
@@ -126,13 +126,13 @@ export interface Transaction {
 export interface Idempotency {
   /** The caller and the caller's key, as one text: `7 key`. */
   readonly key: string;
-  /** The columns, including `id`, of the rows that are kept for a repeated request. */
+  /** The columns, including `id`, of the rows that are stored for a repeated request. */
   readonly columns: readonly string[];
-  /** The number of first changes whose rows are kept. Default: one. */
+  /** The number of changes, from the first, whose rows are stored. Default: one. */
   readonly rows?: number;
-  /** The part of the response that is in no row. It is kept unchanged, and erased together with the kept row. */
+  /** The part of the response that is in no row. It is stored unchanged, and erased together with the stored row. */
   readonly answer?: JSONValue;
-  /** True if a `forget` of the kept row must find this record. */
+  /** True if a `forget` of the stored row must find this record. */
   readonly erasable: boolean;
   /** A digest of the request. The same key with another request is a mismatch. */
   readonly fingerprint: string;
@@ -147,8 +147,8 @@ export type Outcome =
   /** The current row for each change. Null for a removed row, and for changes without a row. */
   | { readonly kind: "written"; readonly rows: readonly (Row | null)[] }
   /**
-   * The key was used for the same request. Returns the kept rows as they were written then, with the kept columns. A row that was erased
-   * later has only its `id`.
+   * The key was used for the same request. Returns the stored columns of the stored rows, as the first request wrote them. A row that was
+   * erased later has only its `id`.
    */
   | { readonly kind: "replayed"; readonly rows: readonly (Row | null)[]; readonly answer?: JSONValue }
   /** The key was used for another request. */

@@ -65,7 +65,7 @@ export interface Dialect {
   isAmong(compared: string, select: string): string;
   /** Returns the condition that a row is among the few rows of `select`. Skips rows that another transaction is changing. */
   isSomeOf(compared: string, select: string): string;
-  /** Returns the same condition, but waits for transactions that are changing the rows of `select`. */
+  /** Returns the condition that a row is among the few rows of `select`. Waits for transactions that are changing these rows. */
   isLocked(compared: string, select: string): string;
   /** Returns the condition that a text contains another. Case matters. */
   contains(text: string, part: string): string;
@@ -86,8 +86,8 @@ export interface Dialect {
   /** Returns SQL that makes the statement fail. The expression has the type of the column. `said` is SQL for the message. */
   fail(said: string, column: Column): string;
   /**
-   * The SQL for the revision of a row in an existing table. `database` is the number that the database keeps for each
-   * row, or null if it keeps none. `digest` returns a digest of some columns.
+   * The SQL for the revision of a row in an existing table. `database` is the number that the database stores for each row, or null if it
+   * stores none. `digest` returns a digest of some columns.
    */
   readonly revisionSQL: { readonly database: string | null; digest(columns: readonly string[]): string };
   /** Returns SQL that joins some texts. Other values are converted to text. */

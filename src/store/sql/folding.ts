@@ -29,7 +29,7 @@ interface Compared {
 
 /**
  * Returns the tables with folded columns. Leaves out unique columns, because every version of Latchkey writes their folded values, and
- * because another row could already have a corrected value.
+ * because a corrected value could be the folded value of another row.
  */
 function listCompared(
   collections: readonly Collection[],
@@ -133,7 +133,10 @@ function* correct(schema: SchemaDialect, table: Table, { column, from, to }: Key
   return true;
 }
 
-/** If another transaction changes the row now, or has changed it since it was read, the row is left for the next comparison. */
+/**
+ * Returns the statement that corrects a folded value. The statement does nothing if another transaction is changing the row, or has changed
+ * it since it was read. The next comparison checks the row again.
+ */
 function correction(
   schema: SchemaDialect,
   { name }: Table,

@@ -37,7 +37,7 @@ export function indexInBackground(take: () => Eventually<boolean>, choosePause: 
     try {
       hasTaken = await take();
     } catch {
-      // Not reported here, because requests get the same errors from the store. This work only tries again.
+      // The error is not reported here, because requests get the same errors from the store. This work only tries again.
     }
     const took = performance.now() - start;
     isIdle = !hasTaken && !wasWritten;

@@ -145,7 +145,7 @@ interface OrderColumn {
   readonly direction: "<" | ">";
   /** The position of rows without a value. Null if every row has one. */
   readonly nulls: "first" | "last" | null;
-  /** True if the last value of this column was missing. */
+  /** True if the value to continue from is null. */
   readonly isNull: boolean;
   place(): string;
 }

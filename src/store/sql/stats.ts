@@ -7,8 +7,8 @@ import { ask, statement, type Script } from "./schema/script.ts";
 /** The size of a database. */
 export interface Stats {
   /**
-   * The total size in bytes. `freeBytes` of it are reserved for future writes. `walBytes` are in the log in addition.
-   * Null if the database does not report it.
+   * The total size in bytes. `freeBytes` is the part of it that is reserved for future writes. `walBytes` is the size of the log, which the
+   * total does not include. Both are null if the database does not report them.
    */
   readonly bytes: number;
   readonly freeBytes: number | null;
@@ -24,7 +24,7 @@ export interface TableStats {
   readonly bytes: number;
   /** True if `rows` or `bytes` is an estimate from a part of the table, because a full scan would take too long. */
   readonly estimated: boolean;
-  /** The oldest value of a time column. Null if no index has a time column, or if the table is empty. */
+  /** The oldest value of a time column. Null if the table is empty, or if finding this value would need a full scan. */
   readonly oldest: Oldest | null;
 }
 
@@ -55,7 +55,7 @@ export function ownTables(
   return new Map(names.filter(isOurs).map((name) => [name, declared.get(name) ?? null]));
 }
 
-/** Finds the oldest time of a collection by an index. */
+/** Finds the oldest time of a collection without a full scan. */
 export function* findOldest(collection: Collection): Script<Oldest | null> {
   const age = findAgeColumn(collection);
   if (age === null) return null;

@@ -44,7 +44,7 @@ const portionWords = 2000;
 /** The prefix of the trigger names. */
 export const triggerPrefix = "words of ";
 
-/** Returns the condition for rows with a word that begins like this. */
+/** Returns the condition for rows with a word that begins with `word`. */
 export function compileWord(table: Table, word: string, isFew: boolean, values: BoundValues): string {
   const { dialect, id, wordsTable } = table;
   const candidates = isFew

@@ -18,7 +18,7 @@ export interface Change {
   readonly effect: "adds" | "changes" | "loses";
   /** The description of the change, for operators and for the history. */
   readonly words: string;
-  /** The reason why a program with the old declaration cannot run together with one with this declaration. Null if it can. */
+  /** The reason why a program with the old declaration cannot run at the same time as a program with this declaration. Null if it can. */
   readonly alone: string | null;
 }
 
@@ -52,7 +52,7 @@ export function* collectChanges(
   return changes;
 }
 
-/** True if a program with the old declaration may not write at the same time as one with this declaration. */
+/** True if a program with the old declaration may not write at the same time as a program with this declaration. */
 export function excludesOldPrograms(changes: readonly Change[]): boolean {
   return changes.some(({ alone }) => alone !== null);
 }

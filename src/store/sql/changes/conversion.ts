@@ -2,7 +2,7 @@ import type { Column } from "../../store.ts";
 
 /** The conversion of a column's values to another type, in SQL over the old column. */
 export interface Conversion {
-  /** The condition that a value, which is not null, has an equivalent in the new type. */
+  /** The condition under which a value has an equivalent in the new type. It is used only for values that are not null. */
   readonly fits: string;
   /** The equivalent value, if there is one. */
   readonly value: string;
@@ -38,7 +38,7 @@ export const largestInteger = 2 ** 53 - 1;
 /** The maximum number of digits of a decimal. These fit into 64 bits. */
 export const decimalDigits = 18;
 
-/** The maximum number of digits with which each decimal has a different double. */
+/** Up to this number of digits, two different decimals never become the same double. */
 export const doubleDigits = 15;
 
 /** The time of the first instant of a day, as an SQL literal. */

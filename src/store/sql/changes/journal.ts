@@ -8,11 +8,11 @@ import type { TablePlan } from "./plan-table.ts";
 
 /** One completed step of a migration. */
 export interface CompletedStep {
-  /** When it was done: `2026-01-31T09:30:00.000Z`. */
+  /** The time of completion: `2026-01-31T09:30:00.000Z`. */
   readonly at: string;
-  /** The version of the program that did it. */
+  /** The version of the program that completed the step. */
   readonly program: string;
-  /** `books` */
+  /** The name of the table: `books`. */
   readonly table: string;
   readonly words: string;
   /** The number of rows that were written. */
@@ -129,7 +129,7 @@ export function digestTarget({ collection, found }: TablePlan, dropped: readonly
     // Names with an underscore belong to the store, and include unfinished columns.
     columns: [...found.columns.keys()].filter((name) => !name.startsWith("_")),
     declared: asData([collection])[0],
-    // The revisions are written together with the columns.
+    // Older versions did not write new revisions. With this member, their unfinished work has another digest and starts again.
     revisions: true,
     origins: collection.columns.map(({ origin }) => origin),
     dropped,

@@ -16,7 +16,7 @@ import { monthNow, collectObstacles, planTable, type TablePlan, tellMisfit } fro
 
 /** The options of a migration. */
 export interface MigrateOptions {
-  /** The version of the program, for the history. */
+  /** The version of the program, which the history records. */
   readonly program: string;
   /** The columns that may be dropped with their values: `books.title`. */
   readonly dropped?: readonly string[];

@@ -12,7 +12,7 @@ import { isNarrower, nameBefore, type Source } from "./source.ts";
 
 /** Rows that would not fit the declaration. */
 export interface Misfit {
-  /** `books.title` */
+  /** The column: `books.title`. */
   readonly place: string;
   readonly rows: number;
   /** The ids of the first rows. */
@@ -85,7 +85,7 @@ function* valuesUnconverted(collection: Collection, column: Column, source: Sour
   );
 }
 
-/** Finds values of a new reference whose row does not exist. */
+/** Finds values of a new reference that point to missing rows. */
 function* valuesDangling(
   schema: SchemaDialect,
   { name }: Collection,
@@ -151,7 +151,7 @@ interface ColumnCheck {
   readonly column: Column;
   /** Returns the new value of a row. */
   computeValue(row: StoredRecord, cells: readonly unknown[]): Value;
-  /** The values seen so far, if the column is unique. */
+  /** Returns the check of a column, or null if its values need no check. Adds the SQL that the check needs to `selected`. */
   readonly seen: Set<Value> | null;
   rows: number;
   readonly ids: (string | number)[];

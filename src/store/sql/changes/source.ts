@@ -125,8 +125,8 @@ function newSource(column: Column): Source {
 }
 
 /**
- * Returns the conversion that the declaration has for this database. If it declares none at all, returns the conversion between the two
- * types. Returns null if this conversion is missing.
+ * Returns the conversion that the declaration has for this database. If the declaration has no SQL conversion at all, returns the
+ * conversion between the two types. Returns null if neither exists.
  */
 function findConversion(
   schema: SchemaDialect,
@@ -169,7 +169,8 @@ export function isNarrower(column: Column, { declared }: FoundTable): boolean {
   const { fits, rule } = column;
   if (fits === undefined || rule === undefined || before === undefined) return false;
   const words = (before as Rule)["enum"];
-  // If the old rule is an enumeration, checks each of its words against the new rule. The kind of the field may be another one now.
+  // If the old rule is an enumeration, checks each of its words against the new rule. The two rules cannot be compared, because the field
+  // may have another kind now.
   if (Array.isArray(words)) return !words.every((word: Value) => fits(word));
   return !holdsAll(before as Rule, rule as Rule);
 }

@@ -105,7 +105,7 @@ function settledAs(
 
 /**
  * Returns which conditions on the key an index can answer. An index with another collation does not find an id: in SQLite a key may be
- * `COLLATE NOCASE`. The indexes of the tables under a view are unknown.
+ * `COLLATE NOCASE`. Assumes that an index can answer all conditions on a view, because the indexes of its tables are unknown.
  */
 function keyServedBy(
   schema: SchemaDialect,

@@ -46,7 +46,7 @@ export function writeMistakes(
   return mistakes;
 }
 
-/** Returns how many digits after the decimal point a column keeps. SQLite keeps all digits. */
+/** Returns how many digits after the decimal point a column stores. SQLite stores all digits. */
 function digitsKept({ engine }: SchemaDialect, { columns }: FoundExisting, raw: string): number {
   const storage = engine === "sqlite" ? undefined : columns.find(({ name }) => name === raw)?.storage;
   const [, scale] = /^numeric\(\d+,(-?\d+)\)$/.exec(storage ?? "") ?? [];

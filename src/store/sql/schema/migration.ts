@@ -11,10 +11,7 @@ import { formatReference, type FoundTable, type SchemaDialect } from "./schema.t
 import { ask, run, statement, type Script } from "./script.ts";
 import { typesWithShape, type TableChange } from "./table-shape.ts";
 
-/**
- * Creates or changes the tables of collections. Throws `MigrationNeeded` with all obstacles, including those of the
- * other tables.
- */
+/** Creates or changes the tables of collections. Throws `MigrationNeeded` with all obstacles, including those of the plans in `others`. */
 export function* fitTables(
   schema: SchemaDialect,
   collections: readonly Collection[],

@@ -64,10 +64,7 @@ export interface SchemaDialect extends Dialect {
   readonly findUnknownTables: Statement;
   /** Reads an existing table, with these of its columns declared as date-times. Returns null if there is none. */
   findExisting(table: string, instants: ReadonlySet<string>): Script<FoundExisting | null>;
-  /**
-   * Returns the reasons why rows of an existing table cannot be written, as far as they can be found before the first
-   * write. They are sentences without a full stop.
-   */
+  /** Reads an existing table. `instants` are the columns that are declared as date-times. Returns null if there is no such table. */
   findUnwritable(collection: Collection): Script<readonly string[]>;
   /** Removes the remains of earlier migrations of these collections, before their tables are made or changed. */
   dropLeftovers(collections: readonly Collection[]): Script<void>;
@@ -80,8 +77,8 @@ export interface SchemaDialect extends Dialect {
   /** Changes a table with rows: adds new columns, and allows null in columns. */
   alter(collection: Collection, found: FoundTable): Script<void>;
   /**
-   * Changes the reference of a column. `before` is the name of the existing constraint. Does nothing if references are
-   * defined with their columns.
+   * Returns the SQL that changes the reference of a column. `before` is the name of the existing constraint. If `column` is null, the SQL
+   * only drops this constraint. Returns no SQL if references are defined with their columns.
    */
   changeReference(collection: Collection, column: Column | null, before: string | null): readonly string[];
   /** Returns SQL that fills a new table of a relation with the ids from the lists in the records. */

@@ -15,14 +15,14 @@ import { ask, statement, type Script } from "./script.ts";
 const shapeMember = "_shape";
 
 /**
- * Returns the first characters of the stored types of a table with that shape. Comparing only these costs half as much as reading the whole
- * text.
+ * Returns the first characters of the stored types of a table with that shape. For null, returns the start that every table with a shape
+ * has. Comparing only these characters costs half as much as reading the whole text.
  */
 export function formatShapeStart(shape: string | null): string {
   return shape === null ? `{"${shapeMember}"` : `{"${shapeMember}":${JSON.stringify(shape)}`;
 }
 
-/** The shape of each collection's table, as it was found. Null if it never had such a change. */
+/** The shape of each collection's table, as it was found. Null if no change has set a shape. */
 export type Shapes = ReadonlyMap<string, string | null>;
 
 /** The facts about a changed table. */
@@ -50,7 +50,10 @@ function withoutShape(types: Readonly<Record<string, string>>): Readonly<Record<
   return Object.fromEntries(Object.entries(types).filter(([name]) => name !== shapeMember));
 }
 
-/** Stores the shape before the change. The declaration is stored after it. */
+/**
+ * Stores the shape before the change, so that programs with the old declaration stop writing first. The declaration is stored after the
+ * change.
+ */
 export function* markShape(schema: SchemaDialect, collection: Collection, changed: TableChange): Script<void> {
   const types = JSON.stringify(typesWithShape(collection, {}, changed));
   const [first, second] = [schema.place(1), schema.place(2)];

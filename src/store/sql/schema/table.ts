@@ -112,8 +112,8 @@ export function unopened(name: string): TypeError {
 }
 
 /**
- * Returns the SQL to read a column under any name. Decimals that are stored as whole numbers are read as text, because
- * large numbers would be refused.
+ * Returns the SQL to read a column under any name. Decimals that are stored as whole numbers are read as text, because the SQLite driver
+ * refuses numbers above 2^53.
  */
 export function selectedAs({ ownTypes }: Dialect, { type }: Column, name: string): string {
   return type === "decimal" && !ownTypes.has(type) ? `CAST(${name} AS TEXT)` : name;

@@ -223,8 +223,8 @@ function compileOrder({ collection }: Table, where: Where): string {
 }
 
 /**
- * Returns the number of rows that a `require` has found, up to a limit, and the required range. `keep` locks rows that
- * must exist.
+ * Returns SQL that counts the rows of a `require` up to a limit, and the range in which the count must be. `keep` is SQL that locks rows
+ * that must exist.
  */
 export function compileRequire(
   table: Table,
