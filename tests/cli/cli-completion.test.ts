@@ -44,7 +44,7 @@ test("completes commands, options, values of options, and files in bash", () => 
   assert.deepEqual(bash("user", "create", "--n"), ["--name"]);
   assert.deepEqual(bash("user", "create", "-n", ""), []);
   assert.deepEqual(bash("user", "list", "--role", ""), ["user", "admin"]);
-  // The value of an option is not a command.
+  // `admin` is the value of --role and must not be read as a command.
   assert.deepEqual(bash("user", "list", "--role", "admin", "--r"), ["--role"]);
   assert.deepEqual(bash("restore", "a"), ["a file.db"]);
   assert.deepEqual(bash("restore", "--log", "scr"), ["script.bash"]);

@@ -63,7 +63,7 @@ function serveOn(t: Parameters<typeof serve>[0], database: string): Promise<API>
   });
 }
 
-/** Creates data and credentials. Returns the credentials of clients, and the responses that they get. */
+/** Creates data and credentials. Returns the credentials, and responses to compare with later ones. */
 async function fillService(api: API) {
   const ask = async (method: string, url: string, headers: Record<string, string>, body?: unknown) => {
     const reply = await api.ask(method, url, body === undefined ? { headers } : { headers, body });
@@ -114,7 +114,7 @@ test("keeps every user, login and revocation of a service that is moved to Postg
   const movedBack = await moveDatabase(requireDatabase(url), requireDatabase(`sqlite:${back}`), () => {});
 
   assert.deepEqual([moved.code, moved.errors], [0, ""]);
-  // The copy back is the same, row by row.
+  // The file that was copied to PostgreSQL and back has the same rows.
   const { tables } = JSON.parse(moved.out) as { tables: readonly CopiedCount[] };
   assert.deepEqual(movedBack, tables);
   assert.ok(tables.every(({ digest }) => /^[0-9a-f]{64}$/.test(digest)));
@@ -215,7 +215,7 @@ test("copies rows that refer to later rows, and references in a circle", async (
   await assert.rejects(askPostgres(url, "DELETE FROM leaves"), /reference nodes\(leaf_id\)/);
 });
 
-test("refuses an impossible move with the fix, and changes nothing", async (t) => {
+test("names the fix for an impossible move, and changes nothing", async (t) => {
   using place = placeFor();
   const at = (name: string): string => path.join(place.folder, name);
   writeFileSync(at("text.db"), "no database, but a text that is longer than any header".repeat(10));
@@ -238,7 +238,7 @@ test("refuses an impossible move with the fix, and changes nothing", async (t) =
     { from: `sqlite:${at("text.db")}`, to: empty, says: /is not a SQLite database/ },
     { from: `sqlite:${at("other.db")}`, to: empty, says: /is not a database of Latchkey/ },
     { from: `sqlite:${at("newer.db")}`, to: empty, says: /schema version 99, but this program knows/ },
-    // Names the row, so that its owner can find it, but not the value.
+    // The message names the row, so that its owner can find it, but not the value.
     {
       from: `sqlite:${at("nul.db")}`,
       to: empty,
@@ -280,7 +280,7 @@ test("leaves the target empty if a move is killed, and lets it start again", asy
   const file = `sqlite:${path.join(place.folder, "latchkey.db")}`;
   const url = await server.makeDatabase();
   await (await serveOn(t, file)).service.close();
-  // Everything else is written before the statistics, which have to wait here.
+  // The move collects PostgreSQL's statistics (ANALYZE) after all other writes. This lock makes it wait there.
   const blocker = new pg.Client({ connectionString: url });
   await blocker.connect();
   await blocker.query("BEGIN; LOCK TABLE pg_statistic IN SHARE MODE");
@@ -356,7 +356,7 @@ test("restores the backup, keeps the old database, and revokes older logins", as
   const old = await serveOn(t, `sqlite:${file}`);
   const held = await fillService(old);
   await backupDatabase(file, copy, false, () => {});
-  // After the backup: a logout that a restore must not undo, and a user whom it removes again.
+  // Two changes after the backup: a logout, which the restore must not undo, and a new user, whom the restore must remove.
   await old.delete("/api/session/", held.openSession);
   const late = await old.user("Late");
   const lost = await old.post("/api/token/", { username: late.email, password: late.password });
@@ -392,7 +392,7 @@ test("restores the backup, keeps the old database, and revokes older logins", as
   assert.deepEqual(await Promise.all(ofLogins.map(requestStatus)), [401, 401, 401]);
   assert.equal((await api.post("/api/token/refresh/", { refresh: held.living.refresh })).status, 401);
   assert.ok(!(await api.get("/users", api.admin)).text.includes("late@"));
-  // Revisions are not assigned again, so that two states never have the same one.
+  // The restore does not reuse revisions, so that two states of a record never have the same one.
   const anew = await api.patch(`/users/${held.ann.id}`, { name: "Ann the Third" }, held.ann.headers);
   assert.deepEqual([changed.status, anew.status], [200, 200]);
   assert.ok((await api.user("Newcomer")).id > late.id);
@@ -487,10 +487,12 @@ function requireDatabase(text: string): Database {
   return parsed.value;
 }
 
-/** The tables of the migration history. A copy has them, even without any migration. */
+/** The tables of the migration history. A copy always has them. The original has them only after a migration. */
 const history = ["latchkey_migrations", "latchkey_unfinished"];
 
-/** Returns every row of every table in SQLite, except notes about declarations and about unused keys. */
+/**
+ * Returns every row of every table in SQLite, except declarations, the next ids of tables, search indexes and an empty migration history.
+ */
 function readTables(file: string): unknown {
   const database = new DatabaseSync(file, { readOnly: true, returnArrays: true });
   const names = database

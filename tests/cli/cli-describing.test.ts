@@ -69,7 +69,7 @@ test("writes the description to standard output or a file with `openapi`", async
   );
 });
 
-test("reports missing documentation, and treats a broken config file as wrong settings", async () => {
+test("reports that the documentation is off, and exits with 78 for a broken config file", async () => {
   using place = placeFor();
   const file = path.join(place.folder, "latchkey.config.mts");
 
@@ -83,7 +83,7 @@ test("reports missing documentation, and treats a broken config file as wrong se
   assert.match(broken.errors, /latchkey\.config\.mts cannot be run\./);
 });
 
-test("explains the decision of the route's permission for the caller", async (t) => {
+test("explains whether the permission of a route allows the caller's request", async (t) => {
   const note = defineResource({ name: "note", fields: { body: text(), owner_id: integer({ default: caller }) } });
   const permission = anyOf(readOnly, owner("owner_id"), administrator);
   const api = await serve(t, { config: { mounts: [mount(note, { permission })] } });

@@ -50,7 +50,7 @@ test("imports Django's auth_user as CSV with passwords, and reports bad lines wi
     second.errors,
     /^line 2: email: another user has it already\. username: another user has it already\.$/m,
   );
-  // Created first, as at a start. Its password is in the file.
+  // The command creates the first administrator before the users, as a start of the service does.
   assert.equal(users.shift()!["username"], "admin");
   assert.ok(existsSync(path.join(place.folder, "latchkey.password")));
   assert.deepEqual(users[0], {
@@ -140,11 +140,11 @@ test("refuses the whole file if it is not a list of users", async () => {
     ended.map(({ errors }) => /no column email|is empty|ENOENT|not a JSON array/.exec(errors)?.[0]),
     ["no column email", "is empty", "ENOENT", "not a JSON array"],
   );
-  // The number of imported users is not reported if it is zero.
+  // A refusal of the whole file does not mention that zero users were imported.
   assert.ok(ended.every(({ errors }) => !errors.includes("0 were imported")));
   const folder = await place.run(["user", "import", "."]);
   assert.deepEqual([folder.code, folder.errors], [1, ". is a directory. Name a file.\n"]);
-  // Nothing was created for them: neither a database nor its first administrator.
+  // A refused command creates neither a database nor the password of a first administrator.
   assert.deepEqual(
     readdirSync(place.folder).filter((name) => name.startsWith("latchkey.")),
     [],

@@ -119,7 +119,7 @@ test("switches from the derived key to a key file without a failed request, in a
   assert.deepEqual([await ask(after, early), await ask(after, late)], [401, 200]);
 });
 
-test("creates no key file if the secret cannot be read, because it would end tokens of the derived key", async () => {
+test("creates no key file if the secret cannot be read, because tokens of the derived key would end", async () => {
   using place = placeFor({ LATCHKEY_SIGNING_KEYS: "keys.json" });
   const secret = path.join(place.folder, "latchkey.secret");
   writeFileSync(secret, "the server's own secret of this test, which is long");

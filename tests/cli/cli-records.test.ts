@@ -93,7 +93,7 @@ test("applies the rules of the resource to records, and reports each bad line wi
   ]);
 });
 
-test("keeps JSON unchanged, also if it looks like the key of another change", async (t) => {
+test("stores JSON unchanged, even if it looks like `keyOf`, a reference to the key of another change", async (t) => {
   using place = placeFor();
   const note = defineResource({ name: "note", fields: { data: json() } });
   const { add, all } = await shop(t, place, { mounts: [mount(note, { permission: anyone })] });
@@ -107,7 +107,7 @@ test("keeps JSON unchanged, also if it looks like the key of another change", as
   );
 });
 
-test("reports the same in a dry run, and writes nothing", async (t) => {
+test("reports the same refused lines in a dry run as in an import, and writes nothing", async (t) => {
   using place = placeFor();
   const { add, all } = await shop(t, place);
   const orders = [{ user_id: 1 }, { user_id: 99 }, { user_id: 1, status: "lost" }, { user_id: 1 }];
@@ -121,7 +121,7 @@ test("reports the same in a dry run, and writes nothing", async (t) => {
   assert.deepEqual([done.length, (await all("orders")).length], [2, 2]);
 });
 
-test("restores records with their ids and the values of the service", async (t) => {
+test("imports records with their ids, and with fields that only the service can set", async (t) => {
   using place = placeFor();
   const { add, all } = await shop(t, place);
   const orders = [
@@ -185,7 +185,7 @@ test("reports errors before the remaining writes, so that a killed process loses
 
   const refused = await running.add(
     lines.map((record, at) => ({ line: at + 1, record })),
-    // A read of this store is synchronous.
+    // This store counts synchronously, so the number is that at the time of the report.
     ({ line }) =>
       void Promise.resolve(operator.store.count(mount.collection, null)).then((n) => reports.push([line, n])),
   );
@@ -217,7 +217,7 @@ test("resumes a killed import without duplicate or missing lines", async (t) => 
   assert.equal(await operator.store.count(collection, null), count);
 });
 
-test("imports records as a user with their permissions, or reports that a user is needed", async (t) => {
+test("imports records with the permissions of the user in `--as`, and reports fields that need such a user", async (t) => {
   using place = placeFor();
   const { operator, add, all } = await shop(t, place);
   const made = { name: "Ada", email: "ada@example.com", username: "ada", password: "long and unusual" };
@@ -249,10 +249,10 @@ test("imports records as a user with their permissions, or reports that a user i
   );
 });
 
-test("names the importing user, and refuses an unknown user or one without permission", async () => {
+test("imports as the user in `--as`, and refuses an unknown or a disabled user", async () => {
   using place = placeFor();
   writeFileSync(path.join(place.folder, "orders.csv"), "status\npaid\n");
-  // The first permitted command creates the database.
+  // `user import` creates the database and Ada. `import` creates no database.
   await place.run(
     ["user", "import", "-", "--format", "jsonl"],
     '{"name":"Ada","email":"ada@example.com","username":"ada"}',

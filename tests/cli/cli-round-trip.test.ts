@@ -167,7 +167,7 @@ test("reports a line whose computed field fails, and imports the others", async 
   assert.equal((await place.run(["export", "things"])).out.trim().split("\n").length, 2);
 });
 
-test("loses only the line with a missing quote, also before a field of several lines", async (t) => {
+test("loses only the line with a missing quote, even next to a field of several lines", async (t) => {
   const place = placeOn(t);
   await place.run(["db", "migrate"]);
   const head = "title,code,note,price,state,words,tags";

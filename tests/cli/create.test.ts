@@ -41,7 +41,7 @@ function filesIn(folder: string): readonly string[] {
     .toSorted();
 }
 
-test("creates a project with every file of the template, adapted to its own resource", (t) => {
+test("creates every file of the template, with the resource of the plan", (t) => {
   const folder = path.join(emptyPlace(t), "shop");
   const files = projectFiles(plan, versions);
 
@@ -63,7 +63,7 @@ test("creates a project with every file of the template, adapted to its own reso
   assert.deepEqual(readdirSync(path.dirname(folder)), ["shop"]);
 });
 
-test("uses a folder that is empty except for its repository, and leaves any other one unchanged", (t) => {
+test("writes into a folder that contains only .git, and leaves a folder with other files unchanged", (t) => {
   const place = emptyPlace(t);
   mkdirSync(path.join(place, ".git"));
 

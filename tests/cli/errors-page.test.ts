@@ -7,7 +7,7 @@ import { catalogue } from "../../src/door/http.ts";
 const root = path.join(import.meta.dirname, "../..");
 const page = readFileSync(path.join(root, "docs/errors.md"), "utf8");
 
-/** The ways in which a code is reported for a field, a parameter or a position in a body. */
+/** The patterns of source code that reports a code for a field, a parameter or a position in a body. */
 const saying = [
   /new Flaw\(\s*"(\w+)"/g,
   /\b(?:say|wrong)\([\w"/.-]+, "(\w+)"/g,
@@ -15,7 +15,7 @@ const saying = [
   /\["(\w+)", "The parameter /g,
 ];
 
-test("lists every code of a position in docs/errors.md", () => {
+test("lists every code of an issue in docs/errors.md", () => {
   const files = globSync("src/{access,http,features/auth,resource,service}/**/*.ts", { cwd: root });
   const said = files
     .filter((file) => !file.endsWith(".test.ts"))

@@ -63,7 +63,7 @@ interface Imported {
   readonly isStopped: boolean;
 }
 
-/** Imports some records two at a time, as the command does it; `batches` is after how many it is stopped. */
+/** Imports records in batches of two, like the command. Stops after `batches` batches. */
 async function imported(
   operator: Operator,
   resource: string,
@@ -118,7 +118,7 @@ const nodes = [
 ];
 
 const uuid = (at: number): string => `00000000-0000-4000-8000-00000000000${at}`;
-/** Each is like all others. */
+/** Each page refers to all others in `like`. */
 const pages = [1, 2, 3, 4].map((at) => ({
   id: uuid(at),
   name: `page ${at}`,
@@ -137,7 +137,7 @@ onBoth("imports records that refer to later ones, and to each other in circles",
   for (const [at, { id }] of pages.entries()) {
     const like = await operator.ask("GET", `/pages/${id}`);
     assert.deepEqual((like.value as { like: unknown }).like, pages[at]!.like);
-    // The rows of the relation keep each of them.
+    // A row of the relation refers to each page, so none can be deleted.
     assert.equal((await operator.ask("DELETE", `/pages/${id}`)).status, 409);
   }
 });

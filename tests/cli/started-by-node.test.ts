@@ -4,7 +4,7 @@ import { command } from "../harness/command.ts";
 import { basicHeader } from "../harness/serve.ts";
 import { startService } from "../harness/service-process.ts";
 
-// Node also sends messages to the threads of the service, which must ignore them.
+// With these flags, Node also sends messages to the threads of the service. The threads must ignore them.
 const nothing = "data:text/javascript,0";
 
 for (const [title, flags] of [

@@ -46,7 +46,7 @@ function startService(t: Parameters<typeof ownService>[0], listsTags: Permission
   });
 }
 
-test("says nothing about the caller on a page that did not check credentials", async (t) => {
+test("shows no state of the caller on a page that checks no credentials", async (t) => {
   const api = await serve(t);
   const headers = { ...api.admin, accept: "text/html" };
 
@@ -96,7 +96,7 @@ test("offers ids by name if the caller may read their list, and requests no othe
     const refused = await ask("POST", "/posts", { ...browser, body: { title: "", tags: [1] } });
     assert.equal(refused.status, 400);
     assert.equal(/data-choices="\/tags"/.test(refused.text), isListed);
-    // Its name is still shown, because one record may be read.
+    // The page still shows the name, because the caller may read this record.
     assert.match(joinLines(refused), /value="1" checked> ?<span class="mono dim">1<\/span> <bdi>Ink<\/bdi>/);
   }
   const { get } = await startService(t, administrator);
@@ -135,7 +135,7 @@ test("shows several ids as checkboxes with names, and keeps all sent values", as
   assert.match(strange, /name="tags" value="77" checked/);
 });
 
-test("shows a long text in a field of several lines, and keeps each line", async (t) => {
+test("shows a text with several lines in a textarea, and keeps each line", async (t) => {
   const { ask, get } = await startService(t, anyone);
   const body = "\n\n  First </textarea><script>alert(1)</script>\n\tsecond\n";
   const made = await ask("POST", "/posts", { body: { title: "a", body: `a${body}b` } });

@@ -32,7 +32,7 @@ const shelves = defineResource({
 const own = anyOf(administrator, owner("owner_id"));
 const browser = { headers: { accept: "text/html" } };
 
-/** Creates a store that counts reads of records by their ids. */
+/** Creates a store that counts how often the names of related records are read. */
 async function countingStore() {
   const reads = { times: 0 };
   const inner = await emptyStore();
@@ -177,7 +177,7 @@ test("shows the words of an enumeration in their tones", async (t) => {
   );
 });
 
-test("gives the pages of the docs and of problems the same look as the others", async (t) => {
+test("gives the pages of the docs and of problems the same brand and colors as the console", async (t) => {
   const { get } = await ownService(t, {
     features: [
       consolePages({ title: "Bookshop", logo: "/logo.svg", colors: { accent: "#8a2c0d" } }),

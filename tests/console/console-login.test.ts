@@ -20,7 +20,7 @@ const rows: readonly (readonly [what: string, login: Pick<Endpoint, "consumes" |
 ];
 
 for (const [what, login, hasForm] of rows)
-  test(`shows ${hasForm ? "a" : "no"} form if the login of a feature takes ${what}`, async (t) => {
+  test(`shows ${hasForm ? "a" : "no"} login form if the login endpoint accepts ${what}`, async (t) => {
     const endpoints = [
       defineEndpoint({
         ...login,

@@ -87,7 +87,7 @@ function offeredOn({ text: page }: OwnAnswer): ReadonlySet<string> {
 
 const RUNS = Number(process.env["CONSOLE_RUNS"] ?? 12);
 
-test("shows on pages of tenants what JSON shows to the same caller, with names, and buttons for allowed actions", async (t) => {
+test("shows on the pages of a tenant the same data as JSON, with names, and buttons only for allowed actions", async (t) => {
   const kinds = fc.tuple(some, some, some, one, named, named, named);
 
   await fc.assert(
@@ -165,7 +165,7 @@ test("shows on pages of tenants what JSON shows to the same caller, with names, 
           const made = to.endsWith("/lend") ? {} : { team: teams[as ?? ""] ?? 1, owner_id: people[as ?? ""]?.id ?? 2 };
           const sent =
             verb === "DELETE" ? {} : { body: verb === "POST" ? { ...bodies["POST"], ...made } : bodies[verb] };
-          // The request changes nothing, because no state has such a tag.
+          // No state has this ETag, so the request changes nothing.
           const { status } = await ask(verb, to, { ...askOptions, ...sent, headers: { "if-match": '"none"' } });
           return [401, 403, 404, 405].includes(status);
         };
@@ -174,7 +174,7 @@ test("shows on pages of tenants what JSON shows to the same caller, with names, 
         if (method === "GET" && page.status === 200 && path.includes("/", 1)) {
           const all = ["PATCH", "PUT", "DELETE"].map((verb) => `${verb} ${path}`);
           for (const each of path.startsWith("/notes/") ? [...all, `POST ${path}/lend`] : all) {
-            // A form for a change has a second button for a replacement.
+            // PUT has no separate form. The form of the PATCH offers PUT by a second button.
             const isThere = offered.has(each) || (each.startsWith("PUT") && page.text.includes('data-as="PUT"'));
             assert.equal(isThere, !(await isRefused(each)), `${each} on ${place}`);
           }

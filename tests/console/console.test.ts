@@ -87,7 +87,7 @@ test("lets a page load only its own style and scripts, which are cached for a ye
   }
 });
 
-test("gives each page a separate tag, for each caller", async (t) => {
+test("gives the page of a record another ETag than its JSON, and each caller a separate one", async (t) => {
   const api = await serve(t);
   const admin = await logIn(api);
   const ann = await api.user("Ann");
@@ -137,7 +137,7 @@ test("keeps the typed values of a failed login, except for the password", async 
   assert.doesNotMatch(joinLines(page), /wrong-secret/);
 });
 
-test("asks a browser by Basic if there is no login form", async (t) => {
+test("answers a browser with a Basic challenge if there is no login form", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_SCHEMES: "basic" } });
 
   const page = await api.get("/orders", browser);
@@ -146,7 +146,7 @@ test("asks a browser by Basic if there is no login form", async (t) => {
   assert.doesNotMatch(joinLines(page), /<form class="panel form" method="post"/);
 });
 
-test("shows the form to a caller who is no longer logged in, with sessions only", async (t) => {
+test("shows the login form, if sessions are the only scheme, also to a caller whose session has ended", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_SCHEMES: "session" } });
 
   for (const headers of [browser, { ...browser, cookie: "session=ended" }])
@@ -170,7 +170,7 @@ test("offers only the actions that the reader may take", async (t) => {
   const offered = async (path: string, headers: Record<string, string>) => {
     const page = await api.get(path, { ...browser, ...headers });
     const forms = joinLines(page).matchAll(/data-method="([A-Z]+)" data-path="(?!\/api)([^"]*)"/g);
-    // Fields are sent as JSON too.
+    // A page offers an action twice: as a form of fields and as a form of raw JSON. The set removes the duplicates.
     return [...new Set([...forms].map(([, method, target]) => `${method} ${target}`))];
   };
 
@@ -188,7 +188,7 @@ test("offers only the actions that the reader may take", async (t) => {
   assert.deepEqual(await offered(`/orders/${order.id}`, { authorization: `Token ${key.json.key}` }), []);
 });
 
-test("shows a form with mistakes again, with each at its field and with the typed values", async (t) => {
+test("shows a refused form again, with each mistake at its field and with the typed values", async (t) => {
   const api = await serve(t);
   const admin = await logIn(api);
   const { json: order } = await api.post("/orders", {}, api.admin);
@@ -207,7 +207,7 @@ test("shows a form with mistakes again, with each at its field and with the type
   assert.match(joinLines(page), new RegExp(`data-method="POST" data-path="/orders/${order.id}/items"`));
 });
 
-test("shows both versions of a late change, and loses neither", async (t) => {
+test("shows the stored and the sent version if a change comes too late, and loses neither", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const path = `/users/${ann.id}`;
@@ -229,7 +229,7 @@ test("shows both versions of a late change, and loses neither", async (t) => {
   assert.match(joinLines(late), new RegExp(`<a class="btn" href="${path}">See it as it is now</a>`));
 });
 
-test("shows a change with a mistake again with the record, and sends the same values again", async (t) => {
+test("shows a refused change again in the record's form, and marks its values to be sent again", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const tag = '"7"';
@@ -247,7 +247,7 @@ test("shows a change with a mistake again with the record, and sends the same va
   assert.match(joinLines(page), /data-match="&quot;7&quot;"/);
 });
 
-test("explains every response to its receiver, and to no other caller", async (t) => {
+test("explains to callers, and only to them, why they get a response", async (t) => {
   const api = await serve(t, { binding: "node" });
   const ann = await api.user("Ann");
   const { json: order } = await api.post("/orders", {}, api.admin);
@@ -327,7 +327,7 @@ test("shows ten thousand rows of hostile text as text, on a small page", async (
   assert.ok(brotliCompressSync(hundred.text).length < 40_000);
 });
 
-test("uses the record's own state for a form on a page with related records", async (t) => {
+test("uses the record's own ETag for a form on a page with related records", async (t) => {
   const api = await serve(t);
   const { json: order } = await api.post("/orders", {}, api.admin);
   const path = `/orders/${order.id}`;

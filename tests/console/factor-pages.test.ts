@@ -87,7 +87,7 @@ test("shows the factors of an account on its page", async (t) => {
   assert.match(account.text, /Add an authenticator app/);
 });
 
-test("adds an app on the account page without the script, also after the login is older than ten minutes", async (t) => {
+test("adds an app on the account page without the script, also if the login is older than ten minutes", async (t) => {
   const api = await serve(t);
   const { id, email, password } = await api.user("Ann");
   const session = readCookies(await send(api, "/api/session/", { username: email, password }));

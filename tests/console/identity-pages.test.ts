@@ -50,7 +50,7 @@ test("lists the identities of an account, unlinks them, and starts to link anoth
   );
 });
 
-/** Returns a refused answer of the provider: the page of the callback, and the query of its address. */
+/** Logs in at the provider, but changes the URL of the callback. Returns the page of the callback and the URL. */
 async function refusedCallback(world: World, change: (callback: URL) => void, method = "GET") {
   const browser = world.browser();
   const callback = await browser.start("?next=/notes");

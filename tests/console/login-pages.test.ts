@@ -87,7 +87,7 @@ test("follows a `next` to a path of this service only", async (t) => {
     }
 });
 
-test("asks at /login/factor for the second factor of the login that waits", async (t) => {
+test("asks at /login/factor for the second factor of the waiting login", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");
   const first = await send(api, "/api/session/", { username: ann.email, password: ann.password, next: "/orders" });
@@ -104,7 +104,7 @@ test("asks at /login/factor for the second factor of the login that waits", asyn
   assert.match(late.text, /href="\/login\?next=%2Forders"/);
 });
 
-test("leads from every page to the login and back", async (t) => {
+test("links a refused page to the login, with the page as `next`", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_SCHEMES: "session,bearer" } });
   const refused = await api.get("/orders?status=open", page);
   assert.match(refused.text, /<a href="\/login\?next=%2Forders%3Fstatus%3Dopen">Log in<\/a>/);
@@ -135,7 +135,7 @@ test("shows the same message for every passkey that is not accepted", async (t) 
   assert.match(refused.text, /This passkey was not accepted/);
 });
 
-test("adds a button for each way in of a feature", async (t) => {
+test("adds a button for each login method of a feature", async (t) => {
   const company = defineFeature({
     name: "company",
     setUp: () => ({ offer: null, waysIn: [{ title: "<Company>", href: "/api/login/company/start" }] }),
@@ -153,7 +153,7 @@ const open = async (options: Parameters<typeof consolePages>[0], path: string) =
   return createService({ store: await emptyStore(), mounts, features: [consolePages(options)] });
 };
 
-test("stops the start for a resource with the path of a page, and moves the page by an option", async () => {
+test("stops the start if a resource has the path of a page, unless an option moves the page", async () => {
   for (const [name, path] of [
     ["login", "/login"],
     ["signup", "/signup"],

@@ -133,7 +133,7 @@ test("shows no text of the query on the login page", async (t) => {
   }
 });
 
-test("signs a newcomer up by the link of a mail, and uses the link by its button only", async (t) => {
+test("signs a newcomer up by the link of a mail, which is used up only by the button on its page", async (t) => {
   const api = await start(t, { LATCHKEY_REGISTRATION: "verified" });
   assert.match((await api.get("/login")).text, /<a href="\/signup">Sign up<\/a>/);
   const wrong = await api.submit(await api.get("/signup"), { name: "", email: "no mailbox" });
@@ -205,7 +205,7 @@ test("resets a forgotten password by a link and by a code, with the same pages f
   assert.equal((await api.submit(await api.get(link), { password })).status, 400);
 });
 
-test("logs in by the link and by the code of a mail, by a button only", async (t) => {
+test("logs in by the link of a mail, only after its button is pressed, and by the code", async (t) => {
   const api = await start(t, { LATCHKEY_LOGIN_CODES: "on" });
   await makeUser(api, ben);
   const response = await api.submit(await api.get("/login?next=/orders"), { email: ben.email });
@@ -246,14 +246,14 @@ test("changes the address of a user, who confirms it logged in", async (t) => {
   assert.match((await api.get("/users/2", session)).text, /new@example\.com/);
 });
 
-test("has no page for a call that is not served", async (t) => {
+test("has no page for an endpoint that is not served", async (t) => {
   const api = await serve(t);
   for (const path of ["/forgot", "/reset", "/verify"]) assert.equal((await api.get(path, browser)).status, 404, path);
   const signup = await api.get("/signup", browser);
   assert.match(signup.text, /Sign-up is closed/);
 });
 
-test("leads password managers to the account of the caller", async (t) => {
+test("redirects password managers to the account page of the caller", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const path = "/.well-known/change-password";
