@@ -11,7 +11,7 @@ import {
 
 /** The parts of a URL in libpq's form that this driver needs. */
 export interface PostgresAddress {
-  /** One URL for each server that may be the primary, in the given order. For `pg`; they include the password. */
+  /** One URL for each server that may be the primary, in the given order. `pg` connects with these URLs, which include the password. */
   readonly servers: readonly string[];
   /**
    * True if the connection must lead to a server that accepts writes: if the URL names several servers, or `target_session_attrs` asks for
@@ -119,7 +119,10 @@ function splitHosts(text: string): readonly string[] {
   return hosts.split(",").map((host) => scheme + user + host + behind);
 }
 
-/** libpq allows a user or a port without a host, but a URL does not. Both become parameters, and `pg` reads parameters first. */
+/**
+ * Moves the user and the port of a URL without a host into its parameters. libpq allows them without a host, but a standard URL does not.
+ * `pg` reads parameters first.
+ */
 function withoutHost(text: string, user: string, port: string): string {
   const url = new URL(text);
   const [name = "", ...password] = user.slice(0, -1).split(":");

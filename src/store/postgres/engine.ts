@@ -221,7 +221,7 @@ function readsOver(
   };
 }
 
-/** Estimates as the planner does: the rows per page at the last ANALYZE, multiplied by the present number of pages. */
+/** Estimates the number of rows as the planner does: the rows per page at the last ANALYZE, multiplied by the present number of pages. */
 const estimateSQL =
   "SELECT round(reltuples / relpages * (pg_relation_size(oid) / current_setting('block_size')::integer))::bigint AS estimated " +
   "FROM pg_class WHERE oid = to_regclass($1) AND reltuples > 0 AND relpages > 0";

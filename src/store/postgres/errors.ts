@@ -60,7 +60,10 @@ export function findSQLState(error: unknown): string | null {
   return isServerError(error) ? error.code : null;
 }
 
-/** True if a retry of the transaction can succeed. A unique value or key that is taken is an outcome here and not an error. */
+/**
+ * True if a retry of the transaction can succeed. A unique value or key that is taken is an outcome and not an error. Any other violated
+ * unique index can come from concurrent work, for example from two processes that create the same table.
+ */
 export function isPassing(error: unknown): boolean {
   const found = findSQLState(error);
   return (
@@ -109,7 +112,10 @@ export function spoilsConnection(error: unknown): boolean {
 /** The server writes messages in the language of its `lc_messages`, with the quotation marks of that language. */
 const quoted = /["«»„“”‚‘’「」『』].*["«»„“”‚‘’「」『』]/s;
 
-/** The classes of errors that a trigger function does not cause itself: connections, conflicts, no space, operators, the system. */
+/**
+ * The classes of errors that a trigger function does not cause itself: connections, conflicts, no space, limits, a stopped server, the
+ * system.
+ */
 const ofTheServer = /^(?:08|25|40|53|54|55|57|58|XX)/;
 
 /** Converts an error for the caller of the store. Faults stay unchanged. */

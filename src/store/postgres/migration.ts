@@ -24,8 +24,8 @@ import { watchWords } from "./word-triggers.ts";
 const idleMs = 60_000;
 
 /**
- * A connection updates its knowledge of tables only when it locks one. After an advisory lock alone, `to_regclass` would still return the
- * state from before the wait.
+ * Locks a table, because only then does a connection update its knowledge of tables. After an advisory lock alone, `to_regclass` would
+ * still return the state from before the wait.
  */
 const takeNews = "SELECT FROM pg_class LIMIT 0";
 

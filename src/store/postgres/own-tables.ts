@@ -4,7 +4,9 @@ export const schemaVersion = 1;
 /** The channel for notifications about new rows of a followed collection. The payload is the name of the collection. */
 export const channel = "latchkey";
 
-/** The first key of our advisory locks; the second one is the table. Any number that no other program uses. */
+/**
+ * The first number of each advisory lock of this store. The second one identifies the table. No other program should use this first number.
+ */
 const lockClass = 1_818_323_051;
 
 /** The SQLSTATE of the errors that `latchkey_refuse` raises. */
@@ -29,9 +31,9 @@ export const tryMigrationLock = `SELECT pg_try_advisory_lock(${lockClass}, -1) A
 /**
  * The store's own tables. The `rows` of an idempotency record are JSON, and its `expires_at` is in milliseconds.
  *
- * Keys: the sequence of a collection issues them, and skips keys that came with a row (`latchkey_taken_keys`). Both hold an advisory lock
- * of the collection until their transaction ends. Issuing a key takes it as a shared lock, writing a given key as an exclusive one. So a
- * given key is committed before the next key is issued.
+ * Keys: the sequence of a collection issues them, and skips keys that came with a row (`latchkey_taken_keys`). A transaction that issues a
+ * key holds a shared advisory lock of the collection until it ends. A transaction that writes a given key holds the same lock exclusively.
+ * So a given key is committed before the next key is issued.
  *
  * In a followed collection, one transaction at a time issues keys, so the keys have the order of the commits. A reader that has read up to
  * a key has missed no lower one. A reader could also stop at the oldest running transaction, but then a long transaction in any database of

@@ -12,7 +12,7 @@ const maxNames = 2000;
 
 const names = new Map<string, string>();
 
-/** Returns a statement that is not prepared. For long reads, because their texts vary too much. */
+/** Returns a statement that is not prepared. For reads and writes whose texts vary too much. */
 export function unprepared(text: string, values: readonly Cell[] = []): PostgresStatement {
   return { text, values };
 }

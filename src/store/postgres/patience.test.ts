@@ -153,7 +153,7 @@ test("finds an idempotency key by its index when all other keys have expired", a
   assert.equal(await store.recall(idempotency), null);
   await store.close();
 
-  // The server counts the reads of a connection when it closes.
+  // The server counts the reads of a connection when the connection closes.
   const others = "SELECT FROM pg_stat_activity WHERE application_name = 'latchkey' AND datname = current_database()";
   while ((await ask(url, others)).length > 0) await sleep(10);
   assert.deepEqual(

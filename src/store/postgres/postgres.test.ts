@@ -17,7 +17,7 @@ const database = certifyPostgres("PostgreSQL");
 
 const delayMs = 40;
 
-test("sends a read in one trip, a transaction in one, and a repeatable transaction in two", async (t) => {
+test("sends a read in one round trip, a transaction in one, and a transaction with an idempotency key in two", async (t) => {
   const near = postgresStore({ url: new Secret(database()) });
   await near.open(library);
   await near.close();

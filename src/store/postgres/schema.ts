@@ -35,7 +35,7 @@ const patienceMs = 120_000;
 /** The longest wait for an older transaction while an index is built without blocking writers, in milliseconds. */
 const indexLockMs = 30_000;
 
-/** A row violates a new rule. It was written during the change, and the next attempt reports it. */
+/** The errors for a row that violates a new rule. Such a row was written during the change, and the next attempt reports it. */
 const ruleViolations: ReadonlySet<string | null> = new Set([state.check, state.foreignKey, state.notNull]);
 
 /**
@@ -134,7 +134,7 @@ export async function shapesIn(
   for (let tries = 1; ; tries++) {
     const shapes = await session.play(readShapes(collections.map(({ name }) => name)));
     if (tries === maxTries || (await session.play(unprepared(postgresSchema, collections))).length === 0) return shapes;
-    // Another process has changed the tables since. Either this call can change them back, or it rejects and the start fails.
+    // Another process has changed the tables in the meantime. Either this call can change them back, or it rejects and the start fails.
     await prepareSchema(session, address, collections);
   }
 }

@@ -19,7 +19,7 @@ import {
   type ShadowColumn,
 } from "./shadow-column.ts";
 
-/** The number of rows of the first batch, and how long a batch may take in milliseconds. */
+/** The number of rows of the first batch, which is also the minimum, and how long a batch may take in milliseconds. */
 export const FIRST_BATCH = 500;
 export const BATCH_MS = 100;
 

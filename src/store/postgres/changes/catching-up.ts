@@ -7,11 +7,14 @@ import { catchUp, FIRST_BATCH, inBatch, nextBatchSize, BATCH_MS, type Work } fro
 import { retryOnLock } from "./lock-retry.ts";
 import { formatMovedTable, type ShadowColumn } from "./shadow-column.ts";
 
-/** The first phase ends when the rest should take at most this long, in milliseconds. In this phase, writers do not wait. */
+/**
+ * A migration fills the rows that clients have changed in two phases. The first phase ends when filling the remaining rows should take at
+ * most this long, in milliseconds. In this phase, writers do not wait.
+ */
 const momentMs = 10;
 /**
- * A round makes progress if it reduces the number of changed rows by at least this share. Several rounds without progress also end the
- * first phase, because clients then change rows about as fast as they are filled.
+ * A round fills the rows that had changed when it started. It makes progress if it reduces the number of changed rows by at least this
+ * share. Several rounds without progress also end the first phase, because clients then change rows about as fast as they are filled.
  */
 const leastGain = 0.25;
 const vainRounds = 2;
@@ -22,8 +25,8 @@ const vainRounds = 2;
 const heldMs = 60;
 const mostHeldMs = 120;
 /**
- * The longest pause between two such steps, and the longest acceptable time until the end, in milliseconds. If the end is further away, the
- * pauses become shorter.
+ * The longest pause between two steps of the second phase, and the longest acceptable time until its end, in milliseconds. If the end is
+ * further away, the pauses become shorter.
  */
 const pauseMs = 100;
 const overMs = 30_000;
@@ -34,8 +37,8 @@ const heldBatch = 100;
 const mostHeld = 5000;
 
 /**
- * The first phase: fills the rows that have changed, while clients write. Ends when the rest takes only a moment, or after too many rounds
- * without progress.
+ * The first phase: fills the rows that have changed, while clients write. Ends when filling the rest takes only a moment, or after too many
+ * rounds without progress.
  */
 export async function catchUpWhileServing(
   work: Work,
@@ -120,7 +123,7 @@ interface Pace {
   batch: number;
 }
 
-/** Returns the first value. */
+/** Returns the number of rows for the first statement. */
 export function newPace(): Pace {
   return { batch: heldBatch };
 }

@@ -13,7 +13,7 @@ import { makeDryRunName, removeDryRuns } from "./dry-run-cleanup.ts";
 import { unhurried } from "./lock-retry.ts";
 import { migrateOver, takeMigrationLock } from "./migrate.ts";
 
-/** The number of rows of each table in the sample. */
+/** The maximum number of rows of each table in the sample. */
 const sampleSize = 10_000;
 
 /** Checks all rows by queries. Then migrates a sample of the rows in a temporary schema, and removes the schema. */
@@ -38,8 +38,8 @@ export async function dryRunDatabase(
     const from = quote(String(path!["name"]));
     await session.run(`CREATE SCHEMA ${schema}; SET search_path = ${schema}`);
     await prepareSchema(session, address, before);
-    // The copy of a table has the columns of earlier declarations too, and stored them as declared. This restores the stored declarations
-    // of the real table.
+    // The copy of a table also has the columns of earlier declarations, and `prepareSchema` has stored these columns as declared. This step
+    // restores the stored declarations of the real tables.
     if (isOurs) await rememberAsIn(session, from, schema);
     await withoutReferences(session, schema, async () => {
       for (const collection of referredFirst(before)) await copySample(session, collection, from, schema);

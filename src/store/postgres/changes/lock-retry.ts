@@ -15,10 +15,10 @@ const patienceMs = 135_000;
 /** The longest wait for an autovacuum, in milliseconds. The server cancels it after `deadlock_timeout`, which is a second by default. */
 const vacuumMs = 5000;
 
-/** The errors that may not occur again: a lock was not available, a deadlock, and rows that others have changed. */
+/** The errors after which a retry can succeed: a lock was not available, a deadlock, and rows that others have changed. */
 export const transientStates: ReadonlySet<string | null> = new Set(["55P03", "40P01", "40001"]);
 
-/** How long one transaction may delay others, in milliseconds. The limit is dropped after this number of attempts. */
+/** How long one transaction may delay others, in milliseconds. After `maxTimedTries` attempts, this limit no longer applies. */
 const longestMs = 150;
 const maxTimedTries = 20;
 
@@ -61,8 +61,9 @@ export async function commit(session: Session, steps: readonly ScriptStep[]): Pr
 }
 
 /**
- * Makes the server cancel an autovacuum of the tables. After a million rows were rewritten, it can take minutes. It runs again later. The
- * server cancels it if a lock waits longer than `deadlock_timeout`. Readers and writers do not queue behind the lock that this takes.
+ * Makes the server cancel an autovacuum of the tables, which can take minutes after a million rows were rewritten. The server cancels it if
+ * a lock waits for it longer than `deadlock_timeout`, and runs it again later. Readers and writers do not queue behind the lock that this
+ * function requests.
  */
 async function cancelVacuum(session: Session, tables: readonly string[]): Promise<void> {
   const locks = tables.map((table) => `LOCK TABLE ${quote(table)} IN SHARE UPDATE EXCLUSIVE MODE`);

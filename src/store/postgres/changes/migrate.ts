@@ -77,7 +77,10 @@ export async function migrateOver(
   return migrated;
 }
 
-/** Waits for the right to migrate, because only one migration may run at a time. The connection holds it and may take it again. */
+/**
+ * Takes the lock for migrations, because only one migration may run at a time. Throws `MigrationNeeded` if another process has the lock.
+ * The connection holds the lock until it closes, and may take it again.
+ */
 export async function takeMigrationLock(session: Session): Promise<void> {
   const [row] = await session.send(statement(tryMigrationLock));
   if (row!["is_ours"] !== true)
@@ -100,7 +103,7 @@ async function changeTable(work: Work): Promise<MigratedTable> {
   let rows = 0;
   try {
     let state = shadows.length > 0 ? await fillShadowColumns(work, shadows) : null;
-    // This is faster before the new columns have indexes.
+    // Filling is faster before the new columns have indexes.
     if (state !== null) state = await catchUpWhileServing(work, shadows, state);
     for (const index of createShadowIndexes(plan, shadows)) await makeIndexes(session, [[index.temporary, index.sql]]);
     // Rows that changed while the indexes were made are filled here, and not under the exclusive lock.
@@ -120,7 +123,7 @@ async function changeTable(work: Work): Promise<MigratedTable> {
   return { table: collection.name, words: describeChanges(plan), rows, ms: performance.now() - start };
 }
 
-/** True if a value does not fit the declaration. A retry may succeed after any other error. */
+/** True if a value does not fit the declaration, or if another object depends on a column. A retry may succeed after any other error. */
 function isAboutValues(error: unknown): boolean {
   const state = findSQLState(error);
   return (state !== null && /^(22|23|2BP01)/.test(state)) || error instanceof TypeError;

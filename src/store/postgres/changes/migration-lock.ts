@@ -7,7 +7,7 @@ import { tryTableLock } from "../own-tables.ts";
 
 /**
  * After this time without a statement, the server ends the connection of a process and releases its lock, in milliseconds. A live process
- * sends a statement earlier.
+ * sends a statement every `signMs` milliseconds.
  */
 const idleMs = 60_000;
 const signMs = 15_000;
@@ -18,9 +18,10 @@ export interface MigrationLock {
 }
 
 /**
- * Waits for the lock. A separate connection holds it, because an index that is created while clients write cannot be made in a transaction,
- * and a connection through PgBouncer keeps nothing longer than a transaction. The code asks again and again. A statement that waits would
- * hold a snapshot, and the index of the other process would wait for that snapshot.
+ * Waits for the lock. A transaction on a separate connection holds it. The work itself cannot run in that transaction, because PostgreSQL
+ * creates no index in a transaction while clients write. Behind PgBouncer, a connection keeps a lock only until its transaction ends. Asks
+ * for the lock again and again. A single statement that waits would hold a snapshot, and the index of the other process would wait for that
+ * snapshot.
  */
 export async function takeMigrationLock(address: PostgresAddress): Promise<MigrationLock> {
   const client = await connectPatiently(address);

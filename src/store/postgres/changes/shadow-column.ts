@@ -210,7 +210,7 @@ export function switchColumns(
   const { collection, found, sources } = plan;
   const table = `ALTER TABLE ${quote(collection.name)}`;
   const steps: string[] = [...dropShadowColumns(plan, []), ...dropStrays(plan, shadows)];
-  // A renamed column is kept. If several columns get their values from the same one, it is dropped only once.
+  // A renamed column stays. If several new columns get their values from the same old column, it is dropped only once.
   const settledNames = new Set(
     [...sources.values()].flatMap((source) => (source.kind === "same" ? [source.from] : [])),
   );
@@ -236,7 +236,7 @@ export function switchColumns(
   return steps;
 }
 
-/** Renames a column, which keeps its values, and everything that is named after it. */
+/** Returns the SQL that renames a column, which keeps its values, and everything that is named after it. */
 function renameColumn(
   { collection, found }: TablePlan,
   from: string,

@@ -10,7 +10,7 @@ import { catchUpFor, catchUpWithLocks, newPace, newLockTimes } from "./catching-
 import { retryOnLock } from "./lock-retry.ts";
 import { addColumns, switchColumns, type ShadowColumn } from "./shadow-column.ts";
 
-/** How long rows are filled under the exclusive lock, in milliseconds. */
+/** The longest time to fill rows under the exclusive lock, in milliseconds. */
 const fillMs = 50;
 
 /** Fills the last rows and replaces the old columns with the new ones, under an exclusive lock of some milliseconds. */

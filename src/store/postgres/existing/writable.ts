@@ -7,7 +7,7 @@ import { state, findSQLState } from "../errors.ts";
 
 const done: Readonly<Record<TableWrite, string>> = { create: "made", update: "changed", delete: "removed" };
 
-/** The failures of a write that repeat each time, and how to fix them. */
+/** The errors that every attempt of a write repeats, and how to fix them. */
 const cures = new Map<string | null, string>([
   [state.unsupported, "a rule of the table (CREATE RULE) prevents it; use a trigger instead"],
   [state.privilege, "grant it to the role of Latchkey"],

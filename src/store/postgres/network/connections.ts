@@ -113,7 +113,7 @@ export function connectionsTo({
       if (isWorthIt) return await use(again);
       if (isTimeout(error)) void primary.find().catch(() => undefined);
       const cause = await explain(storeError(error));
-      // Only a long read has no prepared statement. Its timeout does not mean that the server is down.
+      // Only reads that may scan a table are not prepared. Their timeout does not mean that the server is down.
       throw cause instanceof StoreTimeout && statement.name === undefined ? cause : health.report(cause);
     } finally {
       if (--underway === 0) whenIdle();

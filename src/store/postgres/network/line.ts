@@ -11,18 +11,21 @@ export interface ReadConnection {
   send(query: QueryArrayConfig): Promise<readonly RowCells[]>;
 }
 
-/** A connection from the pool, and the number of answers that it still has to give. */
+/** A connection from the pool, and the number of reads that wait for an answer on it. */
 interface TakenConnection {
   readonly connecting: Promise<PoolClient>;
   client: PoolClient | null;
   due: number;
-  /** The error that broke the connection. All reads on it fail with it. After a timeout, none of them is sent again. */
+  /**
+   * The error that broke the connection. All reads on this connection fail with this error. After a timeout, none of these reads is sent
+   * again.
+   */
   broken: unknown;
 }
 
 /**
- * Returns a function that returns the shared connection of a table. Each table has another one: if a program locks a table (VACUUM FULL,
- * ALTER TABLE), reads of other tables do not wait.
+ * Returns a function that returns the shared connection of a table. Each table has a separate connection: if a program locks a table
+ * (VACUUM FULL, ALTER TABLE), reads of other tables do not wait.
  */
 export function linesOver(pool: Pool): (table: string) => ReadConnection {
   const lines = new Map<string, ReadConnection>();

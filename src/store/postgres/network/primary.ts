@@ -18,7 +18,7 @@ export function createPrimary({ servers }: Pick<PostgresAddress, "servers">): Pr
   let current = servers[0]!;
   let finding: Promise<void> | null = null;
 
-  /** Asks all servers at the same time, so that one that hangs costs no time. */
+  /** Asks all servers at the same time, so that a server that hangs costs no time. */
   async function findOne(): Promise<void> {
     try {
       current = await Promise.any(servers.map(probe));

@@ -33,7 +33,7 @@ export async function requireServer(session: Session): Promise<void> {
   });
 }
 
-/** Checks the rules of `requireServer`. */
+/** Throws `StoreSetupError` with every reason why this driver cannot work with the server. */
 export function requireFit({ version, encoding, uselessPath }: ServerFacts): void {
   const problems: string[] = [];
   const major = Math.trunc(version / 10_000);

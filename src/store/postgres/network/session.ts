@@ -42,9 +42,9 @@ export function createSession(client: Client | PoolClient, keeps: boolean): Sess
 }
 
 /**
- * Sets the isolation level of a new connection, as its first statement and without waiting for the answer. It does not depend on the
+ * Sets the isolation level of a new connection, as its first statement and without waiting for the answer. The level must not depend on the
  * defaults of the server, the database or the role: a statement that has waited for a lock must see the changes of the transaction that
- * held it.
+ * held the lock.
  */
 export function readCommitted(client: PoolClient): void {
   client.query("SET default_transaction_isolation TO 'read committed'").catch(() => undefined);
@@ -60,7 +60,10 @@ export function sendTo(session: Session): (step: ScriptStep) => Promise<Rows> {
   };
 }
 
-/** Returns a statement for `pg`. The name keeps it prepared, unless the connection cannot keep statements (`keeps`). */
+/**
+ * Returns a statement for `pg`. If the statement has a name, the server keeps it prepared. `keeps` is false for a connection that cannot
+ * keep prepared statements.
+ */
 export function buildQuery({ name, text, values }: PostgresStatement, keeps: boolean): QueryConfig {
   const query = { text, values: values as unknown[] };
   return name === undefined || !keeps ? query : { ...query, name };

@@ -18,9 +18,9 @@ export function doubleAsJSON(x: string): string {
 }
 
 /**
- * Does the same for a large double. JavaScript writes the shortest text that is parsed as the double. PostgreSQL does not use a text that
- * is exactly between two doubles, although it is parsed as the one whose last bit is even. So the query tries the two nearest numbers with
- * one digit less.
+ * Returns the same SQL for a large double. JavaScript writes the shortest text that is parsed as the double. A number exactly between two
+ * doubles is parsed as the one whose last bit is even, but PostgreSQL never writes such a number. So the query also tries the two nearest
+ * numbers with one digit less.
  */
 function large(x: string): string {
   const most = "1.7976931348623157e308";

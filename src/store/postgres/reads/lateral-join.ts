@@ -10,7 +10,10 @@ import { readRelated, selectRelated } from "./related.ts";
 /** The name of the rows of the page in the SQL. No collection has a name that starts like this. */
 const PAGE = `"_page"`;
 
-/** True if one statement can read a page and its related records: an index finds all of them, and no table is an existing one. */
+/**
+ * True if one statement can read a page and its related records: an index finds all of them, no table is an existing one, and the page has
+ * no maximum length.
+ */
 export function canBeJoined(query: ListQuery, beside: readonly BesideQuery[]): boolean {
   return (
     beside.length > 0 &&

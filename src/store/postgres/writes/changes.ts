@@ -27,8 +27,8 @@ export type MadeKey =
 const formatKeySetting = (change: number): string => `latchkey.key_${change}`;
 
 /**
- * The reason that is raised if a trigger of another program has skipped or removed a row that is needed. The index of the change follows
- * it.
+ * The start of the reason that a statement raises if a trigger of another program has skipped or removed a needed row. The index of the
+ * change follows.
  */
 const LEFT_OUT = "left out ";
 
@@ -53,7 +53,7 @@ export interface ChangeContext {
   readonly sameShape: string;
 }
 
-/** Compiles a change to one statement. It raises a refusal if the change is not allowed. */
+/** Compiles a change to one statement. The statement raises a refusal if the change is not allowed. */
 export function compile(table: Table, change: Change, among: ChangeContext): PostgresStatement {
   if (change.kind === "forget") return compileForget(change);
   if (change.kind === "require") return compileRequired(table, change, among);
@@ -96,8 +96,8 @@ export interface LinkTogether extends ChangeContext {
 }
 
 /**
- * Compiles new rows of a relation to one statement, for any number of rows. They are sent as one JSON text: `[key of
- * the record, change that makes it, [ids]]`, with null for an unknown value.
+ * Compiles new rows of a relation to one statement, for any number of rows. They are sent as one JSON text: `[key of the record, setting
+ * that contains the key, [ids]]`. One of the first two is null.
  */
 export function compileLinks(table: Table, links: readonly LinkTogether[]): PostgresStatement {
   const { record, linked } = requireRelation(table);
@@ -144,7 +144,7 @@ function createChangeDialect({ keys, tellsKey, sameShape }: ChangeContext): Chan
   };
 }
 
-/** Returns the key of the row that a change writes. Returns null if it writes no row of its table by key. */
+/** Returns the key of the row that a change writes. Returns null if the change writes no single row by its key. */
 export function findMadeKey(change: Change, at: number, keys: readonly MadeKey[]): MadeKey {
   switch (change.kind) {
     case "insert":
@@ -182,7 +182,8 @@ export function compileReading(
 }
 
 /**
- * Reads the row that the change with this index wrote. In an existing table, a trigger may have removed it; then the statement raises this.
+ * Reads the row that the change with this index wrote. In an existing table, a trigger may have removed the row. The statement then raises
+ * an error.
  */
 export function compileReadingAt(
   table: Table,
@@ -215,7 +216,10 @@ export function collectNeededKeys(changes: readonly Change[]): Set<number> {
   return found;
 }
 
-/** Rows that must not exist are protected by the table lock that the transaction takes first (`locksFor` of `plan.ts`). */
+/**
+ * Compiles a `require`. This statement cannot lock rows that must not exist. The table lock that the transaction takes first (`locksFor` of
+ * `plan.ts`) prevents new rows.
+ */
 function compileRequired(table: Table, change: Of<"require">, { sameShape }: ChangeContext): PostgresStatement {
   const { count, values, least, most } = compileRequire(table, change, " FOR NO KEY UPDATE");
   const places = `${values.place(least)} AND ${values.place(most)}`;
@@ -226,8 +230,8 @@ function compileRequired(table: Table, change: Of<"require">, { sameShape }: Cha
 }
 
 /**
- * Raises the reason if no row with that revision was found. Without a revision, a row that is still visible was removed by another
- * transaction in the meantime.
+ * Returns SQL that raises the reason if the statement changed no row. Without a revision, the reason is always `missing`: if the row is
+ * still visible to this statement, another transaction has removed it in the meantime.
  */
 function orRefused({ sql, table, key, revision, shown }: ChangeOfOne): string {
   const there = `EXISTS (SELECT FROM ${table.name} WHERE ${table.id.compared} = ${table.id.operand(key)})`;

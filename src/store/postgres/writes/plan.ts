@@ -42,7 +42,7 @@ export interface PlannedStatement {
   readonly changes: readonly number[];
   readonly collection: Collection;
   readonly statement: PostgresStatement;
-  /** True if it makes thousands of rows. Two of those are not sent at the same time. */
+  /** True if it inserts rows of a relation, which may be thousands. Two such statements are not sent at the same time. */
   readonly isLong: boolean;
 }
 

@@ -19,8 +19,8 @@ export function readRefusal(error: unknown, table: Table, change: Change, at: nu
 }
 
 /**
- * Returns the refusal for a reason that the store raises. Returns null for any other text. It is about a stored value
- * that does not fit its field, which is a fault.
+ * Returns the refusal for a reason that the store raises. Returns null for any other text, which reports a stored value that does not fit
+ * its field. This is a fault.
  */
 function parseRefusal(reason: string, change: Change, at: number): Refusal | null {
   if (reason === "refused" && change.kind === "require") return { kind: "refused", change: at, name: change.name };

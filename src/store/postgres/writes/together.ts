@@ -5,8 +5,8 @@ const FEWEST = 8;
 const MOST = 100;
 
 /**
- * The maximum number of rows of a relation in one statement. With its references, a row takes about 20 µs, so the statement may take four
- * seconds.
+ * The maximum number of rows of a relation in one statement. With its references, a row takes about 20 µs, so a statement takes about 0.2 s
+ * of the four seconds that it may take.
  */
 const MOST_LINKS = 10_000;
 
