@@ -187,7 +187,7 @@ function requireSQLite(database: Database, otherwise: string, mayCreate: boolean
   return database.path;
 }
 
-/** Parses the name of a database. The message for a wrong name does not contain it, because it may contain a password. */
+/** Parses the name of a database. The error message does not repeat a wrong name, because the name may contain a password. */
 function requireDatabase(what: string, text: string): Database {
   const parsed = parseDatabase(text);
   if (!("value" in parsed)) throw new UsageError(`The argument for ${what} ${parsed.wrong.join(" ")}`);

@@ -50,7 +50,7 @@ function remove(user: string, factor: string | undefined, { all = false, json = 
   });
 }
 
-/** Returns the factors of a user without the recovery codes. They are removed with the last factor. */
+/** Returns the factors of a user without the recovery codes, because the service removes these with the last factor. */
 async function fetchFactors(operator: Operator, id: number): Promise<readonly ItemMembers[]> {
   const all = (await requireDone(operator, "GET", `/users/${id}/factors`)) as readonly ItemMembers[];
   return all.filter(({ kind }) => kind !== "recovery");

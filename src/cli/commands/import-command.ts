@@ -35,8 +35,8 @@ export async function importFile(
   const tally: Tally = { imported: 0, skipped: 0, refused: 0, refusedLines: [] };
   await withOperator(
     async (operator) => {
-      // Creates the first administrator before the users. Otherwise a user in the file could have the same username, and a start could not
-      // create the administrator.
+      // Creates the first administrator before the users. Otherwise a user in the file could take the administrator's username, and the
+      // next start of the service could not create the administrator.
       const first = await operator.makeFirstAdministrator();
       if (first !== null) printError(`${tellFirst(first)}\n`);
       await importAll(operator, file, { staffIsAdmin, json }, tally);

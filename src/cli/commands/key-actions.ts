@@ -23,7 +23,7 @@ export interface NewKeyOptions extends Output {
 const SLACK_SECONDS = 60;
 
 /**
- * Adds a key to the file. The first key in the file signs, and the others only verify. If the file has no key and there is a secret, a
+ * Adds a key to the key file. The first key in the file signs, and the others only verify. If the file has no key and there is a secret, a
  * service may be signing with the key that is derived from the secret. This derived key is then stored first, so that its tokens stay valid
  * when the service starts to use the file.
  */
@@ -45,7 +45,8 @@ function formerKeys(readings: Readings, problems: string[]): readonly StoredKey[
   const countBefore = problems.length;
   const secret = findSecret(readings, problems);
   const { secret: secretReading, secretFile, database } = readings;
-  // If one of these settings is wrong, the derived key is unknown. A file without this key would make its tokens invalid.
+  // If one of these settings is wrong, the derived key is unknown. A key file without the derived key would make the tokens of that key
+  // invalid.
   if (problems.length > countBefore || secretReading.isWrong || secretFile.isWrong || database.isWrong)
     throw new ConfigError(problems);
   return secret === null ? [] : [derivedKey(secret)];

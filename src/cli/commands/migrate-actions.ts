@@ -66,7 +66,10 @@ export async function migrate(options: MigrationCommandOptions, program: string)
 const nowAsDeclared =
   "All tables match their declarations: start the new version. Old columns and tables are now removed. If this is interrupted, the next latchkey db migrate continues it.";
 
-/** Throws if `--allow-data-loss` names an unknown column. A column with a misspelled name would not be removed, without any message. */
+/**
+ * Throws if `--allow-data-loss` names an unknown column. Without this check, a misspelled name would have no effect, and no message would
+ * say so.
+ */
 function requireColumns({ strangers }: Plan): void {
   if (strangers.length > 0) throw new UsageError(strangers.map((each) => `--allow-data-loss: ${each}`).join("\n"));
 }

@@ -31,7 +31,10 @@ export interface RecordExportCommand {
 
 // The number of records in a transaction: enough to share a disk sync, but few enough to let the service write in between.
 const BATCH = 500;
-/** The length of the records after which a transaction ends, in characters. The service limits the memory for the bodies of one caller. */
+/**
+ * The length of the records after which a transaction ends, in characters. Each record is the body of a request, and the service limits the
+ * memory for the bodies of one caller.
+ */
 const BATCH_CHARACTERS = 2 * 1024 * 1024;
 
 /** Imports records from a file. Reports every line that was refused, and the number of imported lines. */

@@ -127,7 +127,7 @@ function commandPaths(places: readonly Place[]): readonly string[] {
 }
 
 interface ValueAt {
-  /** `latchkey key new --alg` */
+  /** The command with the option, once for each spelling of the option: `latchkey key new --alg`. */
   readonly at: readonly string[];
   readonly words: readonly string[];
   readonly files: boolean;

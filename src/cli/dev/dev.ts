@@ -149,7 +149,7 @@ class Watch {
     });
   }
 
-  /** Handles a process that ended unexpectedly. The process itself has already reported its fault. */
+  /** Forgets a process that ended unexpectedly, and reports how it ended. The process itself has already reported its fault. */
   #ended(child: Child, how: string): void {
     if (child === this.#spare) this.#spare = null;
     if (child !== this.#serving && child !== this.#next) return;

@@ -19,7 +19,7 @@ export function tellLoadedFiles(tell: (file: string) => void): void {
       try {
         return next(specifier, context);
       } catch (error) {
-        // The file may be created later. The service must then start again.
+        // Also reports a missing file: if it is created later, the service must start again.
         if (/^\.{0,2}\//.test(specifier) && context.parentURL !== undefined)
           tellOnce(new URL(specifier, context.parentURL).href);
         throw error;

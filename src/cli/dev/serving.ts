@@ -82,8 +82,8 @@ export function serveForDev(): void {
       });
     });
   });
-  // Ctrl-C sends SIGINT to both processes. This process ignores the signal and waits for `stop`. If the watching process has exited, it
-  // stops by itself.
+  // Ctrl-C sends SIGINT to both processes. This process ignores the signal and waits for `stop`. If the watching process has exited, the
+  // `disconnect` event below stops this process.
   process.on("SIGINT", () => undefined);
   process.on("SIGTERM", () => undefined);
   process.on("disconnect", () => void steps.stop());

@@ -39,7 +39,7 @@ test("shows the lines of the project around a fault", (t) => {
   );
 });
 
-test("takes no line of a message for a stack frame", (t) => {
+test("does not mistake a line of a message for a stack frame", (t) => {
   const directory = project(t);
   const named = `x\n  at f (${directory}/shop.ts:2:3)`;
   const errors = [new Error(named), new Error("outer", { cause: new TypeError(named) })];

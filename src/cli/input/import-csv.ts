@@ -24,15 +24,15 @@ interface Row {
 }
 
 /**
- * The maximum number of lines of a row with quoted values. A row with more lines has a missing quote, because a text has at most this many
- * characters unless its field allows more.
+ * The maximum number of lines of a row with quoted values. If a row has more lines, its closing quote is assumed to be missing. By default,
+ * a text has at most this many characters.
  */
 const MAX_HEIGHT = 10_000;
 
 /**
  * Reads CSV (RFC 4180) with a header row, separated by commas, semicolons or tabs. If a quote has no end, only its line is refused and not
- * the rest of the file. A quoted value with several lines in a column that allows only one line shows such a mistake. The lines are then
- * read separately.
+ * the rest of the file. A line break in a column that allows only one line shows that the closing quote is missing. The lines are then read
+ * separately.
  */
 export async function* readCSV(source: AsyncIterable<string>, rules: CSVRules): AsyncGenerator<CSVLine> {
   const lines = lookAhead(source);
@@ -78,7 +78,10 @@ async function readRow(
   return { reason: "Its quotes do not match." };
 }
 
-/** Returns true if a quote is missing: a used value has several lines, or the number of values differs from the columns. */
+/**
+ * Returns true if a quote must be missing: a value of a one-line column has a line break, or the row and the header differ in their number
+ * of values.
+ */
 function hasBreak(cells: Row["cells"], columns: readonly string[], { isOneLine }: CSVRules): boolean {
   return (
     cells.length !== columns.length ||

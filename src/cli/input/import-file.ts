@@ -39,7 +39,7 @@ export function openImportFile(name: string, format: ImportFormat | null): Promi
   return openFile(name, format, { csv: usersCSV, entry: readUser });
 }
 
-/** Opens a file of records in the same way. */
+/** Opens a file of records, or standard input for `-`. Throws `CommandFailed` if it cannot be read. */
 export function openRecordFile(
   name: string,
   format: ImportFormat | null,
@@ -108,7 +108,10 @@ async function* decoded(input: Readable, count: (bytes: number) => void): AsyncG
   isBroken ||= !isWhole(() => strict.decode());
   yield shown(decoder.decode());
 
-  /** Replaces U+FFFD by `BROKEN` after the first invalid UTF-8. Before that, U+FFFD is an ordinary character of the file. */
+  /**
+   * Replaces U+FFFD, which the decoder writes for invalid bytes, by `BROKEN`. Before the first invalid bytes, U+FFFD is an ordinary
+   * character of the file.
+   */
   function shown(text: string): string {
     return isBroken ? text.replaceAll("\uFFFD", BROKEN) : text;
   }

@@ -65,7 +65,7 @@ export function describeState(key: StoredKey, keys: readonly StoredKey[]): KeySt
   return key.jwk.d === undefined ? "verifies (public part only)" : "verifies";
 }
 
-/** Makes a new key for that algorithm. */
+/** Makes a new key for an algorithm. */
 export async function makeKey(alg: "EdDSA" | "ES256"): Promise<StoredKey> {
   const { privateKey } =
     alg === "EdDSA" ? generateKeyPairSync("ed25519") : generateKeyPairSync("ec", { namedCurve: "P-256" });

@@ -49,7 +49,7 @@ test("shows where an unused first password is, and reports a password in the set
   ]);
 });
 
-test("does not mention a first password that was used or given", async (t) => {
+test("does not mention a first password that a login has used or that the settings contain", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-banner-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   for (const ownPassword of ["a password of my own", null]) {

@@ -79,9 +79,10 @@ async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<
   // Makes V8 collect short-lived objects in the main thread only. If all cores are busy, the main thread would wait for V8's helper threads
   // longer than they save.
   setFlagsFromString("--no-parallel-scavenge");
-  // Makes V8 create all objects as short-lived ones. It would create objects of a line of code as long-lived if 100 of them survived one
-  // collection, and one early collection is enough. Dead objects of this kind kept answered requests in memory: about one process in ten
-  // answered a third fewer requests per CPU second until it was restarted.
+  // Makes V8 create all objects as short-lived ones. By default, V8 decides this for each line of code: if 100 of its objects survive one
+  // collection, V8 creates all later objects of the line as long-lived ones. A single early collection can cause this. Such objects kept
+  // answered requests in memory after they were no longer used: about one process in ten answered a third fewer requests per CPU second
+  // until it was restarted.
   setFlagsFromString("--no-allocation-site-pretenuring");
   const config = await loadConfigFile(process.cwd());
   // Checked before the whole settings are read, which creates a secret if there is none.
@@ -144,7 +145,7 @@ async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<
   });
   watchFiles(settings, listener, log);
   // This is the last step, because the program that reads the message may stop the process immediately. A URL omits a default port, so the
-  // port is read from it only if the settings have 0.
+  // port is read from the URL only if the settings have port 0.
   announce({
     banner: banner(settings, listener.url + settings.basePath, latchkey),
     port: settings.port || Number(new URL(listener.url).port),

@@ -212,8 +212,8 @@ class OtherPort extends Error {
 }
 
 /**
- * Returns the reason why a worker does not serve. Its random port differs if it was started before the last other worker died, because the
- * socket was closed with that worker.
+ * Returns the error for a worker whose port differs from the port of the service. A random port differs if all other workers died while
+ * this one was starting: the shared socket was closed with the last of them.
  */
 function onOtherPort({ port, isDrawn }: Serving, usedPort: number): WorkerEnded | OtherPort {
   return isDrawn ? new WorkerEnded(exits.failed) : new OtherPort(port, usedPort);
