@@ -30,18 +30,18 @@ export interface ExternalIdentity {
   readonly issuer: string;
   /** The name that the issuer gives to the user. It never changes. */
   readonly subject: string;
-  /** The username that the user would have here. Read only when the identity is first seen. */
+  /** The username that the user would have here. Used only when the identity is bound for the first time. */
   readonly username: string;
 }
 
 /** Finds the accounts of identities from outside. */
 export interface Bindings {
   /**
-   * Returns the account that an identity is bound to. A new identity is bound first. If an account has exactly the
-   * username of the identity, it is bound to that account. The account must have no other identity, and its user must
-   * not have chosen the username. If no account has the username, the identity is bound to the account that `create`
-   * makes. Returns null if the account is inactive, or if `create` makes none. Throws 403 `identity_not_bound` if the
-   * username or the e-mail belongs to another user. `now` in milliseconds since the epoch.
+   * Returns the account that an identity is bound to. A new identity is bound first. If an account has exactly the username of the
+   * identity, the identity is bound to that account. This account must have no other identity, and its user must not have chosen the
+   * username. If no account has the username, the identity is bound to the account that `create` makes. Returns null if the account is
+   * inactive, or if `create` makes none. Throws 403 `identity_not_bound` if the username or the e-mail belongs to another user. `now` in
+   * milliseconds since the epoch.
    */
   resolve(identity: ExternalIdentity, now: number, create?: MakeAccount): Eventually<Account | null>;
   /**
@@ -68,8 +68,8 @@ export interface BindingsOptions {
 }
 
 /**
- * The number of attempts. Two processes may see the same new identity at the same time. One of them tries again and finds the binding of
- * the other.
+ * The number of attempts. Two processes may see the same new identity at the same time. One of them tries again and finds the binding that
+ * the other process made.
  */
 const ATTEMPTS = 5;
 
@@ -108,7 +108,8 @@ export function storeBindings(options: BindingsOptions): Bindings {
     if (username !== identity.username || !isClaimable(row)) throw notBound(observe, identity, id);
     const outcome = await store.write({
       changes: [
-        // The revision is that of the row whose name was compared. A name by which an account was bound counts as given.
+        // The revision ensures that the row still has the username that was compared. The username counts as given from now on, because an
+        // issuer uses it too.
         { kind: "update", collection: accountsCollection, key: id, values: givenOrigin, revision: row.revision },
         { kind: "require", collection: bindingsCollection, where: ofUser(id), atMost: 0, name: "bound" },
         insertBinding(key, id, now),

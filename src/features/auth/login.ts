@@ -53,7 +53,8 @@ export interface People {
   requireAccount(context: Context): Promise<Account>;
   /**
    * Checks the first proof of a login: returns the account with this name and password. Writes only failures. Ends the request with 401 for
-   * every reason to refuse the login, and with 429 or 503. Pass the result to `beginLogin(context, { ...proved, begin, options })`.
+   * every reason to refuse the login, with 429 after too many wrong credentials, and with 503 if too many passwords wait for their hash.
+   * Pass the result to `beginLogin(context, { ...proved, begin, options })`.
    */
   requireLogin(context: Context, username: string, password: string): Promise<ProvedPassword>;
   /**
@@ -68,9 +69,9 @@ export interface People {
   beginLogin<O extends BeginningOptions>(context: Context, attempt: LoginAttempt<O>): Promise<Reply>;
   /**
    * Makes an `Admission` for a token or a key from the caller's own login. The login must be fresh, and confirmed with a second factor if
-   * the caller's account needs one. For an account without a factor, `password`, the caller's own, replaces a fresh login. If this is not
-   * fulfilled, ends the request (400, 401 `confirmation_required`, 403). Only an administrator may make an admission for another user, and
-   * not for another administrator (403). Ends the request with 409 if the account is not active.
+   * the caller's account needs one. For an account without a factor, `password`, the caller's own, replaces a fresh login. Ends the request
+   * (400, 401 `confirmation_required`, 403) if one of these conditions is not fulfilled. Only an administrator may make an admission for
+   * another user, and not for another administrator (403). Ends the request with 409 if the account is not active.
    */
   vouch(context: Context, account: Account, password?: string): Promise<Admission>;
   /** Registers a kind of login. Called in `setUp`. Throws `DeclarationError` if its name is taken. */
@@ -112,7 +113,10 @@ export interface People {
    * since it was read. Check the caller first.
    */
   changePassword(account: Account, password: string, options?: { readonly endKeys?: boolean }): Promise<void>;
-  /** Returns the changes of `changePassword`, for your own transaction. It is refused as `OVERTAKEN` if the account has changed. */
+  /**
+   * Returns the changes of `changePassword`, for your own transaction. The store refuses the transaction as `OVERTAKEN` if the account has
+   * changed.
+   */
   passwordChanges(context: Context, newPassword: NewPassword): Promise<readonly Change[]>;
   /**
    * Returns the changes after a proof that the user reads the mailbox of the account's address. Another person may have signed up with this
@@ -144,15 +148,15 @@ export interface People {
     also: readonly Change[],
   ): Promise<Outcome | null>;
   /**
-   * Requires that users who change their own login prove their identity again, and otherwise ends the request: with their password (400 at
-   * `/current_password`), or with a confirmed login if the account needs a second factor (401 `confirmation_required`). Does nothing for
+   * Ends the request if a user who changes their own login does not prove their identity again. The proof is their password (400 at
+   * `/current_password`). If the account needs a second factor, it is a confirmed login (401 `confirmation_required`). Does nothing for
    * another user's account.
    */
   requireProof(context: Context, account: Account, password: string | undefined): Promise<void>;
   /**
-   * Registers a collection with a `user_id` whose rows are deleted with the account and when the password changes, or only with the account
-   * ("account"). The table must be in the feature's collections. Called in `setUp`. Throws `DeclarationError` if the table has no integer
-   * column `user_id`.
+   * Registers a collection with a `user_id` whose rows the service deletes. `password`: when the password changes, and with the account.
+   * `account`: only with the account. The table must be in the feature's collections. Called in `setUp`. Throws `DeclarationError` if the
+   * table has no integer column `user_id`.
    */
   endsWith(when: "password" | "account", collection: Collection): void;
   /**
@@ -234,9 +238,9 @@ export interface NewUser {
 /** The options of every login feature. */
 export interface LoginOptions {
   /**
-   * Default: true. If false, its credentials are refused and no login creates new ones. A changed password still ends existing credentials,
-   * they still expire, and users still see them. So a credential that ended in the meantime stays invalid when the option is turned on
-   * again.
+   * Default: true. If false, the service refuses the credentials of this feature, and no login creates new ones. A changed password still
+   * ends existing credentials, they still expire, and users still see them. So a credential that ended in the meantime stays invalid when
+   * the option is turned on again.
    */
   readonly enabled?: boolean;
 }

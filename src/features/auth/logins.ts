@@ -73,7 +73,7 @@ export function placeOf({ created_at, id }: ListedLogin): readonly Value[] {
   return [created_at, id];
 }
 
-/** Merges two lists that are in the order of the page, and returns the first ones. */
+/** Merges the logins of all kinds in the order of the page, and returns the first `limit` of them. */
 export function mergeLogins(
   lists: readonly (readonly ListedLogin[])[],
   { backwards, limit }: LoginPage,

@@ -17,7 +17,7 @@ export async function readBytes(
   return Buffer.concat(chunks);
 }
 
-/** Returns why a connection failed: the error code of the system (`ECONNREFUSED`), which `fetch` keeps in the cause. */
+/** Returns why a connection failed: the error code of the system (`ECONNREFUSED`), which `fetch` puts into the cause. */
 export function connectionFault(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (cause instanceof Error) return "code" in cause ? String(cause.code) : cause.message;

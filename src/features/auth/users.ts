@@ -26,7 +26,7 @@ import { ownPassword } from "./fresh-login.ts";
 
 const MAX_IDENTITY_FIELDS = 8;
 
-/** The maximum length of a text, in characters. Access tokens contain it and have to fit into a cookie. */
+/** The maximum length of a text in the identity, in characters. Access tokens contain such texts, and a token must fit into a cookie. */
 const MAX_IDENTITY_TEXT = 100;
 
 /** The built-in fields of a user. */
@@ -77,11 +77,11 @@ const inviting = {
 export interface OwnUserFields<F extends Fields = Fields> {
   /** Additional fields of users. Each is optional or has a default. */
   readonly fields?: F;
-  /** The filters for lists of users, for each of those fields. */
+  /** The filters for lists of users, for each of the additional fields. */
   readonly filters?: Readonly<Partial<Record<keyof F, readonly Operator[]>>>;
   /** The fields that can sort lists of users. */
   readonly sorts?: readonly (keyof F & string)[];
-  /** The fields that only administrators set and change, for example the tenant. Others see them. */
+  /** The fields that only administrators set and change, for example the tenant. Users can read them in their own record. */
   readonly administered?: readonly (keyof F & string)[];
   /**
    * The fields that every request has in `identity.fields`, at most 8. A changed value ends access tokens immediately.
@@ -199,5 +199,5 @@ export type Users = ReturnType<typeof usersResource>;
 /** The mounted users. */
 export type UsersMount = Mount<Users>;
 
-/** A user as others see it. */
+/** A user in the form that callers see. */
 export type ShownUser = RecordOf<Users>;

@@ -51,7 +51,7 @@ type Account = ReturnType<typeof accountResource>;
 /** Returns the endpoints of `/users/{id}/account`: how a user logs in. */
 export function accountEndpoints(parts: AccountsParts): readonly Endpoint[] {
   const path = "/users/{id}/account";
-  // The mails of both options prove addresses.
+  // The mails of invitations and of verified sign-ups prove addresses.
   const account = accountResource(parts.roles, parts.invitations || parts.registration === "verified");
   const mount = placeAccounts(parts, account);
   const documentation = buildDocumentation(account);
@@ -112,7 +112,7 @@ const buildDocumentation = (account: Account) =>
     },
   }) satisfies Record<string, EndpointDocumentation>;
 
-/** Mounts accounts as a resource of the same table. Its secrets are hidden. */
+/** Mounts accounts as a resource of the accounts table. Its secret columns are hidden. */
 function placeAccounts(parts: AccountsParts, account: Account): MountInPlace {
   const mounted = mount(account, { permission: { read: ownOrAny, update: ownOrAnyUnlimited }, personal: true });
   const beforeWrite = (write: Write<Account>): Eventually<Prepared> =>
@@ -154,7 +154,7 @@ async function prepareChange(
   };
 }
 
-/** Checks a chosen username with the rules of `/users`. The field accepts longer ones: default usernames are addresses. */
+/** Checks a chosen username with the rules of `/users`. The field accepts longer usernames, because a default username is an address. */
 function requireUsername({ users }: AccountsParts, username: string): void {
   const flaw = users.resource.fields.username.kind.parse(username);
   if (flaw instanceof Flaw) throw invalid([{ pointer: "/username", code: flaw.code, detail: flaw.detail }]);

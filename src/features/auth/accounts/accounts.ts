@@ -64,8 +64,8 @@ export interface AccountsOptions<F extends Fields = Fields> extends OwnUserField
    */
   readonly breachedPasswordsURL?: string;
   /**
-   * The accounts that must have a second factor: `optional`, `admins` or `everyone`. Default: `optional`. At the next start, the logins of
-   * these accounts that are only level 1 are refused.
+   * The accounts that must have a second factor: `optional`, `admins` or `everyone`. Default: `optional`. After the next start, the service
+   * refuses logins of these accounts that were proved without a second factor (level 1).
    */
   readonly secondFactor?: SecondFactorRule;
   /**

@@ -7,8 +7,8 @@ import type { Users } from "../users.ts";
 import { resolveDefault } from "./standard.ts";
 
 /**
- * Ends the request (403) if a caller who is not an administrator changes a field that only administrators set. The
- * field keeps its value, or the default of a new user.
+ * Ends the request (403) if a caller who is not an administrator changes a field that only administrators set. Such a field must keep its
+ * stored value. In a new user, it must have its default.
  */
 export function requireAsGiven(administered: readonly string[], write: Write<Users>, fields: Fields): void {
   const { kind, context } = write;

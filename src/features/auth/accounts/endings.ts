@@ -7,12 +7,15 @@ import type { RevocationsOptions } from "../tokens/revocation.ts";
 
 type When = "password" | "account";
 
-/** The tables whose rows are deleted with a changed password, or with the account. Features name them in `setUp`. */
+/** The tables whose rows are deleted when a password changes, or with the account. Features name them in `setUp`. */
 export interface Endings {
   readonly ends: Pick<RevocationsOptions, "endWithGeneration" | "endWithAccount">;
   /** Adds a table. Throws `DeclarationError` if it is not suitable, or if the service has already started. */
   add(when: When, collection: Collection): void;
-  /** Returns the reasons why rows of these tables could not be deleted. Otherwise each change of a password would fail. */
+  /**
+   * Returns the added tables that the service does not have, each with its fix. Without this check at the start, each change of a password
+   * would fail.
+   */
   mistakes(all: Assembled): readonly string[];
 }
 

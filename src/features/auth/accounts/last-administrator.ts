@@ -4,7 +4,7 @@ import { equals } from "../conditions.ts";
 import { findWay, type WaysParts } from "../gate/ways.ts";
 import { accountOf, accountsCollection, type Account } from "./stored-accounts.ts";
 
-// The code of the refusal. A service that has an administrator who can log in must keep one.
+// A service that has an administrator who can log in must always have one. `LAST_ADMIN` is the code of the refusal.
 
 const LAST_ADMIN = "last_admin";
 const activeAdministrator = { all: [equals("role", "admin"), equals("active", true)] };
@@ -28,13 +28,14 @@ const PAGE = 100;
  */
 export async function keepAdministrator(parts: WaysParts, leaving: Account, now: number): Promise<readonly Change[]> {
   if (leaving.role !== "admin" || !leaving.active) return [];
-  // No other administrator can log in, so this one is the last.
+  // This administrator cannot log in anyway. So it is enough that another active administrator remains.
   if ((await findLogin(parts, leaving, now)) === null) return [requireAdministrator];
   for await (const { id, generation, ...account } of administrators(parts)) {
     const login = id === leaving.id ? null : await findLogin(parts, { ...account, id, generation }, now);
     if (login === null) continue;
     const where = { all: [...activeAdministrator.all, equals("id", id), equals("generation", generation)] };
-    // The other administrator may leave at the same time. The rule is then checked again.
+    // Another request may remove the other administrator at the same time. The store then refuses the transaction as `OVERTAKEN`, and the
+    // rule is checked again.
     const stays: Change = { kind: "require", collection: accountsCollection, where, atLeast: 1, name: OVERTAKEN };
     return [requireAdministrator, stays, ...login];
   }

@@ -46,7 +46,7 @@ export function requireNameAndPassword({ username, password }: Pick<LoginBody, "
   );
 }
 
-/** RFC 9110 §15.5.2 requires a challenge with every 401, and no registered one fits a session. */
+/** RFC 9110 §15.5.2 requires a challenge with every 401, and no registered scheme fits a session. */
 const sessionChallenge = ({ realm }: Call): string => `Session realm="${realm}"`;
 
 /**

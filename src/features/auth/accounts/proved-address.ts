@@ -5,8 +5,8 @@ import type { AccountsParts } from "./parts.ts";
 import { accountsCollection, type Account } from "./stored-accounts.ts";
 
 /**
- * True if another person may have prepared this account for the owner of the mailbox: a user chose the address, and nobody has proved it
- * yet. Accounts that an administrator, an import or the command made are never prepared.
+ * True if another person may have prepared this account for the owner of the mailbox: a user chose the address, and no user has proved it
+ * yet. Accounts that an administrator, an import or the command line made are never prepared.
  */
 export function isPrepared({ emailVerifiedAt = null, emailOrigin = "given" }: Account): boolean {
   return emailVerifiedAt === null && emailOrigin === "chosen";
@@ -32,15 +32,15 @@ export function endPreparedWays(
   const where = ofUser(account.id);
   return [
     { kind: "deleteAll", collection: factorsCollection, where },
-    // Also rows that do not count at present, for example of a provider that is no longer configured.
+    // Also deletes rows that do not count as a way to log in at present, for example of a provider that is no longer configured.
     ...outsideLogins.map(({ collection }): Change => ({ kind: "deleteAll", collection, where })),
     ...verifyEmail(account, now, { factors: 0, password_hash: null, password_until: null, password_once: null }),
   ];
 }
 
 /**
- * Returns the changes of a proof of the account's address by a mail login. The first proof of a prepared account ends every other way into
- * it, also API tokens and keys.
+ * Returns the changes of a proof of the account's address by a mail login. The first proof of a prepared account ends every other way to
+ * log in to it, also API tokens and keys.
  */
 export function proveAddress(parts: AccountsParts, account: Account, now: number): readonly Change[] {
   if (!isPrepared(account)) return verifyEmail(account, now);

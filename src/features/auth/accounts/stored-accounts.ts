@@ -22,11 +22,11 @@ export interface Account {
    */
   readonly passwordOnce?: "unused" | "used" | null;
   /**
-   * Increases when every login of the account ends: changed password, deactivation. Sessions, refresh families and
+   * Increases when all logins of the account end, for example after a changed password or a deactivation. Sessions, token families and
    * access tokens of an older generation are invalid.
    */
   readonly generation: number;
-  /** The one refresh family of an older generation that stays valid. Null: none. */
+  /** The one token family of an older generation that stays valid. Null: none. */
   readonly keptFamily: string | null;
   /**
    * The number of changes to the role, or to a field in the identity. Access tokens from before the last change are
@@ -53,7 +53,7 @@ export const accountsCollection: Collection = {
   key: "integer",
   columns: [
     { name: "username", type: "text", unique: "folded" },
-    /** The username was not chosen and follows the e-mail address. */
+    /** True if the username was not chosen and follows the e-mail address. */
     { name: "username_follows_email", type: "boolean" },
     { name: "role", type: "text" },
     { name: "active", type: "boolean" },
@@ -63,17 +63,18 @@ export const accountsCollection: Collection = {
     { name: "last_login_at", type: "date-time", nullable: true },
     { name: "kept_family", type: "text", nullable: true },
     { name: "role_changes", type: "integer", default: 0 },
-    /** The origin of the username (`UsernameOrigin`). Null if it is older than this column. */
+    /** The origin of the username (`UsernameOrigin`). Null if the account is older than this column. */
     { name: "username_origin", type: "text", nullable: true },
     { name: "password_until", type: "date-time", nullable: true },
     { name: "password_once", type: "text", nullable: true },
     /**
-     * The number of active second factors, written together with the factor. Each request compares it with its login.
+     * The number of active second factors, written together with the factor. Each request checks whether its login proves enough for this
+     * number.
      */
     { name: "factors", type: "integer", default: 0 },
     /** The first proof of the e-mail address. Null again after a change without a proof. */
     { name: "email_verified_at", type: "date-time", nullable: true },
-    /** The origin of the e-mail address (`EmailOrigin`). Null if it is older than this column. */
+    /** The origin of the e-mail address (`EmailOrigin`). Null if the account is older than this column. */
     { name: "email_origin", type: "text", nullable: true },
   ],
   // Finds the administrators, who are few, when a write checks that one remains.
@@ -87,7 +88,7 @@ export const accountsCollection: Collection = {
 export type UsernameOrigin = "given" | "chosen";
 
 /**
- * `given` by an administrator, an import, the command or a proxy, or `chosen` by the user. A user may choose the address of another
+ * `given` by an administrator, an import, the command line or a proxy, or `chosen` by the user. A user may choose the address of another
  * person. So until the first proof of the address, the account may be prepared (`isPrepared`).
  */
 export type EmailOrigin = "given" | "chosen";
@@ -135,7 +136,7 @@ export interface OwnFields {
 
 const ownFields: ChecksOf<OwnFields> = { names: texts, collection: aFunction };
 
-/** Returns the accounts of a store, each with those fields of its user. */
+/** Returns the accounts of a store, each with the fields of its user that `own` names. */
 export function storeAccounts(store: Store, own: OwnFields = { names: [], collection: noUsers }): Accounts {
   requireArguments("storeAccounts", arguments, {
     store: aStore,

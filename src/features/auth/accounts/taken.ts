@@ -20,8 +20,8 @@ export async function requireMayProbe({ throttle }: UsersParts, context: Context
 }
 
 /**
- * Ends the request (409) if another user has one of the names, before a hash is computed. Callers who are not
- * administrators have a limit on such checks. Always returns an empty list of changes.
+ * Ends the request (409) if another user has one of the names, before a hash is computed. Callers who are not administrators have a limit
+ * on such checks. Always returns an empty list of changes, so that it can be the last step of a write (`complete`).
  */
 export async function requireFree(
   parts: UsersParts,

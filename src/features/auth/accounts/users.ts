@@ -101,8 +101,8 @@ async function createAccount(
   const { call } = context;
   return {
     async complete() {
-      // If an administrator sends no password, no hash must be computed, and the response may show that a name is taken. So the store
-      // itself reports this.
+      // A create by an administrator without a password needs no hash, and its response may show that a name is taken. So no check is
+      // needed here: the store reports a taken name.
       if (password !== undefined || !isAdministrator(context))
         await requireFree(parts, mounted, context, { id, email, username, isSignUp: true });
       const account: WrittenValues = {
@@ -205,14 +205,14 @@ async function changeAccount(
 }
 
 /**
- * Returns the columns of an account whose address was changed: it is not proved. If the user chose it, the account may be prepared for the
- * owner of the mailbox.
+ * Returns the columns of an account whose address was changed: the new address is not proved. If the user chose it, the account may be
+ * prepared for the owner of the mailbox.
  */
 function unprovedAddress(context: Context): WrittenValues {
   return { email_verified_at: null, ...(isAdministrator(context) ? {} : { email_origin: "chosen" }) };
 }
 
-/** The issue of a user who changes the address with the record. The new address must be proved first. */
+/** The issue for users who send a new address with their own record. The new address must be proved first. */
 const notMovedHere = (id: number): Issue => ({
   pointer: "/email",
   code: "read_only",

@@ -11,7 +11,7 @@ import type { Newcomer } from "./verifying.ts";
 
 /**
  * Creates a user whose address is proved, with the password of their choice. `also` are more changes for the transaction. Ends the request
- * (400) if the password is too weak, or if the fields do not fit any more.
+ * (400) if the password is too weak, or if the fields are no longer valid.
  */
 export async function createVerified(
   parts: AccountsParts,

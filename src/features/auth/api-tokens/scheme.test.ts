@@ -94,7 +94,7 @@ test("makes one token for many concurrent requests, and returns it to all", asyn
   assert.equal(issued.filter((each) => each.created).length, 1);
 });
 
-test("distinguishes a revoked token from a guess, and makes a different one next", async () => {
+test("distinguishes a revoked token from a guess, and issues a different token next", async () => {
   const { tokens, present } = await server();
   const { token: first } = await tokens.issue(admitted(7), now);
 
@@ -106,7 +106,7 @@ test("distinguishes a revoked token from a guess, and makes a different one next
   assert.notEqual(second, first);
 });
 
-test("shows the prefix and the use of a token, but nothing that proves it", async () => {
+test("shows the prefix and the last use of a token, but not its secret", async () => {
   const { store, tokens, present } = await server();
   assert.equal(await tokens.find(7), null);
   const { token: text } = await tokens.issue(admitted(7), now);
@@ -145,7 +145,7 @@ test("reports a wrong secret as forged, an unknown lookup id as unknown, and a w
   assert.equal(reason(await present(`${text.slice(0, -1)}${text.endsWith("0") ? "1" : "0"}`)), "malformed");
 });
 
-test("handles any text without a fault", async () => {
+test("rejects any text that is not a token as malformed, without a fault", async () => {
   const { present } = await server();
 
   for (const text of ["", "key_", "x".repeat(100_000), "key_\u0000", "null"])
@@ -155,14 +155,14 @@ test("handles any text without a fault", async () => {
   );
 });
 
-test("revokes a token if its server secret was removed, and makes another on request", async () => {
+test("reports a token as revoked if its server secret was removed", async () => {
   const { store, tokens } = await server();
   const { token: text } = await tokens.issue(admitted(7), now);
 
   assert.equal(reason(await serve(store, "another secret of another server").present(text)), "revoked");
 });
 
-test("refuses the token of an inactive account, and reports that of a deleted one as revoked", async () => {
+test("refuses the token of an inactive account, and reports the token of a deleted account as revoked", async () => {
   const { tokens, present, write } = await server();
   const { token: text } = await tokens.issue(admitted(7), now);
 
@@ -177,7 +177,7 @@ test("refuses the token of an inactive account, and reports that of a deleted on
   );
 });
 
-test("lets no token that is requested during a deactivation outlive it", async () => {
+test("issues no token if the account was deactivated after the admission", async () => {
   const { tokens, write } = await server();
 
   await write({ kind: "update", collection: accountsCollection, key: 7, values: { active: false } });
@@ -189,7 +189,7 @@ test("lets no token that is requested during a deactivation outlive it", async (
   assert.equal(await tokens.find(7), null);
 });
 
-test("sends the challenge of the contract", async () => {
+test("sends a Token challenge with the realm", async () => {
   const { scheme } = await server();
 
   assert.equal(scheme.challenge?.(callOf(), null), 'Token realm="api"');

@@ -26,7 +26,7 @@ export function token(options: TokenOptions): Scheme {
   const { tokens, accounts, prefix } = options;
   return made({
     name: "token",
-    // A lookup id that is not one of an API token may be one of a key.
+    // A lookup id that belongs to no API token may belong to a key.
     shared: true,
     carriers: [{ in: "authorization", scheme: "token" }],
     proves: "program",

@@ -31,7 +31,7 @@ export const apiTokensCollection: Collection = {
     { name: "nonce", type: "text" },
     { name: "created_at", type: "date-time" },
     { name: "last_used_at", type: "date-time", nullable: true },
-    /** Set if it was made through an external login. */
+    /** Set if the token was made through an external login. */
     { name: "expires_at", type: "date-time", nullable: true },
   ],
 };
@@ -109,7 +109,7 @@ export function storeAPITokens(options: TokensOptions): APITokens {
   function deriveSecret({ record }: Row): string | null {
     const lookup = record["id"] as string;
     const nonce = String(record["nonce"]);
-    // Rows from the time of a single secret name no secret. It is the oldest one.
+    // Rows from the time when a server had only one secret name no secret. Their tokens come from the oldest one.
     const keyring = nonce.includes(".") ? keyrings.find(({ name }) => nonce.startsWith(`${name}.`)) : keyrings.at(-1);
     if (keyring === undefined) return null;
     const living = hmac(keyring.key, `${lookup}|${String(record["user_id"])}|${nonce}`);
@@ -127,7 +127,7 @@ export function storeAPITokens(options: TokensOptions): APITokens {
     async issue(admission, now, expiresAt = null) {
       const account = Admission.spend(admission);
       const { id: userId } = account;
-      // Tries again if another request makes or revokes the token between the two steps. Three tries are enough to see both.
+      // Tries again if another request makes or revokes the token between the read and the write. Three attempts are enough if both happen.
       for (let attempt = 0; attempt < 3; attempt += 1) {
         const existing = await findRow(userId);
         const text = existing === null || isExpired(existing, now) ? null : formatToken(existing);
@@ -200,7 +200,9 @@ function readExpiry({ record }: Row): number | null {
   return expiresAt === null ? null : Date.parse(expiresAt);
 }
 
-/** True if the token lives longer than an external login allows. The caller could not make such a token, so must not receive it. */
+/**
+ * True if the token lives longer than an external login allows. The caller could not make such a token, so the caller must not receive it.
+ */
 function outlives(row: Row, latest: number | null): boolean {
   return latest !== null && (readExpiry(row) ?? Infinity) > latest;
 }

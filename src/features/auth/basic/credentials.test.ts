@@ -5,7 +5,7 @@ import { parseBasicCredentials } from "./credentials.ts";
 
 const base64 = (text: string | Uint8Array) => Buffer.from(text as string).toString("base64");
 
-test("reads back what it writes, for every password", () => {
+test("parses the username and the password of every well-formed credential", () => {
   // The example of RFC 7617 §2.1.
   assert.deepEqual(parseBasicCredentials("dGVzdDoxMjPCow=="), { username: "test", password: "123£" });
   assert.deepEqual(parseBasicCredentials(base64("ada:a:b:")), { username: "ada", password: "a:b:" });

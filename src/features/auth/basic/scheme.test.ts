@@ -47,7 +47,7 @@ function describeVerdict(verdict: Verdict): string {
   return verdict.kind === "rejected" ? verdict.reason : verdict.kind;
 }
 
-test("accepts the right password, and then again immediately without a hash", async () => {
+test("accepts the right password, and accepts it again without a hash", async () => {
   await using house = await set();
 
   const first = await house.ask();
@@ -125,7 +125,7 @@ for (const { title, values, verdict } of endings) {
   });
 }
 
-test("notices a change of role immediately", async () => {
+test("uses a changed role immediately for a remembered password", async () => {
   await using house = await set();
   await house.ask();
 
@@ -146,7 +146,7 @@ test("still accepts a remembered password after too many guesses", async () => {
   });
 });
 
-test("uses one hash for a hundred clients that start together with one password", async () => {
+test("computes one hash for a hundred concurrent requests with one password", async () => {
   await using house = await set();
 
   const verdicts = await Promise.all(Array.from({ length: 100 }, async () => house.ask()));

@@ -17,7 +17,7 @@ interface Entry {
   readonly until: number;
 }
 
-/** Makes an empty memory. Its user must compare the returned account with the stored account. */
+/** Makes an empty memory. The calling code must compare the returned account with the stored account. */
 export function makeVerifiedMemory(lifetimeSeconds = 60, maxEntries = 10_000): VerifiedMemory {
   const secret = randomBytes(32).toString("base64");
   const entries = new Map<string, Entry>();

@@ -25,7 +25,7 @@ function ask(presented: string, account: Account | null) {
   return scheme.authenticate(presented, callOf(), scheme.carriers[0]!);
 }
 
-test("accepts the token as the one account, without waiting", () => {
+test("accepts the token as the configured account, without waiting", () => {
   assert.deepEqual(ask("a-token-of-32-characters-or-more", ada), {
     kind: "accepted",
     identity: {

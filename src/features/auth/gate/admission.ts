@@ -6,9 +6,9 @@ import type { Account } from "../accounts/stored-accounts.ts";
 let make: (account: Account, proofs: readonly Proof[], notices?: readonly Change[]) => Admission;
 
 /**
- * The right to start one login of an account. Only the gate and `vouch` make an admission, after they have decided that the proofs
- * are enough. Code that starts a login must take an admission and spend it, once. TypeScript code that skips the gate does not compile, and
- * JavaScript code throws.
+ * The right to start one login of an account. Only the gate and `vouch` make an admission, after they have decided that the proofs are
+ * enough. Code that starts a login must take an admission and spend it, once. TypeScript code that skips the gate does not compile, and
+ * JavaScript code that skips it throws.
  */
 export class Admission {
   readonly proofs: readonly Proof[];
@@ -21,8 +21,8 @@ export class Admission {
    */
   readonly generation: number;
   /**
-   * The changes that notify the user if another user makes a credential for this account. They are written in the transaction that makes
-   * it. If an existing API token is returned, they are written alone.
+   * The changes that notify the user if another user makes a credential for this account. They are written in the transaction that creates
+   * the credential. If the user already has an API token, they are written alone.
    */
   readonly notices: readonly Change[];
   readonly #account: Account;

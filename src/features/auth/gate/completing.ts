@@ -174,7 +174,7 @@ function check(
   return factor.active ? kind.check(call, account, factor, body, login.key) : kind.confirm(call, account, factor, body);
 }
 
-/** A login whose next proof is right. */
+/** A waiting login after a right answer, with all its proofs. */
 interface Proved {
   readonly login: PendingLogin;
   readonly account: Account;

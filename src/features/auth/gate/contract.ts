@@ -22,8 +22,8 @@ export interface Beginning<O extends BeginningOptions = BeginningOptions> {
   /** In lower case with hyphens. Unique among the kinds of logins of the service. */
   readonly name: string;
   /**
-   * Returns the place of the login in the response: a cookie, or text in the body. The name of a waiting login
-   * (`pending`) is sent in the same place.
+   * Returns the place of the new credential in the response: a cookie, or text in the body. The name of a waiting login (`pending`) is sent
+   * in the same place.
    */
   keptBy(options: O): "cookie" | "text";
   /** Starts the login and spends the admission. Returns the response that the first request would have had without the second step. */
@@ -31,8 +31,8 @@ export interface Beginning<O extends BeginningOptions = BeginningOptions> {
   /** Returns the login of this kind in the caller's request, which can then be confirmed. Returns null if there is none. */
   current?(context: Context): Current<O> | null;
   /**
-   * Gives a confirmed login its new proofs: a session gets a new id, and a token family gets a new access token. Returns
-   * null if the login was revoked after its confirmation started.
+   * Stores the new proofs of a confirmed login: a session gets a new id, and a token family gets a new access token. Returns null if the
+   * login was revoked after its confirmation started.
    */
   renew?(context: Context, admission: Admission, current: Current<O>): Promise<Reply | null>;
 }
@@ -78,7 +78,7 @@ export interface StoredFactor {
   readonly revision: number;
 }
 
-/** The first step of a login, as `beginLogin` takes it. */
+/** The result of the first step of a login, from which `beginLogin` continues. */
 export type FirstStep = Pick<LoginAttempt, "account" | "proofs" | "used" | "storedHash">;
 
 /** The members that the body of a login may have instead of a name and a password. */
@@ -92,7 +92,7 @@ export interface FirstProofBody {
 
 /** A first proof other than a password, for `POST /api/session/` and `POST /api/token/`. Registered in `setUp` (`people.firstProof`). */
 export interface FirstProof {
-  /** The members of the body that it needs. It is called if all of them are present. */
+  /** The members of the body that this proof needs. `prove` is called if all of them are present. */
   readonly members: readonly (keyof FirstProofBody)[];
   /** Returns the account and its proofs. Ends the request with 401 `invalid_credentials` if the proof is wrong. */
   prove(context: Context, body: FirstProofBody): Promise<FirstStep>;
@@ -144,14 +144,11 @@ export interface FactorKind {
   /** In lower case: `totp`, `passkey`. */
   readonly name: string;
   readonly method: ProofMethod;
-  /** The member that carries its answer. */
+  /** The member of the body that contains the answer. */
   readonly answeredBy: "code" | "credential";
   /** Starts a new factor of an account. `others` are the active factors of this kind. */
   enrol(call: Call, account: Account, label: string, others: readonly StoredFactor[]): Eventually<Enrolment>;
-  /**
-   * Checks the first answer of a new factor. Returns the data that it stores from now on. Returns null if the answer is
-   * wrong.
-   */
+  /** Checks the first answer of a new factor. Returns the data that the factor stores from now on. Returns null if the answer is wrong. */
   confirm(call: Call, account: Account, factor: StoredFactor, answer: FactorAnswer): Eventually<FactorSuccess | null>;
   /**
    * Returns the data that the client needs for an answer with one of these factors, for example a WebAuthn challenge.

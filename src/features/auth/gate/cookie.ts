@@ -25,7 +25,7 @@ export function pendingCookie(call: Call, cookie: string, value: string, expires
   ];
 }
 
-/** Deletes the cookie of a waiting login. */
+/** Returns the header field that deletes the cookie of a waiting login. */
 export function clearedPendingCookie(call: Call, cookie: string): Header {
   return [
     "Set-Cookie",

@@ -134,13 +134,16 @@ async function completeLogin(parts: GateEndpointsParts, context: Context): Promi
     password,
   });
   const isForm = context.body?.mediaType === formType;
-  // A form of a page continues on the page that asked for the confirmation.
+  // A browser that sent a form continues on the page that `next` names.
   if (!isForm || again !== null || showsCodes(reply) || !prefersAny(context, ["text/html"])) return reply;
   const { body: _, ...rest } = reply;
   return { ...rest, status: 303, headers: [...(reply.headers ?? []), ["Location", wayBack(context, next)]] };
 }
 
-/** True if the response shows recovery codes. They are shown only once, so a form gets a page with them before it continues. */
+/**
+ * True if the response shows recovery codes. They are shown only once, so the response to a form must be a page with them and not a
+ * redirect.
+ */
 function showsCodes({ body }: Reply): boolean {
   return (
     body?.kind === "data" && typeof body.value === "object" && body.value !== null && "recovery_codes" in body.value

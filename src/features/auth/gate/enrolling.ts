@@ -102,7 +102,7 @@ export function activate(
   return { changes, account: { ...account, factors, ...ended }, recoveryCodes: codes?.codes ?? null };
 }
 
-/** Replaces the recovery codes with new ones. */
+/** Returns the changes that replace the recovery codes of an account with new ones. */
 export function replaceCodes(
   parts: GateEndpointsParts,
   userId: number,
@@ -115,7 +115,7 @@ export function replaceCodes(
   ];
 }
 
-/** Deletes the recovery codes of an account. */
+/** Returns the change that deletes the recovery codes of an account. */
 export function dropCodes(userId: number): Change {
   return {
     kind: "deleteAll",

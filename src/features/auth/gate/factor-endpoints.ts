@@ -190,7 +190,10 @@ async function remove(parts: FactorEndpointsParts, context: FactorContext): Prom
   return { status: 204, cache: "no-store" };
 }
 
-/** Returns the account if it is the caller's own. Only the user adds factors and makes recovery codes. */
+/**
+ * Returns the account of the path. Ends the request with 403 if it is not the caller's own: only users themselves add factors and make
+ * recovery codes.
+ */
 async function requireOwnAccount(parts: FactorEndpointsParts, context: Context): Promise<Account> {
   const account = await parts.requireAccount(context);
   const { id, actor }: Identity = context.requireIdentity();

@@ -35,7 +35,7 @@ export interface GateParts {
   readonly throttle: LoginThrottle;
   readonly pending: PendingLogins;
   readonly rule: SecondFactorRule;
-  /** Stores the data that a factor keeps after an answer. */
+  /** Returns the change that stores the data of a factor after an answer. */
   use(factor: StoredFactor, data: JSONValue, now: number): Change;
   /** Returns the challenge of a 401 for this call. */
   challenge(call: Call): string;
@@ -83,7 +83,7 @@ export interface Gate {
   begins<O extends BeginningOptions>(beginning: Beginning<O>): Beginning<O>;
   /** Registers a first proof other than a password. */
   firstProof(proof: FirstProof): void;
-  /** Returns the first proof that this body has. Returns null if it has none. */
+  /** Returns the registered first proof whose members are all in this body. Returns null if there is none. */
   findFirstProof(body: FirstProofBody): FirstProof | null;
   /** Registers a kind of factor. Throws `DeclarationError` if its name is taken. */
   factorKind(kind: FactorKind): void;
@@ -185,8 +185,8 @@ const insufficient: Rejection = {
 };
 
 /**
- * Adds the proofs of the credential to the identity, as its scheme declares them. A scheme that does not declare its
- * proofs gives level 1 and no proof.
+ * Adds the proofs of the credential to the identity, as its scheme declares them. If the scheme does not declare its proofs, the identity
+ * gets level 1 and no proof.
  */
 function withProofs({ proves }: Scheme, identity: Identity): Identity {
   if (proves === "each") return withOwnProofs(identity);
@@ -253,7 +253,8 @@ async function admitLogin(
     const { kind } = await parts.store.write({ changes });
     return kind === "written" ? admit(account, proofs) : null;
   } catch (error) {
-    // With a full disk, a login with enough proofs is still accepted, unless something must be used up. The store has logged the error.
+    // With a full disk, a login with enough proofs is still accepted, unless this write must use up a proof. The store has logged the
+    // error.
     if (!(error instanceof StoreUnavailable) || isOnce || more.length > 0) throw error;
     return admit(account, proofs);
   }

@@ -36,7 +36,7 @@ export const pendingLoginsCollection: Collection = {
 
 /** A login that waits for another proof. */
 export interface PendingLogin {
-  /** The hash under which it is stored. Factors bind their challenges to it. */
+  /** The key of its row: a hash of its name. Factors bind their challenges to this key. */
   readonly key: string;
   readonly userId: number;
   readonly generation: number;
@@ -61,8 +61,8 @@ const nameForm = /^[\w-]{43}$/;
 /** The waiting logins of a store. Times in milliseconds since the epoch. */
 export interface PendingLogins {
   /**
-   * Stores a waiting login. `name` is for the client and is not stored. Ends the oldest one of the account if it has
-   * more than ten.
+   * Stores a waiting login. `name` is for the client and is not stored. If the account has more than ten waiting logins, ends the oldest
+   * one.
    */
   create(
     account: Account,
@@ -92,7 +92,10 @@ export const PENDING_ENDED = "pending_ended";
 export function makePendingLogins(store: Store): PendingLogins {
   const collection = pendingLoginsCollection;
 
-  /** Ends the oldest waiting logins of an account with too many. Not `keptId`, which looks old if the clock of this process is slow. */
+  /**
+   * Ends the oldest waiting logins of an account with too many. Never ends `keptId`, the new one, which looks old if the clock of this
+   * process is slow.
+   */
   async function endOldest(userId: number, keptId: string, now: number): Promise<void> {
     const where = { all: [ofUser(userId), later("expires_at", now)] };
     const sort = [

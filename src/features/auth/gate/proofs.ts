@@ -44,7 +44,7 @@ function parseProof(value: unknown): Proof | null {
   });
 }
 
-/** Returns the proofs of a login from before proofs were stored: its password, at the time of the login. */
+/** Returns the proofs of a login that is older than the storage of proofs: its password, at the time of the login. */
 export function passwordAt(at: number): readonly Proof[] {
   return Object.freeze([Object.freeze({ method: "pwd" as const, at })]);
 }

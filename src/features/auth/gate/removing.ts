@@ -12,7 +12,7 @@ import { keepOtherLogin } from "./ways.ts";
 export interface FactorRemoval {
   readonly account: Account;
   readonly factor: StoredFactor;
-  /** False if an administrator or the command deletes it, which ends every login of the user. */
+  /** False if an administrator or the command line deletes it, which ends every login of the user. */
   readonly isOwn: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;

@@ -74,7 +74,7 @@ const broken: [what: string, told: RegExp, answer: RequestListener][] = [
 ];
 
 for (const [what, pattern, answer] of broken) {
-  test(`accepts the password and logs no digit of it if the service ${what}`, async () => {
+  test(`accepts the password and logs neither it nor its digest if the service ${what}`, async () => {
     const { breached, observations: log, count } = await ask(answer, what.startsWith("never") ? 100 : 5000);
 
     assert.deepEqual([breached, count], [false, 1]);

@@ -5,8 +5,8 @@ import { Problem } from "../../../../core/problem/problem.ts";
 import { makeHashQueue, type Asker } from "./hash-queue.ts";
 
 /**
- * Reads `site:address/account`. The site alone is also an address. A star before it means that the account is known
- * there.
+ * Parses `site:address/account`. A name without `:` is both the site and the address. A star at the start means that the account is known
+ * at this address.
  */
 function buildAsker(name: string): Asker {
   const [address = "", account = ""] = name.replace("*", "").split("/");
@@ -64,7 +64,7 @@ const orders: [what: string, asked: string[], started: string[]][] = [
 ];
 
 for (const [what, names, expected] of orders) {
-  test(`gives turns ${what}`, async () => {
+  test(`starts waiting tasks ${what}`, async () => {
     const { ask, finish, started } = bench(1, 64);
 
     const all = Promise.all(names.map(ask));
@@ -85,7 +85,7 @@ test("does not let a caller who was served before wait for all later ones", asyn
   assert.deepEqual(started, ["user", "x1", "user", "x2", "x3", "x4"]);
 });
 
-test("refuses no caller while places are free, and then the newest of the caller with the most places", async () => {
+test("refuses no caller while places are free, and then the newest request of the caller with the most places", async () => {
   const { ask, finish } = bench(2, 4);
 
   const attempts = [...Array<string>(6).fill("flood"), "newcomer", "another", "flood"].map(ask);
@@ -110,7 +110,7 @@ test("refuses a place in advance if `hold` would refuse it immediately", async (
   assert.ok(has("flood/1"));
 });
 
-test("makes the account with the most places of an address give way", async () => {
+test("refuses the newest request of the account with the most places at an address", async () => {
   const { ask, finish } = bench(1, 4);
 
   const attempts = ["a/1", "a/1", "a/1", "a/1", "a/2", "a/3"].map(ask);
@@ -128,7 +128,7 @@ test("refuses the last caller if each caller has one place", async () => {
   assert.deepEqual(await Promise.all(attempts), [true, true, true, false]);
 });
 
-test("counts a place whose holder waits for something else, and may take it away", async () => {
+test("counts a place whose holder waits for something else, and may give this place to another caller", async () => {
   const queue = makeHashQueue({ running: 1, waiting: 1, reserved: 0 });
   const ready = Promise.withResolvers<void>();
   const hold = (address: string) =>
@@ -148,7 +148,7 @@ test("counts a place whose holder waits for something else, and may take it away
   assert.deepEqual(queue.load(), { running: 0, waiting: 0 });
 });
 
-test("gives the turn of a task that throws to the next one", async () => {
+test("starts the next task after a task that throws", async () => {
   const queue = makeHashQueue({ running: 1, waiting: 8, reserved: 2 });
   const asker = buildAsker("a");
 
@@ -160,7 +160,7 @@ test("gives the turn of a task that throws to the next one", async () => {
   assert.equal(await queue.hold(asker, (place) => place.run(async () => "next")), "next");
 });
 
-test("keeps places for known callers: others give way to them, the newest of those with the most places first", async () => {
+test("reserves places for known callers, and refuses the newest requests of other callers for them", async () => {
   const { ask, finish, has } = bench(1, 8, 4);
   const flood = Array.from({ length: 9 }, (_, at) => `x${at}`);
 
@@ -175,7 +175,7 @@ test("keeps places for known callers: others give way to them, the newest of tho
   assert.deepEqual(results.slice(9), [true, true, false]);
 });
 
-test("leaves all places to others if no known caller comes", async () => {
+test("lets other callers use the reserved places too if no known caller comes", async () => {
   const { ask, finish } = bench(1, 8, 4);
 
   const attempts = Array.from({ length: 10 }, (_, at) => `x${at}`).map(ask);
@@ -184,7 +184,7 @@ test("leaves all places to others if no known caller comes", async () => {
   assert.deepEqual(await Promise.all(attempts), [...Array<boolean>(9).fill(true), false]);
 });
 
-test("makes known callers beyond the reserve give way like all others", async () => {
+test("refuses known callers beyond the reserve like all other callers", async () => {
   const { ask, finish } = bench(1, 8, 2);
 
   const attempts = ["x", "*a/1", "*a/2", "*a/3", "y1", "y2", "y3", "y4", "y5", "*b/4"].map(ask);

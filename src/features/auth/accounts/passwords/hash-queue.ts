@@ -2,7 +2,9 @@ import { problem } from "../../../../core/problem/problem.ts";
 
 /** The caller behind a password hash. */
 export interface Asker {
-  /** The site of the caller (`formatSite`). A customer with a /48 has 65,536 networks of 64 bits. */
+  /**
+   * The site of the caller (`formatSite`). Turns rotate between sites first, because a customer with a /48 has 65,536 networks of 64 bits.
+   */
   readonly site: string;
   /** The network of the caller (`formatNetwork`). */
   readonly address: string;
@@ -18,7 +20,10 @@ export interface Place {
   run<T>(task: () => Promise<T>): Promise<T>;
 }
 
-/** The queue of password hashes. A few run at the same time and some more wait. A caller with more requests gets no more turns. */
+/**
+ * The queue of password hashes. A few run at the same time and some more wait. A caller with many requests does not get more turns than
+ * other callers.
+ */
 export interface HashQueue {
   /**
    * Throws 503 if `hold` would throw it now. Called before the account is read and the throttle is checked, so that a flood of requests
@@ -26,8 +31,8 @@ export interface HashQueue {
    */
   requirePlace(asker: Asker): void;
   /**
-   * Holds a place until its task starts, or until `use` ends without one. If all places are taken, the caller with the most places loses its
-   * newest one. Throws 503 if this is that one.
+   * Holds a place until its task starts, or until `use` ends without starting a task. If all places are taken, the caller with the most
+   * places loses its newest place. Throws 503 if that is the place of this request.
    */
   hold<T>(asker: Asker, use: (place: Place) => Promise<T>): Promise<T>;
   load(): { readonly running: number; readonly waiting: number };
@@ -72,7 +77,7 @@ export function makeHashQueue({ running, waiting, reserved }: HashQueueOptions):
 
   async function hold<T>(asker: Asker, use: (place: Place) => Promise<T>): Promise<T> {
     const lost = Promise.withResolvers<never>();
-    // It may lose its place when no code waits for it any more.
+    // The request may lose its place when no code waits for `lost` any more. The rejection must not be an unhandled one.
     lost.promise.catch(() => undefined);
     const waiter: Waiter = { asker, came: ++clock, start: null, lose: lost.reject, isLost: false };
     places.add(waiter);
@@ -132,7 +137,10 @@ export function makeHashQueue({ running, waiting, reserved }: HashQueueOptions):
     loser.lose(tooMany());
   }
 
-  /** Removes a waiter. Only waiting callers are remembered: a caller that returns after its last turn needs no record. */
+  /**
+   * Removes a waiter. Deletes the latest turns of callers that no longer wait: a caller that returns later is ordered by its time of
+   * arrival.
+   */
   function leave(waiter: Waiter): void {
     if (!places.delete(waiter)) return;
     const others = new Set([...places].flatMap(({ asker }) => listKeys(asker)));

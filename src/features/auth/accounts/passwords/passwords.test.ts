@@ -69,7 +69,7 @@ const wrong: [username: string, password: string][] = [
 ];
 
 for (const [username, password] of wrong) {
-  test(`rejects and counts ${JSON.stringify(username.slice(0, 20))} with ${JSON.stringify(password)}`, async () => {
+  test(`rejects ${JSON.stringify(username.slice(0, 20))} with password ${JSON.stringify(password)} and counts the failure`, async () => {
     await using house = await set(1);
 
     assert.equal(await house.passwords.verify(call, username, password), null);
@@ -80,7 +80,7 @@ for (const [username, password] of wrong) {
   });
 }
 
-test("remembers a complete login, but not a password alone", async () => {
+test("stores the time of a complete login, but not of a right password alone", async () => {
   await using house = await set();
 
   await house.passwords.verify(call, "ada", "lovelace 1815");
@@ -140,7 +140,7 @@ test("keeps a password that is changed while its old hash is being replaced", as
 });
 
 for (const values of [{ generation: 2, password_hash: foreignHash }, { active: false }, null])
-  test(`rejects a password if the account has ${values === null ? "been deleted" : `changed (${Object.keys(values).join()})`} while it waited`, async () => {
+  test(`rejects a password if the account has ${values === null ? "been deleted" : `changed (${Object.keys(values).join()})`} while the check waited`, async () => {
     await using house = await set(1);
 
     const verified = house.passwords.login(call, "ada", "lovelace 1815");
@@ -153,7 +153,7 @@ for (const values of [{ generation: 2, password_hash: foreignHash }, { active: f
     assert.equal(await verified, null);
   });
 
-test("uses no second hash for a repeated write within one request, except for another password", async () => {
+test("computes no second hash for a repeated write within one request, except for another password", async () => {
   await using house = await set();
   const request = callOf({ now: call.now });
 
@@ -165,7 +165,7 @@ test("uses no second hash for a repeated write within one request, except for an
   assert.notEqual(await house.passwords.hash(null, "lovelace 1815"), await house.passwords.hash(null, "lovelace 1815"));
 });
 
-test("lets a burst of guesses get hardly further than the limit", async () => {
+test("hashes at most one password more than the limit in a burst of guesses", async () => {
   await using house = await set();
 
   const tries = await Promise.allSettled(
@@ -176,7 +176,7 @@ test("lets a burst of guesses get hardly further than the limit", async () => {
   assert.ok(hashed >= 10 && hashed <= 11, `${hashed} were hashed`);
 });
 
-test("answers 503 with Retry-After if more than 64 are waiting", async () => {
+test("answers 503 with Retry-After if more than 64 hashes wait", async () => {
   await using house = await set();
 
   const tries = await Promise.allSettled(
@@ -192,7 +192,7 @@ test("answers 503 with Retry-After if more than 64 are waiting", async () => {
   assert.match(await house.passwords.hash(call, "correct horse"), /^\$argon2id\$/);
 });
 
-test("refuses a caller who fills the queue after one read of the store, and no other caller", async () => {
+test("refuses a caller who fills the queue, with one read of the store, and refuses no other caller", async () => {
   await using house = await set();
   const reads: string[] = [];
   const accounts: Accounts = {
@@ -257,7 +257,7 @@ test("compares no e-mail if the account has none", () => {
   assert.equal(checkNewPassword("correct horse", { username: "ada", email: null }), null);
 });
 
-test("takes the cost of a hash from a setting, and replaces a hash of another cost on login", async () => {
+test("hashes with the cost in its options, and replaces a hash of another cost on login", async () => {
   const store = sqliteStore({ path: ":memory:" });
   const accounts = await accountsIn(store, [{ username: "ada", password: "lovelace 1815" }]);
   const throttle = loginThrottle({ store });

@@ -27,14 +27,14 @@ import { makeHashQueue, type Asker } from "./hash-queue.ts";
 /** Checks and hashes passwords. All hashes of the process are computed here, so they can be counted. */
 export interface Passwords {
   /**
-   * Returns the active account with this name and password. Returns null for every reason why there is none, in the
-   * same time, including a one-time password, which is only for logins. Counts failures, and replaces a hash of another
-   * format. Throws 429 before any hash, and 503 if too many wait.
+   * Returns the active account with this name and password. Returns null for every reason to refuse, in the same time. Refuses a one-time
+   * password too, because it is only for logins. Counts failures, and replaces a hash of another format. Throws 429 before any hash, and
+   * 503 if too many wait.
    */
   verify(call: Call, username: string, password: string): Promise<Account | null>;
   /**
-   * Checks the password of a user who is logged in and proves their identity again. A one-time password is also valid
-   * for this after its login.
+   * Checks the password of a user who is logged in and proves their identity again. A one-time password stays valid for this after its
+   * login.
    */
   prove(call: Call, username: string, password: string): Promise<Account | null>;
   /**
@@ -43,8 +43,8 @@ export interface Passwords {
    */
   login(call: Call, username: string, password: string): Promise<ProvedPassword | null>;
   /**
-   * Hashes a new password, in turn with the other hashes of the caller's address. `account` is the caller, if it is
-   * known. Null: the service itself is the caller. Throws 503 if too many wait.
+   * Hashes a new password, in turn with the other hashes of the caller's address. `account` is the caller's id, if the caller is known.
+   * `call` is null if the service itself sets the password. Throws 503 if too many wait.
    */
   hash(call: Call | null, password: string, account?: string): Promise<string>;
   /** Returns the number of hashes that are computed and the number that wait. */
@@ -56,7 +56,7 @@ export interface ProvedPassword {
   /** The account, with its password hash in the service's own format. */
   readonly account: Account;
   readonly proofs: readonly [Proof];
-  /** The stored hash. It differs from the account's if it has another format. */
+  /** The stored hash. Differs from `account.passwordHash` if the stored one has another format or cost. */
   readonly storedHash: string | null;
 }
 
@@ -71,13 +71,13 @@ export interface PasswordsOptions {
   readonly cost?: PasswordCost;
   /** Returns true if the account needs more than a password. A right password then writes nothing. Default: false. */
   readonly needsMore?: (account: Account) => boolean;
-  /** Receives each hash, with the wait for its turn. */
+  /** Traces each hash, including the wait for its turn. */
   readonly tracer?: Tracer | null;
 }
 
 /** The number of hashes that may wait for their turn. */
 const MAX_WAITING = 64;
-/** The number of waiting places that are reserved for logins from addresses from which the account has logged in before. */
+/** The number of waiting places that are reserved for logins from an address that the account has used before. */
 const RESERVED_FOR_KNOWN = 16;
 
 const checks: ChecksOf<PasswordsOptions> = {
@@ -90,7 +90,7 @@ const checks: ChecksOf<PasswordsOptions> = {
   needsMore: optional(aFunction),
 };
 
-/** Makes the single place of a process where passwords are checked. */
+/** Makes the part that checks and hashes all passwords of a process. A process needs only one, because one queue must order all hashes. */
 export function makePasswords(options: PasswordsOptions): Passwords {
   requireOptions(options, checks, { of: "makePasswords" });
   const { accounts, store, throttle, cores, cost = usualCost, tracer = null, needsMore = () => false } = options;
@@ -128,7 +128,10 @@ export function makePasswords(options: PasswordsOptions): Passwords {
     return checked.after;
   }
 
-  /** Writes the results of a right password: the time of its use, the address, and its hash in the service's format. */
+  /**
+   * Writes the results of a right password: the known address, the hash in the service's format, and that a generated password no longer
+   * expires.
+   */
   async function keep(call: Call, { before, after }: Checked): Promise<void> {
     const values: WrittenValues = {
       ...(after.passwordHash === before.passwordHash ? {} : { password_hash: after.passwordHash }),
@@ -253,7 +256,7 @@ export function checkNewPassword(
   serviceNames: readonly string[] = [],
 ): Issue | null {
   const issue = (code: string, detail: string): Issue => ({ pointer: "/password", code, detail });
-  // Counts code points, as everywhere. More than 512 code units always have more than 256 code points.
+  // Counts code points, as every text field does. More than 512 code units always have more than 256 code points.
   const length = password.length > 512 ? password.length : [...password].length;
   if (length < 8) return issue("too_short", "The password must have at least 8 characters.");
   if (length > 256) return issue("too_long", "The password must have at most 256 characters.");

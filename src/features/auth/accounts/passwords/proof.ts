@@ -12,9 +12,9 @@ import type { Account } from "../stored-accounts.ts";
 const FRESH_MS = 600_000;
 
 /**
- * Ends the request unless the caller's login is fresh, because a credential must not make others that outlive it. If
- * the caller's account needs a second factor, the login must have been confirmed with one (401
- * `confirmation_required`). Otherwise, the caller's own password replaces a fresh login (400 at `/current_password`).
+ * Ends the request unless the caller's login is fresh, because a credential must not create credentials that outlive it. If the caller's
+ * account needs a second factor, the login must have been confirmed with one (401 `confirmation_required`). Otherwise, the caller's own
+ * password replaces a fresh login (400 at `/current_password`).
  */
 export async function requireFreshLogin(parts: UsersParts, context: Context, password?: string): Promise<void> {
   requireNotActing(context);
@@ -39,9 +39,9 @@ export function requireConfirmed(context: Context, identity: Identity, { allowsR
 }
 
 /**
- * Creates an `Admission` for tokens and keys that are made from an existing login. It is the second way to create one.
- * Checks the freshness and the level of the caller's login. Only an administrator may act for another user, and no
- * caller for another administrator (403).
+ * Creates an `Admission` for tokens and keys that are made from an existing login. The other way to create one is `beginLogin`. Checks the
+ * freshness and the level of the caller's login. Only an administrator may act for another user, and no caller for another administrator
+ * (403).
  */
 export async function vouch(
   parts: UsersParts,
@@ -62,8 +62,8 @@ export async function vouch(
 }
 
 /**
- * Returns the end of a credential that is made through an external login, in milliseconds since the epoch. Returns null
- * if it needs none. Ends the request (403) if nothing may be made through such a login.
+ * Returns the expiry of a credential that is made through an external login, in milliseconds since the epoch. Returns null if it needs
+ * none. Ends the request (403) if nothing may be made through such a login.
  */
 export function outsideEnd({ outsideCredentialsSeconds }: UsersParts, context: Context): number | null {
   const { scheme, issuer, proofs = [] } = context.requireIdentity();
@@ -77,8 +77,8 @@ export function outsideEnd({ outsideCredentialsSeconds }: UsersParts, context: C
 }
 
 /**
- * Ends the request unless users who change their own login prove their identity again, because an open session must not
- * be enough. With a second factor, a confirmed login is required, and `current_password` is not requested.
+ * Ends the request if a user who changes their own login does not prove their identity again: an open session alone must not be enough.
+ * With a second factor, a confirmed login is required, and `current_password` is not requested.
  */
 export async function requireProof(
   parts: UsersParts,
@@ -106,8 +106,8 @@ function needsLevel2({ rule }: UsersParts, identity: Identity, account: Account 
 }
 
 /**
- * Returns the level that the caller has recently confirmed. A proof with a time in the future does not count, because the clock was set
- * back.
+ * Returns the level that the caller has recently confirmed. A proof with a time in the future does not count, because the clock may have
+ * been set back.
  */
 function confirmedAt(identity: Identity, now: number): number {
   if (identity.proofs === undefined || isAhead(identity, now)) return 0;
@@ -118,7 +118,7 @@ function isAhead({ proofs = [] }: Identity, now: number): boolean {
   return proofs.some(({ at }) => at > now + FRESH_MS);
 }
 
-/** Ends the request unless it is the account's password. A wrong password counts as a guess. */
+/** Ends the request if `password` is not the account's password. A wrong password counts as a guess. */
 async function requirePassword(
   { passwords }: Pick<UsersParts, "passwords">,
   call: Call,
