@@ -59,7 +59,7 @@ test("offers CSV only for lists, and reports errors in JSON", async (t) => {
   assert.deepEqual([wrong.status, wrong.headers.get("content-type")], [400, "application/problem+json"]);
 });
 
-test("writes CSV for QUERY too, but not for records within records", async (t) => {
+test("writes CSV for QUERY too, but refuses CSV with expanded records", async (t) => {
   const api = await serve(t);
   await api.post("/orders", {}, api.admin);
   const headers = { ...api.admin, accept: "text/csv" };

@@ -6,7 +6,7 @@ import { serve, type API } from "../harness/serve.ts";
 const item = { product: "Brass key", quantity: 2, unit_price: "12.5" };
 const shownItem = { product: "Brass key", quantity: 2, unit_price: "12.50" };
 
-test("shows related records with each record, in a list and alone", async (t) => {
+test("shows related records with each record of a list and with a single record", async (t) => {
   const { api, ann, user } = await shop(t);
   const order = { user_id: user.id, status: "open", created_at: "2026-01-31T09:30:00.000Z" };
   const items = [1, 3].map((id) => ({ id, ...shownItem }));
@@ -95,7 +95,7 @@ test("shows a nested collection of exactly a hundred records without a link to m
   }
 });
 
-test("refuses names that are empty, unknown, too deep or duplicate", async (t) => {
+test("refuses names in `expand` that are empty, unknown, too deep or duplicate", async (t) => {
   const { api, ann } = await shop(t);
   const queries = [
     "",
@@ -155,7 +155,7 @@ test("changes the tag with all shown data, and accepts only the record's own tag
   assert.equal((await api.patch("/orders/1", { status: "open" }, { ...ann, "if-match": own })).status, 200);
 });
 
-test("writes the same in XML, with a separate tag for each coding and format", async (t) => {
+test("writes related records in XML too, with a separate tag", async (t) => {
   const { api, ann } = await shop(t);
 
   const json = await api.get("/orders/1?expand=user,items&fields=id", ann);

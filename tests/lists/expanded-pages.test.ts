@@ -35,7 +35,7 @@ const book = defineResource({
 });
 const page = defineResource({ name: "page", within: book, fields: { line: text() } });
 
-/** Ben sees all records. `seen` also allows an administrator all records, and an owner their own. */
+/** Allows Ben to see all records. `seen` also allows it to an administrator, and shows an owner their own records. */
 const librarian: Permission = {
   name: "librarian",
   decide: ({ identity }) => (identity?.username === people["ben"]!.username ? "allow" : "deny"),

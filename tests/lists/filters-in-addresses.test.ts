@@ -9,7 +9,7 @@ const visit = defineResource({
   filters: { at: ["eq", "gte", "in"], rank: ["in"], title: ["in"] },
 });
 
-test("says to write %2B if the plus of an offset in an address is a blank", async (t) => {
+test("advises %2B if the plus of a time offset in an address was read as a blank", async (t) => {
   const api = await serve(t, { config: { mounts: [mount(visit, { permission: anyone })] } });
   await api.post("/visits", { at: "2026-01-01T00:00:00Z", rank: 1, title: "" });
   const hint = / In an address, \+ is a blank: write it as %2B\.$/;

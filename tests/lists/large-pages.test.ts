@@ -71,7 +71,7 @@ test("ends a page with the record that brings it to 1 MiB, and links to the rest
   for (const database of await databases(t)) {
     const store = database.open();
     const own = await ownService(t, { store, mounts });
-    // Every second one has characters of three octets.
+    // Every second document has characters of three octets.
     await fill(
       store,
       ids.map((id) => (id % 2 === 0 ? "x".repeat(60_000) : "\u20ac".repeat(20_000))),
@@ -118,7 +118,7 @@ test("ends a page with the record that brings it to 1 MiB, and links to the rest
   assert.deepEqual(walked.slice(0, walked.length / 2), walked.slice(walked.length / 2), "both databases end alike");
 });
 
-test("ends a page at exactly 1 MiB, and one record later for one octet less", async (t) => {
+test("ends a page at exactly 1 MiB, and one record later if one octet is missing", async (t) => {
   for (const database of await databases(t)) {
     const store = database.open();
     const own = await ownService(t, { store, mounts });

@@ -33,7 +33,7 @@ const requests: readonly (readonly [what: string, Shaped])[] = [
 ];
 
 for (const [what, request] of requests)
-  test(`binds a cursor to a list of ${what} by the same JSON as earlier versions, and accepts it after an upgrade`, () => {
+  test(`binds a cursor to a list with ${what} by the same JSON as earlier versions, and accepts the cursor after an upgrade`, () => {
     const { filters, sort, search } = request;
     const before = JSON.stringify([filters.map((each) => JSON.stringify(each)).toSorted(), sort, ...search]);
     assert.equal(formatShape(request), before);

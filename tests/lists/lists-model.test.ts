@@ -53,7 +53,7 @@ function some<T>(random: Random, of: readonly T[], most: number): T[] {
   return [...new Set(Array.from({ length: of.length === 0 ? 0 : random(most + 1) }, () => one(random, of)))];
 }
 
-/** All data, as the administrator reads it. `parts` has the parts of each thing, by its id. */
+/** All data, as the administrator reads it. `parts` has the parts of each thing, by the id of the thing. */
 interface World {
   readonly api: Own;
   readonly places: readonly Place[];
@@ -96,7 +96,7 @@ function allows(
   id: unknown = seen["id"],
 ): boolean {
   const verdict = rule[getCallerId(caller)]![action];
-  // Permissions know only the newer shape.
+  // A permission decides by the record in its newer shape.
   const record = name === "older" ? findRecord(world, "thing", seen["id"])! : seen;
   if (verdict === "odd") return Number(id) % 2 === 1;
   return typeof verdict === "string" ? verdict === "allow" : holds(kinds, verdict, record);
@@ -152,7 +152,7 @@ function collectParts(pool: readonly unknown[], operator: string): readonly unkn
   return pool.flatMap((each) => [each, [...String(each)].slice(0, 2).join(""), [...String(each)].at(-1)!, ""]);
 }
 
-/** Returns the filters of a URL, in the form of the model and of the URL. */
+/** Draws filters. Returns them as a condition for the model and as parts of a URL. */
 function drawFilters(random: Random, world: World, { name, mount: { resource } }: Place): [Condition, string[]] {
   const all: Condition[] = [];
   const written: string[] = [];
@@ -170,7 +170,7 @@ function drawFilters(random: Random, world: World, { name, mount: { resource } }
       write(value);
       any.push({ [field]: { [operator]: value } });
     }
-    // A second condition for the same field and operator would be part of this one.
+    // The service joins all values for one field and operator of a URL by OR, and the model would join two such conditions by AND.
     if (written.some((each, at) => at < written.length - any.length && each.startsWith(written.at(-1)!.split("=")[0]!)))
       written.splice(-any.length);
     else all.push({ any });
@@ -252,7 +252,7 @@ async function askOne(world: World, random: Random): Promise<void> {
   const path = resource.path.replace("{thing_id}", String(thing?.["id"]));
   const all = thing === null ? world.records.get(name)! : world.parts.get(Number(thing["id"]))!;
 
-  // The most common kind of request, which an index serves in most tables.
+  // Requests without a filter are the most common. An index serves them in most tables.
   const isPlain = random(4) === 0;
   const [where, written]: [Condition, string[]] = isPlain
     ? [{ all: [] }, []]
@@ -350,7 +350,7 @@ function mayList(world: World, place: Place, caller: Caller, thing: Seen | null)
   return thing === null || allows(world, getPlace(world, "thing"), caller, "read", thing) ? 200 : 404;
 }
 
-/** Asserts that one record is visible at its own path to permitted callers. */
+/** Asserts that a caller gets a record by its own path only if the permission allows it. */
 async function askRecord(world: World, random: Random): Promise<void> {
   const place = one(
     random,
@@ -414,7 +414,7 @@ async function fill(api: Own, { engine, sql }: Before, random: Random): Promise<
     await sql(`INSERT INTO their_members VALUES (${drawMember(random, engine, id).join(", ")})`);
 }
 
-/** Returns a member in the form of other programs. */
+/** Returns the values of a row of `their_members` in SQL, as another program would write them. */
 function drawMember(random: Random, engine: Before["engine"], id: number): string[] {
   const maybe = (values: readonly unknown[]): string => quoted(random(4) === 0 ? null : one(random, values));
   const spaced = pools["joined_at"]!.map((each) =>

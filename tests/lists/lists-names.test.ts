@@ -4,7 +4,7 @@ import { anyone, defineResource, integer, mount, text } from "../../src/door/ind
 import { DeclarationError } from "../../src/door/resources.ts";
 import { onBoth } from "../harness/existing.ts";
 
-// The keywords of SQL, and some of our own words.
+// Names that SQL, JavaScript or our own code also uses.
 const names =
   "r t rowid oid index values constructor to_string value_of prototype current_user page record ends rows related key json found more total at value old new row select order group user from null default change word c0 folded told".split(
     " ",

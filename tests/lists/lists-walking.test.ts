@@ -204,7 +204,7 @@ test("refuses a forged cursor, and one of another query, path or caller", async 
   assert.equal((await own.get(`/pebbles?limit=2&fields=id&sort=id&cursor=${plain}`, { as: "root" })).status, 200);
 });
 
-test("gives each caller, and each spelling of the path, separate links for a repeated page", async (t) => {
+test("gives each caller, and each spelling of the path, separate links, also if the page is cached", async (t) => {
   const own = await ownService(t, { mounts: [mount(stones, { permission: authenticated })] });
   for (const weight of [1, 2, 3]) await own.ask("POST", "/stones", { as: "ada", body: { colour: "red", weight } });
   const requests = [

@@ -157,7 +157,7 @@ test("lists users", async (t) => {
     assert.equal((await api.get("/users/2?limit=2", admin)).json.errors[0].code, "unknown_parameter");
   });
 
-  await t.test("counts on request", async () => {
+  await t.test("counts the records on request", async () => {
     const rows: readonly (readonly [path: string, prefer: string, total: string | null])[] = [
       ["/users?limit=2", "count=exact", "8"],
       ["/users?limit=2&id[gt]=2", 'respond-async, Count="exact"; foo', "6"],
@@ -219,7 +219,7 @@ test("lists users", async (t) => {
   });
 });
 
-test("treats nested lists like any other, within their own order", async (t) => {
+test("lists the items of one order only, with the features of any list", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const ben = await api.user("Ben");

@@ -29,12 +29,12 @@ async function setUp(t: TestContext) {
       readBody: async () => Buffer.from(JSON.stringify(body)),
     });
   for (let note = 0; note < 100; note++) await respond("POST", "/notes", { body: "long ".repeat(1000) });
-  // A round without a page. Another test in this process may have read one.
+  // Waits for a round in which no page is read, because the previous test may have read one in this round.
   await nextRound();
 
   const answered: string[] = [];
   let pageCount = 0;
-  /** Each page differs, so that none is cached. */
+  /** Sends a request. Each request for a page has another filter, so that no page comes from the cache. */
   const ask = (name: string): void => {
     const answer = respond("GET", name.startsWith("page") ? `/notes?id[gt]=${-++pageCount}` : "/notes/1");
     if (answer instanceof Promise) void answer.then(({ status }) => answered.push(`${name}: ${status}`));
@@ -43,7 +43,7 @@ async function setUp(t: TestContext) {
   return { ask, answered };
 }
 
-test("reads one of several requested pages in each round of the event loop while others request a record", async (t) => {
+test("reads only one of several requested pages in each round of the event loop while clients also request a record", async (t) => {
   const { ask, answered } = await setUp(t);
 
   for (const name of ["page 1", "page 2", "page 3", "record 1"]) ask(name);
@@ -58,7 +58,7 @@ test("reads one of several requested pages in each round of the event loop while
   assert.deepEqual(answered.slice(4), ["page 3: 200"]);
 });
 
-test("reads a page after all requests of its round, and before the next page those of the next round, over a socket", async (t) => {
+test("reads one page in each round over a socket, after all other requests of the round", async (t) => {
   const { ask, answered } = await setUp(t);
   const batches = makeBatches();
   const round = async (...names: string[]): Promise<readonly string[]> => {
@@ -77,7 +77,7 @@ test("reads a page after all requests of its round, and before the next page tho
   assert.deepEqual(third, ["record 5: 200", "page 3: 200"]);
 });
 
-test("sends the responses of a round before it reads its page", async (t) => {
+test("sends the other responses of a round before it reads the page", async (t) => {
   const { ask, answered } = await setUp(t);
   const batches = makeBatches();
 
@@ -99,7 +99,7 @@ test("reads a page after the requests to another server in the same process", as
   assert.deepEqual(answered, ["record 1: 200", "page 1: 200"]);
 });
 
-test("answers all pages of a round at once if there were only pages recently", async (t) => {
+test("reads all pages of a round at once if clients recently requested only pages", async (t) => {
   const { ask, answered } = await setUp(t);
 
   for (let page = 0; page < 1100; page++) {

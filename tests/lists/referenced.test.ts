@@ -57,7 +57,7 @@ for (const { path, body, told: detail } of referring)
     assert.deepEqual([unseen.status, unseen.json.code, unseen.json.detail], [409, "referenced", others]);
   });
 
-test("shows the name to a caller who may list some of them", async (t) => {
+test("names the records that refer to a record to a caller who may list some of them", async (t) => {
   const api = await start(t, anyOf(owner("owner_id"), administrator));
   const ann = await api.user("Ann");
   await api.post("/places", { title: "Rome" }, api.admin);
@@ -68,7 +68,7 @@ test("shows the name to a caller who may list some of them", async (t) => {
   assert.equal(response.json.detail, "The record is still referenced by audits.");
 });
 
-test("shows no name to a key that may not read", async (t) => {
+test("names no referring records to a caller with a key that may not read", async (t) => {
   const api = await start(t, authenticated);
   await api.post("/places", { title: "Rome" }, api.admin);
   await api.post("/audits", { place: 1, owner_id: 1 }, api.admin);

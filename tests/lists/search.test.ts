@@ -84,7 +84,7 @@ test("shows no more in a search than in a plain list", async (t) => {
   );
 });
 
-test("searches items by product below their order, and orders not at all", async (t) => {
+test("searches the items of one order by product, and refuses a search of orders", async (t) => {
   const api = await serve(t);
   for (const order of [1, 2]) {
     await api.post("/orders", {}, api.admin);
@@ -149,7 +149,7 @@ test("searches very common words outside of the event loop, with the same result
   assert.deepEqual(await ids("search=n2499", "ben"), []);
 });
 
-/** Waits until the index has the words, which happens after the write. */
+/** Waits until all rows are indexed. The store indexes them after the write. */
 async function untilTakenIn(store: Store, collection: Collection): Promise<void> {
   while ((await store.countWords!(collection, [], 1))?.waiting !== 0) await nextRound();
 }
@@ -193,7 +193,7 @@ test("indexes texts of thousands of words a few at a time", async (t) => {
   });
 });
 
-test("searches only declared texts, and reports all other declarations immediately", () => {
+test("allows a search only of texts that are shown and not too long, and reports all other declarations together", () => {
   const declare = (search: readonly string[], more = {}) =>
     defineResource({
       name: "thing",
@@ -225,7 +225,7 @@ test("searches only declared texts, and reports all other declarations immediate
   );
 });
 
-test("documents the parameter only if there is a search", async (t) => {
+test("documents the parameter `search` only for lists that support it", async (t) => {
   const api = await serve(t);
 
   const { paths } = (await api.get("/openapi.json")).json;
@@ -235,7 +235,7 @@ test("documents the parameter only if there is a search", async (t) => {
   assert.deepEqual(["/users", "/orders/{order_id}/items", "/orders"].map(named), [true, true, false]);
 });
 
-test("reports the cost of a search for the rarest word of a row, and whether an index finds it", async (t) => {
+test("reports a search as served if an index finds the rarest word of a row", async (t) => {
   const measureSearches = async (formatTitle: (at: number) => string): Promise<Set<boolean>> => {
     const store = await emptyStore();
     const fields = { title: text({ maxLength: 50 }) };
@@ -271,7 +271,7 @@ test("finds a word of 1,000 rows by the index while as many others are not index
     assert.equal(made.status, 201, made.text);
   };
 
-  // A row counts if it has the word, or if it waits for the index.
+  // The search counts the rows that have the word and the rows that wait for the index. Above 2,000, it is a long read.
   await make(1000);
   await make(1000);
   const found = await own.get("/things?search=shared&limit=1");
@@ -282,7 +282,7 @@ test("finds a word of 1,000 rows by the index while as many others are not index
   assert.deepEqual(isLong, [false, true]);
 });
 
-test("searches a rare word after many writes only in the index and the waiting rows", async (t) => {
+test("looks for a rare word after many writes only in the index and in the rows that are not indexed yet", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-search-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "things.db");
@@ -301,7 +301,7 @@ test("searches a rare word after many writes only in the index and the waiting r
   }));
   await store.write({ changes });
   await untilTakenIn(store, collection);
-  // The waiting rows cannot be indexed before it ends its second transaction.
+  // This connection keeps its second transaction open, so that the store cannot index the waiting rows.
   const other = new DatabaseSync(file, { timeout: 5000 });
   t.after(() => other.close());
   other.exec(`BEGIN IMMEDIATE; DELETE FROM "_things_words" WHERE "id" % 1500 = 8 AND "id" > 1000;

@@ -81,7 +81,7 @@ test("finds rows by given keys in SQLite by these keys, with any other condition
   }
 });
 
-test("counts the lists without an index in one line, unless the declaration accepts them", async (t) => {
+test("reports the number of lists without an index in one notice, unless the declarations accept them", async (t) => {
   const thing = (name: string, more: object) =>
     mount(defineResource({ name, fields: { title: text({ maxLength: 50 }) }, ...more }), { permission: anyone });
   const collectNotices = async (...mounts: readonly Mount[]): Promise<readonly string[]> =>

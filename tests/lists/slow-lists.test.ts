@@ -13,7 +13,7 @@ const things = defineResource({
   sorts: ["at"],
 });
 
-/** Keeps the thread busy for a time, independent of other programs. */
+/** Uses `ms` milliseconds of CPU time of the thread. Other programs do not change this time. */
 function work(ms: number): void {
   const own = (): number => process.threadCpuUsage().user + process.threadCpuUsage().system;
   for (const start = own(); own() - start < ms * 1000;);
@@ -29,7 +29,7 @@ test("reads a list outside of the event loop after it was slow repeatedly, and r
       recordedReads.push(
         `${order!.descending === true ? "-" : ""}${order!.column} ${query.long === true ? "beside" : "at once"}`,
       );
-      // Like an index in which all rows have one value.
+      // Simulates an index that is slow because all rows have the same value.
       if (order!.descending === true) work(25);
       return store.listJSON(query, beside);
     },
@@ -47,7 +47,7 @@ test("reads a list outside of the event loop after it was slow repeatedly, and r
   ];
   for (const query of queries) assert.equal((await own.get(`/things?${query}`)).status, 200);
 
-  // The machine may have been busy once.
+  // One slow read is not enough, because the machine may have been busy once.
   assert.deepEqual(recordedReads, [
     "-at at once",
     "at at once",
@@ -71,7 +71,7 @@ test("reads shorter pages of a list in the event loop if only its long pages are
   const recordedReads: string[] = [];
   const listJSON: Store["listJSON"] = (query, beside) => {
     recordedReads.push(`${query.limit} ${query.long === true ? "beside" : "at once"}`);
-    // The time for large records.
+    // Simulates the time that large records take.
     work(query.limit / 40);
     return store.listJSON(query, beside);
   };
@@ -90,7 +90,7 @@ test("reads a list in the event loop if it is slow only now and then", async (t)
     ...store,
     listJSON(query, beside) {
       longFlags.push(query.long === true);
-      // Every eighth read. The others take a moment, because they are not cached. The CPU clock may not show it (it counts in ticks).
+      // Every eighth read is slow. The others take 0.1 ms, like reads that are not cached. The CPU clock counts in ticks and may show less.
       if (reads++ % 8 === 0) work(25);
       else for (const start = performance.now(); performance.now() - start < 0.1;);
       return store.listJSON(query, beside);

@@ -72,7 +72,7 @@ test("lets each user see and create only records of their tenant", async (t) => 
   assert.equal((await api.get("/notes")).status, 401);
 });
 
-test("has the identity fields under every scheme", async (t) => {
+test("gives a handler the identity fields with every scheme", async (t) => {
   const api = await serve(t, { config });
   const { bob } = await createTenants(api);
   const { headers } = await requestTokens(api, bob);
@@ -187,7 +187,7 @@ test("refuses to start with a permission that uses an unknown identity field", a
   });
 });
 
-test("denies an identity without the fields, and reports the fault to a handler that needs them", () => {
+test("denies an identity without the declared fields, and throws if a handler asks for them", () => {
   const bare = { id: 1, username: "a", role: "user", scheme: "badge", scopes: null, expiresAt: null } as const;
   const request = { identity: bare, action: "list", params: {}, now: 0 } as const;
 

@@ -22,7 +22,7 @@ async function startingWith(store: Store, collection: Collection, value: string)
   return rows.map(({ record }) => record["id"]);
 }
 
-test("finds rows after a start that a program without folded columns has written", async (t) => {
+test("finds, after the next start, rows that a program without folded columns has written", async (t) => {
   for (const database of await databases(t)) {
     const before = database.open();
     await before.open([people, places]);

@@ -23,7 +23,7 @@ test("reports a table that was dropped, with the fix", async (t) => {
     });
     await store.close();
 
-    // As the message says, if its data is not needed.
+    // The message names this fix for a table whose data is not needed.
     await run("DELETE FROM latchkey_schema WHERE collection = 'notes'");
     const again = open();
     await again.open([notes, lists]);

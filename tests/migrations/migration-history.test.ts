@@ -12,7 +12,7 @@ const things = (price: "integer" | "text"): Collection => ({
   columns: [{ name: "price", type: price }],
 });
 
-test("keeps the migration history when a database moves to another one and back, but not an unfinished migration", async (t) => {
+test("copies the migration history when the data moves to another database and back, but no unfinished migration", async (t) => {
   const [[one, server], [back]] = [await databases(t), await databases(t)];
   const store = one.open();
   await store.open([things("integer")]);

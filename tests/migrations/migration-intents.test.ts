@@ -95,7 +95,7 @@ test("resumes an interrupted migration with the same SQL and the same values", a
   }
 });
 
-test("does not replace a renamed field by an old column with its new name", async (t) => {
+test("refuses to rename a field if an old column has the new name", async (t) => {
   for (const database of await databases(t)) {
     await create(database, books({ name: text(), title: text() }), { name: "of long ago", title: "of today" });
     const titled = books({ title: text() }, { removed: { name: "2999-01" } });
@@ -137,7 +137,7 @@ test("does not convert a text in JSON with a NUL to a decimal or a date", async 
   }
 });
 
-test("counts the rows with a value that a unique column would have more than once", async (t) => {
+test("counts the rows that share a value if a column becomes unique", async (t) => {
   for (const database of await databases(t)) {
     await create(database, books({ name: text() }), ...["a", "a", "a", "b", "b", "c"].map((name) => ({ name })));
 
@@ -151,7 +151,7 @@ test("asks no question about a removed decimal", async (t) => {
   for (const database of await databases(t)) {
     const price = decimal({ scale: 2, maximum: "100" });
     await create(database, books({ title: text(), price }), { title: "One", price: "1.00" });
-    // An addition at the start affects all columns of a table.
+    // A start that adds a field stores the types of all columns of the table again.
     await list(database, books({ title: text(), price, pages: integer({ default: 1 }) }));
 
     const status = await create(database, books({ title: text() }, { removed: { price: "2999-01" } }), {
@@ -204,7 +204,7 @@ async function removals(
   return serving(database, mounts, task, observe);
 }
 
-test("lets records be deleted that only an undeclared field refers to", async (t) => {
+test("allows clients to delete records that only an undeclared field refers to", async (t) => {
   for (const database of await databases(t)) {
     await planted(database);
     const bare = books({ title: text() }, { removed: { tags: "2999-01", first_id: "2999-01" } });
@@ -242,7 +242,7 @@ test("lets records be deleted that only an undeclared field refers to", async (t
   }
 });
 
-test("keeps a link table that is declared without its field, and no longer protects records when the field has another kind", async (t) => {
+test("keeps a link table without a declaration, and no longer protects records when their field gets another kind", async (t) => {
   for (const database of await databases(t)) {
     await planted(database);
     const first_id = reference(tags, { optional: true });
@@ -261,7 +261,7 @@ test("keeps a link table that is declared without its field, and no longer prote
   }
 });
 
-test("deletes the relations of a field with its column, and does not restore them for a new one", async (t) => {
+test("deletes the relations of a field with its column, and does not restore them for a new field of that name", async (t) => {
   for (const database of await databases(t)) {
     await planted(database);
     const bare = books({ title: text() });

@@ -83,7 +83,7 @@ async function places(t: TestContext): Promise<readonly Place[]> {
   ];
 }
 
-/** Starts many writers: new prices for random rows, and new rows. The ledger contains the acknowledged writes. */
+/** Starts many writers, which change the price of random rows and add rows. The ledger contains the acknowledged writes. */
 function startWriting(store: Store): {
   readonly ledger: Map<number, number>;
   readonly times: number[];
@@ -122,7 +122,7 @@ function startWriting(store: Store): {
   };
 }
 
-/** Tries the migration in a separate process, which is killed during the first rows. */
+/** Starts a dry run of the migration in a separate process, which kills itself during the first rows. */
 async function tryKilled(address: string): Promise<void> {
   const file = path.join(import.meta.dirname, "../harness/migrating.ts");
   const child = spawn(process.execPath, [file, address, "try"], { stdio: "ignore" });
@@ -185,7 +185,7 @@ test(`migrates ${rows} rows while ${writers} clients write, is killed ${kills} t
       last = await migrate(place.address, 300 + Math.random() * life);
       if (last === null) killed++;
     }
-    // No process can write in the old form once the tables are swapped.
+    // A run may finish before its kill. Otherwise, one more run finishes the migration.
     const isDone = last !== null;
     const ending = isDone ? Promise.resolve(last) : migrate(place.address, null);
     // The old program continues until it notices the changed table. From then on, its writes are refused, and none is lost.
@@ -205,7 +205,7 @@ test(`migrates ${rows} rows while ${writers} clients write, is killed ${kills} t
   }
 });
 
-/** Waits until writes are refused. */
+/** Waits until no write has succeeded for two seconds, because the changed table refuses them. */
 async function stopped(busy: { stop(): Promise<void>; readonly times: readonly number[] }): Promise<void> {
   for (let seen = -1; seen !== busy.times.length; await sleep(2000)) seen = busy.times.length;
 }
@@ -257,7 +257,7 @@ test("removes the remains of a killed dry run with the next one, and with a migr
   }
 });
 
-test("ignores files of others with the name of a dry run", async (t) => {
+test("ignores files of other programs that have the name of a dry run", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-tries-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const file = path.join(folder, "some.db");

@@ -21,8 +21,8 @@ const kinds: Readonly<Record<string, Omit<Column, "name">>> = {
   json: { type: "json" },
 };
 
-/** Values of one kind, each with its value in another kind. `misfit` has no value there. A missing pair has no defined conversion. */
 const instant = "2026-01-31T00:00:00.000Z";
+/** Pairs of kinds, with values of the first and their values in the second kind. `misfit` has none there. A missing pair has no conversion. */
 const pairs: readonly (readonly [
   from: string,
   to: string,
@@ -354,7 +354,7 @@ function buildTable(form: Form, which: "from" | "to", chosen: readonly (typeof a
   };
 }
 
-/** Returns rows with the values of all pairs. If a pair has fewer values, a row has none. */
+/** Returns rows with the values of all pairs. A pair with fewer values has null in the other rows. */
 function buildRows(at: 0 | 1, chosen: readonly (typeof all)[number][] = all): Record<string, Value>[] {
   return [0, 1, 2].map((row) => ({
     ...Object.fromEntries(chosen.map(([from, to, values]) => [`${from}_${to}`, values[row]?.[at] ?? null])),
@@ -454,7 +454,7 @@ test("asks about an undefined conversion, and prints no SQL for it", async (t) =
 
 for (const form of forms)
   for (const way of ["migrated", "by hand"] as const)
-    test(`renames, drops and narrows every kind without affecting the others, ${form}, ${way}`, async (t) => {
+    test(`renames, drops and narrows columns of every kind without affecting other columns, ${form}, ${way}`, async (t) => {
       const chosen = Object.keys(kinds).map((kind) => [kind, kind, all.find(([from]) => from === kind)![2]] as const);
       const same = chosen.map(([from, to, values]) => [from, to, values, undefined] as const);
       for (const database of await databases(t)) {

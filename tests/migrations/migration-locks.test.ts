@@ -33,10 +33,10 @@ async function fill(url: string): Promise<Store> {
   return store;
 }
 
-/** No number is written twice. */
+/** The next number to write. Writers share it, so that no number is written twice. */
 let next = 2 * rows;
 
-/** Starts many writers, and records the duration of each write. They end with the first refused write. */
+/** Starts many writers, and records the duration of each write. A writer ends with its first refused write. */
 function startWriting(store: Store): { readonly times: number[]; stop(): Promise<readonly unknown[]> } {
   const times: number[] = [];
   let isOver = false;
@@ -85,7 +85,7 @@ async function watched(t: TestContext, what: string, task: (url: string) => Prom
   await quiet.stop();
   const beside = startWriting(store);
   const watching = await watchLocks(url, ["things", "owners"]);
-  // A known query, because those of the task may be finished too early. Repeated, because the machine may be busy.
+  // Takes a known lock, to show that the test sees locks: those of the task may be too short. Repeated, because the machine may be busy.
   for (let times = 0; times < 10; times++)
     await askPostgres(url, "BEGIN; LOCK TABLE owners IN SHARE ROW EXCLUSIVE MODE; SELECT pg_sleep(0.05); COMMIT");
   const start = performance.now();
@@ -113,7 +113,7 @@ async function watched(t: TestContext, what: string, task: (url: string) => Prom
     longest.some(({ table, mode }) => table === "owners" && mode === "ShareRowExclusiveLock"),
     "locks are not seen",
   );
-  // Another program creates an index, without writes at the same time.
+  // A plain CREATE INDEX takes this lock and blocks all writes, so the service must not use it.
   assert.deepEqual(
     longest.filter(({ mode }) => mode === "ShareLock"),
     [],
@@ -132,14 +132,14 @@ function pickLongest(times: readonly number[]): number {
 test("locks no table for long in a migration on PostgreSQL", (t) =>
   watched(t, "a migration", (url) => inOwnProcess("locked-things.ts", url)));
 
-test("locks no table for long in a start that adds something", (t) =>
+test("locks no table for long in a start that adds to the declarations", (t) =>
   watched(t, "a start", async (url) => {
     const store = postgresStore({ url: new Secret(url), poolSize: 2 });
     await store.open([owners, added]);
     await store.close();
   }));
 
-test("rebuilds an index at the next start that was interrupted while it was built", async () => {
+test("rebuilds an index whose build was interrupted, at the next start", async () => {
   const url = await server.makeDatabase();
   await (await fill(url)).close();
   const index = (name: string, columns: string): string => `CREATE INDEX CONCURRENTLY "${name}" ON things (${columns})`;

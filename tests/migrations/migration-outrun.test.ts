@@ -18,7 +18,7 @@ const old: Collection = {
   ],
 };
 
-/** The same with prices that are slow to compute. */
+/** The same table with prices that are slow to compute. */
 const changed: Collection = {
   ...old,
   columns: [
@@ -87,7 +87,7 @@ test("does not wait for autovacuum", async (t) => {
   const server = await servers.primary(["-c", "autovacuum_naptime=1s"]);
   const url = formatURL(server);
   await fill(url);
-  // It would take an hour.
+  // With these settings, autovacuum would take an hour for the table.
   await askPostgres(
     url,
     `ALTER TABLE things SET (autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1, autovacuum_vacuum_threshold = 0, autovacuum_vacuum_scale_factor = 0);

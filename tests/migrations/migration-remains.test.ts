@@ -142,7 +142,7 @@ test("removes remains in portions with reports, and survives a kill in between",
 
   await assert.rejects(migrateSQLite(file, now, { program, tellRemoved: breakOff }), /broken off/);
 
-  // The indexes are dropped first, because their entries are in random places. Only those that deletes of referenced rows need stay.
+  // A migration drops the indexes first, because it is slow to delete their entries. It keeps those that deletes of referenced rows need.
   const indexes =
     "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = '_books_gone' AND sql IS NOT NULL ORDER BY 1";
   assert.deepEqual(queryFile(file, indexes), ["books(next_id)", "books(shelf_id)"]);
@@ -155,7 +155,7 @@ test("removes remains in portions with reports, and survives a kill in between",
   assert.deepEqual([reports[0], reports.at(-1)], [100, 0]);
 });
 
-test("starts a new or cancelled migration without old remains in its place", async (t) => {
+test("removes old remains before it starts a new migration or cancels one", async (t) => {
   const now = books(restricted);
   const file = await createFile(t, now);
   leaveBehind(file);

@@ -101,7 +101,7 @@ test("reports a conversion that returns a promise, and changes nothing", async (
   }
 });
 
-test("refuses to change the kind of keys of rows, and rebuilds an empty table at a start, as planned", async (t) => {
+test("refuses to change the kind of keys of a table with rows, and rebuilds an empty table at a start, as planned", async (t) => {
   for (const database of await databases(t)) {
     const [old, now] = [books(titled), books(titled, { id: "uuid" })];
     await planted(database, old);
@@ -234,7 +234,7 @@ async function revisions(database: TestDatabase, { collection }: Mount): Promise
   return rows.map(({ revision }) => revision);
 }
 
-test("asks about a removed column with a new one of the same type, and waits for the answer", async (t) => {
+test("asks whether a new column replaces a removed one of the same type, and changes nothing before the answer", async (t) => {
   for (const database of await databases(t)) {
     await planted(database, books({ ...titled, note: text({ optional: true }) }), {
       title: "One",
@@ -258,7 +258,7 @@ test("asks about a removed column with a new one of the same type, and waits for
   }
 });
 
-test("keeps a removed column unused, and refuses it as the origin of another field", () => {
+test("refuses a removed column as the origin of another field", () => {
   const remark = text({ optional: true, renamedFrom: "note" });
 
   assert.throws(
@@ -298,7 +298,7 @@ test("hides a removed column, and keeps it after its month until a migration nam
   }
 });
 
-test("lets an old version serve beside a field that accepts each word of its enumeration", async (t) => {
+test("lets an old version run next to a field that accepts all words of its enumeration", async (t) => {
   const old = books({ state: enumeration(["draft", "sold"]) });
   for (const [now, alone] of [
     [text({ minLength: 1, maxLength: 5 }), []],
@@ -371,7 +371,7 @@ test("counts and names rows that are no longer valid, also at the start, and con
   }
 });
 
-test("checks rows for a smaller decimal, and for one line instead of several", async (t) => {
+test("checks the rows if a decimal gets smaller limits, and if a text may no longer have several lines", async (t) => {
   const wide = { price: decimal({ scale: 2, maximum: "100" }), note: text({ multiline: true }) };
   const narrow = books({ price: decimal({ scale: 2, minimum: "1", maximum: "10" }), note: text() });
   const wider = books({ price: decimal({ scale: 2, minimum: "-5", maximum: "500" }), note: text({ multiline: true }) });
@@ -396,7 +396,7 @@ test("checks rows for a smaller decimal, and for one line instead of several", a
   }
 });
 
-test("checks rows for former JSON, links, other lists, and blanks around texts", async (t) => {
+test("checks the rows if JSON, a relation, the items of a list, or blanks around a text get a stricter rule", async (t) => {
   const id = "0198C5D8-7A4C-7B1F-9D0E-3F2A61C4B7E5";
   const loose = {
     tags: json(),
@@ -453,7 +453,7 @@ test("checks rows for former JSON, links, other lists, and blanks around texts",
   }
 });
 
-test("checks no rows for a list of larger members, and for JSON instead of a list", async (t) => {
+test("checks no rows if the items of a list may be longer, and if a list becomes JSON", async (t) => {
   const was = { tags: array(text({ maxLength: 5 })), codes: array(text({ maxLength: 5 })), note: text() };
   const is = { tags: array(text({ maxLength: 9, multiline: true })), codes: json(), note: text({ trim: false }) };
   for (const database of await databases(t)) {
@@ -508,7 +508,7 @@ test("samples rows that refer to each other in any order in a dry run on Postgre
   assert.ok(tried!.rows > 6000 && tried!.rows < 10_000, String(tried!.rows));
 });
 
-test("asks the same in a dry run as in the migration: an old column is not a new one", async (t) => {
+test("asks no question about an undeclared older column, in a dry run and in the migration", async (t) => {
   for (const database of await databases(t)) {
     await planted(database, books({ ...titled, blurb: text({ optional: true }) }), {
       title: "1",
@@ -534,7 +534,7 @@ test("creates all tables of an empty PostgreSQL in a dry run, and leaves it empt
   assert.deepEqual(await database.ask("SELECT FROM pg_namespace WHERE nspname ILIKE 'latchkey%'"), []);
 });
 
-test("refuses a second migration at the same time, and respects one of a newer program", async (t) => {
+test("refuses a second migration at the same time, and one by an older program than the last", async (t) => {
   for (const database of await databases(t)) {
     await planted(database, books(titled), { title: "1", pages: 7 });
     const now = books({ title: text({ maxLength: 200 }), pages: text({ maxLength: 9 }) });
@@ -551,7 +551,7 @@ test("refuses a second migration at the same time, and respects one of a newer p
   }
 });
 
-test("resumes an interrupted migration on PostgreSQL, also the first one", async (t) => {
+test("resumes an interrupted migration on PostgreSQL after the finished rows, also the first migration", async (t) => {
   const [, database] = await databases(t);
   const rows = Array.from({ length: 1200 }, (_, at) => ({ title: "t", pages: at }));
   await planted(database, books(titled), ...rows);
@@ -564,12 +564,12 @@ test("resumes an interrupted migration on PostgreSQL, also the first one", async
   await assert.rejects(migrate(database, now, { tell: breakOff }), /broken off/);
   await migrate(database, now, { tell: (_, count) => void done.push(count) });
 
-  // The first 500 were kept.
+  // The interrupted migration kept the first 500 rows.
   assert.ok(done[0]! > 500, done.join());
   assert.equal(done.at(-1), 1200);
 });
 
-test("deletes unfinished work with its declaration", async (t) => {
+test("deletes the unfinished work of a migration when the declaration changes again", async (t) => {
   for (const database of await databases(t)) {
     const rows = Array.from({ length: 600 }, (_, at) => ({ title: "1", pages: at }));
     await planted(database, books(titled), ...rows);

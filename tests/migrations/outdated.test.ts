@@ -186,7 +186,7 @@ test("accepts writes of a process that started before a column was added", async
   }
 });
 
-test("refuses further writes of processes with a weaker rule when a stricter one starts, and of no others", async (t) => {
+test("refuses further writes of processes with a weaker rule after a process with a stricter rule starts, and of no others", async (t) => {
   for (const { open, engine } of await databases(t)) {
     const [before, today, again, tomorrow] = [open(), open(), open(), open()];
     await before.open([wide]);
@@ -260,7 +260,7 @@ test("refuses a waiting write after a change on PostgreSQL, under any default is
     const idempotency = { key: "k", columns: [], erasable: false, fingerprint: "f", expiresAt, now };
     const other = new pg.Client({ connectionString: url });
     await other.connect();
-    // Simulates the moment of a column swap: a writer waits, and its number then has another meaning. No row is written.
+    // Simulates the moment of a column swap: the writes wait for the lock, and the column then has another type. No row may be written.
     await other.query("BEGIN; LOCK TABLE things IN ACCESS EXCLUSIVE MODE");
     const waiting = [store.write({ changes: update(3) }), store.write({ changes: update(4), idempotency })].map(
       (each) => each.then(({ kind }) => kind, String),
