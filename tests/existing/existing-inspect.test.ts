@@ -65,12 +65,12 @@ onBoth("writes declarations with `db inspect` that compile and serve the tables"
     }),
   );
 
-  // An integer key of a table counts by itself in SQLite.
+  // SQLite generates ids for every table with an integer key.
   const giveNone = [...text.matchAll(/gives no ids.*\nexport const (\w+)/g)].map(([, name]) => name);
   assert.deepEqual(giveNone, before.engine === "sqlite" ? [] : ["n2OddNames", "shopUsers"]);
 
   const { default: config } = (await import(pathToFileURL(file).href)) as { readonly default: ConfigFile };
-  // Compiles for PostgreSQL only, because the compiler takes some seconds, and PostgreSQL has more kinds.
+  // Compiles for PostgreSQL only, because the compiler takes some seconds, and PostgreSQL has more kinds of columns.
   const said =
     before.engine === "sqlite"
       ? { stdout: "" }
@@ -87,7 +87,8 @@ onBoth("writes declarations with `db inspect` that compile and serve the tables"
     { title: album.title, price: album.price, kind: album.kind, label: album.label, artist_id: album.artist_id },
     { title: "A", price: "1.50", kind: "LP", label: "A!", artist_id: 1 },
   );
-  // SQLite's indexes contain the number of the row in every entry, PostgreSQL's do not.
+  // Every entry of a SQLite index contains the number of its row, and an entry of a PostgreSQL index does not. So an index serves another
+  // list in each.
   const served = before.engine === "sqlite" ? "artist_id=1" : "sort=-released_at";
   assert.equal((await get(`/albums?${served}`)).json.length, 1);
   assert.match(text, before.engine === "sqlite" ? /\/\/ sorts: \["released_at"\]/ : /\/\/ filters: \{ artist_id: /);

@@ -16,7 +16,7 @@ const visit = defineResource({
   scans: true,
 });
 
-onBoth("reads an instant with milliseconds as it was sent, and a patch tests it", visits, async ({ serve }) => {
+onBoth("reads milliseconds as they were sent, also in a test of JSON Patch", visits, async ({ serve }) => {
   const api = await serve(mount(visit, { permission: anyone }));
   for (const at of [
     "0001-01-01T00:00:00.000Z",

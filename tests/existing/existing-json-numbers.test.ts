@@ -13,9 +13,9 @@ const exactNumbers = [
   ["amount", "0.10000000000000000001"],
 ] as const;
 
-/** jsonb writes an exponent as digits. The text in SQLite keeps it. */
+/** With exponents: jsonb writes such a number in digits, and a text in SQLite keeps the exponent. */
 const made = madeWith(numbers);
-/** Fewer digits than a cell of a page shows. */
+/** Without exponents, so that a cell of a page shows the whole value. */
 const short = madeWith(numbers.replace(/"large".*?,/, "").replace(/,"least".*/, ""));
 
 function madeWith(members: string) {

@@ -6,7 +6,10 @@ import { anyone, defineResource, integer, mount, text } from "../../src/door/ind
 import { onBoth } from "../harness/existing.ts";
 import { ownService } from "../harness/own-service.ts";
 
-/** Triggers that skip a write, with NULL in PostgreSQL and `RAISE(IGNORE)` in SQLite. Their other effects may be the purpose. */
+/**
+ * Triggers that skip a write, with NULL in PostgreSQL and `RAISE(IGNORE)` in SQLite. Some also change other rows, which may be the purpose
+ * of a trigger.
+ */
 const leaving = {
   sqlite: `CREATE TABLE mood (id integer PRIMARY KEY, word text NOT NULL, times integer NOT NULL DEFAULT 0);
     CREATE TRIGGER made BEFORE INSERT ON mood WHEN new.word = 'no' BEGIN UPDATE mood SET times = times + 1; SELECT RAISE(IGNORE); END;

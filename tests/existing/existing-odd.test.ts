@@ -21,7 +21,7 @@ import type { ConfigFile } from "../../src/service/system/config-file.ts";
 import { onBoth, onPostgres, onSQLite, type Before } from "../harness/existing.ts";
 import "../harness/doors-of-source.ts";
 
-/** Creates tables with unusual properties of real schemas. */
+/** Returns the declarations that `db inspect` writes for a database. */
 
 async function inspected({ engine, url }: Before): Promise<string> {
   return formatDeclarations(
@@ -93,7 +93,7 @@ onPostgres(
 );
 
 onPostgres(
-  "declares no filter that an index would not serve",
+  "declares only filters that an index serves",
   `CREATE EXTENSION citext; CREATE TABLE people (id serial PRIMARY KEY, email citext NOT NULL UNIQUE, code char(4) UNIQUE);`,
   async (before) => {
     assert.doesNotMatch(await inspected(before), /filters/);

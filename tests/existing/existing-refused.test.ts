@@ -65,7 +65,7 @@ onPostgres(
 );
 
 onPostgres(
-  "refuses a row that its row-level policy forbids",
+  "refuses a row that the row-level policy of the table forbids",
   `CREATE TABLE thing (id serial PRIMARY KEY, name text, parent integer);
    ALTER TABLE thing ENABLE ROW LEVEL SECURITY;
    CREATE POLICY mine ON thing USING (TRUE) WITH CHECK (name <> 'no');

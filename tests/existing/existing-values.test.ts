@@ -82,7 +82,7 @@ onPostgres(
 );
 
 onSQLite(
-  "refuses a file in UTF-16, whose order is another one, and leaves it unchanged",
+  "refuses a file in UTF-16, because it sorts texts differently, and leaves it unchanged",
   "PRAGMA encoding = 'UTF-16le'; CREATE TABLE word (id integer PRIMARY KEY, v text); INSERT INTO word (v) VALUES ('a'), ('š');",
   async ({ serve, sql }) => {
     const words = defineResource({ name: "word", table: "word", fields: { v: text() } });

@@ -110,7 +110,7 @@ onBoth("writes only the changed fields of an update", shop, async ({ serve, sql 
 
   assert.equal(patched.status, 200, patched.text);
   assert.equal(replaced.status, 200, replaced.text);
-  // A text that this program would trim, and a time that it would round.
+  // A service that wrote these unchanged fields would trim the text and round the time.
   assert.deepEqual([replaced.json.remark, replaced.json.made_at], [remark, made_at]);
   assert.equal(made_at, "2026-01-31T09:30:00.123456Z");
   assert.deepEqual([replaced.json.title, replaced.json.price], ["Renamed", "3.00"]);
@@ -159,7 +159,7 @@ for (const [title, path] of [
     await sql("UPDATE product SET price = 0 WHERE id = 1");
     let theirs = 0;
 
-    // Both add one to the current value: ours with If-Match, the other one with SQL.
+    // The service adds one with If-Match, while another program adds one with SQL.
     async function add(): Promise<void> {
       for (;;) {
         const found = await api.get(path);
@@ -218,7 +218,7 @@ onBoth("answers a refusal of the database as the caller's problem, with its fiel
   assert.deepEqual((await ask("DELETE", "/shelves/1"))[0], 409);
   assert.deepEqual((await ask("DELETE", "/shelves/2"))[0], 204);
   assert.deepEqual((await ask("PATCH", "/products/99", { title: "x" }))[0], 404);
-  // Several concurrent writes, of which a refused one does not affect the others.
+  // A refused write does not affect the others that are sent at the same time.
   const all = await Promise.all(
     [1, 99, 1, 99, 1].map((shelf_id) => ask("POST", "/products", { title: "t", price: "1.00", shelf_id })),
   );
@@ -251,7 +251,7 @@ onBoth("creates a record once for a repeated request", shop, async ({ serve }) =
 });
 
 onBoth(
-  "stops the start if a new row needs a value that no field can give",
+  "stops the start if a new row needs a value and no field provides it",
   `CREATE TABLE strict_one (id integer PRIMARY KEY, name text NOT NULL, secret text NOT NULL);`,
   async ({ serve }) => {
     const one = defineResource({ name: "one", table: "strict_one", writes: ["create"], fields: { name: text() } });
@@ -271,7 +271,7 @@ const moody = {
     CREATE TRIGGER no BEFORE INSERT ON mood FOR EACH ROW EXECUTE FUNCTION no();`,
 };
 
-onBoth("keeps the writes of others if a trigger rolls back", moody, async ({ serve }) => {
+onBoth("keeps the writes of concurrent requests if a trigger rolls one back", moody, async ({ serve }) => {
   const mood = defineResource({ name: "mood", table: "mood", writes: ["create"], fields: { word: text() } });
   const api = await serve(mount(mood, { permission: { list: anyone, create: anyone } }));
 

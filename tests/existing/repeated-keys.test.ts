@@ -6,7 +6,8 @@ import { keyOf, postgresStore } from "../../src/door/stores.ts";
 import { onBoth, onPostgres } from "../harness/existing.ts";
 import { ownService, type Own } from "../harness/own-service.ts";
 
-// Another program has inserted rows together with their keys (COPY, a restored dump), so that the next keys of the database exist.
+// Another program has inserted rows with explicit keys (COPY, a restored dump). So the next keys that the database would generate already
+// exist.
 
 const permission = anyone;
 const tag = defineResource({ name: "tag", fields: { label: text() } });
@@ -57,7 +58,7 @@ onBoth(
       many.json.map(({ id }: { id: number }) => id),
       Array.from({ length: 40 }, (_, at) => 311 + at),
     );
-    // The rows that are written with a record: of a hook, and of a relation.
+    // The rows that a hook inserts, and the rows of a relation, need free ids too.
     await sql(
       "INSERT INTO parts (id, _revision, thing_id) SELECT id, id, 1 FROM things WHERE id < 900 ON CONFLICT DO NOTHING",
     );

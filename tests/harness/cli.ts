@@ -31,7 +31,7 @@ export function placeFor(settings: Readonly<Record<string, string>> = {}): Place
       env: { ...process.env, ...settings },
     });
     const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
-    // A command that does not read its input may exit before the write.
+    // Ignores the error, because a command that does not read its input may exit before the write.
     child.stdin.on("error", () => undefined).end(input);
     const [out, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
     return { code, out, errors };

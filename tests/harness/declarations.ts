@@ -100,7 +100,7 @@ import { clock, loans, people } from "./product.ts";
 export default defineConfig({ mounts: [loans], features: [people, clock] });
 `;
 
-/** A file that exports the result of each function, and each value, of one door. */
+/** Returns a file that exports each value of one door, and the result of each of its functions. */
 async function everything(name: string, file: string): Promise<string> {
   const door = (await import(path.join(source, file))) as Readonly<Record<string, unknown>>;
   const lines = Object.entries(door).map(([member, value]) =>
@@ -135,7 +135,7 @@ export async function emitDeclarations(compiler: string, folder: string): Promis
     outDir: "out",
     rootDir: ".",
   };
-  // The product is compiled by itself: it imports the first door, and no others.
+  // The product is compiled without the other files, because its types must have a name without an import of another door.
   const said = [
     await compile(compiler, place, { options, include: ["latchkey.config.ts", "product.ts"] }),
     await compile(compiler, place, { options, include: ["product.ts", "more.ts", "door-*.ts"] }),

@@ -21,7 +21,7 @@ export interface Refusal {
   readonly retryAfter: string | null;
 }
 
-/** An event while clients write. */
+/** A function that is called while clients write, after a number of acknowledgments. */
 export interface After {
   readonly acknowledged: number;
   call(): void;
@@ -31,11 +31,11 @@ export interface After {
 export interface Ledger {
   readonly entries: readonly Entry[];
   readonly refusals: readonly Refusal[];
-  /** Lets `clients` write at the same time, each until its first refusal. Calls `after.call` after a number of acknowledgments. */
+  /** Lets `clients` write at the same time, each until its first refusal. Calls `after.call` at the acknowledgment `after.acknowledged`. */
   writeUntilRefused(service: ServiceProcess, clients: number, after?: After): Promise<void>;
   /** Sends the unacknowledged requests again, with the same keys. Returns the statuses. */
   retry(service: ServiceProcess): Promise<number[]>;
-  /** Asserts that every acknowledged user exists with its id, and that each of the others exists at most once. */
+  /** Asserts that every acknowledged user exists with its id, and that each of the others exists at most once. No other user may exist. */
   holds(service: ServiceProcess): Promise<void>;
 }
 
@@ -110,7 +110,7 @@ export async function logIn({ address }: ServiceProcess): Promise<Headers> {
   return { authorization: `Bearer ${access}` };
 }
 
-/** Sends requests until `stop`. Returns the different statuses. */
+/** Sends requests until `stop` is called, which returns the different statuses. */
 export function readAllTheWhile(service: ServiceProcess, headers: Headers): { stop(): Promise<ReadonlySet<number>> } {
   const statuses = new Set<number>();
   let stopped = false;

@@ -1,4 +1,5 @@
-// For a test that serves the declarations of a file in its own process. The file must import the same copy of the package: the source.
+// Loaded by a test that serves the declarations of a file in the process of the test. The file then imports the same copy of the package as
+// the test: the source.
 import path from "node:path";
 import { hookDoors } from "./hook-doors.ts";
 

@@ -6,7 +6,7 @@ const fill = (before: string, unit: string, after: string): string =>
 const nested = (open: string, close: string, levels: number, inside = ""): string =>
   open.repeat(levels) + inside + close.repeat(levels);
 
-/** Repeats different units until the body is full. */
+/** Repeats a unit, which differs each time, until the body has 1 MiB. */
 function many(before: string, unit: (at: number) => string, after: string): string {
   const units: string[] = [];
   for (let at = 0, length = before.length + after.length; ; at++) {
@@ -20,7 +20,7 @@ function many(before: string, unit: (at: number) => string, after: string): stri
 const inXML = (member: string, unit: string): string => fill(`<note><${member}>`, unit, `</${member}></note>`);
 const inJSON = (member: string, unit: string): string => fill(`{"${member}":"`, unit, '"}');
 
-/** Bodies of 1 MiB by kind, for a resource with the fields `title`, `short`, `mail` and `meta` (any JSON). */
+/** XML bodies of 1 MiB for a resource with the fields `title`, `short`, `mail` and `meta` (any JSON), by the part that fills them. */
 export const xmlBodies: Readonly<Record<string, string>> = {
   ampersands: inXML("title", "&"),
   references: inXML("title", "&amp;"),
@@ -47,7 +47,7 @@ export const xmlBodies: Readonly<Record<string, string>> = {
   "no body": " ".repeat(mebibyte),
 };
 
-/** The same in JSON. */
+/** JSON bodies for the same resource. */
 export const jsonBodies: Readonly<Record<string, string>> = {
   "different members": many("{", (at) => `"m${at}":1,`, '"z":1}'),
   "9,999 members": `{${Array.from({ length: 9999 }, (_, at) => `"m${at}${"x".repeat(90)}":1`).join(",")}}`,
@@ -99,16 +99,16 @@ export const jsonBodies: Readonly<Record<string, string>> = {
   lines: fill('{"meta":', "\n", "}"),
 };
 
-/** The index of the last item: the maximum in `meta`. */
+/** The index of the last item of `meta`. */
 const last = 32_000;
 
-/** The content of `meta` for the patches. */
+/** A body whose `meta` has 32,001 items. It replaces the record before each of the patches. */
 export const longArray = JSON.stringify({ meta: Array.from({ length: last + 1 }, () => 1) });
 const deep = (levels: number): unknown => (levels === 0 ? 1 : [deep(levels - 1)]);
 const operations = (make: (at: number) => object): string =>
   JSON.stringify(Array.from({ length: 1000 }, (_, at) => make(at)));
 
-/** JSON Patches on a record whose `meta` is an array of 32,001 numbers. */
+/** JSON Patches of the record that `longArray` makes. */
 export const patches: Readonly<Record<string, string>> = {
   "moves to the front": operations(() => ({ op: "move", from: `/meta/${last}`, path: "/meta/0" })),
   "moves from the front": operations(() => ({ op: "move", from: "/meta/0", path: `/meta/${last}` })),

@@ -52,7 +52,7 @@ const units = [
   "a:",
   "2026-",
   "\r\n",
-  // Marks on one letter in the wrong order.
+  // Combining marks in the wrong order, so that normalization must sort them.
   "\u0315\u0300",
 ];
 
@@ -82,10 +82,10 @@ const sampleLength = 4096;
 const sampleMilliseconds = mostMilliseconds / 20;
 
 /**
- * Returns true if work on 64 KiB takes more than 5 ms. Counts the best of several tries, because other programs use the machine too. Tries
- * a sixteenth of the text first. If that takes at most a twentieth of the limit, the result is false: the whole text could be slow only if
- * the time grew much faster than the text. If it takes more than the whole limit, only the last check follows, which has more tries and a
- * limit that allows for a slow machine.
+ * Returns true if work on 64 KiB takes more than 5 ms. Counts the best of several tries, because other programs use the machine too.
+ * Measures a sixteenth of the text first. If that takes at most 0.25 ms, returns false, because the whole text then takes less than 5 ms
+ * unless the time grows much faster than the text. If that takes more than 5 ms, skips the first check of the whole text. The last check
+ * has more tries, and a limit that allows for a slow machine.
  */
 export function isSlow(work: (length: number) => void): boolean {
   const sample = (): void => work(sampleLength);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** The questions of an editor to the compiler, about one file without a folder. */
+/** One file in the language service of the compiler, with the requests that an editor sends. */
 export interface Opened {
   /** Returns the text over a place: the lines of its first code block, which is the type. */
   hover(offset: number): Promise<readonly string[]>;
@@ -54,7 +54,7 @@ export async function openInEditor(text: string): Promise<Opened> {
         readonly method?: string;
       };
       unread = unread.subarray(head + 4 + length);
-      // Its requests to the editor get an empty response.
+      // The service waits for a response to each of its requests to the editor.
       if (message.method !== undefined && message.id !== undefined) send({ id: message.id, result: null });
       else if (message.id !== undefined) waiting.get(message.id)?.(message);
     }

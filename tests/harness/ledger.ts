@@ -3,7 +3,10 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import type { ServiceProcess } from "./service-process.ts";
 
-/** The operations that clients sent exactly once, and the responses. It measures a service that is killed or loses its database. */
+/**
+ * The operations that clients sent, each exactly once, and the responses. `verify` compares them with the data of a service that was killed
+ * or lost its database.
+ */
 export interface Ledger {
   /**
    * Sends requests until it is stopped. Six clients write, read and delete, and a seventh logs out. Each client pauses after each round of
@@ -58,7 +61,7 @@ export function makeLedger(password: string): Ledger {
   let refused = 0;
   let unanswered = 0;
 
-  /** Sends a request and returns the status. Any failure is a 503 with Retry-After. Rejects if the service has stopped. */
+  /** Sends a request and returns the response. Asserts that a 503 has Retry-After. Rejects if the service has stopped. */
   async function send(service: ServiceProcess, method: string, path: string, headers: Headers, body?: unknown) {
     const response = await fetch(service.address + path, {
       method,
@@ -139,7 +142,7 @@ export function makeLedger(password: string): Ledger {
             const before = refused;
             await step(headers);
             slowestMs = Math.max(slowestMs, performance.now() - start);
-            // Waits as Retry-After asks, but not as long.
+            // Waits after a 503, but not as long as Retry-After asks, so that the load continues.
             if (refused > before) await wait(20);
             if (pauseMs > 0) await wait(pauseMs);
           }
@@ -163,7 +166,7 @@ export function makeLedger(password: string): Ledger {
       );
       busy.push(repeatStep(async () => void ((await logOut(service)) && loggedOut.resolve())));
       const all = Promise.all(busy);
-      // The caller of `stop` receives the error.
+      // Prevents an unhandled rejection. The caller of `stop` receives the error.
       all.catch(() => undefined);
       return {
         begun: Promise.race([Promise.all([wrote.promise, loggedOut.promise]), all]).then(() => undefined),

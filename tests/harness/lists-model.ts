@@ -1,4 +1,4 @@
-// A naive model of lists over an array. The service is compared with it.
+// A naive implementation of lists over an array. Tests compare the service with it.
 
 /** A record as callers see it. */
 export type Seen = Readonly<Record<string, unknown>>;

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import pg from "pg";
 
-// Watches which connections hold a table or wait for it, so that others cannot write. A separate thread checks every few milliseconds.
+// Watches the connections that lock a table, or wait for a lock on it, so that others cannot write. A separate thread checks every few
+// milliseconds.
 
 /** A lock that blocks writers, or also readers. */
 export interface Held {
@@ -10,9 +11,9 @@ export interface Held {
   readonly mode: string;
   /** True if the lock was granted. False while it was requested, which also blocks later requests. */
   readonly granted: boolean;
-  /** The time for which it was seen without a break, in milliseconds. */
+  /** The time for which every check saw the lock, in milliseconds. */
   readonly ms: number;
-  /** The same time plus the time before the first check that saw it. */
+  /** The same time plus the time before the first check that saw the lock. */
   readonly atMostMs: number;
 }
 
@@ -59,7 +60,7 @@ if (!isMainThread) {
     for (const [pid, table, mode, granted] of rows) {
       const key = `${pid} ${table} ${mode} ${granted}`;
       seen.add(key);
-      // It may have existed since the previous check.
+      // The lock may have existed since the previous check.
       if (!since.has(key)) since.set(key, { seen: now, before: last });
       const kind = `${table} ${mode} ${granted}`;
       const { seen: first, before } = since.get(key)!;

@@ -1,9 +1,9 @@
 import { Secret } from "../../src/core/crypto/secret.ts";
 import { migratePostgres, type Collection } from "../../src/door/stores.ts";
 
-// A table whose locks are watched, and the process that migrates it: `node tests/harness/locked-things.ts postgres://…`.
+// A table for tests that watch its locks, and a process that migrates it: `node tests/harness/locked-things.ts postgres://…`.
 
-/** The table that things refer to. */
+/** The table to which `things` refers. */
 export const owners: Collection = { name: "owners", key: "integer", columns: [{ name: "name", type: "text" }] };
 /** The old form of the table. */
 export const old: Collection = {
@@ -20,7 +20,7 @@ export const old: Collection = {
   indexes: [["price", "id"]],
 };
 
-/** The changes that a start makes itself. */
+/** The table after changes that a start of the service makes without a migration. */
 export const added: Collection = {
   ...old,
   columns: [
@@ -40,7 +40,7 @@ export const added: Collection = {
   ],
 };
 
-/** The changes that need a migration. */
+/** The table after changes that need a migration. */
 const changed: Collection = {
   ...old,
   columns: [

@@ -8,7 +8,7 @@ import { isPostgresURL, postgresStore, sqliteStore, type Change, type Collection
 
 const [address = "", folder = "", mode = ""] = process.argv.slice(2);
 
-/** A table with one row, so that each further insert of it is refused. */
+/** A table that already has one row with this key, so that each further insert of it is refused. */
 const taken: Collection = { name: "taken", key: "text", columns: [{ name: "value", type: "text" }] };
 
 const people = accounts();
@@ -19,7 +19,7 @@ const mails = mail(events, {
   publicURL: "https://api.example",
 });
 const box = mailbox(people, mails);
-/** Offers the changes of a mail in a transaction that is always refused. */
+/** Offers the changes that queue a mail, for a transaction that is always refused. */
 const refused = defineFeature({
   name: "refused",
   needs: [mails],
@@ -44,7 +44,7 @@ const service = await createService({
 const { insertUser } = service.use(people);
 const insertTaken: Change = { kind: "insert", collection: taken, key: "taken", values: { value: "x" } };
 
-/** A different loopback address for each request, because each one may request ten mails a minute. */
+/** Returns a different loopback address for each request, because one address may request only ten mails a minute. */
 function formatPeer(count: number): string {
   return `127.${(count >> 16) % 256}.${(count >> 8) % 256}.${count % 256}`;
 }
@@ -59,7 +59,7 @@ async function request(email: string, count: number): Promise<number> {
   return (await service.fetch(resetRequest, { peer: formatPeer(count) })).status;
 }
 
-// Other processes have used other addresses in the last minute.
+// Starts at a random number, because an earlier process may have used the first addresses in the last minute.
 let count = randomInt(2 ** 22);
 async function ask(): Promise<void> {
   count++;

@@ -10,7 +10,7 @@ type Headers = Readonly<Record<string, string>>;
 /** Several processes of the service on one database. */
 export interface Processes extends AsyncDisposable {
   readonly count: number;
-  /** Asks one of them. */
+  /** Sends a request to one of the processes. */
   ask(which: number, method: string, target: string, options?: AskOptions): Promise<Answered>;
   /** The headers of the administrator. */
   readonly admin: Headers;
@@ -18,7 +18,7 @@ export interface Processes extends AsyncDisposable {
   user(role?: "user" | "admin"): Promise<User>;
   /** Waits for mails to an address. Returns those that were sent so far. */
   mails(address: string): Promise<readonly string[]>;
-  /** Logs in at one of them. */
+  /** Logs in at one of the processes. */
   login(which: number, user: Pick<User, "username" | "password">): Promise<Pair>;
 }
 
@@ -46,7 +46,7 @@ export async function startProcesses(postgres?: string): Promise<Processes> {
     LATCHKEY_MAIL_URL: `file:${mails}`,
     LATCHKEY_MAIL_FROM: "no-reply@example.com",
   };
-  // The first one creates the tables and the administrator.
+  // Starts alone, because the first process creates the tables and the administrator.
   const first = await startService(settings);
   const processes = [first, ...(await Promise.all([startService(settings), startService(settings)]))];
 
@@ -127,11 +127,11 @@ export const endings: Readonly<Record<string, (processes: Processes, user: User)
     ask(0, "PATCH", `/users/${id}/account`, { headers: admin, body: { role: "user" } }),
 };
 
-/** The responses of the other processes to a revoked token. */
+/** The behavior of the other processes after a token is revoked. */
 export interface Seen {
   /** The time from the response to the revocation until the last process refused the token, in milliseconds. */
   readonly delayMs: number;
-  /** The number of accepted requests in between. */
+  /** The number of requests that the other processes accepted in that time. */
   readonly answered: number;
 }
 

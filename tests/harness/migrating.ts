@@ -1,8 +1,8 @@
 import { Secret } from "../../src/core/crypto/secret.ts";
 import { migratePostgres, migrateSQLite, tryPostgres, trySQLite, type Collection } from "../../src/door/stores.ts";
 
-// A table that is migrated while others write, and the process that migrates it: `node tests/harness/migrating.ts sqlite:FILE`. With `try`
-// after it, the process makes a dry run and is killed during the first rows.
+// A table that is migrated while other processes write, and a process that migrates it: `node tests/harness/migrating.ts sqlite:FILE`. With
+// the further argument `try`, the process makes a dry run and kills itself during the first rows.
 
 /** The old form of the table. */
 export const before: Collection = {
@@ -16,7 +16,7 @@ export const before: Collection = {
   indexes: [["price", "id"]],
 };
 
-/** The new form: with another name, another type, and a new required column. */
+/** The new form: one column has another name, one has another type, and a required one is new. */
 export const now: Collection = {
   name: "things",
   key: "integer",

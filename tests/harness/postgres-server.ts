@@ -83,7 +83,7 @@ export async function postgresServers(): Promise<PostgresServers> {
       while ((await first.ask("SELECT FROM pg_stat_replication WHERE state = 'streaming'")).length === 0)
         await wait(20);
       if (synchronous) {
-        // A setting of the first server, so that a restart keeps it. The second server must not have it, because it has no replica.
+        // ALTER SYSTEM stores the setting in the first server only, and a restart keeps it. The second server has no replica to wait for.
         await first.ask(`ALTER SYSTEM SET synchronous_standby_names = '${replicaName}'`);
         await first.ask("SELECT pg_reload_conf()");
         while ((await first.ask("SELECT FROM pg_stat_replication WHERE sync_state = 'sync'")).length === 0)
@@ -140,7 +140,7 @@ function makeServer(tool: Tool, data: string, port: number, flags: readonly stri
     async kill() {
       const killed = signal("SIGKILL");
       while (killed.some((pid) => send(pid, 0))) await wait(5);
-      // The system may give the id in this file to another process now.
+      // Deletes the file, because the system may now give the process id in it to another process.
       rmSync(path.join(data, "postmaster.pid"), { force: true });
     },
     freeze: () => void signal("SIGSTOP"),

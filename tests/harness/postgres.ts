@@ -55,7 +55,7 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Test
   } catch (error) {
     throw new Error(`PostgreSQL does not start: ${said}`, { cause: error });
   }
-  // The databases are deleted with the folder.
+  // Needs no list of the databases, because `stop` deletes the folder that contains them.
   return {
     ...usedAgain(manageDatabases(`postgres://latchkey:latchkey@127.0.0.1:${port}/postgres`)),
     async stop() {

@@ -26,7 +26,7 @@ export async function rawSocket(
   t.after(() => listener.close(0));
   const open = async (): Promise<Socket> => {
     const socket = connect(listener.port, "127.0.0.1");
-    // A refused connection may be reset. The data before that counts.
+    // Ignores the reset of a refused connection. The data before it is the response.
     socket.on("error", () => undefined);
     t.after(() => socket.destroy());
     await once(socket, "connect");

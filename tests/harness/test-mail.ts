@@ -14,7 +14,7 @@ export interface TestMail {
   readonly feature: Feature<Mailer>;
   /** Returns the queued mails, oldest first, and empties the queue. */
   deliver(now: number): Promise<readonly SentMail[]>;
-  /** Returns the number of queued mails, with those that compose to nothing. */
+  /** Returns the number of queued mails, including those whose `compose` returns null. */
   queued(): Promise<number>;
 }
 
