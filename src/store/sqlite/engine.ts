@@ -69,7 +69,7 @@ export function openFile(
   const threads = longReads({ path, collections: data, limitMs: longReadMs });
   const retyped = createTypeCheck(database, collections, refusing);
   const { snapshot, version, reader, long } = createReads(database, { threads, retyped, guard, explain });
-  /** Releases the shared snapshot first, because the guard must check the current state of the files. */
+  /** Runs the guard's check. Releases the shared snapshot first, because the connection of the guard must not be in a transaction. */
   const look = (): void => {
     snapshot.release();
     guard.look();
@@ -223,7 +223,7 @@ function guarded(threads: LongReads, require: Retyped["require"], explain: (erro
   };
 }
 
-/** Throws if the file was overwritten. It may contain accounts and permissions from years ago. */
+/** Throws if the file was overwritten. Such a file may contain accounts and permissions from years ago. */
 function requireBelieved({ found }: Guard): void {
   if (found !== null) throw unavailable(found);
 }

@@ -14,7 +14,7 @@ const plants: Collection = {
   indexes: [["name"]],
 };
 
-test("makes a column nullable or required, and adds or drops its reference, without losing a row", () => {
+test("makes a column nullable or required, and adds a reference, without losing a row", () => {
   const database = planted();
 
   prepareSchema(database, [

@@ -38,7 +38,7 @@ export function prepareFile(path: string, collections: readonly Collection[]): S
 
 /**
  * Throws if the file stores its texts in UTF-16. SQLite sorts texts by their bytes, and in UTF-16 this is not the order of code points.
- * Lists and ranges would find other rows.
+ * Lists and ranges would return wrong rows.
  */
 function requireUTF8(database: DatabaseSync, path: string): void {
   const [encoding] = prepare(database, "PRAGMA encoding").get()!;
@@ -99,7 +99,7 @@ export function explainOutdated(error: unknown, database: DatabaseSync, shapes: 
 
 /** The collections whose columns in the database have other types than declared. */
 export interface Retyped {
-  /** Checks again if tables were changed. The connection must be in the transaction of the read. */
+  /** Checks the types again if tables have changed since the last check. The connection must be in the transaction of the read. */
   look(): void;
   /** Throws if a column of the collection has another type than declared. */
   require(collection: Collection): void;

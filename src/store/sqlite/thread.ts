@@ -19,8 +19,8 @@ export interface ThreadOptions<Said extends object> {
 }
 
 /**
- * Starts a thread from the file with this name next to another (`import.meta.url`). The thread does not keep the
- * process alive.
+ * Starts a thread. `beside` is the caller's `import.meta.url`, and `name` is the file in the same folder that the thread runs. The thread
+ * does not keep the process alive.
  */
 export function startThread<Said extends object>(
   beside: string,

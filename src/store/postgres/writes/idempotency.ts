@@ -16,7 +16,7 @@ export function claimKey({ key, fingerprint, expiresAt, now }: Idempotency): Pos
   );
 }
 
-/** Deletes all records about some rows with one statement. All parts of the statement see the state before it. */
+/** Compiles a `forget` to one statement. All parts of the statement see the state before it. */
 export function compileForget(change: Extract<Change, { kind: "forget" }>): PostgresStatement {
   const values = createParameters(postgres);
   const all = forgetRows(change.collection.name, change, () => values).map(({ text }) => text);

@@ -11,7 +11,7 @@ import {
 
 const power = (digits: number): string => `1${"0".repeat(digits)}`;
 
-/** Returns the text of a decimal, which is stored as a whole number of its last digit. */
+/** Returns the text of a decimal, which is stored as an integer in units of its last digit. */
 function decimalText(x: string, scale: number): string {
   if (scale === 0) return `CAST(${x} AS TEXT)`;
   const unit = power(scale);
@@ -31,7 +31,7 @@ function toInteger(x: string): Conversion {
 
 const toBoolean = (x: string): Conversion => ({ fits: `${x} IN ('true', 'false')`, value: `(${x} = 'true')` });
 
-/** Returns the conversion of digits, with at most `scale` decimal places. */
+/** Returns the conversion of a text of digits, with at most `scale` decimal places. */
 function toDecimal(x: string, scale: number): Conversion {
   const point = `instr(${x}, '.')`;
   const whole = `iif(${point} = 0, ${x}, substr(${x}, 1, ${point} - 1))`;

@@ -23,8 +23,8 @@ import { namesFor, nextRevision, shadowFor, type Shadow, type Which } from "./sh
 /** `copyRows` ends when at most this many rows are left to copy. They are copied when the old and the new table are swapped. */
 const lastRows = 300;
 /**
- * The number of passes in a row that may leave at least as many changed rows as an earlier pass. After that, the remaining rows are copied
- * while other writers wait.
+ * A pass copies all rows that had changed when it started. This is the number of passes in a row that may leave at least as many changed
+ * rows as an earlier pass. After that, the remaining rows are copied while other writers wait.
  */
 const vainRounds = 5;
 

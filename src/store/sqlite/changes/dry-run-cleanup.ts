@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** The name of the copy in its folder. The names of SQLite's other files start with it. */
+/** The name of the copy in its folder. The names of the files that SQLite creates next to the copy start with this name. */
 const copy = "copy.db";
 
 /**

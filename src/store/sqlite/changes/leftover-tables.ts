@@ -66,7 +66,7 @@ export function letGo(database: DatabaseSync, of: string): void {
     );
 }
 
-/** Drops all triggers whose names begin with this. */
+/** Drops all triggers whose names begin with `beginning`. */
 export function* dropTriggers(beginning: string): Script<void> {
   const found = yield* ask(statement("SELECT name FROM sqlite_schema WHERE type = 'trigger'"));
   for (const name of found.map((trigger) => String(trigger["name"])))

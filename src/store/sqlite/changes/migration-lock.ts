@@ -10,15 +10,17 @@ import { pauseThread } from "../thread.ts";
 /** The longest wait until no other connection writes, in milliseconds. */
 const longestWaitMs = 60_000;
 
-/** The number of rows in the first batch. Later batches get smaller only if a batch takes more than four times `portionMs`. */
+/**
+ * The number of rows in the first batch. Later batches have fewer rows than this only if a batch takes more than four times `portionMs`.
+ */
 export const FIRST_BATCH = 100;
 const mostRows = 2000;
 /** The longest time for a batch, in milliseconds, because other writers wait for it. */
 const portionMs = 15;
 
 /**
- * Returns the number of rows in the next batch, given the rows and the duration of the last one. It is at most twice as many, because the
- * next rows may be larger.
+ * Returns the number of rows in the next batch, given the rows and the duration of the last one. The next batch has at most twice as many
+ * rows, because they may be larger.
  */
 export function nextBatchSize(rows: number, tookMs: number): number {
   const fitting = Math.round((rows * portionMs) / Math.max(tookMs, 1));

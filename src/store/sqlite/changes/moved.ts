@@ -11,7 +11,7 @@ const largeTable = 20_000;
  */
 export function needsCopy(plan: TablePlan, rows: number): boolean {
   const isIndexed = plan.changes.some(({ words }) => words.startsWith("create the index"));
-  // The start of a service removes a reference only if its declaration has changed. So a migration removes it.
+  // The start of a service checks a table only if the declaration of the table has changed. So a migration removes the reference.
   const losesReference = plan.changes.some(({ words }) => words === removeReferenceWords);
   return isMoreThanStart(plan) || losesReference || (isIndexed && rows >= largeTable);
 }

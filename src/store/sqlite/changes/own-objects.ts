@@ -8,7 +8,7 @@ import { leftoverPrefix } from "./leftover-tables.ts";
 
 // Finds the indexes and triggers that other programs have added to a table. A migration creates them on the new table too.
 
-/** A custom index or trigger, with its original SQL. */
+/** An index or trigger of another program, with its original SQL. */
 export interface OwnObject {
   readonly name: string;
   readonly sql: string;
@@ -30,7 +30,7 @@ export function objectsBeside({ name }: Collection, found: readonly NamedRow[]):
   return besideIndexes(name, found).map(({ sql }) => String(sql));
 }
 
-/** Returns the custom indexes and triggers. */
+/** Returns the indexes and triggers of other programs. */
 export function ownObjects(
   { name: table }: Collection,
   found: readonly NamedRow[],
@@ -50,9 +50,7 @@ function besideIndexes(table: string, found: readonly NamedRow[]): readonly Name
 const aName = /"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|'(?:[^']|'')*'|[^\s"'`[\](),;]+/.source;
 const beginning = new RegExp(`^(CREATE (?:UNIQUE )?INDEX )(?:${aName})(\\s+ON\\s+)(?:${aName})(?=[\\s(])`, "i");
 
-/**
- * Returns a name for an index that is not taken. Index names alternate between two forms, because the index of the old table still exists.
- */
+/** Returns a free name for an index. Index names alternate between two forms, because the index of the old table still exists. */
 export function freeName(index: string, taken: ReadonlySet<string>): string {
   const name = declaredName(index);
   return taken.has(name) ? otherName(name) : name;

@@ -48,7 +48,9 @@ export function chooseForm(column: Column, { storage, shape }: FoundColumnForm):
   }
 }
 
-/** In a column of the type `json`, SQLite converts a text that is a number into a number. */
+/**
+ * The form of JSON. It also accepts numbers, because SQLite converts a text that is a number into a number in a column of the type `json`.
+ */
 const json: Form = {
   ...plain,
   fits: (x) => `(typeof(${x}) = 'text' AND json_valid(${x}) OR ${isNumber(x)})`,

@@ -25,7 +25,10 @@ export interface Guard {
   look(): void;
   /** The error if the file was overwritten. Null otherwise. */
   readonly found: Error | null;
-  /** True if the file was overwritten, or if this is not confirmed yet. A checkpoint must not move the log into such a file. */
+  /**
+   * True if the file was overwritten, or if a first check has found this and a second one has not confirmed it yet. A checkpoint must not
+   * move the log into such a file.
+   */
   readonly isSuspect: boolean;
   /** The last known state of the file. */
   readonly content: Content | null;

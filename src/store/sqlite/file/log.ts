@@ -25,7 +25,7 @@ const saltsOfFrameAt = 8;
 /** The offset of the salts in the first header of the log's index (`WalIndexHdr.aSalt`). */
 const SALTS_OF_INDEX_AT = 32;
 
-/** The maximum number of new pages per check, which takes some ten milliseconds. */
+/** The maximum number of new pages per check. Reading them takes about ten milliseconds. */
 const mostPages = 8192;
 
 /** The number of equal steps in which a check reads the new pages. */

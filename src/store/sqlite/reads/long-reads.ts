@@ -35,10 +35,7 @@ interface Thread {
   rest: NodeJS.Timeout | null;
 }
 
-/**
- * Creates the threads for long reads. Each one starts when it is first needed. It keeps the process alive only during a
- * read.
- */
+/** Creates the threads for long reads. Each one starts when it is first needed. A thread keeps the process alive only during a read. */
 export function longReads(data: LongReaderData): LongReads {
   const threads = new Set<Thread>();
   const waiting: WaitingRead[] = [];

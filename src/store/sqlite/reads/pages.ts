@@ -176,7 +176,7 @@ function readRows(table: Table, statements: Statements, query: ListQuery, { name
   });
 }
 
-/** A row as JSON, and the sorted values if it does not show them. */
+/** A record as JSON, and the sorted values if the record does not contain them. */
 type RowText = readonly [record: string, beside: string | number | null];
 
 /** Returns the rows of the page, and whether there are more. */
@@ -286,7 +286,7 @@ function decimalNumber(name: string, scale: number): string {
 function decimalText(name: string, scale: number): string {
   if (scale === 0) return `CAST(${name} AS TEXT)`;
   const unit = `1${"0".repeat(scale)}`;
-  // Most decimals are positive and at least 1. Their digits are used directly, because `printf` costs half as much again.
+  // Most decimals are positive and at least 1. Their digits are used directly, because `printf` takes 50 % longer.
   const format = `%d.%0${scale}d`;
   return (
     `CASE WHEN ${name} >= ${unit} THEN (${name} / ${unit}) || '.' || substr(${name}, -${scale}) ` +

@@ -58,7 +58,7 @@ export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<
     const found = collection.columns.find((column) => {
       const value = values[column.name];
       if (value === undefined || value === null) return false;
-      // A row that an earlier change of this transaction has created exists.
+      // If the key is unknown here, an earlier change of this transaction has created the row.
       if (isKeyOf(value) && keys[value.keyOf] === undefined) return false;
       return leadsNowhere(column, keyIn(value, keys));
     });

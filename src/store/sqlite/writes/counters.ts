@@ -133,7 +133,7 @@ export function firstFree(taken: number, isTaken: (key: number) => boolean): num
   return free;
 }
 
-/** Tries again with the next key if another program has used this one. */
+/** Runs `put`, which takes the next key. Runs it again if another program has used that key. */
 export function withFreeKeys<T>(put: () => T): T {
   for (;;) {
     try {

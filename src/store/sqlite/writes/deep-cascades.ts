@@ -140,7 +140,7 @@ class CascadeRemoval {
     return keys.length > 0;
   }
 
-  /** Not recursive, because a chain may be longer than the call stack. */
+  /** Removes a row after all rows below it. The function is not recursive, because a chain may be longer than the call stack. */
   #descend(first: Row): void {
     const steps = this.#open(first);
     for (let step = steps.at(-1); step !== undefined; step = steps.at(-1)) {
@@ -151,13 +151,13 @@ class CascadeRemoval {
         steps.pop();
         continue;
       }
-      // The child row is also one of its ancestors. Clearing its reference breaks the circle.
+      // The child row is also an ancestor of the current row. Clearing the reference of the child row breaks the circle.
       if (this.#seen.get(formatRowId(next.row)) === "open") next.by.detach?.run(...next.row.key);
       else steps.push(...this.#open(next.row));
     }
   }
 
-  /** Returns no steps if the row was already visited. */
+  /** Returns the step for a row, with its child rows. Returns no step if the row was already visited. */
   #open(row: Row): CascadeStep[] {
     const id = formatRowId(row);
     if (this.#seen.has(id)) return [];

@@ -14,7 +14,7 @@ export interface IdempotencyRecords {
   readonly recall: Recall;
   /** Stores the rows of a write. `collection` is the name of the collection of the first change. */
   remember(idempotency: Idempotency, collection: string, rows: readonly (Row | null)[]): void;
-  /** Deletes the records of a caller, and the records that contain a row. */
+  /** Deletes the records of a caller, and erases a row in the records of other callers. */
   forget(collection: string, key: Key, caller: string): void;
 }
 

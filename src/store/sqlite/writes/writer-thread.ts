@@ -32,7 +32,10 @@ const mostGroups = 2;
  */
 const mostOutcomes = 8;
 
-/** The maximum number of transactions in a group. In larger groups, the first transaction would wait too long for its response. */
+/**
+ * The maximum number of transactions in a group, and the maximum length of their JSON in characters. In larger groups, the first
+ * transaction would wait too long for its response.
+ */
 const largestGroup = 1000;
 const longestGroup = 1024 * 1024;
 

@@ -151,8 +151,8 @@ function inTexts(results: readonly Result[]): SomeResults[] {
 type TakeSome = (writes: DatabaseSync) => boolean;
 
 /**
- * Returns the function that updates the word index of these collections and corrects their folded values. Returns null if they have
- * neither.
+ * Returns the function that updates the word index of these collections and corrects their folded values. Returns null if no column is
+ * searched or folded.
  */
 function takingIn(collections: readonly Collection[], busyMs: number): TakeSome | null {
   const searched = pickSearched(collections).map(getTable);
