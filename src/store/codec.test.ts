@@ -50,6 +50,6 @@ test("ignores zeros after the last digit", () => {
   assert.equal(Object.is(parseDecimal("-0.00", 2), 0), true);
 });
 
-test("folds a folded text to itself", () => {
+test("leaves a folded text unchanged when it is folded again", () => {
   fc.assert(fc.property(fc.string({ unit: "grapheme" }), (text) => fold(fold(text)) === fold(text)));
 });

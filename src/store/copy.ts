@@ -38,7 +38,7 @@ export interface StoreTarget {
   /** Sets the counters and checks the references. Returns the content of the store. */
   complete(counters: Counters): Promise<Content>;
   keep(): Promise<void>;
-  /** Discards everything that was not kept. */
+  /** Discards the new store if `keep` was not called. */
   close(): Promise<void>;
 }
 

@@ -83,7 +83,7 @@ for (const [title, where, sort, served] of rows)
     assert.equal(isServed({ collection: things, where, sort }), served);
   });
 
-test("returns the column of a range as the order if an index begins with it", () => {
+test("returns the column of a range if an index begins with it", () => {
   const visits: Collection = {
     name: "visits",
     key: "integer",

@@ -116,7 +116,7 @@ export const OVERTAKEN = "overtaken";
 /** Changes that are written all together or not at all. */
 export interface Transaction {
   readonly changes: readonly Change[];
-  /** Records the outcome under this key, in the same transaction. A known key changes nothing. */
+  /** Records the outcome under this key, in the same transaction. If the key was used before, the transaction changes nothing. */
   readonly idempotency?: Idempotency;
   /** The caller and the request that caused it, if there was a request. A driver may ignore it. */
   readonly cause?: Cause;

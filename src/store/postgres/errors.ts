@@ -148,7 +148,7 @@ export function unavailable(cause: unknown): StoreUnavailable {
   return new StoreUnavailable(`PostgreSQL: ${describeReason(cause)}`, { cause });
 }
 
-/** Returns the reason why there was no answer. A host with several addresses gives one error for each. */
+/** Returns the reason why there was no answer. For a host with several addresses, the error contains one error for each address. */
 export function describeReason(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(describeReason).join(", ");
   return error instanceof Error ? error.message : String(error);

@@ -33,7 +33,7 @@ for (const [name, dialect] of dialects) {
     return readList(table, query).text;
   };
 
-  test(`makes the text of a statement from its form alone, for all values (${name})`, () => {
+  test(`uses the same SQL text for all values, so that no value becomes SQL (${name})`, () => {
     const operators: Operator[] = ["eq", "ne", "lt", "lte", "gt", "gte", "contains"];
     const column = fc.constantFrom("text", "email");
     const hostile = fc.oneof(

@@ -147,7 +147,7 @@ async function writeGuarded(
   }
 }
 
-/** Runs the guard's check without throwing. The guard keeps its result in `found`. */
+/** Runs the guard's check without throwing. The guard stores its result in `found`. */
 function lookAgain(look: () => void): void {
   try {
     look();

@@ -88,7 +88,7 @@ test("compares a thousand rows at a time, again soon after a correction, and oth
   }
 });
 
-test("waits twenty times as long as a comparison took", () => {
+test("waits twenty times as long as a comparison took before it starts the next one", () => {
   const { compare, comparing, clock, database } = setUp(2500);
 
   assert.equal(playOn(database, comparing.next()), true);

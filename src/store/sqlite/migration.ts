@@ -122,7 +122,8 @@ function needsRebuild(collection: Collection, found: FoundTable): boolean {
 }
 
 /**
- * Returns the statements that copy the rows into a new table with the declared columns. The columns that are no longer declared are kept.
+ * Returns the statements that copy the rows into a new table with the declared columns. The new table also gets the columns that are no
+ * longer declared.
  */
 function rebuild(collection: Collection, found: FoundTable): string[] {
   const [table, fresh] = [quote(collection.name), quote(`_${collection.name}`)];

@@ -95,7 +95,7 @@ test("fails a write after `busyTimeoutMs` if another process does not end its tr
   });
 });
 
-test("gives up a long read after its time limit", async () => {
+test("stops a long read after its time limit", async () => {
   await onFile(async (path) => {
     const store = sqliteStore({ path, longReadTimeoutMs: 1 });
     await store.open([notes]);
@@ -138,7 +138,7 @@ test("shows acknowledged writes to another store on the same file at once", asyn
   });
 });
 
-test("reads while a write waits for the disk", async () => {
+test("reads while a write waits for another connection", async () => {
   await onFile(async (path) => {
     const store = await opened(path);
     const id = await add(store, "there");
@@ -158,7 +158,7 @@ test("reads while a write waits for the disk", async () => {
   });
 });
 
-test("commits the writes that arrive while the disk is busy as a group", async () => {
+test("commits writes in groups if they arrive while the disk is busy", async () => {
   await onFile(async (path) => {
     const store = await opened(path);
     const watcher = connect(path);

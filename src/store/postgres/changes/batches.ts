@@ -19,7 +19,10 @@ import {
   type ShadowColumn,
 } from "./shadow-column.ts";
 
-/** The number of rows of the first batch, which is also the minimum, and how long a batch may take in milliseconds. */
+/**
+ * The number of rows of the first batch, and how long a batch may take in milliseconds. Later batches have at least as many rows, except
+ * when a batch is tried again.
+ */
 export const FIRST_BATCH = 500;
 export const BATCH_MS = 100;
 

@@ -200,7 +200,7 @@ function text(
     const equal = isComparable ? { of: same, operand: (place: string) => `${place}::text::${storage}` } : inOrder;
     return { ...plain, convert: asText, equal, order: inOrder, inOrder: false, fits: combineConditions(isWord) };
   }
-  // This collation treats different texts as equal, so the index finds both.
+  // This collation compares different texts as equal, so every comparison uses the collation `C` instead.
   if (isLoose === true)
     return {
       ...plain,

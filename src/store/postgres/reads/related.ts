@@ -16,7 +16,8 @@ type KeylessQuery = Omit<RelatedQuery, "keys">;
 const [ofKey, ofKeys] = ["\u001E", "\u001F"] as const;
 
 /**
- * The maximum number of UTF-8 octets for one JavaScript character. PostgreSQL knows the number of octets, but counting characters is slow.
+ * The maximum number of UTF-8 octets for one JavaScript character. PostgreSQL stores the number of octets of a text, but must count its
+ * characters, which is slow.
  */
 const mostOctets = 3;
 

@@ -34,7 +34,7 @@ export interface FoundReference {
   readonly constraint: string | null;
 }
 
-/** The other facts about a database: how its tables are found, made and changed. */
+/** The facts about a database that migrations and copies need: how its tables are found, made and changed. */
 export interface SchemaDialect extends Dialect {
   /** Converts values of one type to another. */
   readonly convert: Convert;

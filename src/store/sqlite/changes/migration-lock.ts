@@ -30,8 +30,8 @@ export function nextBatchSize(rows: number, tookMs: number): number {
 }
 
 /**
- * Thrown if existing rows cannot be converted to the declaration. After any other error, for example a full disk or a lock, the copied rows
- * are kept for the next attempt.
+ * Thrown if existing rows cannot be converted to the declaration. After any other error, for example a full disk or a lock, the next
+ * attempt continues with the rows that are already copied.
  */
 export class RowsDoNotFit extends Error {
   override readonly name = "Unfit";

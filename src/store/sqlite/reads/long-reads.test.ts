@@ -62,7 +62,7 @@ test("caches a long count until the next write", async (t) => {
   assert.equal(await store.count(people, null, true), 1001);
 });
 
-test("gives up a read that takes too long, and answers the next one", async (t) => {
+test("stops a read that takes too long, and answers the next one", async (t) => {
   const file = crowded(t, 20_000);
   const reads = longReads({ path: file, collections: [people], limitMs: -1 });
   t.after(() => reads.close());
@@ -117,7 +117,7 @@ test("keeps the event loop free during a long read", async (t) => {
 
 const isLinux = process.platform === "linux";
 test(
-  "gives up its core regularly during a long read, so that other threads do not wait for its slice",
+  "frees its core regularly during a long read, so that other threads do not wait",
   { skip: !isLinux },
   async (t) => {
     const reads = longReads({ path: crowded(t, 200_000), collections: [people], limitMs: 600_000 });

@@ -20,7 +20,7 @@ const mostThreads = 4;
 /** The number of reads that may wait for a thread. */
 const mostWaiting = 64;
 
-/** How long an idle thread is kept, in milliseconds. */
+/** The time after which an idle thread is stopped, in milliseconds. */
 const restMs = 30_000;
 
 interface WaitingRead {

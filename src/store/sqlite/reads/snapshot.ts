@@ -38,7 +38,7 @@ export function createSnapshot(database: DatabaseSync, begun: () => void): Snaps
     try {
       commit.run();
     } catch {
-      // A disk error has ended the transaction, and the read that failed has reported it. The snapshot has nothing to commit.
+      // A disk error ended the transaction, and the failed read reported the error. The snapshot has nothing to commit.
       if (database.isTransaction) database.exec("ROLLBACK");
     }
   }

@@ -14,7 +14,7 @@ export interface Draft {
   readonly path: string;
   /** Renames the file to its final path and syncs the folder. If `replace` is false (the default), throws if another file exists there. */
   keep(options?: { readonly replace?: boolean }): void;
-  /** Deletes the draft. Does nothing if it was kept. */
+  /** Deletes the draft. Does nothing after `keep`. */
   discard(): void;
   /** If the disk is full, returns an error whose message says so and how to fix it. Returns any other error unchanged. */
   convertError(error: unknown): unknown;

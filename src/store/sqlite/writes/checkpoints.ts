@@ -30,7 +30,7 @@ const longLog = 2000;
 /** If a reader prevents the restart, the writer tries again after this many more pages. */
 const retryPages = 500;
 
-/** How long an idle thread is kept, in milliseconds. */
+/** The time after which an idle thread is stopped, in milliseconds. */
 const idleMs = 30_000;
 
 /**
