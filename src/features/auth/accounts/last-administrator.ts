@@ -18,12 +18,12 @@ export const requireAdministrator: Change = {
   name: LAST_ADMIN,
 };
 
-/** The number of administrators that are read at a time. */
+/** The number of administrators that one query reads. */
 const PAGE = 100;
 
 /**
- * Returns the changes that refuse the transaction (409 `last_admin`) if it removes the last active administrator who can log in. `leaving` is
- * the account before it is deleted, demoted or deactivated. Only an administrator with a usable password, a passkey or an outside login
+ * Returns the changes that refuse the transaction (409 `last_admin`) if it removes the last active administrator who can log in. `leaving`
+ * is the account before it is deleted, demoted or deactivated. Only an administrator with a usable password, a passkey or an outside login
  * counts. `now` in milliseconds since the epoch.
  */
 export async function keepAdministrator(parts: WaysParts, leaving: Account, now: number): Promise<readonly Change[]> {

@@ -17,11 +17,9 @@ export interface IssuerDeclaration extends IssuerTLSFiles {
    * token.
    */
   readonly jwksURL: string;
-  /** The algorithms that it signs with. A token cannot choose another one. */
+  /** The algorithms that the issuer signs with. A token cannot choose another one. */
   readonly algorithms: readonly IssuerAlgorithm[];
-  /**
-   * The claim that holds a username of this service. Default: `sub`. `email` counts only with `email_verified: true`.
-   */
+  /** The claim that contains a username of this service. Default: `sub`. `email` counts only with `email_verified: true`. */
   readonly usernameClaim?: string;
   /** The only accepted `typ`. Default: `JWT`, `at+jwt` or no `typ`. */
   readonly typ?: string;

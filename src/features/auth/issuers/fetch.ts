@@ -17,7 +17,9 @@ export class KeySetFault extends Error {
   override readonly name = "KeySetFault";
 }
 
-/** Returns the text of a JWK Set and its entries, which are not checked yet. Throws `KeySetFault`. */
+/**
+ * Returns the text of a JWK Set and its entries, which are not checked yet. Throws `KeySetFault` if the set cannot be fetched or parsed.
+ */
 export async function fetchKeySet(
   url: string,
   fetch: FetchKeys,

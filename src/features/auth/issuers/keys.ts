@@ -21,7 +21,7 @@ export type ChosenKey =
   | { readonly kind: "named" | "only"; readonly key: KeyObject }
   /** No key fits, or two keys have that name. */
   | { readonly kind: "none" }
-  /** No key has the name that the token gives, if any, and more than one key fits. */
+  /** The token has no `kid`, or no key has this `kid`. More than one key could fit. */
   | { readonly kind: "several" };
 
 export interface IssuerKeysOptions {
@@ -43,7 +43,7 @@ export interface IssuerKeys {
   lookAgain(now: number): Eventually<KeySet>;
 }
 
-/** The time for which keys are used without a new fetch. A key that the issuer withdraws stops working after that. */
+/** The time for which keys are used without a new fetch. A key that the issuer withdraws stops working after this time. */
 const freshMs = 10 * 60_000;
 /** How long keys are used while the issuer does not answer, in milliseconds since its last response. */
 const usableMs = 24 * 3600_000;

@@ -128,7 +128,7 @@ function outcome(verdict: Verdict | null): string | number | null {
   return verdict.kind === "accepted" ? verdict.identity.id : verdict.reason;
 }
 
-/** Returns the status and `Retry-After` of the problem if there are no usable keys. */
+/** Requires that the answer is a problem. Returns its status and its `Retry-After`. */
 async function unavailable(answer: Promise<unknown>): Promise<readonly unknown[]> {
   const error: unknown = await answer.then(
     (value) => assert.fail(`answered with ${String(value)}`),
@@ -169,7 +169,7 @@ for (const alg of ["EdDSA", "Ed25519", "ES256", "ES384", "PS256", "RS256"] as co
   });
 }
 
-test("answers a known token without waiting, and reads its account every time", async () => {
+test("accepts a known token without waiting, and reads its account every time", async () => {
   const { issuers, accounts, ask } = world();
   const token = signToken();
   await ask(token);
@@ -383,7 +383,7 @@ test("never follows an address in a token (RFC 8725 3.10)", async (t) => {
   ];
 
   assert.deepEqual(await Promise.all(tokens.map((token) => ask(token))), ["forged", "forged", "forged", null]);
-  // Some issuers send it with every token. It is harmless because it is never followed.
+  // Some issuers send such addresses with every token. They are harmless because the service never follows them.
   assert.equal(await ask(signToken({ header: { jku: trap, x5u: trap, x5t: "x" } })), 7);
   assert.deepEqual([connections, new Set(fetched)], [0, new Set([declared.jwksURL])]);
 });
@@ -445,7 +445,7 @@ test("ignores a login time in the future, unless clock differences explain it", 
   assert.equal(await readLoginTime(seconds - 700), (seconds - 700) * 1000);
   assert.equal(await readLoginTime(seconds + 30), now);
   assert.equal(await readLoginTime(seconds + 31), undefined);
-  // In milliseconds, as some issuers write it.
+  // A time in milliseconds, as some issuers send it.
   assert.equal(await readLoginTime(now - 86_400_000), undefined);
 });
 
@@ -523,7 +523,7 @@ test("uses the keys for a day while the issuer is down, and then answers 503", a
   assert.deepEqual(notices(), [failed, failed, `info: The keys of the issuer ${issuer} can be fetched again.`]);
 });
 
-test("answers 503 for an issuer that was never reachable, and finds it later", async () => {
+test("answers 503 for an issuer that was never reachable, and accepts its tokens when it becomes reachable", async () => {
   const { ask, published, fetched } = world();
   published.status = 404;
 
@@ -603,7 +603,7 @@ test("uses the only fitting key if the key or the token has no name", async () =
   }
 });
 
-test("asks again for the keys if a key without a name no longer verifies a token", async () => {
+test("fetches the keys again if the only key does not verify a token without a kid", async () => {
   const { ask, fetched, published } = world();
   const next = makeKey("next", "EdDSA");
   const nameless = signToken({ key: next, header: { kid: undefined } });

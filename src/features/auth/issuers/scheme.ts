@@ -63,7 +63,7 @@ const leewayMs = 30_000;
 const lastSecond = 8.64e12;
 /**
  * The largest number of stored tokens. Tokens have at most 8 KiB, so this takes at most 16 MB. Beyond the limit, the oldest one is deleted
- * and would be verified again.
+ * and must be verified again at its next use.
  */
 const maxRemembered = 2000;
 
@@ -152,7 +152,10 @@ export function externalIssuers(options: ExternalIssuersOptions): ExternalIssuer
   };
 }
 
-/** Returns the network for an issuer. If the declaration names TLS files, they are used for every request, and `usual` never is. */
+/**
+ * Returns the network for an issuer. If the declaration names TLS files, this network uses them for every request. Otherwise returns
+ * `usual`.
+ */
 function chooseNetwork({ ca, cert, key }: TrustedIssuer, usual: FetchKeys): FetchKeys {
   if (ca === undefined && cert === undefined) return usual;
   return fetchOver({
@@ -178,7 +181,7 @@ async function requireGenuine(
   let set = await trusted.keys.current(now);
   let chosen = set.find(kid, alg);
   let signed = await verifyWith(trusted, token, alg, chosen);
-  // If the token names no key, the chosen one may be an old one. The keys are fetched again.
+  // If no key has the `kid` of the token, the stored keys may be out of date. So they are fetched again.
   if (signed === null && chosen.kind !== "named") {
     set = await trusted.keys.lookAgain(now);
     chosen = set.find(kid, alg);
@@ -220,7 +223,7 @@ function readClaims(
   if (!audiences.includes(trusted.audience)) return wrong("it is not for this service (aud).");
   if (!isTime(exp) || exp > lastSecond || !isOptionalTime(iat) || !isOptionalTime(nbf))
     return wrong("exp, iat or nbf is missing or not a time.");
-  // A bound token is valid only with a proof that its sender has a key. The service cannot check it (RFC 7800, RFC 9449 §7.2).
+  // A bound token is valid only with a proof that its sender has a key. The service cannot check this proof (RFC 7800, RFC 9449 §7.2).
   if (claims["cnf"] !== undefined) return wrong("it is bound to a key (cnf), so it is not a bearer token.");
   const username = usernameIn(claims, trusted.usernameClaim);
   if (username === null) return wrong(`its claim ${trusted.usernameClaim} names no user.`);

@@ -84,7 +84,7 @@ const cases: readonly [what: string, files: IssuerTLSFiles, status: "accepted" |
 ];
 
 for (const [what, files, expected] of cases)
-  test(`connects to an issuer with a private authority that asks for a client certificate, with ${what}`, async (t) => {
+  test(`connects to an issuer with a private authority only with the right TLS files, here ${what}`, async (t) => {
     const issuer = await startIssuer(t);
     const { verify, readObservations: readLog } = issuer.trustedWith(files);
 
@@ -96,7 +96,7 @@ for (const [what, files, expected] of cases)
     assert.equal(issuer.countRequests(), expected === "accepted" ? 1 : 0);
   });
 
-test("reads renewed files again, without a restart", async (t) => {
+test("reads renewed TLS files without a restart", async (t) => {
   const issuer = await startIssuer(t);
   const [ca, cert, key] = ["ca", "cert", "key"].map((name) => file(`renewed-${name}`)) as [string, string, string];
   copyFileSync(client.ca!, ca);
@@ -111,7 +111,7 @@ test("reads renewed files again, without a restart", async (t) => {
   assert.equal((await verify(60_000))?.kind, "accepted");
 });
 
-test("refuses a redirect and an unsuccessful response, as without files", async (t) => {
+test("does not follow a redirect when TLS files are declared", async (t) => {
   const issuer = await startIssuer(t, 302);
   const { verify, readObservations: readLog } = issuer.trustedWith(client);
 
@@ -128,7 +128,7 @@ const broken: readonly [what: string, answer: RequestListener, said: RegExp][] =
 ];
 
 for (const [what, answer, said] of broken)
-  test(`reports a response over these files that ${what}, and keeps running`, async (t) => {
+  test(`reports a response that ${what} when TLS files are declared, and keeps running`, async (t) => {
     const issuer = await startIssuer(t, 200, answer);
     const { verify, readObservations: readLog } = issuer.trustedWith(client);
 
@@ -185,7 +185,7 @@ test("reports the mistakes in the files at the declaration, each with its fix", 
   }
 });
 
-/** Starts an issuer that gives its keys to clients with a certificate of its authority. */
+/** Starts an issuer that sends its keys only to clients with a certificate of its authority. */
 async function startIssuer(t: TestContext, status = 200, answer?: RequestListener) {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const keys = [{ ...publicKey.export({ format: "jwk" }), kid: "one", alg: "ES256" }];

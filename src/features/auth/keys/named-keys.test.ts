@@ -27,7 +27,7 @@ async function server() {
   return { store, keys, createKeys, key, listed, parsed: parseOpaqueToken(key)! };
 }
 
-test("makes a key in the form of every token, with its user and its scopes", async () => {
+test("creates a key in the common form of tokens, with its user and its scopes", async () => {
   const { keys, key, parsed, listed } = await server();
   const limits = { scopes: ["read"], expiresAt: null, keyId: listed.id };
 
@@ -69,7 +69,7 @@ test("finds and revokes only the user's own keys", async () => {
   assert.deepEqual([await keys.revoke(1, listed.id), await keys.revoke(1, listed.id)], [true, false]);
 });
 
-test("revokes a key that is requested during a deactivation", async () => {
+test("creates no key if the account was deactivated after the admission", async () => {
   const { store, keys } = await server();
   const values = { active: false };
   await store.write({ changes: [{ kind: "update", collection: accountsCollection, key: 2, values }] });

@@ -78,7 +78,7 @@ export interface KeyPage {
 
 /** The named keys of a store. `now` in milliseconds. */
 export interface NamedKeys {
-  /** Makes a new key. The secret is shown only here. Spends the admission. */
+  /** Makes a new key. Only this result contains the secret. Spends the admission. */
   create(
     admission: Admission,
     newKey: NewKey,
@@ -106,8 +106,8 @@ export function storeNamedKeys(options: TokensOptions): NamedKeys {
   const touch = makeTouch({ store, collection: namedKeysCollection, column: "last_used_at", everyMs: 60_000, observe });
 
   /**
-   * Computes a keyed digest that is bound to the user. A row that is written directly into the database, or moved to another user, does not
-   * work.
+   * Computes a keyed digest that is bound to the user. So a row that was written directly into the database, or moved to another user, is
+   * refused as forged.
    */
   function computeDigest({ lookup, secret: presented }: OpaqueToken, userId: number, key = digestKeys[0]!): Buffer {
     return hmac(key, `${lookup}|${userId}|${presented}`);

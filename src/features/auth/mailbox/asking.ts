@@ -17,7 +17,7 @@ import type { People } from "../login.ts";
 import { wayBack } from "../session/way-back.ts";
 import type { GivenProof, Purpose } from "./contract.ts";
 
-// The endpoints that send a mail or accept its proof. They take JSON, or a form from a page of this service.
+// The endpoints that send a mail or accept its proof. They accept JSON, or a form from a page of this service.
 
 /** The field of forms that names the next page. */
 export const nextField = text({ maxLength: 2048, optional: true, description: "The next page, for a form." });
@@ -47,7 +47,7 @@ export const openPost = {
   guard: (context: Context) => context.requireSameSite(),
 } as const;
 
-/** Ends the request if it is a form of another origin. Any site can make a browser send a form. */
+/** Ends the request if it is a form of another origin, because any site can make a browser send a form. */
 export function requireOwnForm(context: Context, ownOrigins: readonly string[]): void {
   if (context.body?.mediaType === formType) requireSameSite(context.call, ownOrigins);
 }
@@ -62,7 +62,7 @@ export interface MailEndpoint {
   readonly host: Pick<Host, "store" | "ownOrigins">;
 }
 
-/** Returns an endpoint that takes `{email}` and answers 202 `{}`, in the same time for every address. */
+/** Returns an endpoint that accepts `{email}` and answers 202 `{}`, in the same time for every address. */
 export function mailEndpoint({ path, summary, tag, people, purpose, host }: MailEndpoint): Endpoint {
   return builtInEndpoint({
     ...openPost,
@@ -106,7 +106,7 @@ async function findRecipient(
   return { address: user.record["email"] as string, user: account };
 }
 
-/** The id of no row, because ids start at 1. */
+/** An id that no row has, because ids start at 1. */
 const UNUSED_ID = 0;
 
 /** Returns the answer to a request for a mail. */
@@ -121,7 +121,7 @@ export function redirect(next: string): Reply {
 }
 
 /**
- * Returns the page after a proof by mail: `next`, or the start page. It is never the page of the link, which would show the token again.
+ * Returns the page after a proof by mail: `next`, or the start page. This is never the page of the link, which would show the token again.
  */
 export function nextPage(context: Context, next: string | null): string {
   return findOwnPath(next, readOrigin(context.call)) ?? context.at("/");

@@ -52,7 +52,7 @@ export type GivenProof =
 
 /** A proof that is right. */
 export interface RedeemedProof {
-  /** The purpose under which it was requested. */
+  /** The name of the purpose for which it was requested. */
   readonly purpose: string;
   /** The address of the mailbox. */
   readonly address: string;
@@ -60,8 +60,8 @@ export interface RedeemedProof {
   readonly user: Account | null;
   readonly data: JSONValue;
   /**
-   * The changes that use it up, for the caller's transaction. If another request used it first, the transaction is refused as
-   * `MAIL_PROOF_USED`: answer 400 `invalid_link` (`requireUnused`).
+   * The changes that use the proof up, for the transaction of the calling code. If another request used it first, the store refuses the
+   * transaction as `MAIL_PROOF_USED`. Then answer 400 `invalid_link` (`requireUnused`).
    */
   readonly changes: readonly Change[];
 }
@@ -70,10 +70,10 @@ export interface RedeemedProof {
 export interface Purpose {
   readonly name: string;
   /**
-   * Returns the changes that store a proof and queue its mail, for the caller's transaction. If another request counts a mail at the same
-   * time, the transaction is refused as `OVERTAKEN`. Then call `request` again, as the writes of mounted resources do. Returns no changes
-   * if a limit is reached, and the response must be the same as for a queued mail. An address without a user gets the same rows and no
-   * mail.
+   * Returns the changes that store a proof and queue its mail, for the transaction of the calling code. If another request counts a mail at
+   * the same time, the transaction is refused as `OVERTAKEN`. Then call `request` again, as the writes of mounted resources do. Returns no
+   * changes if a limit is reached, and the response must be the same as for a queued mail. An address without a user gets the same rows and
+   * no mail.
    */
   request(context: Context, mailRequest: MailRequest): Promise<readonly Change[]>;
   /** Requests a mail in its own transaction. */

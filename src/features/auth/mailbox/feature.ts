@@ -20,8 +20,8 @@ import { makeProofTokens } from "./tokens.ts";
 /** Options of `mailbox()`. */
 export interface MailboxOptions {
   /**
-   * Pages of your own that links lead to, by purpose, with `{token}`: `{ reset: "https://app.example/reset?token={token}" }`. Default: the
-   * pages of this service.
+   * URLs of your pages that the links lead to, by purpose. The token replaces `{token}`: `{ reset:
+   * "https://app.example/reset?token={token}" }`. Default: the pages of this service.
    */
   readonly links?: Readonly<Record<string, string>>;
 }

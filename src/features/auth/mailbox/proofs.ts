@@ -115,7 +115,7 @@ export function countTry(store: Store, id: string, network: string): Promise<boo
   });
 }
 
-/** Takes a try back, because its code was right. */
+/** Removes a counted try, because its code was right. */
 export function takeBackTry(store: Store, id: string, network: string): Promise<boolean> {
   return changeTries(store, id, ({ total, networks }) => ({
     total: total - 1,

@@ -1,6 +1,6 @@
 import { hmac, sameBytes, type Secret } from "../../../core/crypto/secret.ts";
 
-/** The text that a link contains, and the code of the same mail. */
+/** Derives and checks the token of a link and the code of the same mail. */
 export interface ProofTokens {
   /** Returns the token of the link of a stored proof. */
   deriveToken(id: string, purpose: string): string;

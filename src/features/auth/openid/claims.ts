@@ -15,7 +15,7 @@ export interface Claims {
 /** The largest difference between the clocks of the provider and of this service. */
 const LEEWAY_SECONDS = 30;
 
-/** OpenID Connect Core §2. */
+/** The longest `sub`, in characters (OpenID Connect Core §2). */
 const MOST_SUBJECT_CHARACTERS = 255;
 
 /**

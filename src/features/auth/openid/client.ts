@@ -32,7 +32,7 @@ export class ProviderFault extends Error {
 export interface ConfirmedLogin {
   /** The claims of the ID token, after every check. */
   readonly claims: Claims;
-  /** Returns the claims with those of the userinfo endpoint. Providers may give the e-mail address only there. Throws `ProviderFault`. */
+  /** Returns the claims with those of the userinfo endpoint. Some providers send the e-mail address only there. Throws `ProviderFault`. */
   complete(): Promise<Claims>;
 }
 
@@ -56,9 +56,9 @@ export interface ProviderClientOptions {
 
 /** The time for which the discovered addresses are used without a new request. */
 const FRESH_MS = 3_600_000;
-/** The time for which they are used while the provider does not answer. */
+/** The time for which the discovered addresses are used while the provider does not answer. */
 const USABLE_MS = 24 * 3_600_000;
-/** The shortest time between two requests for them, successful or not. */
+/** The shortest time between two requests for the addresses, successful or not. */
 const RETRY_MS = 30_000;
 const TIMEOUT_SECONDS = 5;
 const LEEWAY_SECONDS = 30;
@@ -150,7 +150,9 @@ function buildRequest(
   };
 }
 
-/** Returns the authentication of the client: in the header, which is the standard. In the body if the provider does not take the header. */
+/**
+ * Returns the authentication of the client: in the header, which is the standard. In the body if the provider does not accept the header.
+ */
 function authentication(
   library: Library,
   { clientSecret }: IdentityProvider,
@@ -202,7 +204,7 @@ function cacheMetadata(discover: () => Promise<Metadata>): (now: number) => Prom
   };
 }
 
-/** Returns true if the two times are less than the span apart. Also returns false if the clock was set back by more than the span. */
+/** Returns true if the two times are less than the span apart. So it also returns false if the clock was set back by more than the span. */
 function isWithin(spanMs: number, since: number, now: number): boolean {
   return Math.abs(now - since) < spanMs;
 }

@@ -24,8 +24,8 @@ export interface IdentityProviderDeclaration {
    */
   readonly trustEmail?: boolean;
   /**
-   * The level of its logins: 2 if the provider always checks a second factor, or the values of `acr` that say that it did. Default: 1. An
-   * account that needs level 2 is then asked for its own factor.
+   * The level of its logins: 2 if the provider always checks a second factor, or the values of `acr` that show that it did. Default: 1. If
+   * a login has level 1 and its account needs level 2, the service asks for a factor of the account.
    */
   readonly level?: VouchedLevel;
 }
@@ -39,7 +39,7 @@ export interface IdentityProvider extends Omit<IdentityProviderDeclaration, "sco
 
 const standardScopes: readonly string[] = ["email", "profile"];
 
-/** Words in the paths of other logins. */
+/** Ids that no provider may have, because they are words in the paths of other logins. */
 const reservedIds: readonly string[] = ["factors", "code", "passkey", "providers", "confirm"];
 
 /** Completes a checked declaration. */

@@ -49,7 +49,7 @@ export interface FlowProof {
 export interface Flows {
   /** Makes a flow. The header sets the cookie with this flow and the earlier ones of the browser. */
   start(call: Call, made: Pick<Flow, "provider" | "next" | "link">): { readonly flow: Flow; readonly header: Header };
-  /** Returns the live flow of this state that the browser has started. Returns null if there is none. */
+  /** Returns the flow with this state. Returns null if this browser has not started it, or if it has expired. */
   find(call: Call, state: string): Flow | null;
   /** Returns the header that removes a flow from the cookie. */
   without(call: Call, flow: Flow): Header;
@@ -127,7 +127,7 @@ export function makeFlows(store: Store, secret: Secret, cookie: string): Flows {
   };
 }
 
-/** Reads what `format` wrote. Its signature was checked. */
+/** Parses the members that `format` wrote. Called after the signature was checked. */
 function readFlow(value: unknown): Flow | null {
   if (!Array.isArray(value)) return null;
   const [state, provider, expiresAt, next, userId, generation] = value as readonly unknown[];

@@ -25,7 +25,10 @@ export interface AnswerContext {
   readonly headers: readonly Header[];
 }
 
-/** Maximum number of attempts. Two processes may see the same new identity. One of them then retries and finds the user of the other. */
+/**
+ * Maximum number of attempts. Two processes may see the same new identity. One of them then retries and finds the user that the other
+ * process created.
+ */
 const ATTEMPTS = 5;
 
 /**

@@ -79,7 +79,7 @@ function shown({ clients }: ProviderLoginParts, identity: LinkedIdentity) {
   };
 }
 
-/** Starts to link an identity. The browser that has the cookie completes it. */
+/** Starts to link an identity. Only the browser that has the cookie can complete the link. */
 async function startLink(parts: ProviderLoginParts, context: Context): Promise<Reply> {
   const { values, transient } = requireDraft(newIdentity, context, { id: null, current: null });
   const account = await parts.people.requireAccount(context);

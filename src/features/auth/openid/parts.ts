@@ -16,7 +16,7 @@ export interface ProviderLoginParts extends AccountsOfIdentities {
   factorPage(): string | null;
 }
 
-/** Returns the problem of a failed login. Its reason is in the log, and not in the answer. */
+/** Returns the problem of a failed login. Logs the reason, which the answer does not contain. */
 export function refusal(
   { observe }: Pick<ProviderLoginParts, "observe">,
   call: Call,

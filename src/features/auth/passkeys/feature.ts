@@ -82,7 +82,7 @@ function createParty(host: Host, id: string, { rpName = host.name, origins = [] 
   return {
     id,
     name: rpName,
-    // A service without a declared origin uses the host that the browser requested.
+    // A service without a declared origin accepts the origin that the browser requested, if it is on the host `id`.
     isOrigin: (origin, { client }: Call) =>
       named.includes(origin) || (host.ownOrigins.length === 0 && origin === client.origin && isOnHost(origin, id)),
   };

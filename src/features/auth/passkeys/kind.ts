@@ -38,7 +38,7 @@ export type StoredPasskey = {
   readonly algorithm: number;
   readonly counter: number;
   readonly verifiesUser: boolean;
-  /** Missing in passkeys from before it was stored. */
+  /** Missing in passkeys that are older than this member. */
   readonly backupEligible?: boolean;
   readonly transports: readonly string[];
 };

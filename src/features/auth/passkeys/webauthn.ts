@@ -34,7 +34,7 @@ export interface NewCredential {
   readonly counter: number;
   /** True if the authenticator has checked the person, with a PIN, a finger or a face. */
   readonly verifiesUser: boolean;
-  /** True if it may be copied to other devices of the user. It never changes. */
+  /** True if the credential may be copied to other devices of the user. This value never changes. */
   readonly backupEligible: boolean;
   /** The transports by which the browser reaches the authenticator, for the next login. */
   readonly transports: readonly string[];
@@ -42,9 +42,9 @@ export interface NewCredential {
 
 /** The members of a stored credential that are needed to check an assertion. */
 export interface KnownCredential extends Pick<NewCredential, "id" | "publicKey" | "algorithm" | "counter"> {
-  /** The user handle that it was made for, in base64url without padding. */
+  /** The user handle for which the credential was made, in base64url without padding. */
   readonly userHandle: string;
-  /** Undefined if it was stored before this was recorded. */
+  /** Undefined if the credential is older than this member. */
   readonly backupEligible: boolean | undefined;
 }
 
@@ -177,7 +177,7 @@ interface AuthenticatorData {
 const HEAD_BYTES = 37;
 const flag = { present: 1, verified: 4, backupEligible: 8, backedUp: 16, attested: 64, extensions: 128 } as const;
 
-/** Reads authenticator data (§6.1). Requires that it is for this host and that the person was present. */
+/** Reads authenticator data (§6.1). Returns null if the data is for another host, or if the person was not present. */
 function readAuthenticatorData(bytes: Buffer, rpId: string): AuthenticatorData | null {
   if (bytes.length < HEAD_BYTES || !timingSafeEqual(bytes.subarray(0, 32), hash("sha256", rpId, "buffer"))) return null;
   const flags = bytes.readUInt8(32);

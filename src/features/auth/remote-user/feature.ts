@@ -6,9 +6,9 @@ import type { AccountsFeature } from "../login.ts";
 import { createRemoteUser } from "./newcomers.ts";
 import { remoteUser } from "./scheme.ts";
 
-/** Options of `remoteUserLogin()`: the headers of the proxy, and the proof that they come from it. */
+/** Options of `remoteUserLogin()`: the headers of the proxy, and the secret that proves that the proxy sent them. */
 export interface RemoteUserLoginOptions {
-  /** The header with the name, from a trusted proxy. Default: `X-Remote-User`. */
+  /** The header in which a trusted proxy sends the username. Default: `X-Remote-User`. */
   readonly header?: string;
   /** The secret that the proxy must send in `X-Remote-User-Secret`. Default: none is required. */
   readonly secret?: Secret;

@@ -6,7 +6,7 @@ import { readProxyText } from "./scheme.ts";
 
 /**
  * Returns a function that makes the changes for a user that only the proxy knows so far. The e-mail address comes from `X-Remote-Email`.
- * The function returns null without a valid one. The name comes from `X-Remote-Name` or is the username.
+ * The function returns null if this header is missing or invalid. The name comes from `X-Remote-Name` or is the username.
  */
 export function createRemoteUser(people: People): (username: string, call: Call) => readonly Change[] | null {
   const { fields } = people.users.resource;
@@ -19,7 +19,9 @@ export function createRemoteUser(people: People): (username: string, call: Call)
   };
 }
 
-/** Returns the text of a header of the proxy. Ends the request if the header is sent twice, because one of them is not from the proxy. */
+/**
+ * Returns the text of a header of the proxy. Ends the request if the header is sent twice, because one of the two may come from the client.
+ */
 function proxyText(call: Call, header: string): string | undefined {
   const values = call.headers(header);
   if (values.length > 1) throw problem("duplicate_credentials");

@@ -50,7 +50,7 @@ const names: [name: string, answer: number | string][] = [
 ];
 
 for (const [name, answer] of names) {
-  test(`answers the remote user ${JSON.stringify(name.slice(0, 20))} with ${answer}`, async () => {
+  test(`returns the account id or the reason ${answer} for the remote user ${JSON.stringify(name.slice(0, 20))}`, async () => {
     await using house = await set();
 
     assert.equal(await house.ask(name), answer);
@@ -95,7 +95,7 @@ test("makes an account for a user that only the proxy knows", async () => {
   assert.deepEqual(made, ["chloë", "vague", "closed"]);
 });
 
-test("treats another spelling of a name as another name", async () => {
+test("does not accept another spelling of a username as the same user", async () => {
   await using house = await set();
 
   for (const name of ["ADA", "Ada", "ad\u0430", "ada\u0301"])
@@ -108,7 +108,7 @@ test("treats another spelling of a name as another name", async () => {
   await assert.rejects(house.ask("ADA"), { code: "identity_not_bound" });
 });
 
-test("answers any header values of a proxy without a fault", async () => {
+test("accepts or rejects any username from a proxy without a fault", async () => {
   await using house = await set();
 
   await fc.assert(

@@ -11,7 +11,7 @@ import type { Change } from "../../../store/store.ts";
 import { identityOf, type Account } from "../accounts/stored-accounts.ts";
 import type { Bindings } from "../bindings.ts";
 
-/** Options of `remoteUser()`: the headers of the proxy, and the proof that they come from it. */
+/** Options of `remoteUser()`: the headers of the proxy, and the secret that proves that the proxy sent them. */
 export interface RemoteUserOptions {
   /** The header with the username. Default: `X-Remote-User`. */
   readonly header?: string;
@@ -46,7 +46,8 @@ export function remoteUser(options: RemoteUserOptions): Scheme {
   const { header = "X-Remote-User", secret, bindings, create, level = 1 } = options;
   const vouches = level === 2 ? { vouchesFor: 2 as const } : {};
   function judge(account: Account | null, { now }: Call): Verdict {
-    // Not "unknown", which counts as a guess. A name is not a secret, and the guess would often be counted for the proxy's address.
+    // The reason is not "unknown", because that reason counts as a guess. A name is not a secret, and the guess would often be counted for
+    // the proxy's address.
     return account?.active === true
       ? accepted(identityOf(account, name, provedBy([{ method: "proxy", at: now, ...vouches }])))
       : rejected("inactive", detail);

@@ -4,7 +4,7 @@ import { computeCode, findStep, formatBase32, computeStep } from "./codes.ts";
 
 const secret = Buffer.from("12345678901234567890");
 
-// RFC 6238, appendix B: the rows of SHA-1. The last six of its eight digits.
+// RFC 6238, appendix B: the rows of SHA-1. The codes here are the last six of the eight digits.
 const vectors: readonly (readonly [seconds: number, code: string])[] = [
   [59, "287082"],
   [1111111109, "081804"],
@@ -30,12 +30,12 @@ for (const [counter, code] of counters.entries())
 const now = 1_700_000_000_000;
 const codeAt = (steps: number): string => computeCode(secret, computeStep(now) + steps);
 
-test("accepts one step on each side and no more", () => {
+test("accepts the codes of the current step and of one step before and after, and no others", () => {
   for (const steps of [-1, 0, 1]) assert.equal(findStep(secret, codeAt(steps), now, 0), computeStep(now) + steps);
   for (const steps of [-2, 2]) assert.equal(findStep(secret, codeAt(steps), now, 0), null);
 });
 
-test("accepts a code once, and none of an earlier step after it", () => {
+test("accepts a code once, and then no code of an earlier step", () => {
   assert.equal(findStep(secret, codeAt(0), now, computeStep(now)), null);
   assert.equal(findStep(secret, codeAt(-1), now, computeStep(now)), null);
   assert.equal(findStep(secret, codeAt(1), now, computeStep(now)), computeStep(now) + 1);

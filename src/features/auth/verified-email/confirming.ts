@@ -44,7 +44,8 @@ export function confirmEndpoint(parts: EmailParts): Endpoint {
     ...openPost,
     path: "/api/email/confirm/",
     access: anyone,
-    // The handler decides about a rejected credential, because only a changed address needs a caller. A sign-up ignores it.
+    // The handler decides about a rejected credential, because only a changed address needs a caller. A sign-up ignores a rejected
+    // credential.
     refusals: "told",
     documentation: {
       summary: "Confirm an e-mail address with the link or the code of a mail",
@@ -113,7 +114,7 @@ async function acceptInvitation(
   input: ConfirmationInput,
 ): Promise<ConfirmationResult> {
   const account = proof.user;
-  // The user already has a password from another way, so the invitation no longer counts.
+  // The user has already set a password in another way, so the invitation no longer counts.
   if (account === null || account.passwordHash !== null) throw problem("invalid_link");
   const password = requirePassword(input);
   const changes = await parts.people.passwordChanges(context, { account, password, provesAddress: true });
