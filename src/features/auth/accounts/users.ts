@@ -253,10 +253,7 @@ async function deleteAccount(
   };
 }
 
-/**
- * Hashes a password. The hashes of one caller wait for each other. Ends the request if the caller's login has ended
- * during the wait.
- */
+/** Hashes a password. The hashes of one caller wait for each other. Ends the request if the caller's login was revoked during the wait. */
 async function hashFor({ passwords }: UsersParts, context: Context, password: string): Promise<string> {
   const { call, identity } = context;
   const hash = await passwords.hash(call, password, identity === null ? "" : String(identity.id));

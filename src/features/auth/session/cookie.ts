@@ -3,14 +3,14 @@ import { formatClearedCookie, formatSetCookie } from "../../../core/headers/set-
 import { isSecure, type Header } from "../cookies.ts";
 
 /**
- * Returns the name of the session cookie on this connection. The prefix binds it to this host, and browsers accept it over TLS only (RFC
- * 6265bis §4.1.3.2).
+ * Returns the name of the session cookie on this connection. The prefix binds the cookie to this host, and browsers accept such a cookie
+ * over TLS only (RFC 6265bis §4.1.3.2).
  */
 export function sessionCookieName({ client }: Call, name: string): string {
   return client.encrypted ? `__Host-${name}` : name;
 }
 
-/** Sets the cookie. `expiresAt` in milliseconds since the epoch. */
+/** Returns the header field that sets the cookie. `expiresAt` in milliseconds since the epoch. */
 export function sessionCookie(call: Call, cookie: string, id: string, expiresAt: number): Header {
   const maxAgeSeconds = Math.max(0, Math.floor((expiresAt - call.now) / 1000));
   return [
@@ -26,7 +26,7 @@ export function sessionCookie(call: Call, cookie: string, id: string, expiresAt:
   ];
 }
 
-/** Deletes the cookie. */
+/** Returns the header field that deletes the cookie. */
 export function clearedSessionCookie(call: Call, cookie: string): Header {
   return [
     "Set-Cookie",

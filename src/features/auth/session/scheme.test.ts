@@ -114,7 +114,7 @@ test("reports an unknown id as expired, so that the cookie of an ended session d
   for (const id of ["A".repeat(43), "_".repeat(43)]) assert.equal(reason(await present(id)), "expired");
 });
 
-test("treats a value that is not a session id as absent", async () => {
+test("ignores a cookie whose value is not a session id", async () => {
   const { present } = await server();
 
   for (const id of [
@@ -171,7 +171,7 @@ test("writes the last use at most once a minute", async () => {
   }
 });
 
-test("logs a notice and still answers if the store refuses the last use", async () => {
+test("logs a notice and still answers if the store cannot write the last use", async () => {
   const { store, observed } = await server();
   const failing = { ...store, find: store.find.bind(store), write: async () => Promise.reject(new Error("disk full")) };
   const broken = sessions({
@@ -206,7 +206,7 @@ test("refuses a session of an older generation or of an inactive or deleted acco
   assert.equal(reason(await present(ada.id)), "expired");
 });
 
-test("refuses the login of an account that was just deleted, as a wrong login", async () => {
+test("refuses a login to an account that was just deleted with invalid_credentials", async () => {
   const { sessions: sessionStore, account, write } = await server();
   const ada = await account();
   await write({ kind: "delete", collection: accountsCollection, key: 7 });
@@ -289,7 +289,7 @@ test("deletes expired sessions and keeps active ones", async () => {
   assert.equal(await store.count(sessionsCollection, null), 1);
 });
 
-test("keeps session ids out of the database files", async (context) => {
+test("stores no session id in the database files", async (context) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-"));
   context.after(() => rmSync(folder, { recursive: true, force: true }));
   const { store, login } = await server(path.join(folder, "test.db"));

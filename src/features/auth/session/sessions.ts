@@ -29,7 +29,7 @@ export const sessionsCollection: Collection = {
     { name: "expires_at", type: "date-time" },
     { name: "address", type: "text" },
     { name: "user_agent", type: "text", nullable: true },
-    /** The proofs of the login. Null in sessions from before proofs were stored. These count as proved by a password at the login. */
+    /** The proofs of the login. Null in sessions that are older than this column. They count as proved by a password at the login. */
     { name: "proofs", type: "json", nullable: true },
   ],
   indexes: [["user_id", "created_at"], ["expires_at"], ["last_seen_at"]],
@@ -37,7 +37,7 @@ export const sessionsCollection: Collection = {
 
 /** A session that has not expired. */
 export interface StoredSession {
-  /** The hash that it is stored under. */
+  /** The key of its row: a hash of its id. */
   readonly key: string;
   readonly userId: number;
   readonly generation: number;
@@ -75,7 +75,7 @@ export interface Sessions {
   isLive(key: string, now: number): Promise<boolean>;
   /** Makes a replaced session end at `at` or earlier. Until then, requests that the browser has already sent still succeed. */
   endSoon(key: string, at: number): Promise<void>;
-  /** Logs out. An unknown id is no error. */
+  /** Deletes the session. An unknown id is no error. */
   end(id: string): Promise<void>;
   /** Lists the live sessions of a user. `currentKey` is `identity.sessionId`. */
   list(userId: number, page: LoginPage, currentKey: string | null): Promise<readonly ListedLogin[]>;

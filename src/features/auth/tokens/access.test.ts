@@ -85,7 +85,7 @@ test("accepts a token for its account without any database", async () => {
   });
 });
 
-test("rejects a verified token of an unknown account, and looks for the account once", async () => {
+test("rejects a token of an unknown account each time, and reads a known account only at the first use of its token", async () => {
   const lookups: number[] = [];
   const accounts = { find: (id: number) => (lookups.push(id), id === ada.id ? ada : null) };
   const access = make({ accounts });
@@ -120,14 +120,14 @@ test("rejects a new token that does not fit its account, even without a known re
   }
 });
 
-test("puts the claims of the contract into a token", async () => {
+test("puts the documented claims into a token", async () => {
   const [header, claims] = (await make().issue(ada, "family", now)).split(".");
 
   assert.deepEqual(decode(header), goodHeader);
   assert.deepEqual({ ...decode(claims), jti: "1" }, goodClaims);
 });
 
-test("answers immediately and with the same objects for a verified token", async () => {
+test("returns the same verdict without waiting for a token that was verified before", async () => {
   const access = make();
   const token = await access.issue(ada, "family", now);
   const first = await access.verify(token, now);
@@ -186,7 +186,7 @@ test("drops the oldest verified token when its memory is full, and verifies it a
   assert.ok(access.verify(first, now) instanceof Promise);
 });
 
-test("verifies with every key of the set, signs with the first private one, and reports a removed one as forged", async () => {
+test("verifies with every key, signs with the first private one, and reports a token of a removed key as forged", async () => {
   const jwk = (type: "ed25519" | "ec") =>
     (type === "ec"
       ? generateKeyPairSync("ec", { namedCurve: "P-256" })
@@ -273,7 +273,7 @@ const nonsense: Readonly<Record<string, string>> = {
 };
 
 for (const [what, token] of Object.entries(forgeries)) {
-  test(`rejects a token as forged: ${what}`, async () => {
+  test(`rejects a forged token: ${what}`, async () => {
     assert.match(((await make().verify(token, now)) as { reason: string }).reason, /^(forged|malformed)$/);
   });
 }
@@ -299,7 +299,7 @@ const wrongClaims: Readonly<Record<string, readonly unknown[]>> = {
 };
 
 for (const [claim, values] of Object.entries(wrongClaims)) {
-  test(`refuses a claim of the wrong kind: ${claim}`, async () => {
+  test(`rejects a token with a missing or wrong claim: ${claim}`, async () => {
     for (const value of values) {
       const verdict = await make().verify(signed(goodHeader, { ...goodClaims, [claim]: value }), now);
       assert.deepEqual([value, verdict.kind === "rejected" && verdict.reason], [value, "malformed"]);
@@ -325,7 +325,7 @@ test("rejects a verified token while the clock is set back before its time", asy
   assert.equal((await access.verify(token, now - 61_000)).kind, "rejected");
 });
 
-test("refuses times in the distant future without a fault", async () => {
+test("verifies tokens with times far in the past or in the future without a fault", async () => {
   for (const far of [-1e300, -1, 0, 1e15, 1e300, Number.MAX_SAFE_INTEGER]) {
     assert.equal((await make().verify(signed(goodHeader, { ...goodClaims, iat: far }), now)).kind, "rejected");
     assert.equal(
@@ -358,7 +358,7 @@ test("rejects every changed token without a fault", async () => {
   );
 });
 
-test("handles any header and any text without a fault", async () => {
+test("rejects tokens with any header, and any text, without a fault", async () => {
   const header = fc.dictionary(
     fc.constantFrom("alg", "typ", "kid", "crit", "b64", "jwk", "zip", "x5c"),
     fc.jsonValue(),

@@ -61,7 +61,7 @@ interface Remembered {
   readonly verdict: Verdict;
   /** The claims of the user, and of the administrator who acts for the user. */
   readonly claims: readonly RevocableClaims[];
-  /** milliseconds since the epoch */
+  /** Milliseconds since the epoch. */
   readonly startsAt: number;
   readonly expiresAt: number;
 }
@@ -102,7 +102,7 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
     const actor = acting === undefined ? undefined : await findActor(acting, accounts);
     if (actor === null) return revoked;
     const { role, gen, roleChanges, fam } = own;
-    // Never longer than the current lifetime setting, because revocations are kept only for that time.
+    // Never longer than the current lifetime setting, because revocations are stored only for that time.
     const longest = acting === undefined ? lifetimeSeconds : ACTING_SECONDS;
     const expiresAt = Math.min(exp, iat + longest) * 1000;
     const identity = identityOfToken(own, account, { id: sub, expiresAt, actor });
@@ -117,7 +117,7 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
     return verdict;
   }
 
-  /** Forgets the tokens of a key that was removed. */
+  /** Clears the memory if the keys have changed, because a removed key may have signed a token in it. */
   function forgetOtherKeys(): void {
     const { version } = keys;
     if (version === rememberedVersion) return;

@@ -220,7 +220,7 @@ export async function startTokens(
   return reply;
 }
 
-/** Gives a token family a new access token with new proofs. Returns null if the family was revoked. */
+/** Creates an access token with new proofs for a token family. Returns null if the family was revoked. */
 export async function renewTokens(
   parts: StartingParts,
   context: Context,

@@ -69,9 +69,9 @@ const checks: ChecksOf<TokenLoginOptions> = {
 };
 
 /**
- * Login with a pair of tokens: a JWT that is valid for some minutes, and a token that gets the next pair. They are in the body or in
- * cookies: `/api/token/`, `/api/token/refresh/`, `/api/token/verify/`, `Authorization: Bearer`, and the public keys. Needs the service's
- * secret.
+ * Login with a pair of tokens: a JWT that is valid for some minutes, and a refresh token for the next pair. The response has them in the
+ * body or in cookies. Serves `/api/token/`, `/api/token/refresh/`, `/api/token/verify/`, `Authorization: Bearer`, and the public keys.
+ * Needs the service's secret.
  *
  * @example
  * ```ts

@@ -1,5 +1,5 @@
 import type { KeyObject } from "node:crypto";
-// Imported by separate paths, because the whole package takes several times as long to load.
+// Imports `jose` by separate paths, because the whole package takes several times as long to load.
 import { decodeProtectedHeader } from "jose/decode/protected_header";
 import * as errors from "jose/errors";
 import { compactVerify } from "jose/jws/compact/verify";
@@ -15,7 +15,7 @@ export interface KeyWithAlgorithm {
 export interface SignatureRules {
   /** The accepted values of `typ`, so that no kind of token can be used as another (RFC 8725 §3.11). Null: no `typ`. */
   readonly types: readonly (string | null)[];
-  /** Returns the key that the token names, or null if it is unknown. Keys come from here and never from the token. */
+  /** Returns the key that the token names, or null if it is unknown. Keys come only from this function, never from the token. */
   findKey(kid: string | undefined): KeyWithAlgorithm | null;
 }
 
@@ -50,7 +50,7 @@ export interface VerifiedJWT {
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-/** In characters. A longer token is not read. */
+/** The longest accepted token, in characters. */
 const maxLength = 8192;
 const leewaySeconds = 60;
 const compactForm = /^[\w-]+\.[\w-]+\.[\w-]+$/;
@@ -145,7 +145,7 @@ function parseSubject(sub: unknown): number | null {
   return Number.isSafeInteger(id) ? id : null;
 }
 
-/** A NumericDate, in seconds since the epoch. */
+/** Returns true if the value can be a NumericDate: seconds since the epoch. */
 export function isTime(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value);
 }

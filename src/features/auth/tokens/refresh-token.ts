@@ -25,9 +25,9 @@ export interface RefreshToken {
   readonly exp: number;
   /** The end of the family, independent of the number of refreshes. */
   readonly familyExp: number;
-  /** The time of the login. Null in tokens from before it was stored. */
+  /** The time of the login. Null in tokens that are older than this claim. */
   readonly authTime: number | null;
-  /** The proofs of the login. A token from before proofs were stored counts as proved by a password. */
+  /** The proofs of the login. A token that is older than this claim counts as proved by a password. */
   readonly proofs: readonly Proof[];
   /** The position of the secret that signed it: 0 is the current one. */
   readonly signedWith: number;
@@ -46,7 +46,7 @@ export interface StartedFamily {
   readonly token: RefreshToken;
 }
 
-/** Refresh tokens as texts. This part does not know which of them were used. */
+/** Refresh tokens as texts. `RefreshUses` stores which of them were used. */
 export interface RefreshTokens {
   /** Makes the first token of a new family. Spends the admission. `now` in milliseconds. */
   start(admission: Admission, now: number): StartedFamily;
@@ -60,7 +60,7 @@ export interface RefreshTokens {
 
 /**
  * Returns the refresh tokens of a server. Only this server reads them, so one key from its secret signs and verifies (HS256, which is
- * deterministic). Keys from older secrets verify.
+ * deterministic). Keys from older secrets only verify.
  */
 export function refreshTokens({ secret, issuer, refreshSeconds, familySeconds }: RefreshTokensOptions): RefreshTokens {
   const keys = secret.deriveEach("refresh-token");

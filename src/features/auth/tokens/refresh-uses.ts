@@ -35,11 +35,13 @@ export const deadFamiliesCollection: Collection = {
 
 /** The result of using a token. */
 export type Use =
-  /** The first use, or a repeated one within the grace window. The only successor is derived from both values. `usedAt` in milliseconds. */
+  /**
+   * The first use, or a repeated one within the grace window. The only successor is derived from `nonce` and `usedAt` (in milliseconds).
+   */
   | { readonly kind: "used"; readonly nonce: string; readonly usedAt: number }
   /** The token was used again after its grace window. Two parties have it, and one of them may be a thief. */
   | { readonly kind: "reused" }
-  /** Its family or its account was ended. */
+  /** The family of the token was revoked, or all logins of its account were revoked. */
   | { readonly kind: "ended" };
 
 export interface RefreshUsesOptions {
@@ -70,10 +72,15 @@ export interface RefreshUses {
   prune(now: number): Change[];
 }
 
-/** Rows are kept this long after their tokens expire. Otherwise, a machine whose clock is behind could treat a used token as unused. */
+/**
+ * The time for which rows are stored after their tokens expire. Otherwise, a machine whose clock is behind could accept a used token again.
+ */
 const expirySlackMs = 3_600_000;
 
-/** Nonces are kept this long after their grace window. A slow request, or a machine whose clock is behind, must still find the nonce. */
+/**
+ * The time for which nonces are stored after their grace window. A slow request, or a machine whose clock is behind, must still find the
+ * nonce.
+ */
 const sweepSlackMs = 2000;
 
 /** Returns the uses in a store. */

@@ -85,7 +85,7 @@ test("also ends the API token on a deactivation", async () => {
   assert.equal(await store.find(tokens, "one"), null);
 });
 
-test("refuses the second of two concurrent ends of an account, so that it reads the account again", async () => {
+test("refuses the second of two concurrent ends of an account, so that its request reads the account again", async () => {
   const { revocations, write } = await scene();
   await write([ada]);
   const changes = revocations.endAccount(account, now);
@@ -103,7 +103,7 @@ test("ends every token on a deletion, but no token of a later account with the s
   assert.equal(revocations.isRevoked({ ...claims, gen: firstGeneration(now) }, now), false);
 });
 
-test("deletes an account whose generation is ahead of the clock", async () => {
+test("ends the tokens of a deleted account whose generation is ahead of the clock", async () => {
   const { revocations, write } = await scene();
 
   await write(revocations.endDeletedAccount({ id: 7, generation: now + 5000 }, now));
@@ -127,7 +127,7 @@ test("ends the tokens from before a lost role permanently", async () => {
   assert.equal((await store.find(accountsCollection, 7))?.record["role_changes"], 2);
 });
 
-test("keeps one login during the end of the others and a second end of them, but not after a changed password", async () => {
+test("keeps one login each time when the others end, but not after a changed password", async () => {
   const { store, revocations, write } = await scene();
   await write([ada, owns(sessions), { ...owns(sessions), key: "two" } as Change]);
 
@@ -149,7 +149,7 @@ test("keeps one login during the end of the others and a second end of them, but
   assert.equal(revocations.isRevoked(renewed, now), true);
 });
 
-test("applies a lost role in any order with a changed password", async () => {
+test("applies a lost role and a changed password in any order", async () => {
   for (const order of [
     [0, 1],
     [1, 0],
@@ -165,7 +165,7 @@ test("applies a lost role in any order with a changed password", async () => {
   }
 });
 
-test("applies a lost role before a changed password that arrives later", async () => {
+test("keeps a lost role of a newer generation when an older change of the password arrives later", async () => {
   const { revocations, write } = await scene();
   await write([ada]);
   await write(revocations.endAccess({ ...account, generation: 4 }, now, "user"));
@@ -175,7 +175,7 @@ test("applies a lost role before a changed password that arrives later", async (
   assert.equal(revocations.isRevoked({ ...claims, gen: 4 }, now), true);
 });
 
-test("does not apply the role of a deleted account to a later one", async () => {
+test("does not apply the role of a deleted account to a later account with the same id", async () => {
   const { revocations, write } = await scene();
   await write(revocations.endAccess(account, now, "user"));
 
@@ -193,7 +193,7 @@ test("ends the tokens of a family with the family", async () => {
   assert.equal(revocations.isRevoked({ ...claims, fam: "another" }, now), false);
 });
 
-test("knows earlier revocations when the store is opened later", async () => {
+test("reads earlier revocations from the store when it opens", async () => {
   const { store, revocations, write } = await scene();
   await write(revocations.endFamily("family", now));
 
@@ -203,10 +203,10 @@ test("knows earlier revocations when the store is opened later", async () => {
   assert.equal(later.isRevoked(claims, now), true);
 });
 
-test("forgets a revocation after the last token that it could concern", async () => {
+test("deletes a revocation when the last token that it could revoke has expired", async () => {
   const { store, revocations, write } = await scene();
   await write([...revocations.endFamily("family", now), ...revocations.endDeletedAccount(account, now)]);
-  // The rows are based on the token lifetime of the process that wrote them, which may be the shortest.
+  // The expiry in a row follows from the token lifetime of the process that wrote it. Other processes may use a longer lifetime.
   const last = now + (accessSeconds + 60 + accessSeconds) * 1000;
 
   assert.equal(revocations.isRevoked(claims, last - 1), true);

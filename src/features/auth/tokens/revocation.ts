@@ -15,9 +15,9 @@ import { accountsCollection, type Account } from "../accounts/stored-accounts.ts
 import { equals, ofUser, timeText, until } from "../conditions.ts";
 import { makeView, type RevocableClaims } from "./revoked.ts";
 
-/** The login of the caller that is kept. */
+/** The login of the caller, which stays valid when all others end. */
 export interface KeptLogin {
-  /** The refresh family of the caller's access token. */
+  /** The token family of the caller's access token. */
   readonly family: string | null;
   /** The key of the caller's stored session. */
   readonly sessionId: string | null;
@@ -44,7 +44,7 @@ export const revocationsCollection: Collection = {
 
 export interface RevocationsOptions {
   readonly store: Pick<Store, "follow">;
-  /** The lifetime of an access token. A function is called each time. */
+  /** The lifetime of an access token. A function is called each time the lifetime is needed. */
   readonly accessSeconds: number | (() => number);
   /** Collections with a `user_id` whose rows are deleted with a changed password: sessions. */
   readonly endWithGeneration: readonly Collection[];
@@ -65,14 +65,14 @@ export interface Revocations {
   /** Returns true if an access token is revoked. Ends the request with 503 if the delay is too long. `now` in milliseconds. */
   isRevoked(claims: RevocableClaims, now: number): boolean;
   /**
-   * Returns the changes for a changed password, or with `deactivated` for a deactivation. They end sessions, refresh families and access
-   * tokens, and with `deactivated` also API tokens. Refused as `OVERTAKEN` if another request ended the account after it was read. Then
-   * read it again.
+   * Returns the changes for a changed password, or with `deactivated` for a deactivation. They end sessions, token families and access
+   * tokens, and with `deactivated` also API tokens and keys. The store refuses them as `OVERTAKEN` if another request ended the logins of
+   * the account after it was read. Then read the account again.
    */
   endAccount(account: Pick<Account, "id" | "generation">, now: number, deactivated?: boolean): Change[];
   /**
-   * Returns the changes that end every session, refresh family and access token except the kept one. Refused as `OVERTAKEN` in the same
-   * case as `endAccount`.
+   * Returns the changes that end every session, token family and access token except the kept one. Refused as `OVERTAKEN` in the same case
+   * as `endAccount`.
    */
   endLogins(account: Pick<Account, "id" | "generation">, keptLogin: KeptLogin, now: number): Change[];
   /** Returns the changes for a deletion. The other rows are deleted with the account by cascade. */
@@ -84,11 +84,11 @@ export interface Revocations {
   endAccess(account: Pick<Account, "id" | "generation" | "roleChanges">, now: number, role?: Role): Change[];
   /** Returns the changes for a logout, or for a refresh token that was used twice. */
   endFamily(family: string, now: number): Change[];
-  /** Deletes what is no longer needed, in memory and in the store. */
+  /** Forgets expired revocations, and returns the changes that delete them from the store. */
   prune(now: number): Change[];
 }
 
-/** With a longer delay, a revocation may be missing, so no access token can be accepted. */
+/** The longest accepted delay of the known revocations. After a longer one, access tokens get 503, because a revocation may be missing. */
 const maxAgeMs = 5000;
 
 /** The largest difference between the clocks of several machines: the leeway on `iat`. */

@@ -11,7 +11,7 @@ interface RevocationRow {
   readonly role_changes?: number;
   readonly role?: string;
   readonly kept_family?: string;
-  /** The end in seconds after `now`. */
+  /** The expiry, in seconds after `now`. */
   readonly lives: number;
 }
 
@@ -27,7 +27,7 @@ function createView(ended: readonly RevocationRow[]): ReturnType<typeof makeView
   return view;
 }
 
-/** Runs with the rows in both orders. */
+/** Runs a check with the rows in both orders. */
 function inBothOrders(
   ended: readonly [RevocationRow, RevocationRow],
   check: (view: ReturnType<typeof makeView>) => void,
@@ -35,7 +35,7 @@ function inBothOrders(
   for (const rows of [ended, ended.toReversed()]) check(createView(rows));
 }
 
-test("counts the most role changes of a user for any order of the rows", () => {
+test("uses the highest number of role changes of a user, in any order of the rows", () => {
   const rows = [1, 2].map((role_changes) => ({ generation: 3, role_changes, role: "user", lives: 360 }));
 
   inBothOrders(rows as [RevocationRow, RevocationRow], (view) => {

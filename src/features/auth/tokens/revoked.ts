@@ -9,7 +9,7 @@ export interface RevocableClaims {
   readonly role: Role;
   /** The number of the account's role changes. */
   readonly roleChanges: number;
-  /** The refresh family of the token. */
+  /** The token family. */
   readonly fam: string;
 }
 
@@ -29,12 +29,12 @@ export interface View {
   take(row: Row): void;
   /** Returns true if the claims are revoked. First drops entries that expired by `until`, in milliseconds since the epoch. */
   isEnded(claims: RevocableClaims, until: number): boolean;
-  /** Drops entries that expired by then. */
+  /** Drops the entries that expired by `until`. */
   forget(until: number): void;
 }
 
 export function makeView(): View {
-  // Both are sorted by the end of their entries, so `forget` checks only the front.
+  // New entries are at the end and usually expire last, so `forget` checks only the front. An expired entry behind it may stay longer.
   const users = new Map<number, EndedUser>();
   const families = new Map<string, number>();
 

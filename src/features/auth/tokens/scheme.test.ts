@@ -21,7 +21,7 @@ test("replaces characters of a detail that could end the quoted string of the ch
   assert.equal(challenge, 'Bearer realm="api", error="invalid_token", error_description="a?b?c??Set-Cookie: x?"');
 });
 
-test("judges a token by the time of the call", () => {
+test("verifies a token at the time of the call", () => {
   const carrier = scheme.carriers[0]!;
 
   assert.deepEqual(scheme.authenticate("token", callOf({ now: 5 }), carrier), accepted(ada));

@@ -27,7 +27,7 @@ export function bearer(options: BearerOptions): Scheme {
     // The same code as SimpleJWT. Clients of SimpleJWT refresh the token when they receive this code.
     rejectedAs: "token_not_valid",
     proves: "each",
-    // If the cookie contains no token of this service, another program on this host has set it. It is ignored.
+    // If the cookie contains no token of this service, another program on this host has set it. The scheme ignores this cookie.
     authenticate: (token, { now }, { in: place }) =>
       place === "cookie" && access.recognizes?.(token) === false ? absent : access.verify(token, now),
   });

@@ -19,7 +19,7 @@ function collectProblems(text: string): readonly string[] {
   return [];
 }
 
-test("derives the same key from the same secret, and another from another", () => {
+test("derives the same key from the same secret, and another key from another secret", () => {
   const one = derivedSigningKeys(new Secret("a".repeat(32)));
   const same = derivedSigningKeys(new Secret("a".repeat(32)));
   const other = derivedSigningKeys(new Secret("b".repeat(32)));
@@ -55,7 +55,7 @@ test("names a key as in its file, otherwise by its RFC 7638 thumbprint, and publ
   }
 });
 
-test("verifies with a renamed key what it signed under its thumbprint", async () => {
+test("finds a renamed key by its thumbprint, so that older tokens stay valid", async () => {
   const jwk = ed25519();
   const before = parseSigningKeys(formatKeySet(jwk), "keys.json").signing.kid;
 

@@ -48,7 +48,7 @@ export interface SigningKeys {
   jwks(): { readonly keys: readonly PublicJWK[] };
 }
 
-/** The signing keys cannot be used. Each problem says how to fix it. */
+/** Thrown if the signing keys cannot be used. Each problem says how to fix it. */
 export class SigningKeysError extends Error {
   static {
     made(this.prototype);
@@ -82,7 +82,7 @@ export function derivedSigningKeys(secret: Secret): SigningKeys {
   return createSigningKeys(keys);
 }
 
-/** Reads the keys of a JWK Set file: the first private key signs, all verify. Throws `SigningKeysError`. */
+/** Reads the keys of a JWK Set file: the first private key signs, all verify. Throws `SigningKeysError` if the file cannot be used. */
 export function readSigningKeys(path: string): SigningKeys {
   requireArguments("readSigningKeys", arguments, { path: filePath });
   let text: string;

@@ -58,7 +58,7 @@ test("publishes the current content of the file", () => {
   );
 });
 
-test("reports an unusable file once, and keeps the keys until it is usable", () => {
+test("reports each unusable state of the file once, and keeps the keys until the file is usable", () => {
   const [old, next] = [makeKey(), makeKey()];
   put(old);
   const { keys, heard, wait } = watch();

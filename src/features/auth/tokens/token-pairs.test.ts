@@ -265,7 +265,7 @@ const endings: Readonly<
 };
 
 for (const [what, changes] of Object.entries(endings)) {
-  test(`ends access and refresh tokens after ${what}, also within the window`, async () => {
+  test(`ends access and refresh tokens after ${what}, also within the grace window`, async () => {
     const world = await serverWithAda();
     const first = await world.login();
     const second = await issued(world.refresh(first.refresh, 0));
@@ -279,7 +279,7 @@ for (const [what, changes] of Object.entries(endings)) {
   });
 }
 
-test("accepts no token of a deleted account for a later one with the same id", async () => {
+test("accepts no token of a deleted account for a later account with the same id", async () => {
   const world = await serverWithAda();
   const pair = await world.login();
   const account = accountOf((await world.store.find(accountsCollection, 7))!);
@@ -325,7 +325,7 @@ test("removes only rows about expired tokens", async () => {
   assert.equal(await store.count(deadFamiliesCollection, null), 0);
 });
 
-test("gives one successor and no logout for a hundred concurrent refreshes over three stores on one file", async (context) => {
+test("returns one successor and logs no user out for a hundred concurrent refreshes over three stores on one file", async (context) => {
   const file = temporaryFile(context);
   const servers = [await serverWithAda(file), await server(file), await server(file)];
   const { refresh: token } = await servers[0]!.login();
@@ -340,7 +340,7 @@ test("gives one successor and no logout for a hundred concurrent refreshes over 
   await Promise.all(servers.map(({ store }) => store.close()));
 });
 
-test("logs no user out after a crash between the database and the response", async (context) => {
+test("logs no user out after a crash between the write and the response", async (context) => {
   const file = temporaryFile(context);
   const before = await serverWithAda(file);
   const { refresh: token } = await before.login();
@@ -408,7 +408,7 @@ test("leaves at most one party with a live token after the grace windows, for al
         const used = usedAt.get(token);
         if (used !== undefined && ms >= used + 10_000) caught = true;
         const answer = await refresh(token, ms);
-        // After a late reuse, neither party gets a token. Before it, both do.
+        // Before a late reuse, both parties get tokens. After it, neither party does.
         assert.equal(answer.kind, caught ? "rejected" : "issued");
         if (answer.kind !== "issued") continue;
         usedAt.set(token, used ?? ms);

@@ -63,8 +63,8 @@ export interface TokenPairs {
   /** Returns a new access token, and the successor of the refresh token if refresh tokens are rotated. */
   refresh(token: string, call: Call): Promise<TokenPair | FreshAccess | Rejection>;
   /**
-   * Logs out: ends the family and its access tokens, even if the token was used or has expired. Ignores texts that are
-   * not our tokens.
+   * Logs out: ends the family and its access tokens, even if the token was used or has expired. Ignores texts that are not refresh tokens
+   * of this service.
    */
   end(token: string, now: number): Promise<void>;
   /** Returns the active families of a user that were refreshed at least once. */
