@@ -28,7 +28,7 @@ export const bindingsCollection: Collection = {
 export interface ExternalIdentity {
   /** The party that vouches: the `iss` of a token. Empty for the reverse proxy. */
   readonly issuer: string;
-  /** The name that the issuer gives to the user. It never changes. */
+  /** The name of the user at the issuer. It never changes. */
   readonly subject: string;
   /** The username that the user would have here. Used only when the identity is bound for the first time. */
   readonly username: string;
@@ -109,7 +109,7 @@ export function storeBindings(options: BindingsOptions): Bindings {
     const outcome = await store.write({
       changes: [
         // The revision ensures that the row still has the username that was compared. The username counts as given from now on, because an
-        // issuer uses it too.
+        // outside party uses it too.
         { kind: "update", collection: accountsCollection, key: id, values: givenOrigin, revision: row.revision },
         { kind: "require", collection: bindingsCollection, where: ofUser(id), atMost: 0, name: "bound" },
         insertBinding(key, id, now),

@@ -159,7 +159,7 @@ export async function startAPIToken(
   admission: Admission,
 ): Promise<Reply> {
   const { token } = await tokens.issue(admission, call.now);
-  // If the password is changed at the same time, the new token must not stay valid.
+  // If the password was changed at the same time, the caller with the old password must not receive the token.
   const account = await people.accounts.find(admission.userId);
   if (account?.generation !== admission.generation) throw problem("invalid_credentials");
   return reply(token);

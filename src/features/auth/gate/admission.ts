@@ -7,8 +7,8 @@ let make: (account: Account, proofs: readonly Proof[], notices?: readonly Change
 
 /**
  * The right to start one login of an account. Only the gate and `vouch` make an admission, after they have decided that the proofs are
- * enough. Code that starts a login must take an admission and spend it, once. TypeScript code that skips the gate does not compile, and
- * JavaScript code that skips it throws.
+ * enough. Code that starts a login must have an admission as a parameter and spend it once. TypeScript code that skips the gate does not
+ * compile, and JavaScript code that skips it throws.
  */
 export class Admission {
   readonly proofs: readonly Proof[];

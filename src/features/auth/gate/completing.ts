@@ -119,7 +119,7 @@ async function answerByMail(
   return stillNeeded(parts, context, { account, name, login: proved, keptBy: resolvePlace(parts, login) });
 }
 
-/** Returns the place in which the client gets and sends the name of a waiting login: a cookie, or text in the body. */
+/** Returns the place in which the client receives and sends the name of a waiting login: a cookie, or text in the body. */
 export function resolvePlace({ gate }: GateEndpointsParts, { beginning, options }: PendingLogin): "cookie" | "text" {
   return gate.beginnings.get(beginning)?.keptBy(options) ?? "text";
 }

@@ -43,7 +43,7 @@ export interface GateParts {
   askFor(context: Context, waiting: WaitingLogin): Promise<Problem>;
 }
 
-/** A login that waits for another proof, and the name that its client gets. */
+/** A login that waits for another proof, and the name that its client receives. */
 export interface WaitingLogin {
   readonly account: Account;
   readonly name: string;
@@ -191,7 +191,7 @@ const insufficient: Rejection = {
 function withProofs({ proves }: Scheme, identity: Identity): Identity {
   if (proves === "each") return withOwnProofs(identity);
   if (proves === undefined || proves === "program") return { ...withoutProofs(identity), level: 1 };
-  // If a scheme does not know the time of its proof, the time is 0. So the login is never fresh.
+  // If a scheme does not report the time of its proof, the time is 0. So the login is never fresh.
   const at = identity.authTime ?? 0;
   const proofs = proves.map((method): Proof => ({ method, at }));
   return { ...identity, proofs, level: computeLevel(proofs) };

@@ -8,7 +8,7 @@ import { fetchKeySet, KeySetFault, type FetchKeys } from "./fetch.ts";
 
 /** The keys that an issuer published at one time. */
 export interface KeySet {
-  /** Chooses the key for an algorithm. `kid` is the name that the token gives, if any. */
+  /** Chooses the key for an algorithm. `kid` is the key name in the token, if any. */
   find(kid: string | undefined, alg: string): ChosenKey;
 }
 

@@ -724,7 +724,7 @@ test("waits for a slow issuer for five seconds in total", async (t) => {
   await closed.promise;
 });
 
-test("fetches keys over the network, and keeps the earlier ones during an interruption", async (t) => {
+test("fetches keys over the network, and uses the earlier ones during an interruption", async (t) => {
   let ok = true;
   const { url } = await listen(t, ({ headers }, response) => {
     assert.match(headers.accept ?? "", /application\/jwk-set\+json/);

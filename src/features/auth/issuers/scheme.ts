@@ -62,7 +62,7 @@ const leewayMs = 30_000;
 /** The last second that a Date can represent. */
 const lastSecond = 8.64e12;
 /**
- * The largest number of stored tokens. Tokens have at most 8 KiB, so this takes at most 16 MB. Beyond the limit, the oldest one is deleted
+ * The largest number of stored tokens. Tokens have at most 8 KiB, so they need at most 16 MB. Beyond the limit, the oldest one is deleted
  * and must be verified again at its next use.
  */
 const maxRemembered = 2000;

@@ -13,7 +13,7 @@ export interface PurposeDeclaration {
   readonly linkSeconds: number;
   /** True if the mail also has a code of eight digits, which lives for ten minutes. */
   readonly codes: boolean;
-  /** The template of the mail. It gets the values `link` and, with codes, `code`. */
+  /** The template of the mail. Its values are `link` and, with codes, `code`. */
   readonly template: string;
   /**
    * The page that the link leads to: a path below the base path of the service, or the name of a page of accounts, whose path may be

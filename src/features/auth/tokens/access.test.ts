@@ -102,7 +102,7 @@ test("rejects a token of an unknown account each time, and reads a known account
   assert.deepEqual(lookups, [7, 8, 8, 8]);
 });
 
-test("rejects a new token that does not fit its account, even without a known revocation", async () => {
+test("rejects a new token that does not match its account, even without a known revocation", async () => {
   const rows: readonly (readonly [Partial<Account>, string])[] = [
     [{}, "accepted"],
     [{ active: false }, "rejected"],

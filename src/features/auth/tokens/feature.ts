@@ -29,7 +29,7 @@ export interface TokenLoginOptions extends LoginOptions {
   readonly familySeconds?: number;
   /** The time in which a used refresh token still returns the same successor. Default: 10. */
   readonly graceSeconds?: number;
-  /** Default: true. False: a refresh token stays valid until it expires, for clients that keep their first one. */
+  /** Default: true. False: a refresh token stays valid until it expires, for clients that always send their first one. */
   readonly rotates?: boolean;
   /**
    * A JWK Set file whose first private key signs. It is read again when it changes. Default: a key that is derived from the service's

@@ -45,8 +45,7 @@ export interface TokenPairsOptions {
   /** How long a used refresh token still returns its one successor, in seconds. */
   readonly graceSeconds: number;
   /**
-   * False: a refresh token stays valid until it expires or its family ends, for clients that keep their first one.
-   * Default: true.
+   * False: a refresh token stays valid until it expires or its family ends, for clients that always send their first one. Default: true.
    */
   readonly rotates?: boolean;
   readonly observe: Observer;
@@ -199,7 +198,10 @@ async function readLiveToken(
   return isEnough(account, token.proofs) ? { kind: "standing", token, account } : rejected("revoked");
 }
 
-/** Returns true if the token has the account's current generation, or belongs to the one family that was kept when all others ended. */
+/**
+ * Returns true if the token has the account's current generation, or belongs to the one family that stayed valid when all others were
+ * revoked.
+ */
 function isOfCurrentLogin({ generation, family }: RefreshToken, account: Account): boolean {
   return generation === account.generation || family === account.keptFamily;
 }

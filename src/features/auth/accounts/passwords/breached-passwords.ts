@@ -20,7 +20,7 @@ export interface BreachedPasswordsOptions {
   readonly limitMs?: number;
 }
 
-/** Returns true if a password is known from a breach. Returns false if this cannot be checked. */
+/** Returns true if a password is known from a breach. Returns false if the check fails. */
 export type IsBreached = (password: string) => Promise<boolean>;
 
 /** A longer response is not a range. A padded range has about 60 KiB. */

@@ -64,8 +64,8 @@ type AskerEntry = Pick<Waiter, "asker">;
 /**
  * Makes the queue. Turns rotate between the sites, within a site between its addresses, and within an address between its accounts. So a
  * caller with many requests delays mainly itself. A request is refused only if all places are taken: the newest one of the caller with the
- * most places. Some places are reserved for known callers. A known caller never loses a place of this reserve. An attacker gets new
- * addresses for free, but makes an address known only by a login.
+ * most places. Some places are reserved for known callers. A known caller never loses a place of this reserve. An attacker can use many new
+ * addresses, but an address becomes known only by a login.
  */
 export function makeHashQueue({ running, waiting, reserved }: HashQueueOptions): HashQueue {
   /** All waiting requests, oldest first. */
