@@ -55,7 +55,7 @@ function callPage({ path, summary, call, facts }: CallPage): Endpoint {
   return builtInEndpoint({
     ...common,
     path,
-    // A changed address belongs to the caller. Other credentials must not prevent a sign-up.
+    // Identifies the caller, because only a logged-in user confirms a changed address. A rejected credential must not prevent a sign-up.
     access: anyone,
     refusals: "told",
     documentation: {

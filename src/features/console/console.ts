@@ -101,7 +101,7 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
           assetEndpoint([style, script, passkeys]),
           whyEndpoint(service, basePath),
           ...pageEndpoints(paths, service),
-          // A well-known address is at the root of an origin.
+          // A well-known address is at the root of an origin, so a service with a base path cannot serve it.
           ...(basePath === "" ? [changePasswordEndpoint(paths, service)] : []),
         ],
       };
@@ -109,7 +109,7 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
   });
 }
 
-/** Returns the mistakes for templates of paths that no endpoint serves. They would never be drawn. */
+/** Returns the mistakes for templates of paths that no endpoint serves. The service would never use such a template. */
 function unservedTemplates(
   templates: NonNullable<ConsoleOptions["templates"]>,
   assembled: Assembled,
@@ -188,14 +188,17 @@ async function loadPageLabels(site: Site, view: View, { value, items, element }:
   return labelsFor(site, view, resource, records, items === undefined ? onPage : inCell);
 }
 
-/** Returns the record's own tag. Only this tag names the state for a change. */
+/**
+ * Returns the tag of the record without related records, because `If-Match` of a change needs this tag. A response with `expand` has
+ * another one.
+ */
 async function findRecordTag(view: View, path: string): Promise<string | null> {
   if (view.tag === null || findParameter(view, "expand") === undefined) return view.tag;
   const found = await view.ask(path);
   return typeof found?.tag === "string" ? `"${found.tag}"` : null;
 }
 
-/** Returns the path of the shown record: the created one, the one of an action, or the requested one. */
+/** Returns the path of the shown record: the created record, the record of an action, or the requested record. */
 function resolveSubject({ headers, call, basePath }: View): string {
   const [, elsewhere] = headers.find(([name]) => name === "Location" || name === "Content-Location") ?? [];
   const path = belowBasePath(elsewhere ?? call.path, basePath) ?? call.path;

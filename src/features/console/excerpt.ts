@@ -42,7 +42,7 @@ export function textOfJSON(value: object): string {
   return text;
 }
 
-/** Returns the beginning of an object or array as JSON text. Converts no more of the value than it needs. */
+/** Returns the beginning of an object or array as JSON text. Converts only the part of the value that the excerpt needs. */
 export function excerptOfJSON(value: object, most: number): string {
   return excerptText(JSON.stringify(copyBeginning(value, { room: most })), most);
 }

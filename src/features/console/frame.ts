@@ -20,7 +20,7 @@ export function writeFramed(site: Site, view: View, { title, main, narrow }: Dra
     title,
     service: site.title,
     basePath: view.basePath,
-    // If there is no endpoint at the root, its page lists what else there is.
+    // Even without an endpoint at the root, its page exists: it lists the resources.
     root: true,
     ...(site.logo === undefined ? {} : { logo: site.logo }),
     head: html`<link rel="stylesheet" href="${style}" />
@@ -78,8 +78,8 @@ function drawTools(site: Site, view: View): PageContent {
 }
 
 /**
- * Returns the link to the login. If the credentials were not checked, the page does not know the caller. The script
- * then asks the root.
+ * Returns the link to the login. An endpoint that checks no credentials does not know the caller. The script of its page then requests the
+ * root to find out.
  */
 function wayIn(site: Site, view: View, session: string): Markup {
   if (view.wasIdentified || view.status === 401) return html`<a href="${loginLink(site, view, session)}">Log in</a>`;
@@ -125,7 +125,7 @@ function drawStrip(site: Site, view: View): Markup {
   </section>`;
 }
 
-/** Returns the path and query of the request, without the token of a link: it opens an account. */
+/** Returns the path and query of the request. Hides the token of a link, because the token gives access to an account. */
 function shownTarget(view: View): string {
   return readTarget(view).replace(/([?&]token=)[^&]+/g, "$1…");
 }

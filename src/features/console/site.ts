@@ -21,13 +21,13 @@ export interface Site {
   facts(): ServiceFacts;
 }
 
-/** The names of referenced records, by the path of their resource and their id. It has only records that the caller may read. */
+/** The names of referenced records, by the path of their resource and their id. Contains only records that the caller may read. */
 export type Labels = ReadonlyMap<string, ReadonlyMap<number | string, string>>;
 
 /** The resources whose ids the fields of forms accept. */
 export type Choices = ReadonlyMap<Field, Choice>;
 
-/** The resource whose ids a field of a form accepts, one or several. */
+/** The resource whose ids a field of a form accepts. The field holds one id or several. */
 export interface Choice {
   readonly to: Resource;
   /** True if the caller may list the records, so that the script can show them. */

@@ -74,7 +74,7 @@ export function formatInputText({ kind }: Field, value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** True if a column of such values is easier to read right-aligned. */
+/** Returns true if a column with the values of a field is easier to read right-aligned. */
 export function isNumeric({ kind }: Field): boolean {
   return kind.references === undefined && ["integer", "decimal", "double"].includes(kind.column.type);
 }

@@ -7,7 +7,7 @@ import type { Mount } from "../../http/mount/mount.ts";
 /** The page where users see who they are, log in and log out. */
 export const SESSION_PATH = "/api/session/";
 
-/** The login that waits for another proof, and the path that completes it. */
+/** The path of a login that waits for another proof. A POST to it completes the login. */
 export const LOGIN_PATH = "/api/login/";
 
 /** The path that starts a login with a passkey. */
@@ -57,14 +57,16 @@ export function hasWays(facts: ServiceFacts): boolean {
   return password !== null || passkey !== null || others.length > 0;
 }
 
-/** A feature may have replaced the login by one that takes no form, or asks for something else. */
+/**
+ * Returns true if the login accepts a form with a username and a password. A feature may have replaced the built-in login by another one.
+ */
 function takesPasswords(login: Endpoint): boolean {
   if (login.consumes?.includes(formType) !== true) return false;
   const fieldNames = fieldsAsked(login);
   return fieldNames === null || ["username", "password"].every((name) => fieldNames.includes(name));
 }
 
-/** The names of the fields that a login declares. Null if it declares none. */
+/** Returns the names of the fields that a login declares. Returns null if it declares none. */
 function fieldsAsked({ body, documentation }: Endpoint): readonly string[] | null {
   const shape = documentation?.request ?? body;
   if (!isObject(shape)) return null;

@@ -35,7 +35,7 @@ export interface FormParts {
   readonly next?: string;
   /** The content after the button. */
   readonly note?: PageContent;
-  /** The content after the fields that does not come from a declaration. */
+  /** Additional content after the fields, for example hidden inputs. No declaration describes it. */
   readonly more?: PageContent;
   /** True if the endpoint also takes the form as a browser sends it, without the script. */
   readonly isPlain?: boolean;
@@ -147,7 +147,8 @@ function writeInput(input: Input, about: Markup, value: unknown): Markup {
   if (choices !== null) return writeSelect(input, choices, about, value);
   const text = value === null || value === undefined ? "" : input.formatValue(value);
   if (type.startsWith("json")) return html`<textarea${about} rows="4" spellcheck="false">${text}</textarea>`;
-  // A single-line input cannot show several lines, and a browser drops the first line break in the element.
+  // A single-line input cannot show several lines. A browser drops a line break at the start of a `textarea`, so one is added before the
+  // text.
   if (!isSecret && (input.long !== null || /[\r\n]/.test(text)))
     return html`<textarea${about}${input.long === "wrapped" ? html` data-line` : ""} rows="${rowsFor(text)}" dir="auto">${"\n"}${text}</textarea>`;
   if (isSecret)

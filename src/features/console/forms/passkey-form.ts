@@ -2,30 +2,30 @@ import { html, type Markup, type PageContent } from "../../../core/html/markup.t
 import type { View } from "../../../http/formats/view.ts";
 import { resolveAddress } from "../site.ts";
 
-/** A form that a passkey answers. Only the script can send it. */
+/** A form that the user sends with a passkey. Only the script can send it. */
 export interface PasskeyForm {
-  /** The path that takes the answer. */
+  /** The path that receives the response of the passkey. */
   readonly path: string;
   /** The text of the button. */
   readonly does: string;
   /** Style of the button. Default: a plain button. */
   readonly looks?: string;
-  /** The options for `navigator.credentials`, or the path that gives them. */
+  /** The options for `navigator.credentials`, or the path that returns them. */
   readonly asks: { readonly options: unknown } | { readonly start: string };
   /** True to create a passkey. Default: use one. */
   readonly creates?: boolean;
   /** The other members of the body. */
   readonly fields?: Readonly<Record<string, string>>;
-  /** The page to show afterwards. Default: the answer. */
+  /** The page to show afterwards. Default: the response of the service. */
   readonly next?: string;
-  /** True to go on with the form that asked to confirm, if there is one. */
+  /** True if the script then sends the form again that needed this confirmation. */
   readonly restores?: boolean;
   readonly label: string;
 }
 
 /**
- * Writes a form that a passkey answers. On a loopback address it is a link to the same service at `localhost`, because passkeys are
- * bound to a name. Empty if the service is at any other address without a name.
+ * Writes a form that the user sends with a passkey. On a loopback address, writes a link to the same service at `localhost` instead,
+ * because passkeys are bound to a host name. Writes nothing for any other IP address.
  */
 export function writePasskeyForm(view: View, form: PasskeyForm, path: string = view.call.path): PageContent {
   const elsewhere = passkeysElsewhere(view, form.does, path);
@@ -57,7 +57,10 @@ export function passkeysElsewhere(view: View, does: string, path: string = view.
     : html`<p class="rule">Passkeys need a host name: <a href="${place}${path}">${does} at localhost</a></p>`;
 }
 
-/** Returns the origin of the same service with a host name, `here` if it has one, or null if there is none. */
+/**
+ * Returns `here` if the service already has a host name. For a loopback address, returns the origin of the service at `localhost`. Returns
+ * null for any other IP address.
+ */
 function findHostOrigin({ call }: View): string | null {
   const url = URL.parse(call.client.origin ?? "");
   if (url === null) return null;

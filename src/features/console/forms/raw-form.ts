@@ -20,7 +20,7 @@ export interface RawParts {
  */
 export function writeRaw({ view, offers, values, tag = null }: RawParts): PageContent {
   const own = offers.filter(({ name, resource }) => name === null && resource !== null);
-  // The Enter key sends the first one, which changes the least.
+  // The Enter key sends the first offer. PATCH is before PUT, because it changes less.
   const orderedOffers = ["POST", "PATCH", "PUT"].flatMap((each) => own.filter(({ method }) => method === each));
   const [first] = orderedOffers;
   if (first === undefined) return "";

@@ -3,7 +3,10 @@ import { readDeprecation, sayDeprecation } from "../../../core/deprecation.ts";
 import { isRequired, isWritable, type Field } from "../../../resource/kinds/field.ts";
 import { severalOfSchema } from "./several.ts";
 
-/** Returns the rule of a field in words. A form shows next to the name if a field is optional. */
+/**
+ * Returns the rule of a field in words. The rule in a form does not say that the field is optional, because the form shows that next to the
+ * name.
+ */
 export function describeRule(field: Field, where: "form" | "record" = "record"): string {
   const { kind, options } = field;
   return joined([
@@ -11,7 +14,7 @@ export function describeRule(field: Field, where: "form" | "record" = "record"):
     options.description,
     ...readDeprecation("field", options.deprecated).map(sayDeprecation),
     isWritable(field) ? "" : "Set by the service",
-    // Emails were the first with such a description.
+    // The description of a field, for example of `email`, may already say this.
     options.unique === undefined || options.unique === false || /unique/i.test(options.description ?? "")
       ? ""
       : "No two records have the same value",
@@ -83,7 +86,7 @@ function joined(sentences: readonly (string | undefined)[]): string {
 }
 
 function defaultRule({ options: { default: fallback, description = "" } }: Field, where: "form" | "record"): string {
-  // The author's description says it already.
+  // The description of the field already says this.
   if (/left out/.test(description)) return "";
   if (fallback === undefined) return where === "form" ? "" : "May be left out";
   return typeof fallback === "function"

@@ -7,17 +7,17 @@ import { excerptText, inCell, onPage } from "../excerpt.ts";
 export interface Several {
   /** How the script reads one value: `text` or `integer`. */
   readonly type: "text" | "integer";
-  /** All possible values. Null if others are chosen by name or typed. */
+  /** All possible values. Null if the user chooses records by name, or types other values. */
   readonly among: readonly string[] | null;
 }
 
-/** Returns the form for a declared field. Returns null if the field holds one value, or any JSON. */
+/** Returns the checkboxes for a declared field. Returns null if the field holds one value, or any JSON. */
 export function findSeveral({ members, schema }: Kind<unknown>): Several | null {
   if (members !== undefined) return { type: members.id === "uuid" ? "text" : "integer", among: null };
   return severalOfSchema(schema);
 }
 
-/** Returns the form for an array of words with a JSON Schema. Returns null for any other schema. */
+/** Returns the checkboxes for an array of words with a JSON Schema. Returns null for any other schema. */
 export function severalOfSchema({ type, items }: Readonly<Record<string, unknown>>): Several | null {
   const words = isObject(items) ? items["enum"] : undefined;
   if (![type].flat().includes("array") || !Array.isArray(words) || words.length === 0 || words.length > onPage.ids)

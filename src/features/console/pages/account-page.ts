@@ -48,7 +48,7 @@ interface Profile {
   readonly isOwn: boolean;
 }
 
-/** Returns the form for name, email, password and additional fields. The username is part of the login. */
+/** Returns the form for name, email, password and additional fields. The username is in the login form. */
 async function drawProfileForm({ view }: Drawing, user: string, { record, tag, isOwn }: Profile): Promise<PageContent> {
   const offer = (await view.offers(user)).find(({ action }) => action === "update");
   if (offer === undefined) return "";
@@ -78,7 +78,10 @@ function drawLoginForm({ view, offers, tag }: Drawing, values: Profile["record"]
   });
 }
 
-/** Returns the fields of the form. Users confirm changes of their account with their password. Administrators do not, for other accounts. */
+/**
+ * Returns the fields of the form. Users confirm changes of their account with their password. Administrators change other accounts without
+ * a password.
+ */
 function sentFrom(next: string, offer: Offer, isOwn: boolean, without: readonly string[]) {
   const names = collectInputs(offer).map(({ name }) => name);
   // Only a new user is invited.

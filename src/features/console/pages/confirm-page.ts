@@ -13,28 +13,29 @@ import { resolveAddress, type Drawn, type Site } from "../site.ts";
 import { LOGIN_PATH } from "../ways-in.ts";
 import { drawFactorChoice, codeField, drawHead, readNext, type WaitingLoginReply } from "./waiting-parts.ts";
 
-// A request that needs a recent proof of who sends it. The typed values go along through the pages, without passwords.
+// The pages for a request that needs a recent proof of identity. A hidden input carries the values of the sent form, without passwords,
+// from page to page.
 
 const CONFIRM_LOGIN_PATH = `${LOGIN_PATH}confirm/`;
 
-/** The most characters of a form that goes along, as a form sends them. Logins take short bodies. */
+/** The maximum length of the carried form, in URL-encoded characters. The login endpoints accept only short bodies. */
 const MOST_CARRIED = 12_000;
 
-/** A form that goes along while its user confirms who they are. */
+/** A sent form that the pages carry in a hidden input while the user confirms who they are. */
 interface Carried {
   readonly method: string;
   /** With the base path and the query. */
   readonly path: string;
   /** True if the script sent it as JSON. */
   readonly typed: boolean;
-  /** The state that it changes, for `If-Match`. */
+  /** The `If-Match` header of the request. Null if it has none. */
   readonly match: string | null;
   readonly values: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Draws the problem of a request that needs a recent proof of who sends it. Returns null if the caller cannot confirm
- * on a page. The script opens the next page at once.
+ * Draws the problem of a request that needs a recent proof of identity. Returns null if the caller cannot confirm on a page. The script
+ * sends the form of this page at once.
  */
 export async function drawConfirmFirst(site: Site, view: View, document: ProblemDocument): Promise<Drawn | null> {
   if (view.identity?.scheme !== "session" || !isServed(site, CONFIRM_LOGIN_PATH, "POST")) return null;
@@ -80,7 +81,7 @@ function hiddenForm(again: unknown): PageContent {
   return typeof again === "string" ? html`<input type="hidden" name="again" value="${again}" />` : "";
 }
 
-/** Returns true if a login that waits is a confirmation: only a confirmation takes a password or a form that goes along. */
+/** Returns true if a login that waits is a confirmation: only a confirmation accepts a password as a factor, or carries a form. */
 export function isConfirmation({ sent }: View, { factors }: WaitingLoginReply): boolean {
   if (isObject(sent) && sent["again"] !== undefined) return true;
   return factors.some((each) => isObject(each) && each["kind"] === "password");
@@ -128,7 +129,7 @@ function passwordField(error: string): Markup {
     </p>`;
 }
 
-/** Draws the form that went along, after its user has confirmed. It is sent by its button. */
+/** Draws the carried form after the user has confirmed. The user sends it with the button. Returns null if there is no valid form. */
 export function drawConfirmed(view: View): Drawn | null {
   const carried = parseCarried(isObject(view.sent) ? view.sent["again"] : undefined);
   if (carried === null) return null;
@@ -151,7 +152,7 @@ export function drawConfirmed(view: View): Drawn | null {
   return { title, main, narrow: true };
 }
 
-/** Parses the form that went along. It comes from the browser, so it may be anything. */
+/** Parses the carried form. Returns null if it is invalid, because the browser can send any text. */
 function parseCarried(text: unknown): Carried | null {
   if (typeof text !== "string") return null;
   let value: unknown;

@@ -39,7 +39,7 @@ export async function drawConflict(view: View, path: string): Promise<Drawn | nu
   return page({ view, offer, path, current, tag, sent: whole });
 }
 
-/** Returns each optional field with the value null. A replacement (PUT) empties the fields that it leaves out. */
+/** Returns each optional field with the value null, because a replacement (PUT) empties the fields that it leaves out. */
 function createEmptyValues(offer: Offer): ConflictValues {
   const optional = collectInputs(offer).filter(({ type, isUnseen }) => type.endsWith(" null") && !isUnseen);
   return Object.fromEntries(optional.map(({ name }) => [name, null]));

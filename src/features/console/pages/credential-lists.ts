@@ -11,7 +11,7 @@ export type Row = Readonly<Record<string, unknown>>;
 
 // The credentials of an account, each with a button that ends it: the user's sessions, the keys of programs, and the API token.
 
-/** Lists the sessions of the user. Each one, and all of them, can be ended. */
+/** Lists the sessions of the user, with a button that ends each one and a button that ends all. */
 export async function drawSessions(drawing: Drawing, user: string, isOwn: boolean): Promise<PageContent> {
   const { view } = drawing;
   const path = `${user}/sessions`;
@@ -54,7 +54,7 @@ export async function drawSessions(drawing: Drawing, user: string, isOwn: boolea
   );
 }
 
-/** Lists the keys of programs, with their names and limits. Each one can be ended. */
+/** Lists the keys of programs, with their names and limits. Each key has a button that ends it. */
 export async function drawKeys(drawing: Drawing, user: string, isOwn: boolean): Promise<PageContent> {
   const { view } = drawing;
   const path = `${user}/keys`;
@@ -136,7 +136,7 @@ export async function rowsAt(view: View, path: string): Promise<readonly Row[] |
   return found?.body?.kind === "data" && isRows(found.body.value) ? found.body.value : null;
 }
 
-/** Writes the button that deletes one element, if the caller may. */
+/** Writes the button that deletes one element, if the caller may delete it. */
 export async function drawEndButton(
   { view }: Drawing,
   path: string,

@@ -45,7 +45,10 @@ export function drawFilters({ view }: Drawing, resource: Resource): Markup {
   </details>`;
 }
 
-/** Returns the hidden inputs of a form that adds one parameter to this list. The list starts at its first page. */
+/**
+ * Returns hidden inputs with the current parameters, for a form that adds or changes one. Leaves out the cursor, so that the list starts at
+ * its first page.
+ */
 export function keptInputs(view: View, without?: string): readonly Markup[] {
   const retained = readParameters(view).filter(([name]) => name !== "cursor" && name !== without);
   return retained.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`);

@@ -44,7 +44,7 @@ export async function drawLoginAgain(site: Site, view: View): Promise<Drawn> {
   return draw(await writeLoginForm(site, view, { isSubject: true, wrong: { reason, byPassword } }));
 }
 
-/** Draws the login by the link or the code of a mail. Opening the link does not log in: its button does. */
+/** Draws the login by the link or the code of a mail. Opening the link does not log in: the user then presses the button of the page. */
 function drawMailLogin(
   site: Site,
   view: View,

@@ -153,7 +153,10 @@ export function drawMailProblem(site: Site, view: View, document: ProblemDocumen
   }
 }
 
-/** Only a newcomer chooses a password, and only the service knows whether the link belongs to one. */
+/**
+ * Returns true if the form asks for a password. Only a newcomer chooses one, and only the response of the service shows whether the link
+ * belongs to a newcomer.
+ */
 function needsPassword({ sent }: View, { errors = [] }: ProblemDocument): boolean {
   const mistake = errors.find(({ pointer }) => pointer === "/password");
   if (mistake !== undefined) return mistake.code !== "read_only";
@@ -218,7 +221,7 @@ interface MailPage {
 function drawPage(view: View, { title, text, form, refused, below }: MailPage): Drawn {
   const errors = refused?.errors ?? [];
   const mistakes = errors.filter(({ pointer }) => form.fields.some(({ name }) => pointer === `/${name}`));
-  // A field of the sign-up is not in the form of its confirmation.
+  // The mistake may be in a field of the sign-up that this form does not have. Its reason is then shown above the form.
   const reason = errors[0]?.detail ?? refused?.detail;
   const note: PageContent =
     reason === undefined || mistakes.length > 0 ? "" : html`<p class="wrong" role="alert">${reason}</p>`;

@@ -13,7 +13,7 @@ import { drawHead, isWaiting, readNext } from "./waiting-parts.ts";
 
 type NewFactorValues = Readonly<Record<string, unknown>>;
 
-/** Draws the answers of a login and of a new factor. Returns null if the answer is none of them. */
+/** Draws the response of a login or of a new factor. Returns null for any other response. */
 export async function drawFactor({ site, view, body }: Drawing): Promise<Drawn | null> {
   const { value } = body;
   if (!isObject(value)) return null;
@@ -27,7 +27,7 @@ export async function drawFactor({ site, view, body }: Drawing): Promise<Drawn |
   return view.place?.path === `${LOGIN_PATH}confirm/` ? drawConfirming(view, value) : drawWaiting(site, view, value);
 }
 
-/** The path that makes a new factor count. */
+/** The path that confirms a new factor. The factor counts only after that. */
 export const CONFIRM_PATH = "/users/{id}/factors/{factor_id}/confirm";
 
 async function drawApp(view: View, factor: NewFactorValues): Promise<Drawn> {
@@ -40,7 +40,7 @@ async function drawApp(view: View, factor: NewFactorValues): Promise<Drawn> {
   return { title, main, narrow: true };
 }
 
-/** The browser asks the user before it makes the passkey. */
+/** Draws the page with the button that lets the browser create the passkey. */
 function drawPasskey(view: View, { id }: NewFactorValues, options: NewFactorValues): Drawn {
   const title = "Create the passkey";
   const does = "Create the passkey";
@@ -60,7 +60,7 @@ function drawAdded(view: View, { kind, label }: NewFactorValues): Drawn {
   return { title, main, narrow: true };
 }
 
-/** Confirms an app that a user adds on the account page. */
+/** Returns the form that confirms an app, which the user adds on the account page. */
 async function confirmForm(view: View, { id }: NewFactorValues): Promise<PageContent> {
   const path = CONFIRM_PATH.replace("{id}", readUserId(view)).replace("{factor_id}", String(id));
   const offer = (await view.offers(path)).find(({ method }) => method === "POST");
@@ -69,7 +69,7 @@ async function confirmForm(view: View, { id }: NewFactorValues): Promise<PageCon
     : writeForm({ view, offer, only: ["code"], does: "Confirm the app", prefix: "confirm", isPlain: true });
 }
 
-/** Recovery codes are shown once. The page can be printed. */
+/** Draws the recovery codes. They are shown only once, so the user can print the page. */
 function drawCodes(view: View, codes: readonly string[]): Drawn {
   const title = "Your recovery codes";
   const next = view.place?.params["id"] === undefined ? readNext(view) : resolveAccountAddress(view);
@@ -79,7 +79,7 @@ function drawCodes(view: View, codes: readonly string[]): Drawn {
   return { title, main, narrow: true };
 }
 
-/** True for a factor that is added while logging in. */
+/** Returns true if the factor is added during a login. */
 function isEnrolment({ place }: View): boolean {
   return place?.path === `${LOGIN_PATH}factors/`;
 }

@@ -36,7 +36,7 @@ export async function drawProblem(site: Site, view: View, document: ProblemDocum
   const form =
     document.status === 412 ? await drawConflict(view, askedPath(view)) : await formAgain(site, view, document);
   if (form !== null) return { title: form.title, narrow: true, main: html`${form.main}${programs(document)}` };
-  // If no scheme has a challenge, for example with sessions only, the status is 403.
+  // Compares codes instead of the status 401, because the status is 403 if no scheme has a challenge, for example with sessions only.
   const isUnknown = document.code === "not_authenticated" || document.code === "authentication_failed";
   if (isUnknown && hasWays(site.facts()))
     return isLoginPage(view) ? drawLogin(site, view, document) : drawLoginFirst(site, view, document);
@@ -119,7 +119,7 @@ async function drawLoginFirst(site: Site, view: View, document: ProblemDocument)
   return { title, narrow: true, main };
 }
 
-/** Returns the next step, as far as it can be a link. */
+/** Returns the possible next steps: links, or a time to wait. */
 function waysOn(site: Site, view: View, { status }: ProblemDocument): PageContent {
   const path = askedPath(view);
   const up = path.slice(0, Math.max(path.lastIndexOf("/"), 1));

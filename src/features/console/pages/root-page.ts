@@ -35,7 +35,7 @@ ${drawSchemes(drawing)}</section>
   return { title: "Root", main };
 }
 
-/** Draws the same for a service without an endpoint at its root: the lists that can be read. */
+/** Draws the resources of a service without an endpoint at its root: a link to each list. */
 export function drawWithoutRoot(site: Site, view: View): Markup {
   const listed = site
     .facts()

@@ -26,7 +26,7 @@ export function drawHead(title: string, text: string): Markup {
   </div>`;
 }
 
-/** Returns the choice among factors that take a code. One alone needs no choice. */
+/** Returns the choice among factors that take a code. A single factor needs no choice. */
 export function drawFactorChoice(factors: readonly WaitingValues[]): Markup {
   const [first] = factors;
   if (factors.length === 1) return html`<input type="hidden" name="factor" value="${String(first!["id"])}" />`;
@@ -56,7 +56,7 @@ function describeCode(factors: readonly WaitingValues[]): string {
   return kind === "mail" ? "Code from the mail" : "Code";
 }
 
-/** The page to show after the login: the one that the form names, if it is a path of this service. */
+/** Returns the page to show after the login: the page that the form names if it is a path of this service, otherwise the root. */
 export function readNext(view: View): string {
   const { sent, call, basePath } = view;
   const next = isObject(sent) ? sent["next"] : findParameter(view, "next");
