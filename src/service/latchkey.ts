@@ -33,7 +33,7 @@ export interface Latchkey extends Service {
   readonly unusedPassword: UnusedPassword | null;
   /** Returns the metrics of this process. */
   readonly metrics: () => readonly MetricFamily[];
-  /** Sets the URL on which it listens, for the links in mails if `LATCHKEY_PUBLIC_URL` is not set. */
+  /** Sets the URL on which the service listens, for the links in mails if `LATCHKEY_PUBLIC_URL` is not set. */
   listensAt(url: string): void;
   /** Makes `/readyz` answer 503 from now on. */
   stop(): void;
@@ -44,7 +44,7 @@ export interface OpenLatchkey {
   readonly service: Service;
   readonly people: People;
   readonly builtIn: BuiltIn;
-  /** Sets the URL on which it listens, for links in mails. */
+  /** Sets the URL on which the service listens, for links in mails. */
   listensAt(url: string): void;
   /** Returns true if the service has a feature. A config file may leave features out. */
   has(feature: Feature): boolean;
@@ -52,7 +52,7 @@ export interface OpenLatchkey {
 
 /** The complete service over a store that is still closed. */
 export interface AssembledLatchkey {
-  /** The tables with which it opens its store. */
+  /** The tables with which the service opens its store. */
   readonly collections: readonly Collection[];
   open(): Promise<OpenLatchkey>;
 }

@@ -33,7 +33,7 @@ export async function createSender({ target, password }: MailSettings): Promise<
 
 /** The one outbox of a service, which its features share. */
 export interface SharedOutbox {
-  /** The outbox for features. It is the one of the config file if there is one. */
+  /** The outbox for features: the outbox of the config file if there is one, otherwise a built-in one. */
   readonly outbox: Feature<Outbox>;
   /** Returns the features with the outbox, if one of them needs it. */
   addTo(features: readonly Feature[]): readonly Feature[];
@@ -58,7 +58,7 @@ export function sharedOutbox(): SharedOutbox {
   };
 }
 
-/** Two features of one name stop the start, so this is the only outbox. */
+/** Returns true for the outbox. No other feature can have this name, because the start refuses two features with the same name. */
 function isOutbox(feature: Feature): feature is Feature<Outbox> {
   return feature.name === "outbox";
 }

@@ -4,7 +4,7 @@ import type { Mail } from "./contract.ts";
 
 /**
  * Formats a mail as a message (RFC 5322, MIME). Throws if an address or the subject could add a header. The plain text is the first part.
- * It is not encoded if it is ASCII.
+ * An ASCII text is not encoded.
  */
 export function formatMessage(mail: Mail): string {
   const sender = readSender(mail.from);

@@ -14,8 +14,8 @@ export interface SMTPServer {
 const CURE = "Write smtp://USER:PASSWORD@HOST:587 or smtps://USER:PASSWORD@HOST";
 
 /**
- * Reads `smtp://USER:PASSWORD@HOST:PORT` (default port: 587) and `smtps://…` (465). `password` is the password if the URL contains none;
- * two passwords are a mistake. The mistakes do not contain the URL, because a password may be in it.
+ * Reads `smtp://USER:PASSWORD@HOST:PORT` (default port: 587) and `smtps://…` (465). `password` is the password if the URL contains none; a
+ * second password is a mistake. The mistakes do not contain the URL, because a password may be in it.
  */
 export function readSMTPURL(
   url: Secret,

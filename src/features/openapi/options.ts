@@ -15,7 +15,7 @@ export interface OpenAPIOptions extends Omit<ServiceParts, "collections"> {
   readonly xml?: boolean;
   /** The meaning of the tags of endpoints, by name. The tags of resources need no explanation. */
   readonly tags?: Readonly<Record<string, string>>;
-  /** True if an accepted credential may not be enough for its account (401 `factor_required`). Default: false. */
+  /** True if an account may need a second factor in addition to an accepted credential (401 `factor_required`). Default: false. */
   readonly asksForFactors?: boolean;
   /** Custom problems, in addition to those of endpoints and mounts. */
   readonly problems?: readonly ProblemDefinition[];
@@ -25,7 +25,7 @@ export interface OpenAPIOptions extends Omit<ServiceParts, "collections"> {
   readonly serverURL?: string;
 }
 
-/** The title and the version of an API. */
+/** The title, the version, the description and the license of an API. */
 export type DocumentationOptions = Pick<OpenAPIOptions, "title" | "version" | "description" | "license">;
 
 const licenseMembers: ChecksOf<NonNullable<DocumentationOptions["license"]>> = {

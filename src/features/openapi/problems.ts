@@ -104,7 +104,7 @@ export function* problemsOnTheWay(
   if (consumes !== undefined) yield* ["malformed", "invalid", "content_too_large", "unsupported_media_type"] as const;
   yield* ["malformed", "precondition_failed"] as const; // for conditional headers
   if (query !== "ignored") yield "invalid_query";
-  // Failed credentials are counted, which is also a write.
+  // Reading a credential may also write, because the service counts wrong ones.
   if (isUnsafe(method) || access !== "open") yield "insufficient_storage";
   yield* ["internal", "unavailable"] as const;
   yield "unknown_preference";
@@ -112,7 +112,10 @@ export function* problemsOnTheWay(
   yield* ["method_not_allowed", "request_timeout", "uri_too_long", "headers_too_large", "not_implemented"] as const;
 }
 
-/** The permission of an endpoint, and those of its outer records: a caller must be able to read them, and to change them for a change. */
+/**
+ * Returns the permission of an endpoint, and the permissions of its outer records: the caller must be able to read these records, and to
+ * change them for an unsafe method.
+ */
 function collectPermissions({ access, mounted, method }: ServedEndpoint): readonly Permission<string>[] {
   const found: Permission<string>[] = access === "open" ? [] : [access];
   for (let outer = mounted?.parent ?? null; outer !== null; outer = outer.parent) {
@@ -132,7 +135,8 @@ function* problemsOfCredentials(
   const canChallenge = challenging > 0;
   if (needsCaller(endpoint)) {
     if (canChallenge) yield "not_authenticated";
-    // A scheme may have no challenge for a request: Basic has none for scripts. Other schemes of the service may have one.
+    // The only scheme with a challenge may have none for some requests: Basic has none for scripts. With two schemes, the other one still
+    // has a challenge.
     if (challenging < 2) yield "authentication_failed";
   }
   if (carriers.length === 0) return;

@@ -141,7 +141,7 @@ function changeSchema(resource: Resource): JSONObject {
   return { ...patch, properties: { id, if_match: tag, ...(properties as JSONObject) }, required: ["id"] };
 }
 
-/** Returns the members that `?expand=` adds to a record. */
+/** Returns the schemas of the members that `?expand=` adds to a record. */
 function besideSchemas({ name, kind, column }: MountInPlace["relations"][number], names: SchemaNames): JSONObject {
   const introduction = `Where \`?expand=${name}\` asks for it:`;
   if (kind === "one")

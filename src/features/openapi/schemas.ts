@@ -9,7 +9,7 @@ export function idSchema({ id }: Pick<Resource, "id">): JSONObject {
   return { ...idSchemas[id], readOnly: true, description: "Set by the service." };
 }
 
-/** The schemas of ids in all other places. */
+/** The schemas of ids, for example in paths and references. They are not read-only there. */
 export const idSchemas: Readonly<Record<Resource["id"], JSONObject>> = {
   integer: { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
   uuid: { type: "string", format: "uuid" },

@@ -54,7 +54,7 @@ function authorizationScheme(scheme: string): JSONObject {
       };
     default: {
       const name = scheme.slice(0, 1).toUpperCase() + scheme.slice(1);
-      // OpenAPI cannot describe schemes outside of IANA's registry. The value is the whole header.
+      // OpenAPI cannot describe schemes outside of IANA's registry, so the scheme becomes an API key whose value is the whole header.
       return {
         type: "apiKey",
         in: "header",

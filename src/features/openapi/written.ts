@@ -9,7 +9,10 @@ export interface OperationFacts {
   readonly summary: string;
 }
 
-/** A part of the document in the form that is sent. Hundreds of mounts need megabytes of text, and several times that as objects. */
+/**
+ * A part of the document in the form that is sent. It is stored as text, because the objects of hundreds of mounts would need several times
+ * as much memory.
+ */
 export class Part {
   #text: Uint8Array;
   /** The components that it refers to. */

@@ -7,7 +7,7 @@ const MAX_CALLERS = 100;
 /** Counts the uses of deprecated parts. */
 export interface DeprecatedUses {
   take(request: Extract<Observation, { kind: "request" }>): void;
-  /** The number of uses of each series. */
+  /** The number of uses, by series. */
   readonly uses: ReadonlyMap<string, number>;
 }
 

@@ -6,7 +6,7 @@ import { Histogram } from "./histogram.ts";
 /** The interval between checks of the event loop. Each check costs an idle process 0.15 ms. */
 const intervalMs = 100;
 
-/** Measures how long work that is due waits for the event loop, and how busy the event loop is. */
+/** Measures how long due work waits for the event loop, and how busy the event loop is. */
 export interface EventLoopWatch {
   /** Starts the checks. Returns a function that stops them. */
   start(): () => void;

@@ -34,7 +34,7 @@ export function health(...options: []): Feature<Health> {
       const message = "The process is not ready";
       const telling = makeFailureReporter((error) => observe({ kind: "notice", level: "error", message, error }));
 
-      /** Throws if the store does not answer. The caller learns only that the store fails. The log gets the reason once. */
+      /** Throws if the store does not answer. The response does not contain the reason. It is logged once. */
       async function requireStore(): Promise<void> {
         try {
           await store.check();

@@ -26,5 +26,5 @@ export function processFamilies(): readonly MetricFamily[] {
   ];
 }
 
-// Computed once. Rounding would make a new value differ, and a different start time looks like a restart.
+// Computed only once, because rounding errors could change the value, and Prometheus takes a changed start time for a restart.
 const startedAt = Math.round(performance.timeOrigin) / 1000;

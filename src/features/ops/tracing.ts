@@ -90,7 +90,7 @@ function chooseParent(api: OpenTelemetry, trace: TraceContext | null): Context {
   });
 }
 
-/** Names and attributes follow OpenTelemetry's semantic conventions for HTTP, if they define one. */
+/** Ends the span of a request. Its name and attributes follow OpenTelemetry's semantic conventions for HTTP, if these define one. */
 function endRequest(api: OpenTelemetry, span: Span, observed: Extract<Observation, { kind: "request" }>): void {
   const { method, route, status, code, userId } = observed;
   if (route !== null) span.updateName(`${method} ${route}`);

@@ -54,7 +54,7 @@ export function createCourier(options: DeliveryOptions): Courier {
     }
   }
 
-  // Always adds a round, because the running round may have read the due events before the new one was written.
+  // Always adds a round, because the running round may have read the due events before the newest event was written.
   const run = (): Promise<void> => {
     rounds++;
     round = round

@@ -13,7 +13,8 @@ export const LAST_RETRY_MS = 3_600_000;
 const FARTHEST_MS = LAST_RETRY_MS + 60_000;
 
 /**
- * Returns the names of the subscribers and workers with events or jobs, also of those that no longer exist. Uses one index lookup for each.
+ * Returns the names of the subscribers and workers with events or jobs, including subscribers and workers that no longer exist. Uses one
+ * index lookup for each name.
  */
 export async function awaitedSubscribers(store: Store): Promise<readonly string[]> {
   const names: string[] = [];

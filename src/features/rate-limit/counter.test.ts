@@ -70,7 +70,7 @@ test("includes the counts of other processes after they were exchanged", async (
   assert.equal(await letThrough(here, 9, start), 0);
 });
 
-test("writes a row only for a subject with a twentieth of the limit", async () => {
+test("writes a row only for a subject that has used a twentieth of the limit", async () => {
   const store = await opened();
   const counter = requestCounter(store, { ...perMinute, limit: 100 });
   const teller = createTeller(store, counter);

@@ -63,9 +63,12 @@ interface Entry {
   loading: Promise<void> | null;
 }
 
-/** This takes about 4 MB for each limit. A subject is forgotten after half as many other subjects had a request since its last one. */
+/**
+ * The maximum number of subjects in memory, about 4 MB for each limit. A subject without requests is forgotten at the earliest after
+ * requests of half as many other subjects.
+ */
 const MAX_SUBJECTS = 20_000;
-/** A process may leave one part in this number of a limit unwritten. */
+/** The part of a limit that one process counts before it writes the count for other processes: a twentieth. */
 const SHARE = 20;
 
 /**
@@ -169,8 +172,8 @@ function load(store: Store, name: string, entry: Entry): Eventually<void> {
 }
 
 /**
- * Returns the time until the next request is allowed, in milliseconds. If this window still has room, the share of the previous one must
- * become smaller. Otherwise this window must end, and then its own share must become smaller.
+ * Returns the time until the next request is allowed, in milliseconds. If this window still has room, waits until the share of the previous
+ * window is small enough. Otherwise, waits until this window has ended and its own share is small enough.
  */
 function waitMs(
   { room, windowMs }: { readonly room: number; readonly windowMs: number },

@@ -17,7 +17,7 @@ interface NamedTable {
   readonly why: string | null;
 }
 
-/** The plurals and tables that the service already has. */
+/** The plurals and tables that the service already uses. */
 const builtIn = [
   "users",
   "orders",

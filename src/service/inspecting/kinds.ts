@@ -6,7 +6,7 @@ export type Declared =
   | { readonly factory: string; readonly options: Readonly<Record<string, string>>; readonly first?: string }
   | { readonly why: string };
 
-/** Returns the declaration of a column, by its type. References are handled elsewhere. */
+/** Returns the declaration of a column, by its type. The calling code declares references. */
 export function kindFor(column: FoundExistingColumn): Declared {
   const words = column.words ?? wordsIn(column.checks ?? []);
   if (words !== null && words.length > 0)

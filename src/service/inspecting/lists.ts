@@ -5,11 +5,16 @@ import { kindFor } from "./kinds.ts";
 export interface FoundLists {
   readonly filters: readonly string[];
   readonly sorts: readonly string[];
-  /** Columns that start an index, but would allow lists without an index. The user declares them explicitly. */
+  /**
+   * Columns that start an index, but would allow lists that no index serves. The generated file does not declare them, so the user decides.
+   */
   readonly unserved: { readonly filters: readonly string[]; readonly sorts: readonly string[] };
 }
 
-/** Returns the filters and sort orders that an index serves, alone and together. So the start of the service warns about none of them. */
+/**
+ * Returns the filters and sort orders that an index serves, alone and in combination. The start of the service therefore warns about none
+ * of them.
+ */
 export function chooseLists(found: FoundExisting, key: string, shown: readonly FoundExistingColumn[]): FoundLists {
   const lead = new Set(found.indexes.map(([first]) => first));
   const candidates = shown.filter((column) => lead.has(column.name) && column.name !== key && isCompared(column));
@@ -55,7 +60,7 @@ function isUnique({ uniques }: FoundExisting, column: string): boolean {
   return [...uniques.values()].some((each) => each.length === 1 && each[0] === column);
 }
 
-/** Checks every filter and every pair of filters, in every order. */
+/** Returns true if an index serves every filter and every pair of filters, in every sort order. */
 function areAllServed(
   found: FoundExisting,
   key: string,

@@ -16,13 +16,13 @@ export interface Task<T> {
   failed(error: unknown): void;
 }
 
-/** How several tasks are written. */
+/** The options for writing several tasks together. */
 export interface Together {
   /** Returns changes that are added to every transaction. They store the progress: all tasks up to this position are done. */
   after(place: number): readonly Change[];
   /**
-   * For a dry run, the name of a `require` in these changes that always fails. So the database checks every change and writes none. Null
-   * to write the changes.
+   * For a dry run, the name of a `require` in the changes of `after` that always fails. The database therefore checks every change and
+   * writes none. Null to write the changes.
    */
   readonly dryRun: string | null;
 }
@@ -100,7 +100,10 @@ class Round {
     void this.#write(waiting);
   }
 
-  /** Writes the transactions in order, as many together as possible. After a refusal, fewer are written together, and then more again. */
+  /**
+   * Writes the transactions in order, as many together as possible. After a refusal, writes fewer transactions together. After a success,
+   * writes more together again.
+   */
   async #write(waiting: readonly WaitingTransaction[]): Promise<void> {
     let rest = waiting;
     try {

@@ -178,7 +178,8 @@ function createTask(
       const { status, value } = await send(read.path, read.body);
       if (status < 400 || isTried) return null;
       const { detail, errors = [] } = value as ProblemShown;
-      // An error in one record is the result of its line. An error that affects several lines (a full disk) ends the import.
+      // An error of one record is only the result of its line. An error that affects several lines, for example a full disk, ends the
+      // import.
       if (status > 500 || (status === 500 && isBroken)) throw new Error(detail);
       const within = listPathParameters(mount).at(-1);
       if (status === 404 && within !== undefined)

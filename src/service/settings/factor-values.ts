@@ -11,6 +11,6 @@ export const relyingPartyId: Parse<string> = (text) => {
     : wrong("is not a host name in lower case. Write one like example.com.");
 };
 
-/** The level for which another party vouches. */
+/** Parses the level of a login that a proxy or an issuer has checked: 2 if it checked a second factor, otherwise 1. */
 export const levelName: Parse<1 | 2> = (text) =>
   text === "1" || text === "2" ? right(text === "2" ? 2 : 1) : wrong("is neither 1 nor 2. Write one of them.");

@@ -2,14 +2,14 @@ import { statSync } from "node:fs";
 import type { ResolvedSetting } from "./reading.ts";
 
 /**
- * Returns the mistakes in the permissions of a file with a private key. Other users must not read it. A group may, because web servers
- * share certificates in that way.
+ * Returns the mistakes in the permissions of a file with a private key. Other users must not read it. A group may read it, because web
+ * servers share certificates through a group.
  */
 export function checkKeyIsClosed({
   value: file,
   label,
 }: Pick<ResolvedSetting<string | null>, "value" | "label">): string[] {
-  // Windows has no such modes, and Node invents some there.
+  // Windows has no such modes, so Node returns invented ones there.
   if (file === null || process.platform === "win32") return [];
   const mode = readMode(file);
   return (mode & 0o007) === 0

@@ -39,7 +39,9 @@ export function readSecret(readings: Readings, problems: string[]): OwnSecret | 
     : { secret: new Secret(randomBytes(32)), secretFile: null, secretIsNew: true };
 }
 
-/** Returns the secret that was set, or its file, if there is one. Returns null if this is unknown, and adds the reason to `problems`. */
+/**
+ * Returns the secret that was set, or its file, if there is one. Returns null if the settings are wrong, and adds the reason to `problems`.
+ */
 function placeOfSecret(
   { secret, secretFile, database }: Readings,
   problems: string[],
@@ -57,13 +59,13 @@ function placeOfSecret(
     : { file: secretFile.value, label: secretFile.label };
 }
 
-/** The file of the secret, and the setting that names it, if one does. */
+/** The file of the secret, and the setting that names the file. Each is null if there is none. */
 interface PlaceOfSecret {
   readonly file: string | null;
   readonly label: string | null;
 }
 
-/** Adds the setting to check to the mistakes in the file. */
+/** Puts the name of the setting before each mistake in the file. */
 function named({ label }: PlaceOfSecret, sentences: readonly string[]): readonly string[] {
   return label === null ? sentences : sentences.map((sentence) => `${label}: ${sentence}`);
 }
@@ -101,9 +103,9 @@ function holdsAccounts(database: Database): boolean {
 }
 
 /**
- * Reads a secret that must exist, because there are accounts, or reports that it is lost. A new secret would silently end every token, and
- * with two workers only in one of them. Another process may have made the secret and the first account in the meantime. Then the secret of
- * that process is read.
+ * Reads a secret that must exist, because there are accounts, or reports that it is lost. A new secret would make every token invalid
+ * without a message. With two workers, the tokens would be invalid in only one of them. Another process may have made the secret and the
+ * first account in the meantime. Then the secret of that process is read.
  */
 function readLostSecret(
   place: PlaceOfSecret & { readonly file: string },

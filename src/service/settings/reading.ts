@@ -118,8 +118,8 @@ function foundIn(place: string, rawValue: unknown): FoundSetting | null {
 }
 
 /**
- * Returns the mistake if the config file uses another type: a number must not be a text there, as the compiler requires too
- * (`PlainSetting`).
+ * Returns the mistake if the config file uses another type, for example a text instead of a number. The type `PlainSetting` requires the
+ * same.
  */
 function findWrongType(rawValue: unknown, value: unknown): string | null {
   const kind = describeKind(value);
@@ -127,7 +127,7 @@ function findWrongType(rawValue: unknown, value: unknown): string | null {
   return found === kind ? null : `is ${found}. Write ${kind}${kind === "a text" ? "" : `: ${JSON.stringify(value)}`}.`;
 }
 
-/** Returns the type of a value in the config file. A value without a separate type there is a text, as in the environment. */
+/** Returns the type of a value in the config file. A value that is no list, number or boolean is a text, as in the environment. */
 function describeKind(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (typeof value === "number") return "a number";

@@ -61,7 +61,10 @@ function checkPasskeys({ passkeyRpId, publicURL }: Readings): readonly string[] 
       ];
 }
 
-/** Checks the rule about second factors. A proxy or an issuer of level 1 cannot be asked for a factor, so its users could never log in. */
+/**
+ * Checks the rule about second factors. The service cannot ask a proxy or an issuer of level 1 for a second factor, so the users of both
+ * could never log in.
+ */
 export function checkSecondFactor(
   { secondFactor, schemes, remoteUserLevel }: Readings,
   issuers: readonly { readonly issuer: string; readonly level?: unknown }[],
@@ -111,7 +114,8 @@ function checkLifetimes(readings: Readings): readonly string[] {
   ];
   return (
     pairs
-      // Only a setting that was set can be a mistake. An operator who shortens the outer lifetime need not shorten a default too.
+      // Only a setting that was set can be a mistake. If the operator shortens only the outer lifetime, a longer default of the inner one
+      // is not a mistake.
       .filter(([inner, outer]) => inner.from !== null && !inner.isWrong && !outer.isWrong && inner.value > outer.value)
       .map(
         ([inner, outer]) =>

@@ -6,8 +6,8 @@ import { nearest } from "../../door/resources.ts";
 import { aTablePrefix, isPostgresURL, postgresURLMistakes } from "../../door/stores.ts";
 
 /**
- * The value of a setting, or the mistakes in its text. Each mistake is a sentence that lacks its start, the name of the setting. `besides`
- * is the part of the value that is usable despite the mistakes, so that later checks can use it.
+ * The value of a setting, or the mistakes in its text. Each mistake is a sentence without its first word, the name of the setting, which
+ * later code adds. `besides` is the part of the value that is usable despite the mistakes, so that later checks can use it.
  */
 export type Parsed<T> = { readonly value: T } | { readonly wrong: readonly string[]; readonly besides?: T };
 
@@ -129,8 +129,8 @@ export function filePath(text: string): Parsed<string> {
 }
 
 /**
- * Parses the server's secret. Earlier secrets follow on separate lines: the first one signs, all verify. Its bytes are the same from a file
- * and from the environment.
+ * Parses the server's secret. Earlier secrets follow on separate lines: the first one signs, all verify. The same text gives the same
+ * bytes, from a file or from the environment.
  */
 export function serverSecret(text: string): Parsed<Secret> {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
@@ -159,7 +159,7 @@ export function headerSecret(from: number): Parse<Secret> {
   return (text) => {
     if (!/^[\x21-\x7e]+$/.test(text) || text.length < from || text.length > 4096)
       return wrong(`cannot travel in a header: it takes ${from} to 4096 visible ASCII characters. ${cure}`);
-    // Short secrets are allowed fewer different characters.
+    // A short secret may have fewer different characters than a long one.
     return isRepeated(text, from < 32 ? 5 : 8)
       ? wrong(`repeats a few characters, so it is easy to guess. ${cure}`)
       : right(new Secret(text));

@@ -71,7 +71,7 @@ function samplesOfKind(kind: Kind): readonly unknown[] {
   ];
   // A text field accepts every candidate, a date only one of them.
   const ordered = kind.name === "text" ? [text] : candidates;
-  // The schema of a kind that reads any value may be stricter.
+  // The schema may be stricter than the kind, for example if the kind accepts any value.
   const fits = compile(kind.schema, []);
   return ordered
     .filter((each) => each !== undefined)

@@ -3,7 +3,7 @@ import type { JSONObject } from "../json.ts";
 
 /**
  * Returns the content of a response by media type. The example is null if none can be generated. Pages and CSV are left out, because
- * generated clients would get a text for each. The parameter `format` describes them.
+ * generated clients would only get a text for them. The parameter `format` describes them.
  */
 export function buildContent(formats: readonly Format[], schema: JSONObject, example: unknown): JSONObject {
   const structured = formats.filter(({ mediaType }) => isStructured(mediaType));

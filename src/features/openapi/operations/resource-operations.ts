@@ -20,7 +20,7 @@ export interface OperationSubject {
   readonly formats: readonly Format[];
   readonly names: SchemaNames;
   readonly tag: string;
-  /** The words for one record and for all, in summaries (`order item`) and in operationIds (`OrderItem`). */
+  /** The words for one record (`one`) and for all (`many`), in summaries (`order item`) and in operationIds (`OrderItem`). */
   readonly one: { readonly said: string; readonly written: string };
   readonly many: { readonly said: string; readonly written: string };
 }
@@ -225,7 +225,7 @@ function created(subject: OperationSubject): JSONObject {
   return answer(subject, "Created.", schema, ["Location", "ETag", "IdempotencyReplayed", "PreferenceApplied"]);
 }
 
-/** Returns the answer to a caller whose record is created by a later request. */
+/** Returns the responses for a mount that does not create a record at once: a later request of the caller creates it. */
 function later({ mount: { deferral }, formats }: OperationSubject): Readonly<Record<string, JSONObject>> {
   if (deferral === null) return {};
   const able = formats.filter(({ shows }) => shows !== "lists");

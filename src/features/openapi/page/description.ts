@@ -77,7 +77,7 @@ export function collectParameters(document: JSONObject, { said }: Operation): re
   return listAt(said["parameters"]).map((each) => resolved(document, each));
 }
 
-/** Returns the media types of a body with their content. The one that people type comes first. */
+/** Returns the media types of a body with their content. JSON comes first, because people type it. */
 export function collectMediaTypes(content: unknown): readonly (readonly [type: string, media: JSONObject])[] {
   const all = Object.entries(objectAt(content)).map(([type, media]) => [type, objectAt(media)] as const);
   return all.toSorted(([one], [other]) => Number(!one.endsWith("json")) - Number(!other.endsWith("json")));

@@ -47,7 +47,7 @@ test("allows only content from this service, and contains nothing that the polic
   }
 });
 
-test("treats the words of authors as text", () => {
+test("escapes HTML in the descriptions of authors", () => {
   for (const { html } of pages) assert.doesNotMatch(html, /<img|alert\(1\)<\/script>"?>?</);
   assert.ok(docs.operation("createBook")!.html.includes("&lt;script&gt;alert(1)&lt;/script&gt;"));
 });

@@ -22,7 +22,7 @@ export interface DocsParts {
   readonly who: string | null;
 }
 
-// Data is never parsed as HTML. With trusted types, the browser also refuses it.
+// The script never parses data as HTML. With trusted types, the browser also refuses to do so.
 const policy = [
   "default-src 'none'",
   "style-src 'self'",

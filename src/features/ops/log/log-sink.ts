@@ -4,7 +4,7 @@ import { objectWith } from "../../../core/checking/members.ts";
 import { requireArguments } from "../../../core/checking/options.ts";
 import { counter, type MetricFamily } from "../../../core/measurement.ts";
 
-/** The destination of log lines. If it fails, the process does not stop or wait, and its memory does not fill. */
+/** The destination of log lines. If the destination fails, the process continues without waiting, and the memory for lines is limited. */
 export interface LogSink {
   /** Writes whole lines. Never throws and never waits. */
   write(text: string): void;
