@@ -86,8 +86,8 @@ function collectMembers(value: object): Iterable<readonly [name: unknown, member
 }
 
 /**
- * Returns true if the value is of the class. Throws a TypeError if another copy made it, because its class with the same name is a
- * different one.
+ * Returns true if the value is of the class. Throws a TypeError if another copy made it, because the class of the same name in another copy
+ * is a different class.
  */
 export function isOfThisCopy(kind: object, value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;

@@ -13,8 +13,8 @@ import {
 type Moment = `${number}-${number}-${number}` | `${number}-${number}-${number}T${string}`;
 
 /**
- * A deprecation of a field, a filter, a resource, an endpoint or an action. The deprecated part stays available. Its clients are
- * informed in the header fields of the response (`Deprecation`, RFC 9745; `Sunset`, RFC 8594), and their uses are counted.
+ * A deprecation of a field, a filter, a resource, an endpoint or an action. The deprecated part stays available. The header fields of
+ * responses inform its clients (`Deprecation`, RFC 9745; `Sunset`, RFC 8594), and the service counts the uses.
  */
 export interface Deprecation {
   /** The date of the deprecation: `"2026-07-01"`. From this date, new clients should not use the part. It may be in the future. */

@@ -17,7 +17,7 @@ const exact = Symbol.for("latchkey.exact-number");
 
 /**
  * A number of stored JSON that a double cannot hold: `12345678901234567890`, `1e400`. Responses show it in its stored form, and a change of
- * another member keeps it. In arithmetic it counts as the nearest double.
+ * another member does not alter it. In arithmetic it counts as the nearest double.
  */
 export class ExactNumber {
   /** The number in its stored form. */
@@ -62,7 +62,8 @@ export function valueOfJSON(text: string): unknown {
 }
 
 /**
- * Returns true if JSON has a number that a double cannot hold. Parsing each number separately takes forty times as long as `JSON.parse`.
+ * Returns true if JSON has a number that a double cannot hold. Only such JSON is parsed with a reviver, because a reviver makes parsing
+ * forty times as slow.
  */
 function hasExactNumber(text: string): boolean {
   // The position after the last skipped string.

@@ -17,8 +17,8 @@ export interface Identity {
   /** The caller's named key, if there is one. */
   readonly keyId?: string;
   /**
-   * The time of the login, in milliseconds since the epoch. A refresh is not a login. Left out if it is unknown, which never counts as
-   * fresh.
+   * The time of the login, in milliseconds since the epoch. A refresh is not a login. Left out if it is unknown. An unknown time never
+   * counts as fresh.
    */
   readonly authTime?: number;
   /** The current values of the user's fields that `accounts({ identity })` names. Left out if it names none. */
@@ -35,7 +35,7 @@ export interface Identity {
   readonly actor?: Actor;
 }
 
-/** A method that proves an identity. Named as in RFC 8176 if it lists the method: password, one-time code, hardware key. */
+/** A method that proves an identity. Named as in RFC 8176 if that RFC lists the method: password, one-time code, hardware key. */
 export type ProofMethod = "pwd" | "otp" | "hwk" | "mail" | "recovery" | "fed" | "proxy" | "operator";
 
 /** How strong the proofs of a login are: 0 without any, 1 with one kind, 2 with a second factor. */

@@ -38,7 +38,7 @@ export type Observation =
       readonly kind: "credential_rejected";
       readonly requestId: string;
       readonly scheme: string;
-      /** The code of the problem that the scheme uses. After too many attempts, another one replaces it. */
+      /** The code of the problem that the scheme uses. After too many attempts, the response has another code. */
       readonly code: string;
       readonly reason: string;
       readonly address: string;

@@ -13,8 +13,8 @@ export interface RecordWrite {
    */
   readonly id: Key | KeyOf | null;
   /**
-   * The record whose deletion causes this write: the database deletes all records of `resource` that refer to it. There may be none. `id`
-   * is then null, and `kind` is `delete`. Null for every other write.
+   * The record whose deletion causes this write. Null for every other write. The database deletes all records of `resource` that refer to
+   * this record, if there are any. The write has the kind `delete`, and its `id` is null.
    */
   readonly deletedWith: { readonly resource: Resource; readonly id: Key } | null;
   readonly cause: Cause;

@@ -73,7 +73,7 @@ export class Exchange implements PermissionRequest {
     return this.endpoint.action ?? "call";
   }
 
-  /** Sets the result of the chain. Null on open endpoints, which read no credential. */
+  /** Sets the result of the chain. It stays unset on open endpoints, which read no credential. */
   set identified(identified: IdentifiedCaller) {
     this.#identified = identified;
   }

@@ -16,9 +16,9 @@ export interface ComputedBySQL<F extends Field> {
   /** The kind of its values: `text()`, `decimal({ … })`. */
   readonly as: F;
   /**
-   * An expression over the fields of the record, with their names in quotes: `'"count" * "price"'`. If the databases differ, an object
-   * with one for each. The start tries it. It must be deterministic: no clock, no randomness, no other table. It must not contain texts
-   * from callers.
+   * An expression over the fields of the record, with their names in quotes: `'"count" * "price"'`. If the databases differ, an object with
+   * one for each. The start of the service tests the expression. It must be deterministic: no clock, no randomness, no other table. It must
+   * not contain texts from callers.
    */
   readonly sql: string | ComputedSQL;
 }

@@ -108,7 +108,8 @@ function unknownField(name: string, resource: Resource | null): Issue {
 
 /**
  * Calls the resource's `check` with the record as it would be after the write. If the caller may not read the record, `check` gets none of
- * the hidden values. Otherwise the issues, or the success of the write, could reveal one. Returns `Undecided` if `check` reads one.
+ * the hidden values. Otherwise the issues, or the success of the write, could reveal a hidden value. Returns `Undecided` if `check` reads a
+ * hidden value.
  */
 function issuesTogether(
   resource: Resource,

@@ -22,7 +22,9 @@ const kinds: Readonly<Record<string, Omit<Column, "name">>> = {
 };
 
 const instant = "2026-01-31T00:00:00.000Z";
-/** Pairs of kinds, with values of the first and their values in the second kind. `misfit` has none there. A missing pair has no conversion. */
+/**
+ * Pairs of kinds, with values of the first and their values in the second kind. `misfit` has none there. A missing pair has no conversion.
+ */
 const pairs: readonly (readonly [
   from: string,
   to: string,

@@ -26,7 +26,7 @@ export interface Arrival {
   readonly peer: string;
   /** True if the connection itself uses TLS. */
   readonly encrypted: boolean;
-  /** The caller, as reported by a framework in front of the service. It is final: forwarded headers are not read. */
+  /** The caller, as reported by a framework in front of the service. If it is set, the service does not read forwarded headers. */
   readonly client?: ToldClient | undefined;
   /** The HTTP version in the request line (`1.1`), if there was one. */
   readonly version?: string;
@@ -37,7 +37,7 @@ export interface Arrival {
   readBody(maxBytes: number, weigh?: Weigh): Eventually<Uint8Array>;
 }
 
-/** Makes another request of the same caller, over the same connection and without a body. */
+/** Returns a request of the same caller over the same connection, with `changes` and without a body. */
 export function alike(arrival: Arrival, changes: Partial<Pick<Arrival, "method" | "target" | "rawHeaders">>): Arrival {
   // The members are listed, because a binding may pass an object of a class, and a spread does not copy the accessors of a class.
   const { method, target, rawHeaders, peer, encrypted, client } = arrival;
@@ -249,7 +249,8 @@ function readCookies(call: Call): ReadonlyMap<string, string | null> {
 /** The body of a response. */
 export type Body =
   /**
-   * Data that is written in the format that the caller prefers. `element` is its name in XML. `items` is the name of each item of a list.
+   * Data that is written in the format that the caller prefers. `element` is the name of the data's element in XML. `items` is the name of
+   * each item of a list.
    */
   | (FormatFacts & { readonly kind: "data"; readonly value: unknown })
   /** Data that is already JSON text, straight from the database. */

@@ -17,7 +17,7 @@ const direct = [
 ];
 
 for (const { peer, address, loopback } of direct) {
-  test(`reads the peer ${peer} as the client ${address} without proxies, and ignores its claims`, () => {
+  test(`reads the peer ${peer} as the client ${address} without proxies, and ignores its forwarding headers`, () => {
     const { client } = callOf({
       peer,
       headers: {

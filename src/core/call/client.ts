@@ -22,7 +22,7 @@ export function makeClientReader(trustedProxies: readonly string[]): (call: Call
  * remote caller local.
  */
 function readToldClient(call: Call, { address, encrypted }: ToldClient): Client {
-  // Some frameworks pass on text that the caller wrote. Text of any length that is not an address counts as unknown.
+  // Some frameworks pass on text that the caller wrote, of any length. Text that is not an address becomes `unknown`.
   const plain = readAddress(isText(address) ? address : "") ?? "unknown";
   const loopback = isLoopback(plain) && isLoopback(plainAddress(call.arrival.peer));
   return new KnownClient(plain, encrypted, loopback, false, () => formatOrigin(encrypted, call.header("host")));

@@ -19,7 +19,7 @@ export function requireSameSite(call: Call, allowedOrigins: readonly string[]): 
 
 /** Returns true if a page of another site made a browser send the request. */
 export function isFromAnotherSite(call: Call, allowedOrigins: readonly string[]): boolean {
-  // Two fields are joined to one text that equals no valid value. A browser sends one field.
+  // A browser sends this header field once. If a request has it twice, `list` joins both values to a text that equals no valid value.
   const site = call.list("sec-fetch-site");
   if (site === "same-origin" || site === "none") return false;
   const origin = call.list("origin");

@@ -112,7 +112,7 @@ function parseRange(text: string): AddressRange | null {
   return bits < 0 || bits > whole ? null : [address, bits];
 }
 
-/** Returns the mistakes of the single entries. If there are none, returns the mistake of the whole list, if it trusts every address. */
+/** Returns the mistakes of the single entries. If there are none, checks whether the whole list trusts every address. */
 function collectMistakes(proxies: readonly string[]): readonly string[] {
   const problems = proxies.map(findMistake).filter((each) => each !== null);
   if (problems.length > 0) return problems;
@@ -123,7 +123,8 @@ function collectMistakes(proxies: readonly string[]): readonly string[] {
 }
 
 /**
- * All unicast addresses of IPv4 (RFC 1112), and all global ones of IPv6 (RFC 4291). A setting that trusts these trusts the whole Internet.
+ * All unicast addresses of IPv4 (RFC 1112), and all global ones of IPv6 (RFC 4291). A setting that covers one of these spans trusts every
+ * address of that IP version.
  */
 const wholeInternet: readonly Span[] = [
   "1.0.0.0-223.255.255.255",

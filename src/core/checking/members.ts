@@ -17,7 +17,10 @@ export type ThereIsNo<Name, Known = never> = Name extends string
     : `there is no ${Name}; did you mean ${Meant<Name, Known>}?`
   : never;
 
-/** Finds known names with the same first three letters, or the same first one. Comparing more would slow down the compiler. */
+/**
+ * Finds known names with the same first three letters. If there are none, finds names with the same first letter. Comparing more letters
+ * would slow down the compiler.
+ */
 type Meant<Name extends string, Known> =
   Lowercase<Name> extends `${infer A}${infer B}${infer C}${string}`
     ? Beginning<Known, `${A}${B}${C}`> extends infer Like extends string
@@ -52,7 +55,7 @@ export type Only<O, Allowed> = Allowed &
     "deprecated"
   >;
 
-/** Does the same for the members of one option. */
+/** Does the same as `Only` for the members of one option. */
 type Within<O, Allowed, Name extends string> = [O, Allowed] extends [
   { readonly [K in Name]: infer Given },
   { readonly [K in Name]?: infer Known },
@@ -64,7 +67,10 @@ type Within<O, Allowed, Name extends string> = [O, Allowed] extends [
     }
   : unknown;
 
-/** Returns the mistakes in the members of an object. An unknown name is a mistake too, because it would go unnoticed. */
+/**
+ * Returns the mistakes in the members of an object. An unknown name is a mistake too, because otherwise the service would silently ignore
+ * it.
+ */
 export function membersMistakes(value: Members, checks: Checks): string[] {
   if (hasNoMistakes(value, checks)) return [];
   return [
@@ -79,7 +85,7 @@ export function membersMistakes(value: Members, checks: Checks): string[] {
 const hidingChecks = new WeakSet<ValueCheck>();
 const showingChecks = new WeakSet<ValueCheck>();
 
-/** Returns the same check for a possible secret. Its message shows the type of the value, never the content. */
+/** Returns a copy of a check for a value that may be a secret. Its message shows the type of the value, never the content. */
 export function unseen(check: ValueCheck): ValueCheck {
   // A new function, because the same check may also be used for a value that is not secret.
   const own: ValueCheck = (value) => check(value);
@@ -99,7 +105,10 @@ export function shownTo(check: ValueCheck, value: unknown): string {
   return showingChecks.has(check) ? shown(value) : shownWithoutText(value);
 }
 
-/** Returns a value for a message if no text is expected. A given text may be a secret. */
+/**
+ * Formats a value for the message of a check that expects no text. Shows only the type of a text, because the text may be a misplaced
+ * secret.
+ */
 export function shownWithoutText(value: unknown): string {
   return isText(value) ? describeType(value) : shown(value);
 }
@@ -235,7 +244,7 @@ function keepVisibility(check: ValueCheck, own: ValueCheck): ValueCheck {
   return own;
 }
 
-/** Checks for a level that another party vouches for. */
+/** Checks for a level of proofs that a rule may require or that another party may vouch for. */
 export const aLevel: ValueCheck = (value) => (value === 1 || value === 2 ? null : "it has to be 1 or 2");
 
 export function isObject(value: unknown): value is Record<string, unknown> {

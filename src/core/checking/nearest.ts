@@ -33,7 +33,10 @@ function isSimilar(name: string, found: string): boolean {
   return distance(name, found) <= Math.max(1, Math.floor(found.length / 3));
 }
 
-/** Returns true if one name begins with the other: `max` and `maxLength`. Another library or an older version may use the short name. */
+/**
+ * Returns true if one name begins with the other: `max` and `maxLength`. A developer may know the other name from another library or an
+ * older version.
+ */
 function isBeginning(name: string, found: string): boolean {
   return name.length > 2 && (found.startsWith(name) || name.startsWith(found));
 }

@@ -8,7 +8,7 @@ export function withoutCredentials(text: string): string {
   return text.slice(0, start) + (end === -1 ? rest : `${rest.slice(0, end)}…`);
 }
 
-/** Does the same for each URL in a sentence. */
+/** Applies `withoutCredentials` to each URL in a sentence. */
 export function sentenceWithoutCredentials(sentence: string): string {
   return sentence.includes("://") ? sentence.split(/(\s)/).map(withoutCredentials).join("") : sentence;
 }

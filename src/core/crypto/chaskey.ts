@@ -2,8 +2,8 @@
 export type Words = readonly [number, number, number, number];
 
 /**
- * Chaskey-12 (ISO/IEC 29192-6), a MAC with a key of 128 bits, for messages of whole blocks of 16 bytes. Every read of a record computes a
- * MAC. A block takes about 20 ns here, but a call into OpenSSL takes a microsecond.
+ * Chaskey-12 (ISO/IEC 29192-6), a MAC with a key of 128 bits, for messages whose length is a multiple of 16 bytes. It is implemented here,
+ * because every read of a record computes a MAC: a block takes about 20 ns here, but a call into OpenSSL takes a microsecond.
  */
 export class Chaskey {
   readonly #key: Words;

@@ -9,7 +9,7 @@ test("returns text in Normalization Form C, with up to 30 marks on a letter in o
     assert.equal(composed(text), text.normalize("NFC"));
 });
 
-test("keeps too many marks on their side of a joiner, without long sorting", () => {
+test("inserts a joiner after every 30 marks on a letter, and sorts only between joiners", () => {
   const marks = "\u0315".repeat(31) + "\u0300".repeat(31);
 
   const once = composed(`a${marks}`);
@@ -18,6 +18,6 @@ test("keeps too many marks on their side of a joiner, without long sorting", () 
   assert.equal(composed(once), once);
 });
 
-test("does not split marks beyond 16 bits", () => {
+test("does not split a mark that is a surrogate pair", () => {
   assert.ok(composed("\u{1d165}".repeat(100)).isWellFormed());
 });

@@ -7,7 +7,7 @@ import { formatOpaqueToken, makeLookup, opaqueTokenPattern, parseOpaqueToken, se
 
 const make = (): string => formatOpaqueToken({ lookup: makeLookup(), secret: secretPart(randomBytes(32)) });
 
-test("reads back what it wrote", () => {
+test("parses a formatted token into the same parts", () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (key) => {
       const token = { lookup: makeLookup(), secret: secretPart(Buffer.from(key)) };
@@ -53,7 +53,7 @@ test("notices two swapped characters", () => {
   assert.equal(parseOpaqueToken(token.slice(0, at) + token[at + 1]! + token[at]! + token.slice(at + 2)), null);
 });
 
-test("refuses any other text", () => {
+test("refuses a text that is not exactly one token", () => {
   const token = make();
 
   for (const text of [

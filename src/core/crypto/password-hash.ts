@@ -60,12 +60,15 @@ export async function verifyPassword(hash: string, password: string): Promise<bo
   try {
     return await check(password);
   } catch {
-    // A library refuses a text that only looks like a hash. Its message is useless here.
+    // The library throws for a text that only looks like a hash. Such a text matches no password.
     return false;
   }
 }
 
-/** Returns true if the next login should replace the hash: its format or cost differs, so the time of a login would reveal the account. */
+/**
+ * Returns true if the next login should replace the hash: its format or cost differs from the setting, so the response time of a login
+ * would reveal that the account exists.
+ */
 export function needsUpgrade(hash: string, cost: PasswordCost = usualCost): boolean {
   return !hash.startsWith(formatPrefix(cost));
 }
@@ -187,12 +190,12 @@ function deriveScrypt(password: string, salt: Buffer, length: number, options: o
   });
 }
 
-/** Loads Argon2 with the first password, not at the start. A process that sees only tokens never needs it. */
+/** Loads Argon2 when the first password arrives, not at the start, because a process that receives only tokens never needs it. */
 function loadArgon2() {
   return import("@node-rs/argon2");
 }
 
-/** Loads bcrypt with the first imported hash that needs it. */
+/** Loads bcrypt when the first imported hash needs it. */
 function loadBcrypt() {
   return import("@node-rs/bcrypt");
 }

@@ -34,7 +34,7 @@ export class Secret {
     this.#older = older;
   }
 
-  /** Returns true if the other value is the same. The time reveals neither content nor length. */
+  /** Returns true if the other value is the same. The duration of the comparison reveals neither content nor length. */
   equals(other: string | Uint8Array): boolean {
     return timingSafeEqual(digest(this.#bytes), digest(other));
   }
@@ -44,14 +44,17 @@ export class Secret {
     return Buffer.from(hkdfSync("sha256", this.#bytes, "latchkey", purpose, bytes));
   }
 
-  /** Derives the same key from this secret, for new values, and from each older one, to verify existing values. Never empty. */
+  /**
+   * Derives the key for one purpose from this secret and from each older one. The first key is for new values. All keys verify existing
+   * values. Never empty.
+   */
   deriveEach(purpose: string): readonly Buffer[] {
     return [this, ...this.#older].map((each) => each.derive(purpose));
   }
 
   /**
-   * Derives the same key from the oldest secret, for stored values that do not record which secret made them. The key stays the same when a
-   * new secret is added.
+   * Derives the key for one purpose from the oldest secret, for stored values that do not record which secret made them. The key stays the
+   * same when a new secret is added.
    */
   deriveOldest(purpose: string): Buffer {
     return this.deriveEach(purpose).at(-1)!;
@@ -106,8 +109,8 @@ export function hmac(key: Uint8Array, data: string | Uint8Array): Buffer {
 
 /**
  * Returns a function that computes HMAC-SHA-256 with one key, for signatures in every request. The result is a text with one character for
- * each byte. It uses two digests (RFC 2104), because the object of `createHmac` costs more than both digests, and more again at garbage
- * collection.
+ * each byte. The function computes two digests (RFC 2104), because the object of `createHmac` takes more time than both digests, and also
+ * slows down garbage collection.
  */
 export function signing(key: Uint8Array): (data: string) => string {
   const outer = padded(key, 0x5c, DIGEST_BYTES);

@@ -10,7 +10,7 @@ export interface Authorization {
 
 /**
  * Parses an `Authorization` header field. Returns null if it names no scheme. Returns `"two"` for two fields that an intermediary has
- * joined with a comma, because no supported credential contains one.
+ * joined with a comma, because no supported credential contains a comma.
  */
 export function parseAuthorization(header: string): Authorization | "two" | null {
   const text = header.trim();

@@ -26,7 +26,9 @@ export function sameStrong(one: ETag, strong: string): boolean {
   return !one.weak && one.quoted === strong;
 }
 
-/** Returns true if the list contains one of these tags, by strong comparison. `part` returns the part of a listed tag to compare. */
+/**
+ * Returns true if `etags` contains one of the tags in `strong`, by strong comparison. `part` returns the part of a listed tag to compare.
+ */
 export function listsStrong(etags: ETags, strong: readonly string[], part: (quoted: string) => string): boolean {
   if (etags === "*") return true;
   const tags = new Set(strong);

@@ -1,6 +1,6 @@
 import { isText, seen, shown } from "../checking/members.ts";
 
-/** Schemes that are refused. Browsers send `null` as the origin of their pages, or they have no pages. */
+/** Refused schemes. They have no pages, or browsers send `null` as the origin of their pages. */
 const WITHOUT_PAGES = new Set(["about", "blob", "data", "file", "ftp", "javascript", "ws", "wss"]);
 
 /**

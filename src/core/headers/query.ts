@@ -79,7 +79,7 @@ function decode(text: string): string | null {
 
 const ENCODED = /[%+]/;
 
-/** Cached names of parameters, because every query has the same ones: `id[gt]`. */
+/** Encoded names of parameters (`id[gt]`), cached because formatted queries repeat the same names. */
 const cachedNames = new Map<string, string>();
 const MAX_CACHED_NAMES = 200;
 

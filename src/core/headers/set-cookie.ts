@@ -8,7 +8,7 @@ export interface CookieToSet {
   readonly path: string;
   readonly secure: boolean;
   readonly sameSite: "lax" | "strict";
-  /** Its lifetime, in seconds. Default: the browser deletes it when it closes. */
+  /** Its lifetime, in seconds. Default: the browser deletes the cookie when the browser closes. */
   readonly maxAgeSeconds?: number;
 }
 

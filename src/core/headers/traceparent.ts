@@ -19,9 +19,7 @@ const knownFlags = 0b11;
 
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[^\s,]*)?$/;
 
-/**
- * Parses the two headers. Returns null if `traceparent` is not valid. An invalid `tracestate` is ignored.
- */
+/** Parses `traceparent` and `tracestate`. Returns null if `traceparent` is not valid. An invalid `tracestate` is ignored. */
 export function parseTraceContext(traceparent: string, tracestate: string | undefined): TraceContext | null {
   const found = form.exec(traceparent);
   if (found === null) return null;
@@ -46,7 +44,7 @@ function isZero(digits: string): boolean {
 /** Maximum number of members of a list. */
 const maxMembers = 32;
 
-/** The length that every system must forward. */
+/** Maximum length of a forwarded list, in characters: the length that every system must be able to forward. */
 const maxLength = 512;
 
 /** Longer members are removed first if a list is too long. */

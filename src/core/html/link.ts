@@ -17,7 +17,7 @@ const placeholderOrigin = "http://here.invalid";
 export function findOwnPath(text: string | null | undefined, origin: string | null = null): string | null {
   const url = typeof text === "string" ? URL.parse(text, placeholderOrigin) : null;
   if (url === null || (url.origin !== placeholderOrigin && url.origin !== origin)) return null;
-  // `/.//evil.example` is a path, but without the dot it would be another host when it is parsed again. The path of `blob:http://…` is a
-  // whole address.
+  // `/.//evil.example` is a path, but `URL` removes the dot, and a browser would read the rest as another host. The path of `blob:http://…`
+  // is a whole address.
   return /^\/(?!\/)/.test(url.pathname) ? url.pathname + url.search : null;
 }

@@ -15,7 +15,7 @@ export interface PageParts {
   readonly service: string;
   /** The base path of the service. Empty for the root. */
   readonly basePath: string;
-  /** True if the root can be read. */
+  /** True if the caller can open the root, so that the page links to it. */
   readonly root: boolean;
   /** The content of the head after the title: style and script. */
   readonly head: PageContent;

@@ -146,7 +146,7 @@ const optionNames = [
   "cause",
 ] as const satisfies readonly (keyof ProblemOptions)[];
 
-/** Throws a TypeError if the problem does not exist, or if an option has no meaning for it. */
+/** Throws a TypeError if the problem does not exist, or if an option is unknown or not valid. */
 function requireKnown(which: unknown, options: unknown): void {
   const code = typeof which === "object" && which !== null && "code" in which ? which.code : which;
   if (which === code && !(typeof code === "string" && Object.hasOwn(catalogue, code)))

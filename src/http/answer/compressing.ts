@@ -53,7 +53,7 @@ export function compress(content: string | Uint8Array, coding: Coding, isForEver
   return compressed;
 }
 
-/** The maximum number of cached documents and pages. A service has few that are the same for every caller. */
+/** The maximum number of cached documents and pages. A service has only a few responses that are the same for every caller. */
 const MOST_REMEMBERED = 32;
 const remembered = new Map<string, Promise<Uint8Array>>();
 /** The compressed form of constant bytes, cached until the bytes are garbage collected. */

@@ -3,7 +3,7 @@ import { otherCopyMistake } from "../../core/copy.ts";
 import { Problem, problem } from "../../core/problem/problem.ts";
 import { MigrationNeeded, StoreFull, StoreSetupError, StoreUnavailable } from "../../store/store.ts";
 
-/** The errors that mean that this process cannot use the database. They are not bugs, and a later request may succeed. */
+/** The errors of a process that cannot use its database. They are not bugs, and a later request may succeed. */
 const withoutStore = [StoreUnavailable, StoreSetupError, MigrationNeeded];
 
 /** Returns the problem that the caller may see. An unexpected error becomes the problem `internal`. */

@@ -17,7 +17,7 @@ export interface Hold {
   takeRecords(bytes: number): void;
   /** Returns how many bytes of records the holder could read if this were its only request. */
   room(): number;
-  /** Ends the request and gives its memory back. */
+  /** Ends the request and releases its memory. */
   release(): void;
 }
 

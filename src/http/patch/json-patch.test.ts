@@ -372,7 +372,7 @@ test("does not change operations, so that they can be applied again", async () =
   assert.deepEqual(first, { a: { b: 1 } });
 });
 
-test("follows a path of more than 32 levels to its end, in a document that a move has made deeper for a while", async () => {
+test("follows a path of more than 32 levels to its end, while an earlier move has made the document deeper", async () => {
   const levels = (count: number, inner: unknown): unknown =>
     Array.from({ length: count }).reduce((value) => ({ a: value }), inner);
   const outer = "/o" + "/a".repeat(19);

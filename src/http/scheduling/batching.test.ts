@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { makeBatches } from "./batching.ts";
 
-test("answers all requests of one turn first and then sends the responses, in order", async () => {
+test("answers all requests of one turn of the event loop first, and then sends the responses in order", async () => {
   const batches = makeBatches();
   const done: string[] = [];
 

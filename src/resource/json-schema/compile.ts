@@ -8,7 +8,7 @@ import type { JSONSchema } from "./types.ts";
 
 /**
  * Compiles a JSON Schema (2020-12) to a check. Adds to `mistakes` each part of the schema that is wrong or not supported, with its
- * location. If it ignored a keyword, it would accept values that the author wants to refuse.
+ * location. A check that ignored a keyword would accept values that the author of the schema wants to refuse.
  */
 export function compile(schema: unknown, mistakes: string[], place = ""): Checker {
   if (!isObject(schema)) {
@@ -134,7 +134,7 @@ function alternatives(schema: JSONSchema, name: string, mistakes: string[], plac
   return [() => NONE];
 }
 
-/** Checks alternatives. If none matches, but the constants of exactly one match, reports the mistakes of that one. */
+/** Checks alternatives. If none matches, uses the constants of the alternatives to find the intended one, and reports its mistakes. */
 function ofAlternatives(schema: JSONSchema, name: "anyOf" | "oneOf", mistakes: string[], place: string): Checker {
   const checkers = alternatives(schema, name, mistakes, place);
   const meant = ((schema[name] ?? []) as readonly unknown[]).map((each) => collectConstants(each));

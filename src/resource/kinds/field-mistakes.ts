@@ -82,7 +82,7 @@ const mistaken = new WeakMap<object, readonly string[]>();
 
 /**
  * Returns the field. If its declaration has mistakes, returns a substitute that carries them. The resource then reports them together with
- * the field's name and the mistakes of other fields. An error thrown here could not contain these.
+ * the field's name and the mistakes of other fields. An error thrown here could contain neither.
  */
 export function reportThroughResource<F extends Field>(make: () => F): F | Field<never> {
   try {

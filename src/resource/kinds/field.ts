@@ -19,7 +19,7 @@ export interface DraftContext {
 
 /** The options of every kind of field. */
 export interface FieldOptions<T> {
-  /** True if callers may leave it out or send null. It is then null, or the default. */
+  /** True if callers may leave the field out or send null. The field is then null, or has its default. */
   readonly optional?: boolean;
   /** True if the field is shown, but callers cannot set it. Needs a `default`, `generated` or other code that writes it. */
   readonly readOnly?: boolean;
@@ -38,7 +38,7 @@ export interface FieldOptions<T> {
   readonly default?: T | ((context: DraftContext) => T);
   /**
    * For an existing table: true if the database sets a value when the caller sends none. Together with `readOnly`, the database always sets
-   * it.
+   * the value.
    */
   readonly filled?: boolean;
   /** Makes the value when the record is created. The field is read-only. The result is checked like that of `default`. */
@@ -55,8 +55,8 @@ export interface FieldOptions<T> {
   /** The value for existing records without one, if the field requires it: a value, or a function of the old record. */
   readonly backfill?: T | ((record: Readonly<Record<string, unknown>>) => T);
   /**
-   * Announces the removal of the field. A caller who sends it, filters or sorts by it or names it in `fields=` is warned in the response
-   * headers.
+   * Announces the removal of the field. Response headers warn a caller who sends the field, filters or sorts by it, or names it in
+   * `fields=`.
    */
   readonly deprecated?: Deprecation;
   /** One sentence for the API's documentation. */

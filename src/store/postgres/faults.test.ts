@@ -72,7 +72,7 @@ for (const [uselessPath, schema] of [
   ["my-shop", '"my-shop"'],
   ["", "public"],
 ] as const)
-  test(`names the schema to make for the search_path ${uselessPath}`, () => {
+  test(`names the schema to create for the search_path ${uselessPath}`, () => {
     assert.throws(
       () => requireFit({ version: 140_000, encoding: "UTF8", uselessPath }),
       (error: unknown) => error instanceof StoreSetupError && error.message.includes(`CREATE SCHEMA ${schema};`),
@@ -141,7 +141,7 @@ test("refuses writes and is not ready while the server is read-only, and writes 
   assert.equal(await store.count(notes, null), 2);
 });
 
-test("finds records of other tables while another program holds a lock on one", async (t) => {
+test("finds records of other tables while another program locks one table", async (t) => {
   const { url, store } = await opened(t);
   await add(store, "locked");
   await store.write({ changes: [{ kind: "insert", collection: others, values: { text: "free" } }] });
@@ -162,7 +162,7 @@ test("finds records of other tables while another program holds a lock on one", 
   );
 });
 
-test("lets reads of other tables through while one table is read constantly over one connection", async (t) => {
+test("reads other tables while clients read one table constantly over the only connection", async (t) => {
   const { store } = await opened(t, { poolSize: 1 });
   await add(store, "asked for on and on");
   await store.write({ changes: [{ kind: "insert", collection: others, values: { text: "once" } }] });
@@ -179,7 +179,7 @@ test("lets reads of other tables through while one table is read constantly over
   }
 });
 
-test("leaves half of the connections to others while long reads wait", async (t) => {
+test("keeps half of the connections free for other requests while long reads wait", async (t) => {
   const { url, store } = await opened(t, { poolSize: 4 });
   await add(store, "counted");
   await store.write({ changes: [{ kind: "insert", collection: others, values: { text: "free" } }] });

@@ -56,7 +56,7 @@ test("limits the time of each change in a transaction, not of all together", asy
   assert.deepEqual(refused, { kind: "stale", change: 0 });
 });
 
-test("leaves half of the connections to others while long writes wait", async (t) => {
+test("keeps half of the connections free for other requests while long writes wait", async (t) => {
   const { store, url } = await opened(t, 10_000, 4);
   await ask(
     url,
@@ -108,7 +108,7 @@ test("does not report the server as down when a long read times out", async (t) 
   );
 });
 
-test("limits how long a stopped process blocks others with its transaction, also behind a pooler", async (t) => {
+test("limits how long the transaction of a stopped process blocks other processes, also behind a pooler", async (t) => {
   const url = await server.makeDatabase();
   for (const pooled of [false, true]) {
     const store = postgresStore({ url: new Secret(`${url}?pgbouncer=${pooled}`) });

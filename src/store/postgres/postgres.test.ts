@@ -43,7 +43,7 @@ test("sends a read in one round trip, a transaction in one, and a transaction wi
     },
   ];
   const day = { now: "2026-01-01T00:00:00.000Z", expiresAt: "2026-01-02T00:00:00.000Z" };
-  // Takes the smallest of four counts, because the store sends queries for itself now and then.
+  // Takes the smallest of four counts, because the store sometimes sends other queries in the background.
   const trips = async (work: (time: number) => unknown): Promise<number> => {
     let least = Infinity;
     for (let time = 0; time < 4; time++) {
@@ -101,7 +101,7 @@ test("counts the rows with a word by the index, in any part of the table", async
   assert.doesNotMatch(rows.map((row) => row["QUERY PLAN"]).join("\n"), /Seq Scan/);
 });
 
-test("empties the queue of rows to index, also if a row in it was deleted", async (t) => {
+test("empties the queue of rows to index, also if a queued row was deleted", async (t) => {
   const url = database();
   const store = postgresStore({ url: new Secret(url) });
   t.after(() => store.close());

@@ -23,7 +23,7 @@ const SECOND = 1000;
 const DAY = 24 * 3600 * SECOND;
 
 /**
- * Creates a database in which another program writes, and a comparison of its folded columns with a clock for the test.
+ * Creates a database, functions for the writes of another program, and a comparison of the folded columns that uses a test clock.
  */
 function setUp(rows: number) {
   const database = new DatabaseSync(":memory:", { returnArrays: true });

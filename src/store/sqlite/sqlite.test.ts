@@ -208,7 +208,7 @@ test("keeps all acknowledged writes when a process is killed during a write", as
   });
 });
 
-test("opens a new file from several processes at once, with shared keys", async () => {
+test("opens a new file from several processes at once, and gives no key twice", async () => {
   await onFile(async (path) => {
     const script = childScript(
       path,

@@ -11,7 +11,7 @@ import { readBody } from "./body.ts";
 const MOST = 1000;
 const head = (length: number): string => `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}\r\n\r\n`;
 
-/** Sends these pieces one after another, and calls `look` with the request one turn after its head has arrived. */
+/** Sends these pieces one after another. Calls `look` with the request one turn of the event loop after its head has arrived. */
 async function arriving<T>(pieces: readonly string[], look: (request: IncomingMessage) => Promise<T>): Promise<T> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -77,7 +77,7 @@ test("does not wait for a body that other code reads by hand", async () => {
   });
 });
 
-test("throws for a body as text, before and after it has arrived", async () => {
+test("throws for a body that other code reads as text, whether or not all of it has arrived", async () => {
   const asText = async (request: IncomingMessage): Promise<Uint8Array> => read(request.setEncoding("utf8"));
   for (const pieces of [[`${head(5)}hello`], [head(5), "hello"], [head(10), "hello", "world"]])
     await assert.rejects(arriving(pieces, asText), /comes as a text, not as octets/);

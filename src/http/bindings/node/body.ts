@@ -7,7 +7,7 @@ import { CollectedBody, bodyReadBefore } from "../../body/collecting.ts";
 const FIX =
   "Mount the service before body parsers such as express.json(), exclude its paths from them, or make them keep the octets in request.rawBody.";
 
-/** The memory that Node keeps for the TLS input of an open connection. */
+/** The memory that Node reserves for the TLS input of an open connection. */
 const TLS_BYTES = 64 * 1024;
 
 function measureTLSBytes({ socket }: IncomingMessage): number {
@@ -15,8 +15,8 @@ function measureTLSBytes({ socket }: IncomingMessage): number {
 }
 
 /**
- * Reads a body: synchronously if all of it has arrived, otherwise while it arrives. Calls `begin` before it waits, after all checks that
- * need no octets. Stops reading at the limits. The code that sends the response handles the unread rest.
+ * Reads a body: synchronously if all of it has arrived, otherwise while it arrives. Calls `begin` before it waits for octets, and only if
+ * the earlier checks have passed. Stops reading at the limits. The code that sends the response discards the unread rest.
  */
 export function readBody(
   request: IncomingMessage & { readonly rawBody?: unknown },
@@ -32,7 +32,7 @@ export function readBody(
     collected.add(request.rawBody);
     return collected.bytes;
   }
-  // Other code has read it, and it was empty.
+  // Other code has read the body, and the body was empty.
   if (request.readableEnded) return collected.bytes;
   // The client has disconnected, so it will not read the response.
   if (request.destroyed || request.aborted) throw problem("request_timeout");

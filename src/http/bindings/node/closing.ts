@@ -33,7 +33,7 @@ export async function closeServer(
   });
   void after(graceSeconds, ended.signal, cutOff);
   await closePort(server);
-  if (isOver) cutOff(); // connections that arrived in between
+  if (isOver) cutOff(); // Connections that arrived after the end of the grace period, before the port was closed.
   await closed;
   ended.abort();
   server.close(); // stops the check for slow connections that node:http still runs every second
@@ -51,9 +51,9 @@ async function after(seconds: number, signal: AbortSignal, act: () => void): Pro
 }
 
 /**
- * Closes the port at a moment when no new connection waits in its queue. The kernel would reset a connection that waits there. Each turn of
- * the event loop accepts one connection. A good moment is right after a short turn that accepted none. The limit for "short" grows with the
- * wait. Idle connections stay open, although `close()` of `node:http` would close them.
+ * Closes the port at a moment when no new connection waits in its queue, because the kernel would reset a waiting connection. Each turn of
+ * the event loop accepts one connection. So the queue is probably empty after a short turn that accepted none. The longer this function
+ * waits, the longer a turn may be to count as short. Idle connections stay open, although `close()` of `node:http` would close them.
  */
 async function closePort(server: Server): Promise<void> {
   let arrived = true;

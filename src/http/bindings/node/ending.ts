@@ -7,12 +7,11 @@ import { HSTS, pushCommon, type Answer } from "../../answer/writing.ts";
 import { json } from "../../formats/json.ts";
 
 /**
- * How long a connection stays open after the response, in milliseconds, because the client may still be sending and may not have read the
- * response.
+ * How long a connection stays open after the response, in milliseconds. In this time, the client can finish sending and read the response.
  */
 const LINGER_MS = 1000;
 
-/** The maximum number of bytes that are read after the response. Enough for a client that started to send before it. */
+/** The maximum number of bytes that are read after the response. Enough for a client that started to send before the response. */
 const MOST_PASSED_BYTES = 64 * 1024;
 
 interface EndOptions extends ProblemOptions<{}> {
@@ -58,8 +57,9 @@ export function endWithAnswer(socket: Duplex, { status, headers, content }: Answ
 
 /**
  * Closes a connection after a response, also if the client is still sending. A socket that is closed with unread input sends a reset, and a
- * reset can destroy the response. So this end is closed for writing first. A little input is read and dropped, and the client gets a moment
- * to close. `forAnswerMs` is the time for sending the response. Default: 0, for a response that was sent already.
+ * reset can destroy the response. So this function first closes the connection for writing only. Then it reads and drops a little input,
+ * and waits a moment for the client to close the connection. `forAnswerMs` is the time for sending the response. Default: 0, for a
+ * response that was sent already.
  */
 export function endGently(socket: Duplex, forAnswerMs = 0): void {
   dropInput(socket, MOST_PASSED_BYTES);
@@ -84,7 +84,7 @@ function dropInput(socket: Duplex, bytes: number): void {
   socket.resume();
 }
 
-/** Stops reading. A socket that is only paused reads once more and keeps the data: 64 MiB for a thousand sockets. */
+/** Stops reading. A socket that is only paused reads once more and stores the data: 64 MiB for a thousand sockets. */
 function stopReading(socket: Duplex & { readonly _handle?: { readStop?(): void } | null }): void {
   socket.pause();
   socket._handle?.readStop?.();

@@ -36,8 +36,8 @@ export interface ListenOptions {
   /** The time limit for a whole request, in seconds. Default: 30. */
   readonly requestSeconds?: number;
   /**
-   * How long a connection stays open without a request, and without the client reading its response, in seconds. Should be longer than a
-   * reverse proxy keeps an idle connection. Default: 65.
+   * How long a connection stays open without a request, in seconds. Also the time that a client may take without reading its response. A
+   * reverse proxy should close its idle connections earlier. Default: 65.
    */
   readonly idleSeconds?: number;
   /** Serves HTTPS with this certificate chain and key, in PEM. */
@@ -88,7 +88,7 @@ function buildLimits({
 }: ListenOptions): ServerOptions {
   return {
     ...limits,
-    // Node requires that the limit for the whole request is not smaller than that for its header fields.
+    // Node requires a limit for the whole request that is not smaller than the limit for its header fields.
     headersTimeout: Math.min(headersSeconds, requestSeconds) * 1000,
     requestTimeout: requestSeconds * 1000,
     keepAliveTimeout: idleSeconds * 1000,
@@ -99,7 +99,7 @@ const limits: ServerOptions = {
   // Twice the limits, so that larger requests reach the pipeline, which knows which of the two limits is exceeded.
   maxHeaderSize: 2 * (MAX_HEADER_BYTES + MAX_REQUEST_LINE_BYTES),
   connectionsCheckingInterval: 1000,
-  requireHostHeader: false, // the pipeline checks and answers this
+  requireHostHeader: false, // the pipeline checks the `Host` header field
 };
 
 /**
@@ -126,12 +126,13 @@ export async function listen(service: Responder, options: ListenOptions): Promis
       : await createTlsServer({ ...buildLimits(options), ...secured(tls), handshakeTimeout: 10_000 }, answer).catch(
           refuseTLS,
         );
-  server.maxHeadersCount = 0; // the pipeline counts them and answers
+  server.maxHeadersCount = 0; // the pipeline counts the header fields and refuses too many
   // A client that closes its end for writing still waits for its response. Without this option, Node closes the connection, and the client
   // gets no response to a write. TLS always closes both ends.
   if (tls === undefined) Object.assign(server, { httpAllowHalfOpen: true });
   server.on("clientError", (error, socket) => refuseUnreadable(error, socket, service));
-  // Without a listener, Node answers these requests itself: it sends 100 before any check, or refuses the request, or does not answer.
+  // Node itself would answer a request with `Expect`, if no listener did: it sends 100 before any check, refuses the request, or does not
+  // answer.
   server.on("checkContinue", answer);
   server.on("checkExpectation", answer);
   server.on("connect", (request, socket) => {
@@ -186,7 +187,7 @@ function refuseTLS(error: unknown): never {
 }
 
 /**
- * Closes connections whose client does not read the response, because the response waits in memory. A connection whose response is not
+ * Closes connections whose client does not read the response, because the unread response takes memory. A connection whose response is not
  * ready yet stays open.
  */
 function endStalled(server: Server, idleSeconds: number): void {
@@ -197,12 +198,12 @@ function endStalled(server: Server, idleSeconds: number): void {
   });
 }
 
-/** Returns all TLS options, because Node's defaults would replace those that a renewed certificate leaves out. */
+/** Returns all TLS options. If a renewed certificate came without one of them, Node would set that option to its default. */
 function secured({ cert, key }: { readonly cert: string; readonly key: string }) {
   return { cert, key, minVersion: "TLSv1.2" } as const;
 }
 
-/** Loads node:https only if needed. Most services are behind a proxy that handles TLS. */
+/** Loads node:https only if needed. Most services are behind a proxy that terminates TLS. */
 async function createTlsServer(options: TlsServerOptions, answer: RequestListener): Promise<Server> {
   const https = await import("node:https");
   return https.createServer(options, answer);

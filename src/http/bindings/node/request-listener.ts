@@ -18,7 +18,7 @@ import type { Responder } from "./unreadable.ts";
 export interface RequestListenerOptions<Request extends AnyRequest> {
   /**
    * Returns the caller that the framework has found (Express: `request.ip` and `request.secure`). Default: the other
-   * end of the connection, or the caller that the service's `trustedProxies` report.
+   * end of the connection, or the caller that one of the service's `trustedProxies` reports.
    */
   readonly client?: (request: Request) => ToldClient;
 }
@@ -119,7 +119,7 @@ export function makeListener<Request extends AnyRequest>(
   };
 }
 
-/** Returns both as types of `node:http`. `node:http2` gives them the members that are used here. */
+/** Returns both with the types of `node:http`. The objects of `node:http2` also have all members that are used here. */
 function asOne(request: AnyRequest, response: AnyResponse): [IncomingMessage, ServerResponse] {
   return [request, response] as unknown as [IncomingMessage, ServerResponse];
 }

@@ -14,9 +14,7 @@ const unread = makeUnread();
 /** Receives the network address of a connection that was closed because too many responses waited for their readers. */
 export type TellUnread = (address: string) => void;
 
-/**
- * Sends a response. Closes the connection afterwards if the server is closing or the rest of the request is not wanted.
- */
+/** Sends a response. Then closes the connection if the server is closing, or if a part of the request body is still missing. */
 export function send(
   request: IncomingMessage,
   response: ServerResponse,
@@ -25,7 +23,7 @@ export function send(
   tell: TellUnread,
 ): void {
   if (!isStillComing(request)) return sendWhole(response, answer, closing, tell);
-  // The data that arrived with the header fields may be the whole body. Then the connection can be used again.
+  // The rest of a short body may arrive in this turn. If the whole body arrives, the connection stays open for the next request.
   setImmediate(() => {
     const isCut = isStillComing(request);
     if (isCut && !isStream(request)) return sendAhead(request, response, answer);

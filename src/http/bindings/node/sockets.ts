@@ -10,14 +10,16 @@ export interface ConnectionLimits {
   readonly ofAll: number;
   /** For one address, which is a /64 for IPv6. 0 means no limit. */
   readonly ofOneAddress: number;
-  /** Not counted as one address, because they serve many callers. */
+  /** Connections from these addresses are not counted per address, because they come from many callers. */
   readonly trustedProxies: readonly string[];
 }
 
-/** Receives the refusals before a request exists: the reason, the address and a detail. */
+/** Receives each refusal of a connection, which never becomes a request: the reason, the address and a detail. */
 export type TellRefused = (reason: RefusalReason, address: string, detail: string) => void;
 
-/** The maximum number of connections that get a response at the same time if there are too many. The others are closed without one. */
+/**
+ * The maximum number of refused connections that are open for their response. A further refused connection is closed without a response.
+ */
 const MOST_TOLD = 500;
 
 /**
@@ -25,7 +27,8 @@ const MOST_TOLD = 500;
  * response and never becomes a request.
  *
  * A client may reset its connection at any time, and an error event without a listener ends the process. `node:http` listens only while it
- * reads requests: not after a `CONNECT`, and not on a socket that TLS has refused. So each socket gets a listener of its own.
+ * reads requests. It does not listen after a `CONNECT`, or on a socket that TLS has refused. So this function adds a listener to each
+ * socket.
  */
 export function admitSockets(
   server: Server,
@@ -78,7 +81,7 @@ export function admitSockets(
   });
   insertListener(server, "secureConnection", (socket, accept) => {
     socket.on("error", ignoreError);
-    // Over TLS, the response must wait for the handshake. The socket is another object by then.
+    // Over TLS, the response must wait for the handshake. After the handshake, the socket is another object.
     if ([...refused].some((below) => isSamePeer(below, socket))) refuse(socket);
     else accept();
   });
@@ -91,7 +94,7 @@ export function admitSockets(
   return sockets;
 }
 
-/** Adds a listener before the existing ones. They run only if it calls `accept`. */
+/** Adds a listener before the existing ones. The existing listeners run only if the new one calls `accept`. */
 function insertListener(server: Server, event: string, listener: (socket: Socket, accept: () => void) => void): void {
   const own = server.listeners(event);
   server.removeAllListeners(event);

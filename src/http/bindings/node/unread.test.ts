@@ -107,7 +107,7 @@ test("closes the first of several connections that read nothing, and reports it"
     callers.push(caller.on("error", () => undefined));
     t.after(() => caller.destroy());
     await arrival;
-    // It is answered after all requests that arrived with it.
+    // The server answers in this turn, after all requests that arrived together.
     await nextTurn();
   }
 

@@ -22,8 +22,8 @@ const MEBIBYTE = 1024 * 1024;
 /** Connections with fewer octets are not counted: even 10,000 of them together stay within the total limit. */
 const LEAST_BYTES = 64 * 1024;
 /**
- * Node keeps 10 KiB (measured) for an open stream, plus its response. A limit of connections does not limit streams, so
- * each stream counts from its first octet.
+ * Node needs 10 KiB (measured) for an open stream, in addition to its response. The limit of connections does not limit the number of
+ * streams, so each stream counts from its first octet.
  */
 const STREAM_BYTES = 10 * 1024;
 
@@ -36,14 +36,14 @@ interface UnreadEntry {
 /** The waiting responses of one address. */
 interface OfAddress {
   bytes: number;
-  /** The oldest first. */
+  /** The sockets, in the order in which they were written to. The one that has waited longest is first. */
   readonly sockets: Set<WatchedSocket>;
 }
 
 /**
  * Limits the memory of responses that wait for slow clients. Without the limit, a client could request long responses and never read them.
  * Above the limit, `watch` finds the address with the most waiting octets, and closes its connection or stream that has waited longest. So
- * a client that reads is not affected by one that does not.
+ * slow clients do not affect a client that reads its responses.
  */
 export function makeUnread(mostBytes = 64 * MEBIBYTE): Unread {
   const waiting = new Map<WatchedSocket, UnreadEntry>();

@@ -28,7 +28,7 @@ export async function fetchThrough(
     method: request.method,
     target: url.pathname + url.search,
     rawHeaders: flatten(request.headers),
-    // JavaScript callers without types may leave it out.
+    // JavaScript callers without types may leave out `peer`.
     peer: (info as FetchInfo | undefined)?.peer ?? "unknown",
     encrypted: url.protocol === "https:",
     readBody: (maxBytes, weigh) => readBody(request, maxBytes, weigh),

@@ -14,7 +14,7 @@ import { createGuard, type Guard } from "./guard.ts";
 import { createLogChecks } from "./log.ts";
 import { filesAt } from "./place.ts";
 
-/** The duration of the checks while others write, in milliseconds. */
+/** The duration of the checks while other processes write, in milliseconds. */
 const lookedMs = Number(process.env["LOOKED_SECONDS"] ?? 2) * 1000;
 
 /** Writes, runs each kind of checkpoint, and vacuums, as fast as possible. */
@@ -88,7 +88,7 @@ function guarded(t: TestContext, { pageBytes = 4096, clock }: Guarding = {}): Gu
   };
 }
 
-test("never takes a write of SQLite for that of another program, with several processes, checkpoints and kills", async (t) => {
+test("reports nothing while several processes write by SQLite, run checkpoints and are killed", async (t) => {
   const { file, guard } = guarded(t, { clock: () => performance.now() });
   const start = (number: number) => {
     const args = ["--input-type=module", "--eval", busy, file, String(number)];
@@ -149,7 +149,7 @@ test("accepts the file if it is correct again before the second check", (t) => {
   assert.deepEqual([guard.found, guard.isSuspect], [null, false]);
 });
 
-test("moves no log into an older copy of the file, because the pages of the log would hide it", (t) => {
+test("moves no log into an older copy of the file, because the pages of the log would hide its age", (t) => {
   const { file, guard, written, look } = guarded(t);
   copyFileSync(file, `${file}.copy`);
   written();
@@ -240,7 +240,7 @@ for (const [what, overwrite] of Object.entries<(log: string, length: number, bes
     beside.exec("INSERT INTO others VALUES ('behind')");
   },
 }))
-  test(`reports ${what}: in the writer's own store with the response, and in others at the next write`, async (t) => {
+  test(`reports ${what} at the next write of each store, and at its later reads and checks`, async (t) => {
     const folder = mkdtempSync(path.join(tmpdir(), "latchkey-guard-"));
     const file = path.join(folder, "a.db");
     const stores = [sqliteStore({ path: file }), sqliteStore({ path: file })] as const;

@@ -35,7 +35,7 @@ function setUp(t: TestContext) {
   return { file, commit, sizes };
 }
 
-/** Waits, because on a busy machine the thread that moves the log may start late. */
+/** Waits until most of the log is moved. On a busy machine, the thread that moves the log may start late. */
 async function untilMoved(sizes: () => { readonly log: number; readonly moved: number }): Promise<void> {
   for (let tries = 0; tries < 2000; tries++) {
     await wait(5);

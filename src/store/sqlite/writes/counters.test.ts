@@ -10,7 +10,7 @@ import { firstFree } from "./counters.ts";
 
 const notes: Collection = { name: "notes", key: "integer", columns: [{ name: "text", type: "text" }] };
 
-test("finds the key after a million explicit ones in a few steps", () => {
+test("finds the first free key after a million taken keys in a few steps", () => {
   let checkCount = 0;
   const isTaken = (key: number): boolean => {
     checkCount++;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hashesAtOnce } from "./hash-threads.ts";
 
-test("leaves one thread free of hashes, for any number of cores", () => {
+test("leaves one of several threads free of hashes, for any number of cores", () => {
   for (const [cores, setting, expected] of [
     [1, undefined, 1],
     [2, undefined, 2],
