@@ -17,10 +17,7 @@ export type ThereIsNo<Name, Known = never> = Name extends string
     : `there is no ${Name}; did you mean ${Meant<Name, Known>}?`
   : never;
 
-/**
- * Finds known names with the same first three letters. If there are none, finds names with the same first letter. Comparing more letters
- * would slow down the compiler.
- */
+/** Finds known names with the same first three letters, or else the same first one. Comparing more would slow down the compiler. */
 type Meant<Name extends string, Known> =
   Lowercase<Name> extends `${infer A}${infer B}${infer C}${string}`
     ? Beginning<Known, `${A}${B}${C}`> extends infer Like extends string
@@ -67,10 +64,7 @@ type Within<O, Allowed, Name extends string> = [O, Allowed] extends [
     }
   : unknown;
 
-/**
- * Returns the mistakes in the members of an object. An unknown name is a mistake too, because otherwise the service would silently ignore
- * it.
- */
+/** Returns the mistakes in the members of an object. An unknown name is a mistake too: the service would silently ignore it. */
 export function membersMistakes(value: Members, checks: Checks): string[] {
   if (hasNoMistakes(value, checks)) return [];
   return [
@@ -105,10 +99,7 @@ export function shownTo(check: ValueCheck, value: unknown): string {
   return showingChecks.has(check) ? shown(value) : shownWithoutText(value);
 }
 
-/**
- * Formats a value for the message of a check that expects no text. Shows only the type of a text, because the text may be a misplaced
- * secret.
- */
+/** Formats a value for a message if no text is expected. Shows only the type of a text, which may be a misplaced secret. */
 export function shownWithoutText(value: unknown): string {
   return isText(value) ? describeType(value) : shown(value);
 }

@@ -108,8 +108,7 @@ export function storeBindings(options: BindingsOptions): Bindings {
     if (username !== identity.username || !isClaimable(row)) throw notBound(observe, identity, id);
     const outcome = await store.write({
       changes: [
-        // The revision ensures that the row still has the username that was compared. The username counts as given from now on, because an
-        // outside party uses it too.
+        // The revision ensures that the row still has the compared username, which counts as given from now on.
         { kind: "update", collection: accountsCollection, key: id, values: givenOrigin, revision: row.revision },
         { kind: "require", collection: bindingsCollection, where: ofUser(id), atMost: 0, name: "bound" },
         insertBinding(key, id, now),

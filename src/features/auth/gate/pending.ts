@@ -92,10 +92,7 @@ export const PENDING_ENDED = "pending_ended";
 export function makePendingLogins(store: Store): PendingLogins {
   const collection = pendingLoginsCollection;
 
-  /**
-   * Ends the oldest waiting logins of an account with too many. Never ends `keptId`, the new one, which looks old if the clock of this
-   * process is slow.
-   */
+  /** Ends the oldest waiting logins of an account with too many, but not the new one (`keptId`): the clock here may be slow. */
   async function endOldest(userId: number, keptId: string, now: number): Promise<void> {
     const where = { all: [ofUser(userId), later("expires_at", now)] };
     const sort = [

@@ -137,10 +137,7 @@ export function makeHashQueue({ running, waiting, reserved }: HashQueueOptions):
     loser.lose(tooMany());
   }
 
-  /**
-   * Removes a waiter. Deletes the latest turns of callers that no longer wait: a caller that returns later is ordered by its time of
-   * arrival.
-   */
+  /** Removes a waiter. Deletes the turns of callers that no longer wait: a later request of them is ordered by its arrival. */
   function leave(waiter: Waiter): void {
     if (!places.delete(waiter)) return;
     const others = new Set([...places].flatMap(({ asker }) => listKeys(asker)));

@@ -128,10 +128,7 @@ export function makePasswords(options: PasswordsOptions): Passwords {
     return checked.after;
   }
 
-  /**
-   * Writes the results of a right password: the known address, the hash in the service's format, and that a generated password no longer
-   * expires.
-   */
+  /** Writes the known address, the hash in the service's format, and that a generated password no longer expires. */
   async function keep(call: Call, { before, after }: Checked): Promise<void> {
     const values: WrittenValues = {
       ...(after.passwordHash === before.passwordHash ? {} : { password_hash: after.passwordHash }),
