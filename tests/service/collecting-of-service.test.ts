@@ -11,8 +11,7 @@ test("makes no object of a request as an old one", async () => {
   await using service = await startService({}, [process.execPath, ...flags, command]);
   const before = service.said();
   const client = async (): Promise<void> => {
-    for (let request = 0; request < 20; request++)
-      assert.equal((await fetch(`${service.address}/livez`)).status, 200);
+    for (let request = 0; request < 20; request++) assert.equal((await fetch(`${service.address}/livez`)).status, 200);
   };
 
   await Promise.all(Array.from({ length: 128 }, client));
