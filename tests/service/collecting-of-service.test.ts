@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { command } from "../harness/command.ts";
 import { startService } from "../harness/service-process.ts";
 
-// V8 may decide from one early collection that the objects of a line of code live long. It then makes all of them as old objects. If one of
-// them refers to a request, no quick collection frees this request, and the process answers a third fewer requests per CPU second.
-test("makes no object of a request as an old one", async () => {
+// After one early collection, V8 may create all objects of a line of code as long-lived ones. If such an object refers to a request, only a
+// full collection frees the request, and reads need more processor time.
+test("creates no object of a request as a long-lived one", async () => {
   // V8 writes each such decision to the output. Small young generations make it decide often.
   const flags = ["--trace-pretenuring-statistics", "--max-semi-space-size=1"];
   await using service = await startService({}, [process.execPath, ...flags, command]);
