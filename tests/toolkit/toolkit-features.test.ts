@@ -311,7 +311,7 @@ test("deletes expired data on one timer, at the interval of each feature", async
   await settled(service);
   assert.equal(await count(), 1);
 
-  // On a slow machine, the run of the first tick may not have ended yet. The upkeep then skips this tick and stays due.
+  // On a slow machine, the run of the first tick may still be active. The upkeep then skips this tick and stays due.
   do {
     t.mock.timers.tick(1000);
     await settled(service);
