@@ -1,4 +1,5 @@
-// Measures how the log of a SQLite file grows during a backup, within a transaction of the source (as in `latchkey db backup`) and without.
+// Measures how the write-ahead log of a SQLite file grows during a backup. Compares a backup within one read transaction, as in `latchkey
+// db backup`, with a backup without it.
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -7,10 +8,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 
 const rows = Number(process.env["BACKUP_ROWS"] ?? 150_000);
-/** The time after which an unfinished backup is given up, in milliseconds. */
+/** The time after which an unfinished backup is stopped, in milliseconds. */
 const patienceMs = 20_000;
 
-/** Writes ten rows per transaction, five transactions and then a pause. */
+/**
+ * Writes ten rows per transaction, with a pause after every fifth one, until the main thread sends a message. Returns the number of
+ * transactions.
+ */
 async function write(file: string): Promise<number> {
   const database = new DatabaseSync(file, { timeout: 5000 });
   database.exec("PRAGMA synchronous = FULL");

@@ -1,6 +1,6 @@
 /**
- * The minimum that `node:http` and `pg` can do for a user by id: the same prepared query through a pool of the same size, and the same
- * bytes. It checks no credentials. Standard input gives it the response.
+ * A bare server on `node:http` and `pg`, for comparison: reads a user by id and sends the same bytes as the service. It uses the service's
+ * prepared query and a pool of the same size. It checks no credentials. Standard input contains the header fields to send.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -9,7 +9,7 @@ import { median, runRound, warming, type Load } from "./round.ts";
 import { logIn, prepareWriting, scenarios } from "./scenarios.ts";
 import { onServerCore, startCommitting } from "./servers.ts";
 
-/** The factor of the 95 % interval of a mean, by the number of rounds less one (Student's t). */
+/** The factor for the 95 % confidence interval of a mean, by the number of rounds minus one (Student's t-distribution). */
 const studentT: Readonly<Record<number, number>> = { 4: 2.776, 8: 2.306, 14: 2.145, 20: 2.086 };
 
 interface Row {
@@ -68,7 +68,7 @@ async function compare({ prepare, whileOthersWrite }: Row): Promise<Record<strin
   await using _second = whileOthersWrite ? await startCommitting(present) : null;
   const rates: [number[], number[]] = [[], []];
   for (let round = 0; round < warming + rounds; round++)
-    // The first of a pair changes, so that neither always follows the other.
+    // The two services swap their order in each round, so that neither always runs second.
     for (const at of round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
       const { requestsPerCPUSecond } = await runRound(services[at], loads[at], seconds);
       if (round >= warming) rates[at].push(requestsPerCPUSecond);

@@ -1,9 +1,10 @@
 /**
- * Measures how lists affect readers: the latency of reading a user by id, alone and while 4 clients of one normal user request a list as
- * fast as they get responses. The user has many orders, and there are many users. All processes use all cores. In the same rounds, a bare
- * `node:http` server answers both with the same bytes, which shows the delay of the machine itself with three processes. The process that
- * measures takes precedence over the one that requests lists, so that no response waits for it. `--against` measures another build in the
- * same rounds. The number of busy cores in idle time shows other work on the machine: then the figures are not reliable.
+ * Measures how lists affect readers: the latency of reading a user by id, alone and while 4 clients request a list as fast as they get
+ * responses. The 4 clients belong to a user with many orders, or to the administrator. All processes use all cores. In the same rounds, a
+ * bare `node:http` server answers both kinds of requests with the same bytes, which shows the delay that comes from the machine and its
+ * three busy processes. The process that measures has a higher priority than the process that requests lists, so that it never waits for a
+ * core. `--against` measures another build in the same rounds. The column `cores busy when quiet` shows whether other programs use the
+ * machine: if they do, the figures are not reliable.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { DatabaseSync } from "node:sqlite";
@@ -18,7 +19,7 @@ import { captureReply, onAnyCore, startBareLists } from "./servers.ts";
 const options = parseArgs({
   options: {
     rounds: { type: "string", default: "5" },
-    // In one second, only 280 reads would count, and the p99 would be the third slowest.
+    // One second would be too short: only 280 reads would count, and the p99 would be the third slowest of them.
     seconds: { type: "string", default: "3" },
     orders: { type: "string", default: "100000" },
     users: { type: "string", default: "1000000" },
@@ -29,7 +30,7 @@ const options = parseArgs({
 });
 const rounds = Number(options.values.rounds);
 const seconds = Number(options.values.seconds);
-/** A part of the names of the lists to measure. Default: all. */
+/** `only` selects the lists whose names contain this text. Default: all. */
 const { only, command, against } = options.values;
 const run = promisify(execFile);
 const canGiveWay = spawnSync("nice", ["-n", "19", "true"]).status === 0;
@@ -49,7 +50,7 @@ const lists = {
     "/orders?status[in]=open,paid&sort=-status",
   ],
 };
-/** The load runs before the first read and after the last. */
+/** The load runs this much longer than the reads: it starts before the first read and ends after the last one. */
 const HEAD_START_SECONDS = 0.6;
 const counted = { prefer: "count=exact" };
 
@@ -82,7 +83,7 @@ async function prepare(name: string): Promise<Build> {
   const { read } = await prepareWriting(service);
   const own = await ordinaryUser(service, read.headers);
   fill(service.file, own.id, Number(options.values.orders), Number(options.values.users));
-  // The words of foreign writes are indexed afterwards, which takes a core for a minute.
+  // The service indexes the words of rows from other programs afterwards, which uses a core for a minute.
   await waitForRest(service.pid);
   return { name, service, path: read.path, headers: { own: own.headers, all: read.headers } };
 }
@@ -180,7 +181,7 @@ async function ordinaryUser(
   return { id, headers: { authorization: `Bearer ${String(access)}` } };
 }
 
-/** Writes rows directly, in the form of the service. */
+/** Writes rows into the database file directly, in the form in which the service stores them. */
 function fill(file: string, userId: number, orders: number, users: number): void {
   const database = new DatabaseSync(file, { timeout: 5000 });
   database.exec(`

@@ -1,7 +1,7 @@
 /**
- * Measures how 64 writing clients affect readers: the latency of reading a user by id, alone and beside them, on the normal disk and on one
- * that takes 5 ms longer to sync. The service has core 0. Core 1 has two processes, and the measuring one takes precedence over the writing
- * one, so that no response waits for it.
+ * Measures how 64 writing clients affect readers: the latency of reading a user by id, alone and during the writes, on the normal disk and
+ * on a disk that takes 5 ms longer to sync. The service runs on core 0. The processes that measure and that write share core 1. The one
+ * that measures has a higher priority, so that it never waits for the core.
  */
 import { execFile, spawnSync } from "node:child_process";
 import path from "node:path";
@@ -74,7 +74,7 @@ async function measure(reads: Reads): Promise<LoadResult> {
   return JSON.parse((await run(file, args)).stdout) as LoadResult;
 }
 
-/** Runs a little longer than the reads beside it. */
+/** Runs the writing load for half a second longer than the reads, which run at the same time. */
 async function write64({ address }: ServiceProcess, load: Load): Promise<LoadResult> {
   const command = onLoadCore("bench/load.ts", JSON.stringify({ ...load, address, seconds: seconds + 0.5 }));
   const [file = "", ...args] = canGiveWay ? ["nice", "-n", "19", ...command] : command;

@@ -1,6 +1,7 @@
 /**
- * A server written by hand: `node:http`, a bearer token that is verified once and cached, and SQLite that builds the JSON of the first
- * hundred users, or of those between the two ids in the query. It reads the service's file and trusts its keys, both from standard input.
+ * A server written by hand, for comparison. It verifies each bearer token once and caches the result. SQLite builds the JSON of the first
+ * hundred users, or of the first hundred with ids between the two in the query. Standard input names the service's database file, and
+ * contains the keys that verify its tokens.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,7 +1,7 @@
 /**
- * A server written by hand that creates users: `node:http`, a bearer token that is verified once and cached, a checked body, and two rows
- * in one transaction of `node:sqlite`, on the disk before the response. It has a separate file next to the service's. Standard input
- * configures it.
+ * A server written by hand that creates users, for comparison. It verifies each bearer token once and caches the result, checks the body,
+ * and writes two rows in one transaction of `node:sqlite`. It responds when the rows are on the disk. Standard input names its database
+ * file, and contains the keys that verify the service's tokens.
  */
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";

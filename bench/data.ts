@@ -1,6 +1,6 @@
 /**
- * Measures lists, searches and arrays against the requests that they consist of, over HTTP on one connection, on both databases. Prints
- * ratios of one run:
+ * Measures lists, searches and arrays over HTTP on one connection, on both databases. Each result is a ratio to a simpler request, for
+ * example a list with related records to a plain list. All ratios come from one run:
  *
  *   npm run bench -- data -- --users 1000000 --rounds 200
  */
@@ -24,7 +24,7 @@ const { values } = parseArgs({
 });
 const [userCount, rounds] = [Number(values.users), Number(values.rounds)];
 const orderCount = 2000;
-/** How many users have the words that are searched, and how many orders one tag. */
+/** The numbers of users that share one searched word, and of orders that share one tag. */
 const shared = [1, 100, 1000];
 const batch = 2000;
 
@@ -63,7 +63,7 @@ try {
 async function measure(name: string, store: Store): Promise<void> {
   const service = await createService({ store, mounts: [mountedTags, mountedUsers, mountedOrders, mountedItems] });
   await fill(store);
-  // The words are indexed after the writes. Waiting rows count for every word.
+  // Waits until the store has indexed the words of all rows, which it does after the writes.
   while (((await store.countWords?.(mountedUsers.collection, [], userCount)) ?? { waiting: 1 }).waiting > 0)
     await sleep(100);
   const listener = createServer(requestListener(service)).listen(0, "127.0.0.1");
@@ -113,7 +113,10 @@ async function measure(name: string, store: Store): Promise<void> {
   await service.close();
 }
 
-/** Returns the median of each in microseconds. The requests alternate while another client writes, so that no page is cached. */
+/**
+ * Returns the median time of each request, in microseconds. The requests alternate, and a write precedes each of them, so that no response
+ * comes from a cache.
+ */
 async function alternated(ask: Ask, addresses: readonly string[]): Promise<readonly number[]> {
   const times = addresses.map((): number[] => []);
   for (let round = -10; round < rounds; round++) {

@@ -1,6 +1,7 @@
 /**
- * Measures how hostile requests within all limits affect others: the longest wait for `/livez` while one client, and while six clients,
- * send each. Each is sent three times, and the smallest of the three longest waits counts, because the machine has other work too.
+ * Measures how hostile requests within all limits affect other clients: the longest wait for `/livez` while one client sends a hostile
+ * request, and while six clients send it. Measures three times and reports the shortest of the three waits, because other programs use the
+ * machine too.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -17,7 +18,7 @@ const { values } = parseArgs({
   options: { rounds: { type: "string", default: "3" }, only: { type: "string", default: "" } },
 });
 const rounds = Number(values.rounds);
-/** A part of the names of the requests to send. Default: all. */
+/** Selects the requests whose names contain this text. Default: all. */
 const { only } = values;
 const shown = 15;
 const root = path.join(import.meta.dirname, "..");
@@ -43,7 +44,7 @@ export default { mounts: [mount(note, { permission: anyone })] };
 const folder = mkdtempSync(path.join(tmpdir(), "latchkey-hostile-"));
 const file = path.join(folder, "latchkey.config.mjs");
 writeFileSync(file, config);
-// The command looks for the file in its working directory.
+// The service looks for the config file in its working directory, so the shell copies the file there.
 const started = ["sh", "-c", 'cp "$0" . && exec "$@"', file, ...onAnyCore("dist/cli/latchkey.js")];
 await using service = await startService({ LATCHKEY_ACCESS_SECONDS: "3600" }, started);
 const admin = await logIn();

@@ -27,7 +27,8 @@ const expected = `HTTP/1.1 ${status} `;
 const end = performance.now() + seconds * 1000;
 const latencies = createHistogram();
 
-// Never sleeps: the kernel would charge the wake-up of a sleeping client to the server, and most of all to the slower one.
+// Stays awake unless `sleeps` is true. The kernel would charge the wake-up of a sleeping client to the server, and a slower server would
+// pay for more of them.
 let finished = sleeps;
 (function stayAwake(): void {
   if (!finished) setImmediate(stayAwake);

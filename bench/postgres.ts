@@ -1,6 +1,7 @@
 /**
  * Measures the cost of the service on PostgreSQL: reading a user by id, in requests per CPU second of the server, as a ratio to a bare
- * `node:http` server that sends the same prepared query through the same pool, and the same bytes. The time of PostgreSQL does not count.
+ * `node:http` server. That one sends the same prepared query through a pool of the same size, and the same bytes. The CPU time of
+ * PostgreSQL does not count.
  */
 import assert from "node:assert/strict";
 import { parseArgs } from "node:util";
@@ -39,7 +40,7 @@ async function measure(url: string): Promise<void> {
     ours.push(await runRound(service, load, seconds));
     theirs.push(await runRound(bare, load, seconds));
   }
-  // The first round compiled both, and does not count.
+  // The first round does not count, because V8 compiles the code of both servers in it.
   const ratios = ours.slice(1).map((round, at) => round.requestsPerCPUSecond / theirs[at + 1]!.requestsPerCPUSecond);
   const rate = (all: readonly Round[]): number =>
     Math.round(median(all.slice(1).map((each) => each.requestsPerCPUSecond)));

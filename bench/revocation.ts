@@ -1,6 +1,7 @@
 /**
- * How long an access token that was ended at one process goes on at the others: three processes on one SQLite file, then on one
- * PostgreSQL. The time runs from the answer to the ending until the last process has refused, a round trip included.
+ * Measures how long other processes still accept an access token after one process has ended it: three processes on one SQLite file, then
+ * on one PostgreSQL database. The time starts with the response to the request that ends the token. It stops when the last process has
+ * refused the token, so it includes a round trip.
  */
 import { parseArgs } from "node:util";
 import { endings, startProcesses, watchEnding, type Seen } from "../tests/harness/many-processes.ts";

@@ -11,7 +11,10 @@ export interface Load {
   /** The required status of every response. */
   readonly status: number;
   readonly connections: number;
-  /** Sleeps while it waits, on any free core. For measurements by the clock, where a busy load would take a core from the service. */
+  /**
+   * True: the load process sleeps while it waits, and runs on any free core. For measurements of elapsed time, in which a busy load would
+   * take a core from the service.
+   */
   readonly sleeps?: true;
 }
 
@@ -27,7 +30,10 @@ export interface Round extends LoadResult {
   readonly requestsPerCPUSecond: number;
 }
 
-/** The number of rounds that do not count. After one, V8 has not compiled the longer paths: a page had half of its later speed. */
+/**
+ * The number of first rounds that do not count. One is too few for V8 to compile the longer paths: after it, a page had half of its later
+ * speed.
+ */
 export const warming = 4;
 
 const run = promisify(execFile);
@@ -74,7 +80,8 @@ export async function waitForRest(pid: number): Promise<void> {
 }
 
 /**
- * Returns the time that all programs have used on all cores, and that the host has kept back. Linux counts it in hundredths of a second.
+ * Returns the CPU time of all programs on all cores, plus the time that the host of a virtual machine took from it. Linux counts it in
+ * hundredths of a second.
  */
 export function machineSeconds(): number {
   const [, user, nice, system, , , irq, softIrq, stolen] = readFileSync("/proc/stat", "utf8").split(/\s+/, 9);

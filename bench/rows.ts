@@ -1,6 +1,7 @@
 /**
- * Measures the cost of a start, a deletion, a demotion, a creation and every permitted list with `--few` users and orders and with
- * `--many`, on both databases. The rows are created with SQL. The one administrator comes last, where a full scan would find it at the end.
+ * Measures the cost of a start, a creation, a deletion, a demotion and every permitted list, on both databases: first with `--few` users
+ * and orders, then with `--many`. Creates the rows with SQL. The only administrator has the last id, so that a full scan would be slow to
+ * find it.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,7 +28,7 @@ const timings: Record<string, Record<string, string>> = {};
 try {
   if (kinds.includes("sqlite")) await compare("SQLite", async (count) => `sqlite:${path.join(folder, `${count}.db`)}`);
   if (kinds.includes("postgres")) {
-    // PostgreSQL's default memory. With less, the few rows of a page among many would be read again each time.
+    // PostgreSQL's default. With the 16 MB of the tests, PostgreSQL would have to read the blocks of a large table again for each page.
     const postgres = await startPostgres(["-c", "shared_buffers=128MB"]);
     try {
       await compare("PostgreSQL", () => postgres.makeDatabase());
@@ -76,7 +77,7 @@ async function collectCosts(service: Latchkey): Promise<ReadonlyMap<string, Cost
 async function measure(name: string, database: string, count: number): Promise<ReadonlyMap<string, Cost>> {
   await (await start(database)).close();
   await fill(database, count);
-  // The first start afterwards checks the new rows.
+  // The first start afterwards checks the new rows, so it is not measured.
   await (await start(database)).close();
   const starts = await times(5, async () => {
     const begun = performance.now();
@@ -108,7 +109,7 @@ async function measure(name: string, database: string, count: number): Promise<R
   const creates = await times(50, (at) =>
     ask("POST", "/users", { name: "New", email: `${name}-${at}@example.org`.replaceAll(/[ ,]/g, "") }),
   );
-  // The second user is the only one with an even id who has an order.
+  // Deletes users with even ids from 4, because they have no orders. Of all users with even ids, only user 2 has orders.
   const deletes = await times(50, (at) => ask("DELETE", `/users/${at * 2 + 4}`));
   const demotions = await times(50, async (at) => {
     await ask("PATCH", `/users/${at * 2 + 201}/account`, { role: "admin" });

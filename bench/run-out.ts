@@ -13,22 +13,22 @@ import { requestCountsCollection } from "../src/features/rate-limit/counter.ts";
 /** A kind of data that expires. */
 export interface Kind {
   readonly name: string;
-  /** The rows that remain when all data of this kind has expired. */
+  /** The SQL condition of the expired rows. Finds no rows when all of them are deleted. */
   readonly left: { readonly table: string; readonly condition: string };
-  /** The same for a store. Null if upkeep does not delete them. */
+  /** The same condition for a store. Null if upkeep does not delete the rows. */
   readonly due: { readonly collection: Collection; readonly where: Where } | null;
-  /** Returns the statement that creates rows that have all expired long ago. */
+  /** Returns the statement that creates rows that expired long ago. */
   fill(count: number, isSQLite: boolean): string;
   /** The engines to measure. */
   readonly engines: readonly ("SQLite" | "PostgreSQL")[];
-  /** Returns the concurrent write of the client, with a different id each time. */
+  /** Returns the write that a client makes during the deletion, with a different id each time. */
   write(id: string): Transaction;
 }
 
 const both = ["SQLite", "PostgreSQL"] as const;
 const future = "2999-01-01T00:00:00.000Z";
 
-/** All kinds of data that a service deletes, by itself or with a write. */
+/** All kinds of expired data that a service deletes, in its upkeep or together with a write. */
 export const kinds: readonly Kind[] = [
   expiring(refreshUsesCollection, "expires_at"),
   nonces(),
@@ -44,17 +44,17 @@ export const kinds: readonly Kind[] = [
   takenKeys(),
 ];
 
-/** A row, and no memory. */
+/** Inserts one row, without an idempotency record. */
 export function plainWrite(id: string): Transaction {
   return {
     changes: [{ kind: "insert", collection: deadFamiliesCollection, key: id, values: { expires_at: future } }],
   };
 }
 
-/** Rows that are removed when the time in a column has passed. */
+/** Data whose rows upkeep deletes when the time in a column has passed. */
 function expiring(collection: Collection, column: string): Kind {
   const isText = collection.columns.find(({ name }) => name === column)!.type === "date-time";
-  // In milliseconds, the numbers of the rows are times of long ago.
+  // The time of each row is its number, in milliseconds since 1970, so all times are long ago.
   const value = isText ? "2100-01-01T00:00:00.000Z" : 1e9;
   const condition = `"${column}" <= ${isText ? `'${value}'` : value}`;
   return {
@@ -67,7 +67,7 @@ function expiring(collection: Collection, column: string): Kind {
   };
 }
 
-/** Uses of refresh tokens that may come back for long, with the nonces of windows that have closed. */
+/** Uses of refresh tokens that are stored for much longer, but whose nonces upkeep erases because their grace windows have closed. */
 function nonces(): Kind {
   const collection = refreshUsesCollection;
   return {
@@ -80,7 +80,7 @@ function nonces(): Kind {
   };
 }
 
-/** The stored writes for repeats. Each write deletes some expired ones. */
+/** Idempotency records. Each write with an idempotency key deletes some expired ones. */
 function repeatable(): Kind {
   const table = "latchkey_idempotency";
   return {
@@ -106,7 +106,10 @@ function repeatable(): Kind {
   };
 }
 
-/** Keys that were named ahead of those that are counted, one behind another: the client's first write passes them all. */
+/**
+ * Keys that writes have named and that the counter has not reached yet, without a gap. The client's first write without a key must skip all
+ * of them.
+ */
 function takenKeys(): Kind {
   const table = "latchkey_taken_keys";
   return {
@@ -115,7 +118,7 @@ function takenKeys(): Kind {
     due: null,
     fill: (count, isSQLite) =>
       `INSERT INTO ${table} (collection, key) ${seriesTo(count, isSQLite)} SELECT 'guesses', n FROM series`,
-    // PostgreSQL passes them one by one, and none but who creates one of them waits: so long that a million end in a time-out.
+    // Not PostgreSQL: its store skips the keys one by one. Only writes that need such a key wait, but a million keys end in a time-out.
     engines: ["SQLite"],
     write: (id) => ({
       changes: [{ kind: "insert", collection: guessesCollection, values: { subject: id, at: Date.now() } }],
@@ -123,7 +126,10 @@ function takenKeys(): Kind {
   };
 }
 
-/** One after another, with keys and references in no order: so none lies beside the next in more than one index. */
+/**
+ * Returns a statement that inserts rows in the order of their times, with random keys and references. So rows that are neighbours in one
+ * index are not neighbours in another.
+ */
 function compileFill(
   { name: table, key, columns }: Collection,
   count: number,

@@ -1,7 +1,7 @@
 /**
  * Measures the service by number of users, database and number of processes: reads, lists, searches, creations, logins, memory, start and
- * backup. Load, service and database share the machine, so the rates are those of the machine. The CPU time for a request is more
- * significant. The rows are created with SQL. `--markdown` prints the table of docs/scaling.md.
+ * backup. Load, service and database share the machine, so the rates depend on it. The CPU time per request depends less on it. Creates the
+ * rows with SQL. `--markdown` prints the table of docs/scaling.md.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
@@ -91,7 +91,7 @@ async function measure(
     read: await measureLoad(service, get(`/users/${middle}`)),
     "page of 100": await measureLoad(service, get("/users?limit=100&id[gt]=0&id[lt]={n}")),
     "search, one found": await measureLoad(service, get(`/users?search=user${middle}`)),
-    // A long read, of which a caller has two at a time.
+    // A long read. A caller may have only two of them at the same time.
     "search, all found": await measureLoad(service, { ...get("/users?search=example&limit=20"), connections: 2 }),
     create: await measureLoad(service, {
       request: posting("/users", '{"name":"Grace Hopper","email":"grace{n}@example.com"}', headers),
@@ -112,7 +112,7 @@ function posting(target: string, body: string, headers: Readonly<Record<string, 
   return { method: "POST", path: target, body, headers: { ...headers, "content-type": "application/json" } };
 }
 
-/** `12,345/s · 42 µs · p99 6 ms` */
+/** Returns the rate, the CPU time per request and the p99: `12,345/s · 42 µs · 6 ms`. */
 async function measureLoad(service: ServiceProcess, load: Load): Promise<string> {
   const all: (Round & { readonly cpu: number })[] = [];
   for (let round = 0; round <= rounds; round++) {
@@ -120,7 +120,7 @@ async function measureLoad(service: ServiceProcess, load: Load): Promise<string>
     const result = await runRound(service, { ...load, sleeps: true }, seconds);
     all.push({ ...result, cpu: ((cpuSeconds(service) - before) * 1e6) / result.requests });
   }
-  // The first round compiled.
+  // The first round does not count, because V8 compiles the code in it.
   const counted = all.slice(1);
   const perSecond = Math.round(median(counted.map((each) => each.requestsPerSecond)));
   const cpu = Math.round(median(counted.map((each) => each.cpu)));
@@ -128,7 +128,7 @@ async function measureLoad(service: ServiceProcess, load: Load): Promise<string>
   return `${perSecond.toLocaleString("en")}/s · ${cpu.toLocaleString("en")} µs · ${p99 < 10 ? p99.toFixed(1) : p99.toFixed(0)} ms`;
 }
 
-/** Returns the duration and the size of a backup. PostgreSQL has separate tools. */
+/** Returns the duration and the size of a backup. Returns `–` for PostgreSQL, which has separate tools for backups. */
 async function measureBackup(database: string, settings: Readonly<Record<string, string>>): Promise<string> {
   if (!database.startsWith("sqlite:")) return "–";
   const file = path.join(folder, "backup.db");
@@ -157,9 +157,9 @@ function power(count: number): string {
   return Number.isInteger(exponent) ? `10${[..."⁰¹²³⁴⁵⁶⁷⁸⁹"][exponent]!}` : count.toLocaleString("en");
 }
 
-/** The process and its workers. */
+/** Returns the ids of the service's process and of its workers. */
 function collectProcessIds({ pid }: ServiceProcess): readonly number[] {
-  // It fails if there are none.
+  // Without workers, `pgrep` fails and prints nothing.
   const children = spawnSync("pgrep", ["-P", String(pid)], { encoding: "utf8" })
     .stdout.split("\n")
     .filter(Boolean);

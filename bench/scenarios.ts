@@ -5,7 +5,7 @@ import type { ServiceProcess } from "../tests/harness/service-process.ts";
 export interface Request {
   /** Default: `GET`. */
   readonly method?: string;
-  /** `{n}` in it becomes a number that is unique in the run. */
+  /** The path. `{n}` becomes a number that is unique in the run. */
   readonly path: string;
   /** The body. `{n}` is replaced here too. */
   readonly body?: string;
@@ -18,7 +18,7 @@ export interface Scenario {
   readonly beside: "bare" | "by hand";
   /** The promised ratio, if there is one. */
   readonly target?: number;
-  /** Commits a thousand times a second during the measurement, so that caches do not help for long. */
+  /** True: another process commits a thousand times a second during the measurement, so that caches do not help for long. */
   readonly whileOthersWrite?: true;
   /** Fills the service and returns the request. */
   prepare(service: ServiceProcess): Promise<Request>;
@@ -67,7 +67,7 @@ async function preparePage(service: ServiceProcess): Promise<Request> {
   return { path: "/users?limit=100", headers };
 }
 
-/** Users made at once by as many clients; compared with how fast the same clients read one. */
+/** Returns a request that creates a user, and a request that reads one, for comparison. */
 export async function prepareWriting(
   service: ServiceProcess,
 ): Promise<{ readonly read: Request; readonly write: Request }> {

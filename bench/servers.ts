@@ -18,7 +18,7 @@ export interface CapturedReply {
 const root = path.join(import.meta.dirname, "..");
 const addedByNode = new Set(["date", "connection", "keep-alive", "transfer-encoding"]);
 
-/** Server and load have a core each. */
+/** True if the server and the load each run on a separate core. */
 export const pinned = availableParallelism() > 1 && spawnSync("taskset", ["-c", "0", "true"]).status === 0;
 
 export function onServerCore(script: string): string[] {
@@ -37,7 +37,7 @@ function onCore(core: number, script: string): string[] {
   return pinned ? ["taskset", "-c", String(core), ...onAnyCore(script)] : onAnyCore(script);
 }
 
-/** Sends the request once and keeps the answer. */
+/** Sends the request once and returns the response. */
 export async function captureReply(address: string, { path: target, headers }: Request): Promise<CapturedReply> {
   const outgoing = ask(new URL(target.replace("{n}", String(Date.now() * 1000)), address), {
     headers,
@@ -56,17 +56,17 @@ export interface Rival extends AsyncDisposable {
   readonly pid: number;
 }
 
-/** Starts a bare `node:http` server that gives this one answer. */
+/** Starts a bare `node:http` server that sends this response to every request. */
 export function startBare(reply: CapturedReply): Promise<Rival> {
   return startRival("bench/bare.ts", reply);
 }
 
-/** Starts a bare `node:http` server on any core that gives each path its answer. */
+/** Starts a bare `node:http` server on any core that sends the response of each path. */
 export function startBareLists(replies: Readonly<Record<string, CapturedReply>>): Promise<Rival> {
   return startRival("bench/bare-lists.ts", replies, onAnyCore);
 }
 
-/** Starts a server written by hand over the service's database file. */
+/** Starts a server written by hand that reads the service's database file. */
 export async function startByHand(reply: CapturedReply, service: ServiceProcess): Promise<Rival> {
   const keys: unknown = await (await fetch(`${service.address}/.well-known/jwks.json`)).json();
   return startRival("bench/by-hand.ts", { file: service.file, keys, reply });
@@ -78,7 +78,7 @@ export async function startCreatingByHand({ address, file }: ServiceProcess, pla
   return startRival("bench/creating-by-hand.ts", { file: `${file}-by-hand`, keys }, place);
 }
 
-/** Starts a process that commits something to the service's file a thousand times a second. */
+/** Starts a process that writes to the service's database file a thousand times a second. */
 export async function startCommitting({ file: database }: ServiceProcess): Promise<AsyncDisposable> {
   const [file = "", ...args] = onLoadCore("bench/committing.ts", database);
   const child = spawn(file, args, { stdio: ["ignore", "pipe", "inherit"] });
@@ -92,7 +92,7 @@ export async function startCommitting({ file: database }: ServiceProcess): Promi
   };
 }
 
-/** Starts a bare server that reads a user from the service's PostgreSQL. */
+/** Starts a bare server that reads a user from the service's PostgreSQL database. */
 export function startBarePostgres(reply: CapturedReply, url: string): Promise<Rival> {
   return startRival("bench/bare-postgres.ts", { url, reply });
 }

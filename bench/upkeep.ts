@@ -1,9 +1,10 @@
 /**
- * Measures how long a write waits while expired rows are deleted beside it, and how long alone: `--rows` of each of the kinds in
- * `--tables`, on both databases, and one client that writes all the time. The two are measured in turn, five seconds each, so that a slow
- * disk affects both: beside the deletion, and in another database on the same disk without expired rows. The rows are created with SQL, and
- * the disk has all of them before the first turn. `--most-s` is the duration for each kind. `--folder` is the place of SQLite's files
- * (`/dev/shm`: a disk that syncs immediately). With `--sync-ms`, each of its syncs takes that much longer (Linux, needs `gcc`).
+ * Measures how long a write takes while the service deletes expired rows, compared with a database without expired rows on the same disk.
+ * One client writes all the time. The two databases are measured in turn, five seconds each, so that a slow disk affects both. `--tables`
+ * lists the kinds of expired data, and `--rows` is the number of rows of each kind, on SQLite and on PostgreSQL. SQL creates the rows, and
+ * all of them are on the disk before the first measurement. `--most-s` is the maximum duration for each kind, in seconds. `--folder` is the
+ * folder of SQLite's files (`/dev/shm`: a disk that syncs immediately). `--sync-ms` makes each sync of these files longer by this time
+ * (Linux, needs `gcc`).
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -33,14 +34,14 @@ const count = Number(options.rows);
 const wanted = kinds.filter(({ name }) => options.tables.split(",").includes(name));
 if (options["sync-ms"] !== undefined) process.exit(onSlowDisk(Number(options["sync-ms"])));
 const folder = mkdtempSync(path.join(options.folder, "latchkey-upkeep-"));
-// With the settings of a new installation.
+// With the settings of a new installation, because `startPostgres` turns syncing off by default.
 const postgres = options.databases.includes("PostgreSQL")
   ? await startPostgres(["-c", "fsync=on", "-c", "shared_buffers=128MB"])
   : null;
 const rows: Record<string, Record<string, string | number>> = {};
-/** Reports the data that is not deleted after this time. */
+/** The maximum duration for each kind of data. The table shows the number of rows that were deleted by then. */
 const mostMs = Number(options["most-s"]) * 1000;
-/** The duration of one turn, in milliseconds. */
+/** The time for which one of the two databases is measured before the other follows, in milliseconds. */
 const turnMs = 5000;
 
 /** A database with functions to fill it and to count its rows. */
@@ -51,7 +52,7 @@ interface Filled {
 }
 
 try {
-  // A separate database for each kind, so that remains of one are not deleted during the next.
+  // A separate database for each kind, so that the next measurement does not delete rows that the last one left.
   for (const kind of wanted) {
     if (options.databases.includes("SQLite") && kind.engines.includes("SQLite")) {
       const file = path.join(folder, `${kind.name}.db`);
@@ -61,7 +62,7 @@ try {
     if (postgres !== null && kind.engines.includes("PostgreSQL")) {
       const url = await postgres.makeDatabase();
       await measure("PostgreSQL", kind, wrapDatabase(url), await postgres.makeDatabase());
-      // Its autovacuum would continue during the next measurement.
+      // Empties the table. Otherwise, its autovacuum would continue during the next measurement.
       await askPostgres(url, `TRUNCATE "${kind.left.table}" CASCADE`);
     }
   }
@@ -71,7 +72,10 @@ try {
 }
 console.table(rows);
 
-/** The same on a disk that syncs slowly, which has to be there before the process starts. Gives its exit code. */
+/**
+ * Runs this program in a child process on a disk that syncs slowly. The disk must be ready before the process starts. Returns the exit
+ * code.
+ */
 function onSlowDisk(syncMs: number): number {
   using disk = makeFaultyDisk();
   disk.slow(syncMs);
@@ -114,7 +118,7 @@ function wrapDatabase(url: string): Filled {
 }
 
 async function measure(name: string, kind: Kind, database: Filled, other: string): Promise<void> {
-  // It makes the tables.
+  // The service creates the tables at its start.
   for (const each of [database.url, other]) await (await open(each)).close();
   await database.run(kind.fill(count, name === "SQLite"));
   spawnSync("sync");
@@ -150,7 +154,10 @@ function open(database: string): Promise<Latchkey> {
   });
 }
 
-/** Writes one after another for a turn, as one client would. The first write starts the thread that writes, and is not counted. */
+/**
+ * Writes again and again, as one client would, until the time is over or `isDone` returns true. The first write starts the thread that
+ * writes, and is not counted.
+ */
 async function writeFor(
   database: string,
   kind: Kind,
