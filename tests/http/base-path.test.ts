@@ -56,7 +56,7 @@ test("answers at every address that a response names", async (t) => {
   assert.equal(examples.not_found.value.type, `${base}/problems/not_found`);
 });
 
-test("sends cookies to the paths that need them", async (t) => {
+test("limits the refresh cookie to the token endpoint below the base path, and sends the other cookies to every path", async (t) => {
   const api = await serve(t, { settings });
   const tokens = await api.post(`${base}/api/token/`, { ...login, cookie: true });
   const session = await api.post(`${base}/api/session/`, login);
@@ -70,14 +70,14 @@ test("sends cookies to the paths that need them", async (t) => {
   assert.match(ended.headers.getSetCookie()[1]!, /Path=\/api\/v1\/api\/token\//);
 });
 
-test("stops the start for an invalid base path", async (t) => {
+test("refuses to start with an invalid base path", async (t) => {
   for (const text of ["api", "//api", "/a?b", "/a#b", "/a/../b", "/a;b"]) {
     await assert.rejects(serve(t, { settings: { LATCHKEY_BASE_PATH: text } }), /LATCHKEY_BASE_PATH is/, text);
     await assert.rejects(createService({ store: sqliteStore({ path: ":memory:" }), basePath: text }), /basePath/);
   }
 });
 
-test("reports unreadable requests also below the base path", async (t) => {
+test("puts the base path into the problem type of an unreadable request", async (t) => {
   const { service } = await serve(t, { settings });
   const listener = await listen(service, { port: 0 });
   t.after(() => listener.close(0));
@@ -89,11 +89,11 @@ test("reports unreadable requests also below the base path", async (t) => {
   assert.match(text, /^HTTP\/1\.1 400 [\s\S]*"type":"\/api\/v1\/problems\/malformed"/);
 });
 
-test("accepts requests from a framework that removes the prefix", async (t) => {
+test("accepts requests from a framework that removes the base path from the URL", async (t) => {
   const { service, admin } = await serve(t, { settings });
   const answer = requestListener(service);
   const server = createServer((request, response) => {
-    // Express does this for everything that is mounted below a path.
+    // Express removes the path of a mounted handler from `url`, and keeps the whole URL in `originalUrl`.
     Object.assign(request, { originalUrl: request.url });
     request.url = request.url!.slice(base.length) || "/";
     answer(request, response);

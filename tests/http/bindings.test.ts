@@ -13,7 +13,7 @@ interface Row {
 }
 
 const xml = { accept: "application/xml" };
-// In this order: later rows use the results of earlier ones.
+// The order matters, because later requests use the records of earlier ones.
 const rows: readonly Row[] = [
   {
     title: "a user is made",
@@ -133,13 +133,13 @@ const rows: readonly Row[] = [
   { title: "a page", method: "GET", path: "/problems/not_found", as: "nobody", status: 200 },
 ];
 
-// Each connection sets its own.
+// The values of these headers depend on the time and the connection, so the test does not compare them.
 const OF_THE_CONNECTION = new Set(["date", "connection", "keep-alive", "transfer-encoding"]);
 
 async function conversation(api: API): Promise<readonly object[]> {
   const said: object[] = [];
   for (const [at, { title, method, path, body, headers = {}, as, status }] of rows.entries()) {
-    // A client over a socket requests codings automatically, and decodes them.
+    // Over a socket, `fetch` would add its own Accept-Encoding. The two bindings would then get different requests.
     const sent = {
       "accept-encoding": "identity",
       "x-request-id": `row-${at}`,
@@ -147,7 +147,7 @@ async function conversation(api: API): Promise<readonly object[]> {
       ...headers,
     };
     const answered = await api.ask(method, path, { headers: sent, ...(body === undefined ? {} : { body }) });
-    // Cacheable public responses have a request id of each service.
+    // A shared cache may store a public response. So it has a random request id and not the id of the caller.
     const isPublic = answered.headers.get("x-request-id") !== `row-${at}`;
     assert.equal(isPublic && status === 200, isPublic, title);
     const fields = [...answered.headers].filter(

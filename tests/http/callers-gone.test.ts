@@ -34,7 +34,7 @@ const believesLocalProxies = {
 const head = "Host: a\r\nX-Remote-User: admin\r\nX-Forwarded-For: 192.0.2.7\r\n\r\n";
 const books = defineResource({ name: "book", fields: { title: text({ maxLength: 200 }) } });
 
-/** Returns the port, unless it is a local socket. */
+/** Starts a server on a free port, or on a local socket if there is a path. Returns the port, or 0 for a local socket. */
 async function listening(t: TestContext, server: Server | Http2Server, path?: string): Promise<number> {
   server.listen(path === undefined ? { port: 0, host: "127.0.0.1" } : { path });
   await once(server, "listening");
@@ -43,13 +43,13 @@ async function listening(t: TestContext, server: Server | Http2Server, path?: st
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-/** Sends the text and resets the connection before this process accepts it. */
+/** Sends the text and resets the connection. `spawnSync` blocks this process, so it accepts the connection only afterwards. */
 function sendAndReset(port: number, sent: string): void {
   const program = `const socket = require("node:net").connect(${port}, "127.0.0.1", () => socket.write(${JSON.stringify(sent)}, () => socket.resetAndDestroy()));`;
   assert.equal(spawnSync(process.execPath, ["-e", program]).status, 0);
 }
 
-/** Returns the first observed request. */
+/** Waits for the first observed request. Returns its address and its status. */
 async function waitForRequest(observed: readonly Observation[]): Promise<unknown> {
   for (;;) {
     const found = observed.find(({ kind }) => kind === "request");
@@ -71,7 +71,7 @@ test("does not treat a caller that reset the connection as a proxy of this machi
   assert.equal((await api.get(`/users/${ann.id}`, api.admin)).status, 200);
 });
 
-test("knows the caller in a custom server, even if the caller has disconnected before it is read", async (t) => {
+test("observes the caller's address in a custom server, even if the server destroys the socket immediately", async (t) => {
   const { service, observed } = await ownService(t);
   const answer = requestListener(service);
   const server = createServer((request, response) => {
@@ -87,7 +87,7 @@ test("knows the caller in a custom server, even if the caller has disconnected b
   assert.deepEqual(await waitForRequest(observed), ["127.0.0.1", 404]);
 });
 
-test("treats a local socket as local", async (t) => {
+test("observes a request over a local socket with the address unix", async (t) => {
   const { service, observed } = await ownService(t);
   const folder = mkdtempSync(join(tmpdir(), "latchkey-"));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -99,7 +99,7 @@ test("treats a local socket as local", async (t) => {
   assert.deepEqual(await waitForRequest(observed), ["unix", 404]);
 });
 
-test("survives an unwanted body, and a caller that disconnects, over HTTP/2", async (t) => {
+test("refuses unread bodies and CONNECT over HTTP/2, and then serves the same connection", async (t) => {
   const { service } = await ownService(t, { mounts: [mount(books, { permission: anyone })] });
   const server = createHTTP2(requestListener(service));
   const session = connect(`http://127.0.0.1:${await listening(t, server)}`);
@@ -141,7 +141,7 @@ test("ignores an incomplete body over HTTP/2 if the stream or the connection is 
   assert.equal((await get("/books")).text, "[]");
 });
 
-test("limits the responses that wait for a reader over HTTP/2", async (t) => {
+test("limits the unread responses of one address over HTTP/2", async (t) => {
   const value = "x".repeat(1024 * 1024);
   const { service, observed } = await ownService(t, {
     compression: false,
@@ -205,7 +205,7 @@ function answering(length: number): Partial<ServiceOptions> {
 const countObserved = (observed: readonly Observation[], wanted: string): number =>
   observed.filter((each) => (each.kind === "refused" ? each.reason : each.kind) === wanted).length;
 
-test("keeps responses of 57 KB on many HTTP/2 streams within the memory for unread responses", async (t) => {
+test("stores at most 64 MiB of unread responses, also for many HTTP/2 streams with 57 KB each", async (t) => {
   const bytes = 57_000;
   const { service, observed } = await ownService(t, answering(bytes));
   const port = await listening(t, createHTTP2(requestListener(service)));

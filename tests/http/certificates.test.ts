@@ -16,7 +16,7 @@ import { renewed, selfSigned } from "../harness/self-signed.ts";
 import { serve } from "../harness/serve.ts";
 import { startService } from "../harness/service-process.ts";
 
-test("serves over TLS with the two files in the settings", async (t) => {
+test("serves over TLS with the certificate file and the key file of the settings", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-tls-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = (name: "cert" | "key"): string => {
@@ -132,7 +132,7 @@ test("renews the certificate under load without a failed request", async (t) => 
   assert.deepEqual([...names].toSorted(), ["200 localhost", "200 renewed.example"]);
 });
 
-test("reports the end of a certificate once a day, from a week before", async (t) => {
+test("logs the end of a certificate once a day, beginning a week before", async (t) => {
   const { look, takeNotices, clock } = await watched(t);
   const ends = Date.parse("2126-10-28T05:12:25Z");
   const at = (ms: number): string[] => {
@@ -148,7 +148,7 @@ test("reports the end of a certificate once a day, from a week before", async (t
   assert.match(at(day).join(), / has expired at /);
 });
 
-test("serves an unreadable certificate as soon as its permissions allow it", async (t) => {
+test("serves a new certificate as soon as its unreadable files become readable", async (t) => {
   const { write, look, ask, takeNotices, files } = await watched(t);
   chmodSync(path.dirname(files.cert), 0o755);
   const lookAsNobody = (): string => (asNobody(look), takeNotices().join("\n"));
@@ -166,7 +166,7 @@ test("serves an unreadable certificate as soon as its permissions allow it", asy
   assert.equal(await ask(), "200 renewed.example");
 });
 
-test("reports a renewed key that all users can read, and serves it after its permissions are fixed", async (t) => {
+test("reports a renewed key that all users can read, and uses the key after its permissions are fixed", async (t) => {
   const { write, look, ask, takeNotices, files } = await watched(t);
   write("cert", renewed.cert);
   write("key", renewed.key);

@@ -26,7 +26,7 @@ test("works with clocks that are 90 s ahead or behind, and reports them", async 
     const session = await ask(from, "POST", "/api/session/", login);
     const cookie = session.headers.getSetCookie()[0]!.split(";")[0]!;
     const children = [(await ask(from, "POST", "/api/token/refresh/", { refresh })).body["refresh"]];
-    // The other processes look every second for the nonces of time windows that have closed.
+    // Every second, each process erases the nonces of closed grace windows. A process with another clock must not erase them too early.
     await wait(1100);
     for (const at of all) {
       children.push((await ask(at, "POST", "/api/token/refresh/", { refresh })).body["refresh"]);
@@ -80,7 +80,7 @@ test("logs no user out if the clock is set while the process runs, and uses the 
   const { access, refresh } = (await ask(set, "POST", "/api/token/", login)).body;
   const cookie = (await ask(set, "POST", "/api/session/", login)).headers.getSetCookie()[0]!.split(";")[0]!;
 
-  // This shows that the clock of the process was not set before.
+  // Until the signal, the clock of the process is correct.
   assert.equal((await ask(set, "GET", "/readyz")).body["clock"], undefined);
   process.kill(set.pid, "SIGUSR2");
   await wait(300);
@@ -99,7 +99,7 @@ test("logs no user out if the clock is set while the process runs, and uses the 
   assert.match(String((await ask(set, "GET", "/readyz")).body["clock"]), /3600 s ahead/);
 });
 
-/** Returns the options that move the clock of a process by this much, and again on SIGUSR2. */
+/** Returns the Node options that move the clock of a process by `ms`, and by `later` more on SIGUSR2. */
 function shifted(ms: number, later = 0): string {
   const script = `const now = Date.now; let by = ${ms}; Date.now = () => now() + by; process.on("SIGUSR2", () => (by += ${later}));`;
   return `--import data:text/javascript,${encodeURIComponent(script)}`;

@@ -68,7 +68,7 @@ test("sends the same representation in every coding, with a different strong tag
   }
 });
 
-test("recognizes every tag of a state in If-None-Match, for every coding", async (t) => {
+test("answers 304 to the current tag of every coding, whichever coding the request accepts", async (t) => {
   const api = await withSheets(t);
 
   for (const path of everything) {
@@ -152,7 +152,7 @@ test("sends short, secret or non-text bodies uncompressed", async (t) => {
   }
 });
 
-test("compresses nothing that another site requested with its user's cookie", async (t) => {
+test("compresses no response to a request that another site made a browser send with the user's cookie", async (t) => {
   const api = await serve(t, { config, settings: { LATCHKEY_ALLOWED_ORIGINS: "https://app.example" } });
   await api.post("/orders", {}, api.admin);
   for (let count = 0; count < 20; count++) await api.post("/orders", {}, api.admin);
@@ -178,7 +178,7 @@ test("compresses nothing that another site requested with its user's cookie", as
   assert.equal(open.headers.get("content-encoding"), "gzip");
 });
 
-test("sends everything uncompressed with LATCHKEY_COMPRESSION=off, and still recognizes the tags", async (t) => {
+test("sends everything uncompressed with LATCHKEY_COMPRESSION=off, and still accepts the tags of compressed responses", async (t) => {
   const api = await serve(t, { config, settings: { LATCHKEY_COMPRESSION: "off" } });
   await api.post("/sheets", { body: long });
 
@@ -190,7 +190,7 @@ test("sends everything uncompressed with LATCHKEY_COMPRESSION=off, and still rec
   assert.equal((await api.patch("/sheets/1", {}, { "if-match": `${tag.slice(0, -1)}-gzip"` })).status, 200);
 });
 
-test("answers immediately without a coding, and from the thread pool with one", async (t) => {
+test("responds synchronously without a coding, and asynchronously if it compresses", async (t) => {
   const api = await withSheets(t);
   const arrival = (...rawHeaders: string[]) => ({
     method: "GET",
@@ -211,7 +211,7 @@ test("answers immediately without a coding, and from the thread pool with one", 
   assert.equal(api.service.inFlight(), 0);
 });
 
-test("hides the coding from clients that decode it themselves", async (t) => {
+test("accepts the tag of a compressed response from a client that decodes automatically", async (t) => {
   const api = await serve(t, { config, binding: "node" });
   await api.post("/sheets", { body: long });
 
@@ -222,7 +222,7 @@ test("hides the coding from clients that decode it themselves", async (t) => {
   assert.equal((await api.delete("/sheets/1", { "if-match": answer.headers.get("etag")! })).status, 204);
 });
 
-test("answers very many concurrent requests, some of them uncompressed", async (t) => {
+test("answers 300 concurrent requests correctly, even if it compresses only some of the responses", async (t) => {
   const api = await withSheets(t);
   const plain = (await ask(api, "GET", "/sheets", {})).bytes.toString();
 

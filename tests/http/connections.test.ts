@@ -10,7 +10,7 @@ import { selfSigned } from "../harness/self-signed.ts";
 
 const livez = "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n";
 
-test("limits the connections of one address, reports this to one more without processing it, and frees the places of closed ones", async (t) => {
+test("answers 503 on a connection above the limit of its address, does not process its request, and serves a new one after another has closed", async (t) => {
   const { open, read, send, listener, api } = await rawSocket(t, {}, { connectionsPerAddress: 2 });
   const held = [await open(), await open()];
 
@@ -52,7 +52,7 @@ test("limits the connections of one address over TLS too", async (t) => {
   assert.equal(answer.split("HTTP/1.1").length, 2);
 });
 
-test("does not count the connections of trusted proxies, and has no limit for the setting 0", async (t) => {
+test("does not limit the connections of trusted proxies, and limits no connection if `connectionsPerAddress` is 0", async (t) => {
   for (const options of [{ connectionsPerAddress: 1, trustedProxies: ["127.0.0.0/8"] }, { connectionsPerAddress: 0 }]) {
     const { open, read } = await rawSocket(t, {}, options);
     await Promise.all(Array.from({ length: 5 }, open));
@@ -62,7 +62,7 @@ test("does not count the connections of trusted proxies, and has no limit for th
   }
 });
 
-test("reports a connection or a request that is refused before it is read", async (t) => {
+test("observes an unreadable request and a failed TLS handshake, with the address", async (t) => {
   const { api, send } = await rawSocket(t);
   const tls = await rawSocket(t, {}, { tls: selfSigned });
 
@@ -119,7 +119,7 @@ test("holds one response in memory for a caller that sends a thousand requests i
 
   const { length } = (await api.get("/openapi.json")).text;
   const answered = api.observed.filter((each) => each.kind === "request").length;
-  // The kernel's buffers have already accepted these.
+  // The kernel's buffers also accept some responses, so the service answers more than one request.
   assert.ok(answered < 200 && answered * length < 2 ** 26, `${answered} of ${length}`);
 });
 
@@ -144,7 +144,7 @@ test("answers a thousand pipelined requests in order", async (t) => {
   other.destroy();
 });
 
-test("does not delay others for a caller that sends ten thousand requests in one go", async (t) => {
+test("answers another caller before all of the ten thousand requests that one caller sends at once", async (t) => {
   const { open, read, api } = await rawSocket(t);
   const greedy = await open();
   const other = await open();

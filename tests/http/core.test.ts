@@ -35,7 +35,7 @@ before(async () => {
     format: "esm",
     mainFields: ["module", "main"],
     external: ["node:*", "@node-rs/*"],
-    // find-my-way is CommonJS and requires node:assert.
+    // The bundle needs `require`, because find-my-way is CommonJS and requires node:assert.
     banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
   });
   const inputs = Object.values(metafile.inputs).flatMap(({ imports }) => imports);
@@ -64,7 +64,7 @@ for (const [what, module] of Object.entries({ "from source": core, "in a bundle"
     );
   });
 
-test("finds all modules of the core with a bundler for any platform", () => {
+test("bundles the core for any platform, with static imports of `node:` modules only, and of no heavy one", () => {
   const fixed = importedModules.filter(({ kind }) => kind !== "dynamic-import").map((each) => each.path);
 
   assert.deepEqual(

@@ -21,7 +21,7 @@ import type { Observation } from "../../src/door/ops.ts";
 import { sqliteStore, type Store } from "../../src/door/stores.ts";
 import { email, open, password, serve } from "../harness/own-logins.ts";
 
-// A request that took too long has its response. Its unfinished work continues and does no harm.
+// A request that takes too long is answered with 503. Its handler or scheme may still run. These tests check that it then does no harm.
 
 const never = (): Promise<never> => new Promise(() => undefined);
 const permission = anyone;
@@ -33,7 +33,7 @@ async function settle(): Promise<void> {
 async function serviceWith(t: TestContext, parts: object) {
   const observed: Observation[] = [];
   const service = await createService({
-    // On SQLite alone: the clocks that these tests stop are also those of the connections to PostgreSQL.
+    // Always SQLite: these tests stop the timers of the process, and the connections to PostgreSQL need timers.
     store: sqliteStore({ path: ":memory:" }),
     handlerTimeoutSeconds: 1,
     observe: (each) => void observed.push(each),
@@ -64,7 +64,7 @@ const tellings: Readonly<Record<string, Format["writeProblem"]>> = {
 };
 
 for (const [how, writeProblem] of Object.entries(tellings))
-  test(`answers a timeout in the default format if the format's problem ${how}`, async (t) => {
+  test(`answers a timeout in the default format if the format's writeProblem ${how}`, async (t) => {
     const rejected: unknown[] = [];
     const hear = (error: unknown): number => rejected.push(error);
     process.on("unhandledRejection", hear);
@@ -101,7 +101,7 @@ test("answers a timeout with a page to a caller that asked for a page", async (t
   assert.match(await answer.text(), /The request took too long and was cancelled\./);
 });
 
-// A webhook whose signature is checked after the body has arrived.
+// A scheme that checks the signature of the whole body, like that of a webhook.
 const signed = (authenticate: Scheme["authenticate"]): Scheme => ({
   name: "signed",
   carriers: [{ in: "header", name: "X-Signature" }],
@@ -116,7 +116,7 @@ const sent = (body: ReadableStream | string): RequestInit => ({
   headers: { "content-type": "application/json", "x-signature": "a" },
 });
 
-test("does not count the time in which a body arrives if a scheme reads it", async (t) => {
+test("does not count the time in which a scheme waits for the body", async (t) => {
   const octets = new TransformStream<Uint8Array, Uint8Array>();
   const { ask } = await serviceWith(t, {
     mounts: [notes()],
@@ -140,7 +140,7 @@ test("does not count the time in which a body arrives if a scheme reads it", asy
   assert.equal((await pendingAnswer).status, 201);
 });
 
-test("waits for an endless body until the time limit of a listener, and then releases it", async (t) => {
+test("answers 408 to an endless body after 30 s, and cancels the body", async (t) => {
   let cancelled = false;
   const body = new ReadableStream({
     start: (controller) => controller.enqueue(Buffer.from('{"body":')),
@@ -176,7 +176,7 @@ test("does not end a request at the timeout while its body arrives", async (t) =
 
   const pendingAnswer = ask("/notes", sent(octets.readable));
   await settle();
-  // The time of the request is over when the scheme has finished.
+  // The request reaches its timeout before the scheme has finished. Then the body starts to arrive.
   t.mock.timers.tick(1000);
   goOn();
   await settle();
@@ -189,7 +189,7 @@ test("does not end a request at the timeout while its body arrives", async (t) =
   assert.equal((await pendingAnswer).status, 201);
 });
 
-test("reads no body and calls no handler after a scheme that is done too late", async (t) => {
+test("reads no body and calls no handler if a scheme finishes after the timeout", async (t) => {
   let goOn: () => void = () => undefined;
   let handled = 0;
   let read = 0;
@@ -246,7 +246,7 @@ test("reads no body and calls no handler after a scheme that is done too late", 
   );
 });
 
-test("does not keep the body that arrives after its request is over", async (t) => {
+test("stores no body that arrives after its request was answered", async (t) => {
   const { ask } = await serviceWith(t, {
     mounts: [notes()],
     schemes: [
@@ -258,7 +258,7 @@ test("does not keep the body that arrives after its request is over", async (t) 
   });
   const large = new Uint8Array(1024 * 1024).fill(32);
 
-  // One address may have only eight of them at the same time.
+  // One address may have 8 MiB of bodies in memory. So a ninth body of 1 MiB would exceed the limit if the service stored the others.
   for (let at = 0; at < 9; at++) {
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     assert.equal((await ask("/notes", sent(readable))).status, 403);
@@ -275,8 +275,8 @@ test("does not keep the body that arrives after its request is over", async (t) 
 });
 
 for (const [what, isWritten] of [
-  ["a write that is on its way when the time is over is waited for", true],
-  ["a write that never settles is given up fifteen seconds later", false],
+  ["waits for a write that is not finished at the timeout", true],
+  ["stops waiting for an unfinished write fifteen seconds after the timeout", false],
 ] as const)
   test(what, async (t) => {
     const below = sqliteStore({ path: ":memory:" });

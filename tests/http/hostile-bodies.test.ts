@@ -52,7 +52,7 @@ test("blocks others for at most 50 ms for any body within the limits", async (t)
     ["application/json", jsonBodies],
   ] as const)
     for (const [name, body] of Object.entries(bodies)) {
-      // A refused body is refused before its action is called.
+      // The parser refuses a bad body for every method, so one method is enough for it.
       const isTaken = (await measure(name, "POST", type, body)) === 201;
       for (const method of isTaken ? ["PUT", "PATCH"] : []) await measure(name, method, type, body);
     }
@@ -64,7 +64,7 @@ test("blocks others for at most 50 ms for any body within the limits", async (t)
   assert.deepEqual(slow, []);
 });
 
-test("limits a json() value to the size of a body, for any number of patches that extend it", async (t) => {
+test("limits a json() value to 65,536 characters, also if patches extend the value", async (t) => {
   const { admin, ask, post } = await serve(t, { config: { mounts: [notes] } });
   const { id } = (await post("/notes", { meta: ["x".repeat(30_000)] }, admin)).json;
   const patch = (type: string, body: object) =>
@@ -86,7 +86,7 @@ test("limits a json() value to the size of a body, for any number of patches tha
   ]);
 });
 
-/** Measures the CPU time of this thread between two turns of the event loop. */
+/** Measures the longest CPU time of this thread between two turns of the event loop. */
 function watchTurns(): { end(): Promise<number> } {
   let longest = 0;
   let running = true;

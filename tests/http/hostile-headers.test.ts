@@ -25,7 +25,7 @@ const goodTrace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const length = 15 * 1024;
 const mostMilliseconds = 10;
 
-test("handles every header of 15 KiB quickly and without a fault", async (t) => {
+test("answers a request with any header of 15 KiB within 10 ms and without a fault", async (t) => {
   const { service } = await serve(t, { settings: { LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" } });
   const texts = hostileTexts().filter((_, at) => at % 10 === 0);
   const wrong: string[] = [];
@@ -41,7 +41,7 @@ test("handles every header of 15 KiB quickly and without a fault", async (t) => 
 
   assert.deepEqual(wrong, []);
 
-  /** Returns the best of three, by the CPU time of this thread. */
+  /** Returns the status, and the shortest CPU time of this thread in up to three attempts. */
   async function ask(name: string, value: string): Promise<{ status: number; milliseconds: number }> {
     let milliseconds = Infinity;
     let status = 0;

@@ -27,7 +27,7 @@ import { hostileTexts, isSlow } from "../harness/hostile-text.ts";
 
 const root = path.join(import.meta.dirname, "../..");
 
-/** Places that read only text of the operator or the author. Everything else in `src` may read text of a caller. */
+/** Files and functions that read only text of the operator or of the API's author. Everything else in `src` may read text of a caller. */
 const neverACaller: readonly (readonly [place: RegExp, reason: string])[] = [
   [/^src\/cli\//, "the command reads arguments and files of the operator"],
   [/^src\/testing\//, "the contract suites run in a plug-in author's tests"],
@@ -72,16 +72,16 @@ test("reads 64 KiB of any text within 5 ms with every exported reader of a text"
   );
 });
 
-test("normalizes text in one place, which many marks on one letter cannot slow down", () => {
+test("calls normalize() for callers' text only in two modules, which many marks on one letter cannot slow down", () => {
   const files = sourceFiles().filter(
     (file) => meetsCallers(file) && /\.normalize\(/.test(readFileSync(path.join(root, file), "utf8")),
   );
 
-  // Words have no marks left when they are normalized.
+  // `composed.ts` splits long runs of marks, and `words.ts` removes marks, before the text is normalized.
   assert.deepEqual(files.toSorted(), ["src/core/crypto/composed.ts", "src/core/words/words.ts"]);
 });
 
-test("finds a slow pattern", () => {
+test("recognizes known slow patterns, so that the tests above can fail", () => {
   const texts = hostileTexts();
 
   for (const regex of [/0+$/, /^[ \t]+|[ \t]+$/g, /[ \t]*=[ \t]*x/])
@@ -98,7 +98,7 @@ interface Reader {
 
 const formats = [json, xml];
 
-/** Readers of a text with further arguments, which are given here. */
+/** Readers that `readersOfSource` does not find, because they have more parameters or another name, or are methods. */
 const otherReaders: readonly Reader[] = [
   { place: "parseTraceContext", read: (text) => parseTraceContext(goodTrace, text) },
   { place: "composed", read: composed },
@@ -133,7 +133,7 @@ function attempt(read: Reader["read"], text: string): void {
   }
 }
 
-/** Returns all exported functions that take one text and whose name says that they read it. */
+/** Returns all exported functions that take one text and whose name starts with a verb for reading, such as `parse`. */
 async function readersOfSource(): Promise<Reader[]> {
   const readers: Reader[] = [];
   for (const file of sourceFiles()) {
@@ -172,7 +172,7 @@ function parsed(file: string): Program {
   return parseSync(file, readFileSync(path.join(root, file), "utf8")).program;
 }
 
-/** Uses a pattern in both ways: once, and for all matches. */
+/** Removes all matches of a global pattern from the text. Tests the text once with any other pattern. */
 function use(regex: RegExp, text: string): void {
   regex.lastIndex = 0;
   if (regex.global) text.replace(regex, "");
@@ -180,7 +180,7 @@ function use(regex: RegExp, text: string): void {
   regex.lastIndex = 0;
 }
 
-/** Returns all literals, and the patterns that `new RegExp` makes when a module is loaded. */
+/** Returns the patterns of `src`: all literals, and the patterns that `new RegExp` makes when a module is loaded. */
 async function patternsOfSource(): Promise<Pattern[]> {
   const patterns: Pattern[] = [];
   for (const file of sourceFiles()) {
@@ -226,7 +226,7 @@ function collectRegexes(file: string): { literals: RegExp[]; made: number; inFun
   return { literals, made, inFunction };
 }
 
-/** Loads a separate copy of the module, so it makes its patterns again. */
+/** Loads a second copy of the module, which makes its patterns again. Returns these patterns. */
 async function madeWhileLoading(file: string): Promise<RegExp[]> {
   const made: RegExp[] = [];
   const Original = RegExp;

@@ -9,7 +9,7 @@ import { makeLog } from "../../src/features/ops/log/log.ts";
 import { command } from "../harness/command.ts";
 import { freePort } from "../harness/free-port.ts";
 
-/** Stops the process right after a log line, before the event loop could run a timer. */
+/** A config file with endpoints that stop the process right after a log line, before the event loop can run a timer. */
 const config = `
   export default {
     endpoints: [{
@@ -28,7 +28,7 @@ const config = `
   };
 `;
 
-/** The destinations of the log: how the command is started, and its output after the exit. */
+/** Functions that start the command, by the destination of its log. */
 const outputs = {
   "a pipe": (folder: string) => run(folder, process.execPath, [command], "pipe"),
   "a file": (folder: string) => run(folder, process.execPath, [command], openSync(path.join(folder, "log"), "w")),
@@ -37,20 +37,20 @@ const outputs = {
 } as const;
 
 for (const [output, begin] of Object.entries(outputs)) {
-  test(`logs a fault right before a kill to ${output}`, async (t) => {
+  test(`writes a fault to ${output} even if the process is killed right afterwards`, async (t) => {
     const said = await saidAfter(t, begin, "/fall");
 
     assert.match(said, /"event":"fault",.*"error":"Error: planted/);
   });
 }
 
-test("writes the log lines from before custom code stops the process", async (t) => {
+test("writes the waiting log lines if a handler calls process.exit", async (t) => {
   const said = await saidAfter(t, outputs["a pipe"], "/leave");
 
   assert.match(said, /"event":"request",.*"path":"\/leave"/);
 });
 
-test("writes an error immediately with all waiting lines, and no line waits for 50 ms", (t) => {
+test("writes an error immediately with all waiting lines, and every other line within 50 ms", (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const written: string[] = [];
   const { observe } = makeLog("info", (text) => written.push(text))!;

@@ -34,7 +34,7 @@ test("names the field and the parameter that the caller probably meant", async (
     "There is no field of this name. Did you mean copy_id?",
     "There is no field of this name.",
   ]);
-  // The search for the intended name takes time.
+  // Only five wrong names get a suggestion, because the search for the intended name takes time.
   const many = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`copy_i${at}`, 1]));
   const found = await collectDetails("POST", "/loans", { ...whole, ...many });
   assert.equal(found.filter((each) => each.includes("Did you mean")).length, 5);
@@ -52,7 +52,7 @@ test("names the field and the parameter that the caller probably meant", async (
   for (const [query, detail] of rows) assert.deepEqual(await collectDetails("GET", `/loans?${query}`), [detail], query);
 });
 
-test("names the methods of an address, and the types that it accepts", async (t) => {
+test("names the allowed methods in a 405 response, and the accepted media types in a 415 response", async (t) => {
   const { ask, service } = await ownService(t, {
     mounts: [mount(loans, { permission: { list: anyone, create: anyone } })],
     endpoints: [
@@ -92,7 +92,7 @@ test("names the methods of an address, and the types that it accepts", async (t)
   }
 });
 
-test("names what is mounted twice, what must also be mounted, and how to write a maximum", async () => {
+test("names a resource that is mounted twice, a missing mount, and the way to write a maximum", async () => {
   const collectMistakes = async (declare: () => readonly Mount[]): Promise<readonly string[]> => {
     try {
       await (await createService({ store: sqliteStore({ path: ":memory:" }), mounts: declare() })).close();

@@ -18,7 +18,7 @@ async function scrape(api: API): Promise<ReadonlyMap<string, ScrapedFamily>> {
   return readExposition(text);
 }
 
-test("reports PostgreSQL's pool and the age of its revocation feed, with all metrics listed in docs/operation/monitoring.md", async (t) => {
+test("reports the connection pool and the age of the revocation feed on PostgreSQL, and docs/operation/monitoring.md lists every metric", async (t) => {
   const server = await startPostgres();
   t.after(() => server.stop());
   const api = await serve(t, {
@@ -72,7 +72,7 @@ test("reports all workers in one scrape, including the counts of one that hangs 
   const counted = await scrape();
   const [victim] = workers();
   process.kill(victim!, "SIGSTOP");
-  // Half of the connections go to the worker that hangs.
+  // Half of the connections go to the worker that hangs, so the first of four responses counts.
   const duringHang = await Promise.any(Array.from({ length: 4 }, scrape));
   process.kill(victim!, "SIGKILL");
   while (workers().includes(victim!)) await wait(20);
@@ -85,7 +85,7 @@ test("reports all workers in one scrape, including the counts of one that hangs 
   assert.equal(readMetric(afterDeath, "latchkey_request_duration_seconds_count", users), 20);
 });
 
-/** Asks until this many processes report. A process that has just died does not respond. */
+/** Repeats the scrape until this many processes report. Ignores a failed scrape, because a process that has just died does not respond. */
 async function untilProcesses(
   scrape: () => Promise<ReadonlyMap<string, ScrapedFamily>>,
   count: number,

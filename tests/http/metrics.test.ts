@@ -145,7 +145,7 @@ test("reports active requests and hashes", async (t) => {
   assert.equal(readMetric(behind, "latchkey_password_hashes"), 0);
 });
 
-test("reports the process with the usual names, and the running versions", async (t) => {
+test("reports the process under the usual names of Prometheus, and the versions of Latchkey and Node", async (t) => {
   const api = await serve(t);
 
   const families = await scrape(api);
@@ -177,7 +177,7 @@ test("shows a busy event loop in its delay and in its active time", async (t) =>
   assert.ok(readMetric(families, "latchkey_event_loop_seconds_total", { state: "active" }) >= 0.3);
 });
 
-test("escapes labels for every name of a route", () => {
+test("escapes quotes, backslashes and line breaks in the labels", () => {
   const route = 'a "quoted" \\ path\nof two lines';
   const text = formatFamilies([
     { name: "odd", help: "Two\nlines \\", type: "gauge", samples: [[seriesOf("odd", { route }), 1.5]] },
@@ -189,7 +189,7 @@ test("escapes labels for every name of a route", () => {
   assert.equal(text.split("\n").length, 4);
 });
 
-test("adds the metrics of several processes, and reports the oldest ages", () => {
+test("adds up the metrics of several processes, and reports the greatest age of all", () => {
   const of = (count: number, age: number): MetricFamily[] => [
     { name: "n_total", help: "N.", type: "counter", samples: [[seriesOf("n_total", { of: "all" }), count]] },
     { name: "age", help: "Age.", type: "gauge", together: "max", samples: [["age", age]] },
@@ -203,7 +203,7 @@ test("adds the metrics of several processes, and reports the oldest ages", () =>
   assert.equal(readMetric(merged, "busy"), 2);
 });
 
-test("reports no series for an unused metric, and keeps a used one unchanged", () => {
+test("reports no series for an unused metric, and does not reset a count when it is read", () => {
   const metrics = makeMetrics();
 
   const untouched = readExposition(formatFamilies(metrics.read()));

@@ -18,7 +18,7 @@ import { slowness } from "../harness/slowness.ts";
 
 const shop = { title: "Many", version: "1" };
 
-/** Returns resources, each with a reference to the previous one. */
+/** Returns mounts of resources that each refer to the previous one. */
 function buildMounts(count: number, permission = anyone): Mount[] {
   const mounts: Mount[] = [];
   for (let at = 0; at < count; at++) {
@@ -40,7 +40,7 @@ function buildMounts(count: number, permission = anyone): Mount[] {
   return mounts;
 }
 
-/** Answers without a binding, because its copies of megabytes do not belong to the document. */
+/** Asks the service without a binding, because the test must not measure how a binding copies megabytes. */
 async function askService(service: Service, target: string): Promise<{ readonly tag: string; readonly text: string }> {
   const facts = { method: "GET", rawHeaders: ["Host", "127.0.0.1"], peer: "127.0.0.1", encrypted: false };
   const answer = await service.respond({ ...facts, target, readBody: async () => new Uint8Array() });
@@ -48,7 +48,7 @@ async function askService(service: Service, target: string): Promise<{ readonly 
   return { tag: answer.headers[answer.headers.indexOf("ETag") + 1]!, text: Buffer.from(answer.content!).toString() };
 }
 
-/** Returns the longest time that the thread worked without a turn for others, in milliseconds. The work of others does not count. */
+/** Returns the longest CPU time of this thread between two turns of the event loop, in milliseconds. CPU time excludes other programs. */
 async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   const worked = (): number => {
     const { user, system } = process.threadCpuUsage();
@@ -67,7 +67,7 @@ async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   return longest;
 }
 
-/** Loads the code, which happens on the first description of any service. */
+/** Describes a small service, so that the code is loaded before the measurement. */
 async function loaded(t: TestContext): Promise<void> {
   const { service } = await ownService(t, { mounts: buildMounts(1), features: [documentation(shop)] });
   await askService(service, "/openapi.json");

@@ -84,7 +84,7 @@ test("reports an unknown method in the caller's format and with the caller's id"
     assert.match(await send(`FOO /users HTTP/1.1\r\nHost: a\r\n${fields}\r\n\r\n`), /^HTTP\/1.1 405 [^]*problem\+json/);
 });
 
-test("refuses an unreadable request after the earlier ones are answered", async (t) => {
+test("answers the earlier requests of a connection before it refuses an unreadable one", async (t) => {
   const send = await overSocket(t);
   const body = JSON.stringify({ username: "admin", password: adminPassword });
   const login = `POST /api/token/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
@@ -115,7 +115,7 @@ test("does not wait for an announced body that is not sent", async (t) => {
   assert.match(answer, /^HTTP\/1.1 404 /);
 });
 
-test("reports too large headers, for any number of packets", async (t) => {
+test("refuses too large headers and targets, for any number of packets", async (t) => {
   const send = await overSocket(t);
   const field = `X-Part: ${"a".repeat(1000)}\r\n`;
 
@@ -134,7 +134,7 @@ test("reports too large headers, for any number of packets", async (t) => {
   );
 });
 
-test("sends no length with a 304 that has none", async (t) => {
+test("sends no Content-Length with a 304", async (t) => {
   const send = await overSocket(t);
 
   for (const path of ["/openapi.json", "/problems/not_found"]) {
@@ -144,7 +144,7 @@ test("sends no length with a 304 that has none", async (t) => {
   }
 });
 
-test("answers a body with thousands of wrong members with a response of at most the same size", async (t) => {
+test("reports at most a hundred of the wrong members of a body", async (t) => {
   const api = await serve(t);
   const body = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`wrong-${at}`, 1]));
 
@@ -154,14 +154,14 @@ test("answers a body with thousands of wrong members with a response of at most 
   assert.equal(answer.json.errors.length, 100);
 });
 
-test("refuses unknown parameters at /metrics for a known caller", async (t) => {
+test("refuses unknown parameters at /metrics, and ignores them at /livez", async (t) => {
   const api = await serve(t);
 
   assert.equal((await api.get("/metrics?x=1", api.admin)).json.code, "invalid_query");
   assert.equal((await api.get("/livez?x=1")).status, 200);
 });
 
-/** Sends a request as written, in as many packets. Returns the response until the connection is closed. */
+/** Returns a function that sends the octets of a request, each part in a separate packet. It returns the octets that the service sends. */
 async function overSocket(t: TestContext): Promise<(request: string | readonly string[]) => Promise<string>> {
   const { service } = await serve(t);
   const listener = await listen(service, { port: 0 });
@@ -173,7 +173,7 @@ async function overSocket(t: TestContext): Promise<(request: string | readonly s
       void writeInTurn(socket, typeof request === "string" ? [request] : request);
       socket.on("data", (chunk) => (answer += chunk.toString()));
       socket.on("close", () => resolve(answer));
-      // The service may have sent the mistake before the whole text was written.
+      // The service may refuse a request and close the connection before the test has written everything. Then the write fails.
       socket.on("error", (error) => (answer === "" ? reject(error) : resolve(answer)));
     });
 }

@@ -38,7 +38,7 @@ for (const [transport, tls] of [
   ["plain", null],
   ["TLS", selfSigned],
 ] as const) {
-  test(`${transport}: survives a connection that is reset after any kind of request, at once or after the response, without remains`, async (t) => {
+  test(`${transport}: survives resets after any kind of request, at once or after the response, and leaves no connection open`, async (t) => {
     const own = await overSocket(t, tls === null ? {} : { tls });
 
     for (const text of Object.values(kinds))
@@ -53,7 +53,7 @@ for (const [transport, tls] of [
   });
 }
 
-test("survives connections that are reset at a thousand different points, without remains", async (t) => {
+test("survives connections that are reset at a thousand different points, and leaves no connection open", async (t) => {
   const own = await overSocket(t, {});
   const texts = Object.values(kinds).filter((text) => text !== "");
   const random = seeded(20261122);
@@ -92,7 +92,7 @@ test("answers a client that has closed its half of the connection, and then clos
     return answers.match(/(?<=HTTP\/1.1 )\d+/g) ?? [];
   };
 
-  // Threads compute the hashes.
+  // A thread computes the hash of a login. So the response comes after the client has closed its half.
   const loggingIn = kinds["a body with a length"]!;
   assert.deepEqual(await answersTo(loggingIn), ["200"]);
   assert.deepEqual(await answersTo(kinds["GET"]! + loggingIn + kinds["GET"]!), ["401", "200", "401"]);
@@ -143,7 +143,7 @@ async function overSocket(t: TestContext, options: Omit<ListenOptions, "port">):
     const socket = connectTLS({ socket: Duplex.from(below), rejectUnauthorized: false });
     socket.on("error", () => undefined);
     await once(socket, "secureConnect");
-    // A socket that TLS had taken over could no longer be reset.
+    // Resets the TCP socket. TLS gets only a `Duplex` of this socket, because a socket that TLS owns can no longer be reset.
     socket.resetAndDestroy = () => below.resetAndDestroy() && socket;
     return socket;
   };
@@ -171,7 +171,7 @@ async function cut(socket: Socket, text: string, afterMs: number): Promise<void>
   socket.resetAndDestroy();
 }
 
-/** Returns the same numbers every time (mulberry32). */
+/** Returns a generator of random numbers that are the same for the same seed (mulberry32). */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

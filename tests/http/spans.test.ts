@@ -59,7 +59,7 @@ function requireRequestSpan(spans: readonly ReadableSpan[]): ReadableSpan {
   return request;
 }
 
-test("puts the span of a login under the caller's, with its store reads and its hash", async () => {
+test("records a login under the caller's span, with spans for the store reads and the hash", async () => {
   const { status, text, spans } = await login(formatTraceId(1));
 
   const request = requireRequestSpan(spans);
@@ -77,7 +77,7 @@ test("puts the span of a login under the caller's, with its store reads and its 
   assert.doesNotMatch(spanText, new RegExp(`${password}|${access}`));
 });
 
-test("records a permission and a read for reading one user", async () => {
+test("records spans for the permission and the store read if a caller reads a user", async () => {
   const { text } = await login(formatTraceId(2));
   const { access } = JSON.parse(text) as { readonly access: string };
 
@@ -104,7 +104,7 @@ test("records spans without an error for a refused request, with the reason", as
   );
 });
 
-test("gives concurrent requests separate spans, also if they wait for each other", async () => {
+test("records the spans of concurrent requests in separate traces, also if the requests wait for each other", async () => {
   const logins = Array.from({ length: 12 }, (_, at) =>
     login(formatTraceId(100 + at), at % 3 === 0 ? "wrong" : password),
   );
@@ -117,7 +117,7 @@ test("gives concurrent requests separate spans, also if they wait for each other
   }
 });
 
-test("records nothing without the API", () => {
+test("returns no tracer if @opentelemetry/api is not installed", () => {
   const program = `
     import { registerHooks } from "node:module";
     registerHooks({ resolve(name, context, next) {

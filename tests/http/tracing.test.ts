@@ -20,7 +20,7 @@ function logged(observed: readonly Observation[]): readonly Record<string, unkno
 }
 
 for (const binding of ["fetch", "node"] as const) {
-  test(`logs the caller's trace, and lets a handler send it on (${binding})`, async (t) => {
+  test(`logs the caller's trace, and passes it to the handler (${binding})`, async (t) => {
     const seen: (TraceContext | null)[] = [];
     const api = await serve(t, {
       binding,
@@ -72,7 +72,7 @@ for (const [what, request] of [
   ["runs it twice", (_: object, work: () => unknown) => (work(), work())],
   ["waits and fails", async () => raise()],
 ] as const)
-  test(`answers a request whose tracer ${what} once`, async (t) => {
+  test(`answers a request exactly once if its tracer ${what}`, async (t) => {
     const tracer = { request, part: (_: string, __: object, work: () => unknown) => work(), observe: () => undefined };
     const { get, observed } = await ownService(t, { tracer: tracer as unknown as Tracer });
 

@@ -52,7 +52,7 @@ const rows: Readonly<Record<string, readonly [measure: () => readonly MetricFami
 };
 
 for (const [what, [measure, pattern]] of Object.entries(rows))
-  test(`reports the name of a feature whose measure ${what}, and serves the others`, async (t) => {
+  test(`logs once which feature has a measure that ${what}, and serves the metrics of the others`, async (t) => {
     const observed: Observation[] = [];
     const service = await createService({
       store: sqliteStore({ path: ":memory:" }),
@@ -91,7 +91,7 @@ for (const [what, [measure, pattern]] of Object.entries(rows))
     assert.match(notices[0]!.message, pattern);
   });
 
-test("checks the metric families of the program too", async (t) => {
+test("checks the metric families of the `families` option too", async (t) => {
   const messages: string[] = [];
   const service = await createService({
     store: sqliteStore({ path: ":memory:" }),

@@ -27,7 +27,7 @@ const MOST_LISTS = 1000;
 
 interface Watched {
   slowness: number;
-  /** The end of this time, by `performance.now()`. 0 while the list is read in the event loop. */
+  /** The list is read outside of the event loop until this time (`performance.now()`). 0 while it is read in the event loop. */
   outsideUntil: number;
 }
 
@@ -38,7 +38,7 @@ export class SlowLists {
   /** By collection and by the name of the list. */
   readonly #watched = new Map<Collection, Map<string, Watched>>();
 
-  /** Returns true if the list was slow several times. */
+  /** Returns true if the list must be read outside of the event loop now. Forgets a list whose time is over, to measure it again. */
   has(query: AskedList): boolean {
     const lists = this.#watched.get(query.collection);
     if (lists === undefined) return false;
