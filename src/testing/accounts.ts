@@ -14,7 +14,7 @@ export interface Person {
   readonly role?: "user" | "admin";
 }
 
-/** Fills an open or a new store with accounts. Their ids are 1, 2, 3 … in the given order. */
+/** Opens a store and inserts accounts. Their ids are 1, 2, 3 … in the given order. The store may be open already. */
 export async function accountsIn(store: Store, people: readonly Person[]): Promise<Accounts> {
   await store.open([accountsCollection, bindingsCollection, ...throttleCollections]);
   for (const person of people) {

@@ -28,7 +28,7 @@ certifyPermission("administrators, or the owner", () => ({
   examples: [deny, allow, { who: ada, action: "update", decision: { only: own } }],
 }));
 
-certifyPermission("oneself", () => ({
+certifyPermission("the user in the path", () => ({
   permission: self(),
   resource: books,
   examples: [
@@ -38,7 +38,7 @@ certifyPermission("oneself", () => ({
   ],
 }));
 
-certifyPermission("everybody but administrators", () => ({
+certifyPermission("all callers except administrators", () => ({
   permission: not(administrator),
   admitsUnknown: true,
   examples: [
@@ -62,13 +62,13 @@ const broken: readonly (readonly [what: string, check: string, change: Partial<P
     { narrows: ["reed" as "read"] },
   ],
   ["is async", atOnce, decides(async () => "allow")],
-  ["gives true", atOnce, decides(({ identity }) => (identity === null ? "deny" : true))],
+  ["decides true", atOnce, decides(({ identity }) => (identity === null ? "deny" : true))],
   ["forgets unknown callers", atOnce, decides(({ identity }) => (identity!.role === "admin" ? "allow" : "deny"))],
-  ["forgets a limited credential", atOnce, decides(({ identity }) => identity?.scopes?.[0]!.length && "deny")],
+  ["forgets a credential without scopes", atOnce, decides(({ identity }) => identity?.scopes?.[0]!.length && "deny")],
   ["allows every caller", "answers as its examples say", anyone],
   ["denies every caller", "answers as its examples say", decides(() => "deny")],
   [
-    "counts",
+    "alternates its answers",
     "gives the same question the same answer, independent of earlier questions",
     decides(() => (++questionCount % 2 === 0 ? "allow" : "deny")),
   ],
@@ -79,13 +79,13 @@ const broken: readonly (readonly [what: string, check: string, change: Partial<P
   ],
   ["narrows by a missing column", "narrows by existing columns, and by values of their types", owner("ownr_id")],
   [
-    "narrows by an order of booleans",
+    "compares booleans by their order",
     atOnce,
     decides(() => ({ only: { column: "lent", operator: "gte", value: true } })),
   ],
-  ["allows unknown callers", "refuses unknown callers, unless it says otherwise", decides(() => "allow")],
+  ["allows unknown callers", "denies unknown callers, unless `admitsUnknown` is true", decides(() => "allow")],
   [
-    "makes administrators",
+    "turns the caller into an administrator",
     "changes nothing in the question",
     decides(({ identity }) => {
       if (identity !== null) Object.assign(identity, { role: "admin" });

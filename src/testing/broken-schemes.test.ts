@@ -46,19 +46,19 @@ function badge({ now }: SchemeTools, role = "user"): SchemeSubject & { readonly 
 }
 
 certifyScheme("a good scheme", (tools) => badge(tools));
-certifyScheme("a scheme of users with a role of one's own", (tools) => badge(tools, "editor"));
+certifyScheme("a scheme whose users have a custom role", (tools) => badge(tools, "editor"));
 
 type Authenticate = (credential: string, call: Call) => Verdict | Promise<Verdict>;
 
 interface Broken {
   readonly what: string;
-  /** The check that finds it. */
+  /** The name of the check that must find the defect. */
   readonly check: string;
-  /** Returns the defect. `good` is the correct behavior. */
+  /** Returns the members of the scheme that have the defect. `good` is the correct behavior. */
   readonly breaks: (good: Authenticate, tools: SchemeTools) => Partial<Scheme>;
 }
 
-/** Changes the correct result if it is a rejection. */
+/** Returns a defect that replaces each rejection of a well-formed credential. */
 function insteadOfRejecting(change: (credential: string) => Verdict): Broken["breaks"] {
   return (good) => ({
     async authenticate(credential, call) {
@@ -76,12 +76,12 @@ function work(): void {
 const broken: readonly Broken[] = [
   {
     what: "has an invalid name",
-    check: "has a name, and carriers that a request can have",
+    check: "has a valid name, and carriers with valid names",
     breaks: () => ({ name: "Badge Of Honour" }),
   },
   {
-    what: "signs with another scheme's name",
-    check: "accepts a valid credential in every carrier, as its identity",
+    what: "accepts in the name of another scheme",
+    check: "accepts a valid credential in every carrier, and returns its identity",
     breaks: (good) => ({
       async authenticate(credential, call) {
         const verdict = await good(credential, call);
@@ -91,7 +91,7 @@ const broken: readonly Broken[] = [
   },
   {
     what: "has a carrier that it forgets to look at",
-    check: "accepts a valid credential in every carrier, as its identity",
+    check: "accepts a valid credential in every carrier, and returns its identity",
     breaks: (good) => ({
       carriers: [
         { in: "authorization", scheme: "Badge" },
@@ -140,7 +140,7 @@ const broken: readonly Broken[] = [
   },
   {
     what: "remembers accepted callers by the number alone",
-    check: "keeps refusing a wrong credential after a right one, and accepting a right one",
+    check: "refuses a wrong credential right after the valid one, and then accepts the valid one again",
     breaks(good) {
       const knownNumbers = new Set<string>();
       return {
@@ -155,7 +155,7 @@ const broken: readonly Broken[] = [
     },
   },
   {
-    what: "keeps the credential where the next request overwrites it",
+    what: "stores the credential where the next request overwrites it",
     check: "gives each of several concurrent credentials its own verdict",
     breaks(good) {
       let current = "";
@@ -197,12 +197,12 @@ const broken: readonly Broken[] = [
   },
   {
     what: "decodes invalid text",
-    check: "throws for no text, and accepts none",
+    check: "accepts no hostile text, and throws no unexpected error for it",
     breaks: (good) => ({ authenticate: (credential, call) => good(decodeURIComponent(credential), call) }),
   },
   {
-    what: "finds a holder among the members that every object inherits",
-    check: "throws for no text, and accepts none",
+    what: "finds a badge among the members that every object inherits",
+    check: "accepts no hostile text, and throws no unexpected error for it",
     breaks(good) {
       const doors: Record<string, unknown> = { 17: secret };
       return {
@@ -242,7 +242,7 @@ const broken: readonly Broken[] = [
     },
   },
   {
-    what: "offers a challenge that no client can read",
+    what: "offers a challenge that no client can parse",
     check: "offers a challenge that clients can parse, with the name of an accepted scheme",
     breaks: () => ({ challenge: () => 'Badge realm="gate' }),
   },
@@ -284,7 +284,7 @@ const broken: readonly Broken[] = [
     }),
   },
   {
-    what: "computes only if the badge exists",
+    what: "computes a hash only if the badge exists",
     check: "takes the same time for an unknown and a wrong credential",
     breaks: (good) => ({
       authenticate(credential, call) {
@@ -294,7 +294,7 @@ const broken: readonly Broken[] = [
     }),
   },
   {
-    what: "computes before it counts",
+    what: "computes a hash before it counts the guess",
     check: "throttles too many guesses, before any expensive work",
     breaks: (good) => ({
       authenticate(credential, call) {
@@ -310,7 +310,7 @@ const broken: readonly Broken[] = [
   },
   {
     what: "refuses every caller while one is guessing",
-    check: "keeps a credential in use working while guesses are throttled",
+    check: "accepts a credential in use even while guesses are throttled",
     breaks: (good, { throttle }) => ({
       async authenticate(credential, call) {
         await throttle.check(call);

@@ -33,7 +33,7 @@ const checks: ChecksOf<CallSketch> = {
   body: optional((value) => (isText(value) || value instanceof Uint8Array ? null : "it has to be a text or bytes")),
 };
 
-/** The default names of a service. */
+/** The names that a service has if it declares none. */
 const about = { name: "api", allowedOrigins: "allowedOrigins" };
 
 /**

@@ -32,7 +32,7 @@ export interface PermissionSubject {
   readonly resource?: Resource;
   /** True if the permission may allow unknown callers. Default: false. */
   readonly admitsUnknown?: boolean;
-  /** The examples. At least one must be allowed, and at least one must not. */
+  /** The examples. At least one must deny, and at least one must allow all rows or some. */
   readonly examples: readonly PermissionExample[];
 }
 
@@ -94,7 +94,7 @@ export const permissionChecks: readonly PermissionCheck[] = [
     for (const question of questionsTo(subject)) decideOn(permission, question, rows);
   }),
 
-  createCheck("refuses unknown callers, unless it says otherwise", (subject) => {
+  createCheck("denies unknown callers, unless `admitsUnknown` is true", (subject) => {
     if (subject.admitsUnknown === true) return;
     for (const question of questionsTo(subject).filter(({ identity }) => identity === null))
       assert.equal(requireDecision(subject.permission, question), "deny", `an unknown caller may ${question.action}`);

@@ -25,7 +25,7 @@ export interface Factory<R extends Resource> {
   draft(overrides?: Partial<DraftOf<R>>): DraftOf<R>;
   /** Returns this many drafts. */
   drafts(count: number, overrides?: Partial<DraftOf<R>>): readonly DraftOf<R>[];
-  /** Returns a record as a caller reads it. It is in no database, and is for tests of your own functions. */
+  /** Returns a record in the form that a caller reads. It is not stored anywhere. Use it to test your own functions. */
   record(overrides?: Partial<RecordOf<R>>): RecordOf<R>;
   /** The seed of the random values. */
   readonly seed: string;
@@ -39,10 +39,13 @@ export interface FactoryOptions {
 
 type FactoryValues = Readonly<Record<string, unknown>>;
 
-/** The number of attempts for a record that its `check` refuses, and for a value that its kind refuses or another record has. */
+/**
+ * The maximum number of attempts to generate a record that the resource's `check` accepts, or a value that its kind accepts and that no
+ * other record has.
+ */
 const TRIES = 200;
 
-/** The number of attempts for a value of a field with an example. After that, the example is used. */
+/** The maximum number of attempts to generate a value of a field with an example. After that, the factory uses the example. */
 const TRIES_BESIDE_EXAMPLE = 5;
 
 /** The share of null in fields that allow it. */
@@ -51,9 +54,9 @@ const NULLS = 0.25;
 const made = new Map<string, number>();
 
 /**
- * Creates a factory of valid random records and drafts from the declaration alone: kinds, lengths, ranges, unique fields and `check` are
- * respected. If a value cannot be generated, the error says what to do: a pattern, or a custom kind, needs an `example`, and the id of
- * another record must be given.
+ * Creates a factory of random records and drafts. They are valid, because the factory reads the declaration: kinds, lengths, ranges, unique
+ * fields and `check`. If it cannot generate a value, the error says what to do: a pattern, or a custom kind, needs an `example`, and the id
+ * of another record must be given.
  *
  * @example
  * ```ts
@@ -68,7 +71,8 @@ export function factory<R extends Resource>(resource: R, options: FactoryOptions
   requireArguments("factory", [resource], { resource: aResource });
   requireOptions(options, { seed: optional((seed) => (isText(seed) ? null : aWholeNumber(seed))) }, { of: "factory" });
   const seed = String(options.seed ?? processSeed());
-  // Two factories of one resource generate different values, and other resources do not affect them.
+  // The seed contains the name of the resource and the number of its earlier factories. So two factories of one resource generate different
+  // values, and factories of other resources do not change these values.
   const count = made.get(resource.name) ?? 0;
   if (options.seed === undefined) made.set(resource.name, count + 1);
   const random = createRandom(`${seed}/${resource.name}${options.seed === undefined ? `/${count}` : ""}`);
@@ -119,13 +123,13 @@ function collectFields({ resource }: Drawing): readonly (readonly [string, Field
   return Object.entries(resource.fields);
 }
 
-/** Sorts values as declared, like the service. Undeclared values come last. */
+/** Sorts values in the order of the declaration, as the service does. Undeclared values come last. */
 function inOrder(drawing: Drawing, values: FactoryValues): FactoryValues {
   const names = collectFields(drawing).flatMap(([name]) => (name in values ? [name] : []));
   return { ...Object.fromEntries(names.map((name) => [name, values[name]])), ...values };
 }
 
-/** Generates values until `check` accepts them. Values from the test may be wrong on purpose, so they are kept. */
+/** Generates values until `check` accepts them. If the test gives values, they may be wrong on purpose, so the last attempt is returned. */
 function drawChecked({ resource }: Drawing, overrides: FactoryValues, draw: () => FactoryValues): FactoryValues {
   let drawn = draw();
   if (resource.check === null) return drawn;
@@ -179,7 +183,9 @@ function drawField(
   );
 }
 
-/** Returns true if the value may be used: if the field is unique, no other record of this factory has it. Marks it as taken. */
+/**
+ * Returns true if the field is not unique, or if no other record of this factory has the value. Marks the value of a unique field as taken.
+ */
 function isFree({ taken }: Drawing, name: string, { options }: Field, value: unknown): boolean {
   if (options.unique === undefined || options.unique === false) return true;
   const values = taken.get(name) ?? new Set<string>();
@@ -189,7 +195,7 @@ function isFree({ taken }: Drawing, name: string, { options }: Field, value: unk
   return true;
 }
 
-/** Returns a context for defaults and generated values of a record without a creator. */
+/** Returns a random context for defaults and generated values, because no request creates the record. */
 function drawContext(random: Random): DraftContext {
   const id = random.whole(1, 1_000_000);
   const identity: Identity = {

@@ -25,7 +25,7 @@ export interface Bench {
   readonly subject: SchemeSubject;
   readonly clock: { now: number };
   readonly observed: readonly Observation[];
-  /** Sends a request with these parts. Default path: the one that requires a known caller. */
+  /** Sends a request with these parts. Default path: `CLOSED`. */
   ask(sent: CredentialParts, path?: string): Promise<BenchAnswer>;
   /** Sends a request with a credential. Default: in the first carrier. */
   present(
@@ -42,7 +42,7 @@ export interface Bench {
 export interface CredentialParts {
   readonly headers?: readonly (readonly [string, string])[];
   readonly query?: readonly string[];
-  /** The body. Default: that of the subject. */
+  /** The body. Default: the body of the subject. */
   readonly body?: string;
 }
 
@@ -57,7 +57,7 @@ export const CLOSED = "/certified";
 /** The path that all callers may read. */
 export const OPEN = "/open";
 
-/** Declares a check. It gets a new bench each time. */
+/** Declares a check. Each run of the check gets a new bench. */
 export function createCheck(name: string, keep: (bench: Bench) => Promise<void>): SchemeCheck {
   return { name, run: (make) => atBench(make, keep) };
 }

@@ -126,7 +126,7 @@ export const discretionChecks: readonly SchemeCheck[] = [
     assert.ok(!countsGuesses || isIdle, "a throttled request causes no work");
   }),
 
-  createCheck("keeps a credential in use working while guesses are throttled", async (bench) => {
+  createCheck("accepts a credential in use even while guesses are throttled", async (bench) => {
     const { valid, wrong } = bench.subject;
     assertAccepted(bench, await bench.present(valid));
     for (let times = 0; times < 12; times++) await bench.present(wrong);

@@ -33,7 +33,7 @@ export interface SchemeSubject {
   readonly lifetimeSeconds?: number;
   /** Revokes `valid`. Left out if it cannot be revoked. */
   revoke?(): Promise<unknown>;
-  /** False if a wrong credential does not count as a guess, because it cannot be guessed. */
+  /** False if wrong credentials do not count as guesses, because the credential is too long to guess. */
   readonly countsGuesses?: boolean;
   /** The texts that must never be shown. Default: the credentials of eight characters or more. */
   readonly secrets?: readonly string[];

@@ -5,9 +5,9 @@ import type { RecordOf, Resource } from "../../resource/resource.ts";
 /** Header fields of a request, by their names in any case. */
 export type AskedHeaders = Readonly<Record<string, string>>;
 
-/** The parts of a request in addition to its method and its path. */
+/** The optional parts of a request. */
 export interface Ask {
-  /** Sent as JSON. A text, or bytes, are sent unchanged. */
+  /** The body. A text or bytes are sent unchanged. Any other value is sent as JSON. */
   readonly body?: unknown;
   readonly headers?: AskedHeaders;
 }
@@ -41,7 +41,7 @@ export interface TestReply {
 /** Sends a request to the service. */
 export type RequestSender = (request: Request) => Promise<Response>;
 
-/** Makes a caller that sends these header fields in addition to its own. */
+/** Makes a caller. `always` returns header fields that the caller adds to those of each request. */
 export function makeAsker(send: RequestSender, always: () => AskedHeaders): Asker {
   async function ask(method: string, path: string, { body, headers = {} }: Ask = {}): Promise<TestReply> {
     if (!path.startsWith("/")) throw new TypeError(`${method} ${path}: a path begins with a slash: /${path}`);
@@ -102,7 +102,7 @@ function readRecord<R extends Resource>(resource: R, value: unknown, shown: Repl
   return value as RecordOf<R>;
 }
 
-/** Returns the failure of a test that expected another response. Its message shows the actual response. */
+/** Returns an error for a test that expected another response. Its message shows the actual response. */
 export function unexpected({ asked: requestLine, status, text }: ReplyExcerpt, expected: string): AssertionError {
   const instead = text === "" ? "without a body" : text.slice(0, 1000);
   return new AssertionError({

@@ -29,7 +29,7 @@ export type CredentialSketch = Partial<Pick<Identity, "scopes" | "expiresAt" | "
 const SCHEME = "test";
 const HEADER = "X-Test-Caller";
 
-/** Logs in the callers that a test names. */
+/** The callers that a test has logged in. */
 export interface Callers {
   readonly scheme: Scheme;
   /** Returns the header fields that a caller sends after the login. */
@@ -37,8 +37,8 @@ export interface Callers {
 }
 
 /**
- * Makes the scheme for tests. Its credentials are random for each process, so no other program knows one. If the service has accounts, the
- * scheme reads the account at each request. So a change of the role applies at once, and a deactivated user is refused.
+ * Makes the scheme for tests. Each of its credentials is random, so no other program knows one. If the service has accounts, the scheme
+ * reads the account at each request. So a change of the role applies at once, and a deactivated user is refused.
  */
 export function makeCallers(people: () => People | null, now: () => number): Callers {
   const verdicts = new Map<string, () => Eventually<Verdict>>();

@@ -28,11 +28,11 @@ export interface TestClock {
   turn(seconds: number): void;
 }
 
-/** A service in memory for tests. Its own methods send anonymous requests, and `as(user)` sends requests of a user. */
+/** A service in memory for tests. `api.get()` sends a request without a credential, and `api.as(user).get()` sends one of a user. */
 export interface TestService extends Asker, AsyncDisposable {
   /**
-   * Returns a caller that is logged in, without a password and with any schemes. In a service without accounts an id is enough: `as({ id:
-   * 7, role: "admin" })`.
+   * Returns a logged-in caller. The login needs no password, and it works with any schemes of the service. In a service without accounts an
+   * id is enough: `as({ id: 7, role: "admin" })`.
    */
   as(who: TestUser | IdentitySketch, credential?: CredentialSketch): Asker;
   /** Makes a user of the service. `{ role: "admin" }` makes an administrator. Throws a TypeError if the service has no accounts. */
@@ -41,31 +41,31 @@ export interface TestService extends Asker, AsyncDisposable {
   /** The observations so far: requests, refused credentials, faults. */
   readonly observed: readonly Observation[];
   readonly service: Service;
-  /** Closes the service, as the end of the block of `await using` does. */
+  /** Closes the service. A service that was declared with `await using` closes itself at the end of the block. */
   close(): Promise<void>;
 }
 
-/** The options of tests of any service. */
+/** The common options of `testService` and `testLatchkey`. */
 export interface TestOptions {
-  /** The time of its clock, in milliseconds since the epoch. Default: 31 January 2026, 9:30 UTC. */
+  /** The time at which the clock starts, in milliseconds since the epoch. Default: 31 January 2026, 9:30 UTC. */
   readonly now?: number;
 }
 
-/** The options of a service under test: those of `createService`, all optional. */
+/** The options of `testService`: those of `createService`, all optional. */
 export interface TestServiceOptions extends Omit<Partial<ServiceOptions>, "now" | "observe">, TestOptions {
-  /** The accounts among its features. `user()` makes their users. */
+  /** The accounts feature, which must also be in `features`. `user()` makes users with it. */
   readonly people?: AccountsFeature;
 }
 
-/** The options of a service with a config file in a test. */
+/** The options of `testLatchkey`. */
 export interface TestLatchkeyOptions extends TestOptions {
-  /** Environment settings (`LATCHKEY_SCHEMES`). The environment variables of the process are not read. */
+  /** Settings by their environment names, for example `LATCHKEY_SCHEMES`. The environment variables of the process are not read. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 /**
- * Makes a service from your own parts in memory, with a clock to turn. It is closed at the end of the block. Faults are printed with their
- * stack.
+ * Makes a service from your declarations in memory. Its clock moves only when the test advances it. `await using` closes the service at the
+ * end of the block. Faults are printed with their stack.
  *
  * @example
  * ```ts
@@ -96,8 +96,9 @@ export async function testService(options: TestServiceOptions = {}): Promise<Tes
 }
 
 /**
- * Makes the complete service of a `latchkey.config.ts` in memory, with a clock to turn. It is closed at the end of the block. It has no
- * users yet, not even a first administrator. It reads nothing from the environment and creates no file.
+ * Makes the complete service of a `latchkey.config.ts` in memory. Its clock moves only when the test advances it. `await using` closes the
+ * service at the end of the block. It has no users yet, not even a first administrator. It reads nothing from the environment and creates
+ * no file.
  *
  * @example
  * ```ts part
@@ -119,7 +120,7 @@ export async function testLatchkey(config: ConfigFile, options: TestLatchkeyOpti
   });
 }
 
-/** Throws for options that set the observer or the clock. Observations are in `observed`, and the clock does not move by itself. */
+/** Throws if an option replaces the observer or the clock, because the test service has its own. `observed` has the observations. */
 function requireOwnClock(options: Members): void {
   const { now, observe } = options;
   requireArguments("testService", [now, observe], {
@@ -128,7 +129,7 @@ function requireOwnClock(options: Members): void {
   });
 }
 
-/** Adds the scheme of tests. A value that is not a list is reported by the start. */
+/** Adds the scheme of tests. Returns a value that is not a list unchanged, because the start of the service reports it. */
 function withOwn(schemes: readonly Scheme[] | undefined, own: Scheme): readonly Scheme[] {
   const input: unknown = schemes;
   return input === undefined || Array.isArray(input) ? [...(schemes ?? []), own] : schemes!;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { keyOf, type Change, type Collection, type Outcome, type Store } from "../../store/store.ts";
 import { readId, insert, library, matching, people, pets, where, write, written, type Promises } from "./library.ts";
 
-/** Deleted with its author, and with the reply that it answers. */
+/** A reply is deleted with its author, and with the reply that it answers. */
 const replies: Collection = {
   name: "replies",
   key: "integer",
@@ -14,14 +14,14 @@ const replies: Collection = {
   indexes: [["person_id"], ["reply_to"]],
 };
 
-/** Prevents the deletion of a reply. */
+/** A mark prevents the deletion of its reply. */
 const marks: Collection = {
   name: "marks",
   key: "text",
   columns: [{ name: "reply_id", type: "integer", references: { collection: "replies", onDelete: "restrict" } }],
 };
 
-/** Deleted with its parent. Its key is a text. */
+/** A folder is deleted with its parent. The keys are texts. */
 const folders: Collection = {
   name: "folders",
   key: "text",
@@ -31,7 +31,7 @@ const folders: Collection = {
   indexes: [["above"]],
 };
 
-/** Deeper than a database can cascade by itself: SQLite stops at a thousand. */
+/** The number of rows in a chain. SQLite itself cascades through at most a thousand rows. */
 const DEPTH = 1300;
 
 /** Promises about deletions that delete long chains of rows. */
@@ -68,9 +68,9 @@ function promiseRemoved(deep: Deep): void {
     assert.equal(await store.count(folders, null), 0);
   });
 
-  deep("deletes a cascading row that is reached by any of several paths", async (store) => {
+  deep("deletes a row that a cascade reaches by several paths", async (store) => {
     const ids = await chain(store);
-    // The last reply answers the first one. Another row is also deleted with the author.
+    // The first reply answers the last one, so the replies form a circle. The author also has a pet.
     await written(
       store,
       { kind: "update", collection: replies, key: ids[0]!, values: { reply_to: ids.at(-1)! } },
@@ -88,7 +88,7 @@ function promiseRemoved(deep: Deep): void {
 }
 
 function promiseKept(deep: Deep): void {
-  deep("keeps all rows above a deep row that others refer to", async (store) => {
+  deep("refuses a deep deletion if a row refers to its last row, and keeps all rows", async (store) => {
     const ids = await chain(store);
     await written(store, insert(marks, { reply_id: ids.at(-1)! }, "a"), insert(people, { name: "Eve" }));
     const before = await store.count(replies, null);
@@ -115,7 +115,7 @@ function promiseKept(deep: Deep): void {
     assert.equal(await store.count(replies, null), 0);
   });
 
-  deep("makes a deep deletion in the required state, or not at all", async (store) => {
+  deep("makes a deep deletion only if the first row has the given revision", async (store) => {
     const [first] = await chain(store);
     const row = (await store.find(replies, first!))!;
 

@@ -11,7 +11,7 @@ export function promiseWhere(promises: Promises): void {
 }
 
 function promiseLinks(promises: Promises): void {
-  promises("finds rows by rows of another collection", async (store) => {
+  promises("finds rows by the values of rows that refer to them", async (store) => {
     await written(
       store,
       insert(people, { name: "Ann" }),
@@ -114,7 +114,7 @@ function promiseConditions(promises: Promises): void {
 
 function promisePrefixes(promises: Promises): void {
   promises(
-    "finds the texts that start with the last character before the surrogates, and with the last of all",
+    "finds texts that start with the last character before the surrogates, or with the last character of Unicode",
     async (store) => {
       const prefixes = ["\ud7ff", "a\ud7ff", "\u{10ffff}", "b\u{10ffff}\u{10ffff}", "\uffff"];
       const behind = ["\ue000", "a\ue000", "\ufffd", "a\ufffd", "c", "\u{10000}"];
@@ -128,7 +128,7 @@ function promisePrefixes(promises: Promises): void {
 }
 
 function promiseComparisons(promises: Promises): void {
-  promises("lets null neither equal nor differ from any value", async (store) => {
+  promises("finds no row by a comparison with null", async (store) => {
     await written(store, insert(people, { name: "Ann", age: 1 }), insert(people, { name: "Bob" }));
 
     for (const operator of ["eq", "ne", "lt", "lte", "gt", "gte"] as const) {

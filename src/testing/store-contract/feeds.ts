@@ -40,7 +40,7 @@ export function promiseFeeds(promises: Promises): void {
     feed.close();
   });
 
-  promises("misses no row in a feed while many write", async (store, { reopen }) => {
+  promises("shows every row once and in order in a feed during many concurrent writes", async (store, { reopen }) => {
     const other = await reopen();
     await other.open(library);
     const seen: number[] = [];
@@ -61,7 +61,7 @@ export function promiseFeeds(promises: Promises): void {
     feed.close();
   });
 
-  promises("shows nothing in a closed feed, and continues the others", async (store) => {
+  promises("shows no rows in a closed feed, and still shows them in other feeds", async (store) => {
     const [first, second]: [unknown[], unknown[]] = [[], []];
     const closed = await store.follow(events, (row) => first.push(row));
     const feed = await store.follow(events, (row) => second.push(row));

@@ -46,7 +46,7 @@ function promiseRepeats(promises: Promises): void {
     assert.equal(await store.count(people, null), 2);
   });
 
-  promises("frees a key after its time", async (store) => {
+  promises("accepts another write with a key after the key has expired", async (store) => {
     await store.write(transaction({}));
     const now = "2026-01-01T01:00:00.000Z";
 
@@ -59,7 +59,7 @@ function promiseRepeats(promises: Promises): void {
     assert.equal(await store.count(people, null), 2);
   });
 
-  promises("leaves the key of a refused write free", async (store) => {
+  promises("accepts another write with the key of a refused write", async (store) => {
     await inserted(store, visits, { times: 1 }, "taken");
     const { idempotency } = transaction({});
 
@@ -72,7 +72,7 @@ function promiseRepeats(promises: Promises): void {
     assert.equal((await store.write(transaction({ fingerprint: "another" }))).kind, "written");
   });
 
-  promises("makes the same concurrent write only once", async (store) => {
+  promises("writes only once if the same write arrives several times concurrently", async (store) => {
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => store.write(transaction({}))));
 
     assert.equal(outcomes.filter(({ kind }) => kind === "written").length, 1);
@@ -82,7 +82,7 @@ function promiseRepeats(promises: Promises): void {
 }
 
 function promiseKept(promises: Promises): void {
-  promises("reads the outcome of a key without a write", async (store) => {
+  promises("reads the stored outcome of a key without writing", async (store) => {
     const { idempotency } = transaction({});
     const before = await store.recall(idempotency!);
     const first = await store.write(transaction({}));
@@ -93,7 +93,7 @@ function promiseKept(promises: Promises): void {
     assert.equal(await store.recall({ ...idempotency!, now: "2026-01-01T01:00:00.000Z" }), null);
   });
 
-  promises("deletes a row from stored outcomes, with all that the caller sent", async (store) => {
+  promises("erases a row from stored outcomes, and all stored outcomes of the given caller", async (store) => {
     await store.write(transaction({ key: "7 one" }));
     await store.write(transaction({ key: "8 two" }));
     await store.write(transaction({ key: "77 three" }));
@@ -109,34 +109,37 @@ function promiseKept(promises: Promises): void {
     assert.equal(third.rows[0]!.record["name"], "Ada");
   });
 
-  promises("keeps further values of an answer with the effect, and forgets them with the row", async (store) => {
-    const answer = { total: 7, "ä b": [null, "\u2028"] };
-    await store.write(transaction({ answer }));
-    await inserted(store, people, { name: "Bob" });
-    await store.write({
-      changes: [{ kind: "deleteAll", collection: visits, where: { all: [] } }],
-      idempotency: { ...transaction({ key: "7 rowless", answer: 0 }).idempotency!, erasable: false },
-    });
+  promises(
+    "stores the `answer` of a write with its outcome, and erases it when the row is forgotten",
+    async (store) => {
+      const answer = { total: 7, "ä b": [null, "\u2028"] };
+      await store.write(transaction({ answer }));
+      await inserted(store, people, { name: "Bob" });
+      await store.write({
+        changes: [{ kind: "deleteAll", collection: visits, where: { all: [] } }],
+        idempotency: { ...transaction({ key: "7 rowless", answer: 0 }).idempotency!, erasable: false },
+      });
 
-    const again = await store.write(transaction({ answer: "another" }));
-    assert.ok(again.kind === "replayed");
-    assert.deepEqual(again.answer, answer);
-    const recalled = async (key: string) => store.recall(transaction({ key }).idempotency!);
-    assert.deepEqual(await recalled("7 key"), again);
-    const rowless = await recalled("7 rowless");
-    assert.ok(rowless?.kind === "replayed");
-    assert.equal(rowless.answer, 0);
-    await store.write({
-      changes: [{ kind: "delete", collection: people, key: 2 }],
-      idempotency: { ...transaction({ key: "7 gone", answer: 0 }).idempotency! },
-    });
-    assert.deepEqual(await recalled("7 gone"), { kind: "replayed", rows: [] });
+      const again = await store.write(transaction({ answer: "another" }));
+      assert.ok(again.kind === "replayed");
+      assert.deepEqual(again.answer, answer);
+      const recalled = async (key: string) => store.recall(transaction({ key }).idempotency!);
+      assert.deepEqual(await recalled("7 key"), again);
+      const rowless = await recalled("7 rowless");
+      assert.ok(rowless?.kind === "replayed");
+      assert.equal(rowless.answer, 0);
+      await store.write({
+        changes: [{ kind: "delete", collection: people, key: 2 }],
+        idempotency: { ...transaction({ key: "7 gone", answer: 0 }).idempotency! },
+      });
+      assert.deepEqual(await recalled("7 gone"), { kind: "replayed", rows: [] });
 
-    await written(store, { kind: "forget", collection: people, key: 1, caller: "" });
-    assert.deepEqual(await recalled("7 key"), { kind: "replayed", rows: [{ revision: 0, record: { id: 1 } }] });
-  });
+      await written(store, { kind: "forget", collection: people, key: 1, caller: "" });
+      assert.deepEqual(await recalled("7 key"), { kind: "replayed", rows: [{ revision: 0, record: { id: 1 } }] });
+    },
+  );
 
-  promises("makes a transaction the same for every cause", async (store) => {
+  promises("recognizes a repeated write with a different cause", async (store) => {
     const cause = { userId: 7, scheme: "x", credentialId: null, requestId: "r", traceId: null, parentId: null };
 
     const outcome = await store.write({ ...transaction({}), cause });

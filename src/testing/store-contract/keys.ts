@@ -13,7 +13,7 @@ function promiseHandedOut(promises: Promises): void {
     assert.deepEqual([await next(store), await next(store), await next(store)], [1, 2, 3]);
   });
 
-  promises("never gives the key of a deleted row again, not even the highest", async (store) => {
+  promises("never assigns the key of a deleted row again, not even the highest one", async (store) => {
     await next(store);
     const highest = await next(store);
     await written(store, { kind: "delete", collection: people, key: highest });
@@ -23,7 +23,7 @@ function promiseHandedOut(promises: Promises): void {
     assert.ok((await next(store)) > highest + 1);
   });
 
-  promises("skips a key that came with its row, even after the row is deleted", async (store) => {
+  promises("never assigns a key that a write has named, even after its row is deleted", async (store) => {
     for (const key of [3, 4, 6]) await inserted(store, people, { name: "given" }, key);
     await written(store, { kind: "delete", collection: people, key: 4 });
 
@@ -33,7 +33,7 @@ function promiseHandedOut(promises: Promises): void {
     for (const key of [3, 4, 6]) assert.ok(!handedOut.includes(key), `${key} was given again`);
   });
 
-  promises("gives a next key after the largest possible one", async (store) => {
+  promises("assigns a smaller key after a write has named the largest possible one", async (store) => {
     await inserted(store, people, { name: "given" }, Number.MAX_SAFE_INTEGER);
 
     const key = await next(store);
@@ -47,7 +47,7 @@ function promiseHandedOut(promises: Promises): void {
     });
   });
 
-  promises("accepts a freed key that a write names, but never gives it again", async (store) => {
+  promises("accepts the key of a deleted row if a write names it, but never assigns it", async (store) => {
     await inserted(store, people, { name: "given" }, 2);
     await written(store, { kind: "delete", collection: people, key: 2 });
     await inserted(store, people, { name: "given again" }, 2);
@@ -58,7 +58,7 @@ function promiseHandedOut(promises: Promises): void {
 }
 
 function promiseAtOnce(promises: Promises): void {
-  promises("takes no key of other transactions for a refused one", async (store) => {
+  promises("accepts a key that only a refused transaction has named, and assigns no key twice", async (store) => {
     await inserted(store, people, { name: "Ada", badge: "1" });
     await write(
       store,
@@ -74,7 +74,7 @@ function promiseAtOnce(promises: Promises): void {
     assert.ok(key !== 1 && key !== 50);
   });
 
-  promises("never gives a key that was written in order", async (store) => {
+  promises("assigns an unused key after writes have named the first keys in order", async (store) => {
     for (let key = 1; key <= 5; key++) await inserted(store, people, { name: "given" }, key);
 
     assert.equal(new Set([await next(store), 1, 2, 3, 4, 5]).size, 6);

@@ -13,7 +13,7 @@ import type {
   WrittenValues,
 } from "../../store/store.ts";
 
-/** A separate database for one test. */
+/** The separate database of one test, with a store that uses it. */
 export interface Place {
   readonly store: Store;
   reopen(): Promise<Store>;
@@ -136,7 +136,7 @@ export function where(
   return { column, operator, value };
 }
 
-/** Returns the values of one column of all matching rows, by key. */
+/** Returns the values of one column of all matching rows, sorted by key. */
 export async function matching(
   store: Store,
   condition: Where | null,

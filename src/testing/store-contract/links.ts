@@ -15,7 +15,10 @@ import {
   type Promises,
 } from "./library.ts";
 
-/** Promises about relations, whose rows one change writes for all ids of a record, and about partial rows. */
+/**
+ * Promises about relations, and about the selected columns of a row. One change writes a row of the relation for each id that a record
+ * links to.
+ */
 export function promiseLinks(promises: Promises): void {
   promiseWrittenLinks(promises);
   promiseRefusedLinks(promises);
@@ -51,20 +54,23 @@ function promiseWrittenLinks(promises: Promises): void {
     },
   );
 
-  promises("writes thousands of rows of links, among other changes and by any key", async (store) => {
-    const keys = Array.from({ length: 600 }, (_, at) => `visit ${at}`);
-    const made = keys.map((key) => insert(visits, { times: 1 }, key));
-    const linking = keys.slice(0, 20).map((key, at) => link(stamps, at % 2 === 0 ? keyOf(at) : key, keys));
+  promises(
+    "writes thousands of links with other changes, for records that exist or are created by the same transaction",
+    async (store) => {
+      const keys = Array.from({ length: 600 }, (_, at) => `visit ${at}`);
+      const made = keys.map((key) => insert(visits, { times: 1 }, key));
+      const linking = keys.slice(0, 20).map((key, at) => link(stamps, at % 2 === 0 ? keyOf(at) : key, keys));
 
-    await written(store, ...made, ...linking, { kind: "delete", collection: visits, key: "visit 599" });
+      await written(store, ...made, ...linking, { kind: "delete", collection: visits, key: "visit 599" });
 
-    assert.equal(await store.count(stamps, null), 20 * 599);
-    assert.equal(await store.count(stamps, where("visit_id", "eq", "visit 3")), 599);
-  });
+      assert.equal(await store.count(stamps, null), 20 * 599);
+      assert.equal(await store.count(stamps, where("visit_id", "eq", "visit 3")), 599);
+    },
+  );
 }
 
 function promiseRefusedLinks(promises: Promises): void {
-  promises("refuses a link to a missing row, with its place, and writes nothing", async (store) => {
+  promises("refuses a link to a missing row, names the position of its id, and writes nothing", async (store) => {
     const [ada, one] = [await inserted(store, people, { name: "Ada" }), await pet(store, "One")];
     const refused = { kind: "dangling", column: "keepers" };
     const few = [insert(people, { name: "New" }), link(keepers, keyOf(0), [one, 99, 98])];
@@ -86,7 +92,7 @@ function promiseRefusedLinks(promises: Promises): void {
 }
 
 function promiseShownColumns(promises: Promises): void {
-  promises("keeps the returned row of a change when rows of a relation are deleted after it", async (store) => {
+  promises("returns the row of a change if a later change deletes its links", async (store) => {
     const [ada, one] = [await inserted(store, people, { name: "Ada" }), await pet(store, "One")];
     await written(store, link(keepers, readId(ada), [one]));
 

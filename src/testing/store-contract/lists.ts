@@ -59,7 +59,7 @@ function promiseOrder(promises: Promises): void {
 }
 
 function promiseNulls(promises: Promises): void {
-  promises("lists rows without a value last in both directions, or first if selected", async (store) => {
+  promises("lists rows with null last in both directions, or first with `nullsFirst`", async (store) => {
     const ages = [3, null, 1, null, 2, 1];
     await written(store, ...ages.map((age, at) => insert(people, { name: `${at}`, ...(age === null ? {} : { age }) })));
     const orders: readonly (readonly [sort: readonly Sort[], ids: readonly number[]])[] = [
@@ -97,7 +97,7 @@ function promiseNulls(promises: Promises): void {
 }
 
 function promiseFilteredPages(promises: Promises): void {
-  promises("keeps pages within their condition", async (store) => {
+  promises("lists only rows that match the condition, on every page", async (store) => {
     await fill(store, 30);
     const condition = { any: [where("active", "eq", true), where("age", "eq", 3)] };
 
@@ -114,7 +114,7 @@ function promiseFilteredPages(promises: Promises): void {
 }
 
 function promiseComings(promises: Promises): void {
-  promises("neither repeats nor hides rows when others are added and deleted between pages", async (store) => {
+  promises("lists each row once even if other rows are added and deleted between pages", async (store) => {
     await written(store, ...["b", "d", "f", "h"].map((name) => insert(people, { name })));
     const query: ListQuery = {
       collection: people,
@@ -182,7 +182,7 @@ function promiseJSON(promises: Promises): void {
 }
 
 function promiseWhole(promises: Promises): void {
-  promises("reports after JSON whether more rows follow", async (store) => {
+  promises("reports with a page in JSON whether more rows follow", async (store) => {
     await written(store, insert(people, { name: "a" }), insert(people, { name: "b" }), insert(people, { name: "c" }));
     const page = (limit: number) =>
       store.listJSON({ collection: people, where: null, sort: [{ column: "id" }], limit });
@@ -191,7 +191,7 @@ function promiseWhole(promises: Promises): void {
     assert.equal((await page(2)).count, 2);
   });
 
-  promises("writes and cuts a list correctly if its texts look like JSON", async (store) => {
+  promises("writes a list as JSON correctly if its texts look like JSON, with any limit", async (store) => {
     const names = [`,{"id":7`, `"},{"id":8,"name":"`, `\\",{"id":9`, `]`, `,{"id":`];
     await written(store, ...names.map((name, at) => insert(people, { name, height: `${at}.50`, active: at === 2 })));
     const columns = ["id", "name", "age", "height", "active"];

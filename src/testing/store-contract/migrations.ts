@@ -80,7 +80,7 @@ function promiseColumns(promises: Promises): void {
     assert.equal((await inserted(again, grown, { name: "moss" })).record["kind"], "it's a 'plant'");
   });
 
-  promises("keeps undeclared columns that new rows do not need", async (_, place) => {
+  promises("keeps a column that is no longer declared, if new rows need no value in it", async (_, place) => {
     await inserted(await reopenedWith(place, plants), plants, { name: "fern", price: "2" });
 
     const smaller = await reopenedWith(place, withColumns(plants.columns.slice(0, 1)));
@@ -95,24 +95,27 @@ function promiseColumns(promises: Promises): void {
 }
 
 function promiseRefusals(promises: Promises): void {
-  promises("adds a unique rule to unique values, and keeps the values when the rule ends", async (_, place) => {
-    const unique = withColumns([{ name: "name", type: "text", unique: "folded" }, plants.columns[1]!]);
-    await inserted(await reopenedWith(place, plants), plants, { name: "Fern" });
+  promises(
+    "adds a unique rule if all values are unique, and keeps the values when the rule is removed",
+    async (_, place) => {
+      const unique = withColumns([{ name: "name", type: "text", unique: "folded" }, plants.columns[1]!]);
+      await inserted(await reopenedWith(place, plants), plants, { name: "Fern" });
 
-    const again = await reopenedWith(place, unique);
-    assert.equal((await again.findBy(unique, "name", "FERN"))?.record["name"], "Fern");
-    assert.deepEqual(await write(again, insert(unique, { name: "fern" })), {
-      kind: "taken",
-      change: 0,
-      column: "name",
-    });
+      const again = await reopenedWith(place, unique);
+      assert.equal((await again.findBy(unique, "name", "FERN"))?.record["name"], "Fern");
+      assert.deepEqual(await write(again, insert(unique, { name: "fern" })), {
+        kind: "taken",
+        change: 0,
+        column: "name",
+      });
 
-    const free = await reopenedWith(place, plants);
-    await inserted(free, plants, { name: "fern" });
-    assert.equal(await free.count(plants, where("name", "eq", "fern")), 1);
-  });
+      const free = await reopenedWith(place, plants);
+      await inserted(free, plants, { name: "fern" });
+      assert.equal(await free.count(plants, where("name", "eq", "fern")), 1);
+    },
+  );
 
-  promises("changes an empty table to any declaration", async (_, place) => {
+  promises("migrates an empty table to any declaration", async (_, place) => {
     await reopenedWith(place, plants);
     const changed: Collection = {
       name: "plants",
@@ -134,7 +137,7 @@ function promiseRefusals(promises: Promises): void {
 }
 
 function promiseLosses(promises: Promises): void {
-  promises("refuses a loss of data with every problem, and changes nothing", async (_, place) => {
+  promises("refuses a migration that would lose data, lists every problem, and changes nothing", async (_, place) => {
     const store = await reopenedWith(place, plants);
     await written(store, insert(plants, { name: "fern" }), insert(plants, { name: "FERN" }));
     const before = await store.find(plants, 1);

@@ -25,7 +25,7 @@ function promiseFreshPages(promises: Promises): void {
     assert.deepEqual(await names(), []);
   });
 
-  promises("shows the effect of another collection's change to a repeated query", async (store) => {
+  promises("shows a cascade from another collection to a repeated query", async (store) => {
     const [person] = await written(store, insert(people, { name: "Ada" }));
     await written(store, insert(pets, { name: "Rex", person_id: person!.record["id"]! }));
     const query = byId(pets);
@@ -48,7 +48,7 @@ function promiseFreshPages(promises: Promises): void {
     }
   });
 
-  promises("shows each acknowledged write to a repeated query, during any number of writes", async (store) => {
+  promises("shows each acknowledged write to a repeated query during many concurrent writes", async (store) => {
     const query = { ...byId(visits), limit: 1000 };
     await loadPage(store, query);
 
@@ -62,23 +62,26 @@ function promiseFreshPages(promises: Promises): void {
     assert.equal((await loadPage(store, query)).length, 60);
   });
 
-  promises("shows writes from the time when it was closed to a repeated query", async (store, { reopen }) => {
-    const query = byId(visits);
-    assert.deepEqual(await loadPage(store, query), []);
-    await store.close();
-    const other = await reopen();
-    await other.open([people, pets, visits]);
-    await written(other, insert(visits, { times: 1 }, "v"));
-    await other.close();
+  promises(
+    "shows writes that another store made while this one was closed to a repeated query",
+    async (store, { reopen }) => {
+      const query = byId(visits);
+      assert.deepEqual(await loadPage(store, query), []);
+      await store.close();
+      const other = await reopen();
+      await other.open([people, pets, visits]);
+      await written(other, insert(visits, { times: 1 }, "v"));
+      await other.close();
 
-    await store.open([people, pets, visits]);
+      await store.open([people, pets, visits]);
 
-    assert.equal((await loadPage(store, query)).length, 1);
-  });
+      assert.equal((await loadPage(store, query)).length, 1);
+    },
+  );
 }
 
 function promiseOwnPages(promises: Promises): void {
-  promises("shows no refused write on a page", async (store) => {
+  promises("shows no row of a refused write to a repeated query", async (store) => {
     const query = byId(visits);
     await loadPage(store, query);
 
@@ -107,7 +110,7 @@ function promiseOwnPages(promises: Promises): void {
         );
   });
 
-  promises("keeps a page as it was read", async (store) => {
+  promises("does not change a returned page after a later write", async (store) => {
     await written(store, insert(people, { name: "a" }), insert(people, { name: "b" }));
     const query: ListQuery = { ...byId(people), sort: [{ column: "name" }, { column: "id" }] };
     const page = await store.listJSON(query);

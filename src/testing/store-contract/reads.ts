@@ -40,7 +40,7 @@ function promiseRows(promises: Promises): void {
     });
   });
 
-  promises("matches every row by a condition or its opposite, also without a value", async (store) => {
+  promises("matches every row by a condition or by its negation, even if the value is null", async (store) => {
     for (const age of [1, 2, null]) await inserted(store, people, { name: "any", ...(age === null ? {} : { age }) });
     const rows: readonly (readonly [where: Where, ids: readonly number[]])[] = [
       [where("age", "eq", 1), [1]],
@@ -135,7 +135,7 @@ function promiseValues(promises: Promises): void {
     }
   });
 
-  promises("shows a decimal with exactly its digits", async (store) => {
+  promises("returns a decimal with exactly the digits of its scale", async (store) => {
     const shown: Record<string, string> = {
       "12": "12.00",
       "12.5": "12.50",

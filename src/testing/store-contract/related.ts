@@ -21,7 +21,7 @@ export function promiseRelated(promises: Promises): void {
     assert.deepEqual(await related(store, { keys: [] }), {});
   });
 
-  promises("narrows the related rows of a key", async (store) => {
+  promises("returns only the related rows that match a condition", async (store) => {
     await fill(store);
 
     assert.deepEqual(await related(store, { where: where("name", "in", ["c", "d"]), limit: 1 }), {
@@ -30,7 +30,7 @@ export function promiseRelated(promises: Promises): void {
     assert.deepEqual(await related(store, { where: { any: [] } }), {});
   });
 
-  promises("finds rows by their ids, with every type as on a page", async (store) => {
+  promises("finds rows by their ids, with values of every type in the same form as on a page", async (store) => {
     const values = { name: 'O"Neill\\', active: true, height: "1.50", notes: { a: [1, null] } };
     await written(store, insert(people, values), insert(people, { name: "b" }));
     const page = await store.listJSON({ collection: people, where: null, sort: [{ column: "id" }], limit: 10 });
@@ -43,7 +43,7 @@ export function promiseRelated(promises: Promises): void {
     );
   });
 
-  promises("shows new writes among related rows", async (store) => {
+  promises("shows a deletion to a repeated query for related rows", async (store) => {
     await fill(store);
     await related(store, {});
 
@@ -60,7 +60,7 @@ export function promiseRelated(promises: Promises): void {
 }
 
 function promiseBeside(promises: Promises): void {
-  promises("returns the same related rows with a page as for its keys", async (store) => {
+  promises("returns the same related rows with a page as with a separate query for its keys", async (store) => {
     await fill(store);
     await written(store, insert(people, { name: "Cy" }), insert(pets, { name: "e", person_id: 3 }));
     const page = { where: null, sort: [{ column: "id", descending: true }], limit: 2 };
@@ -140,7 +140,7 @@ function promiseTextKeys(promises: Promises): void {
 }
 
 function promiseLengths(promises: Promises): void {
-  promises("leaves out related rows that are longer than the limit", async (store) => {
+  promises("returns null if the related rows are longer than the limit", async (store) => {
     await written(store, insert(people, { name: "a".repeat(1000) }), insert(people, { name: "b" }));
 
     assert.equal(await store.listRelated({ ...byId, keys: [1, 2], maxLength: 900 }), null);
@@ -163,7 +163,7 @@ function promiseLengths(promises: Promises): void {
     assert.ok(page.json.length > 3_000_000);
   });
 
-  promises("counts characters, not octets", async (store) => {
+  promises("counts the length of related rows in characters, not in octets", async (store) => {
     await written(store, insert(people, { name: "€".repeat(1000) }));
     const [found] = (await store.listRelated({ ...byId, keys: [1] }))!;
     const { length } = found!.json;

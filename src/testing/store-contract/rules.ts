@@ -43,7 +43,7 @@ function promiseUniqueValues(promises: Promises): void {
   });
 
   promises(
-    "accepts the present unique value of a row, and one that another change of the transaction has freed",
+    "accepts a unique value that its own row has, or that an earlier change of the transaction has freed",
     async (store) => {
       await inserted(store, people, { name: "Ada", email: "ada@example.com", badge: "1" });
 

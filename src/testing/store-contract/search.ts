@@ -18,7 +18,7 @@ const books: Collection = {
 
 const labels: Collection = { name: "labels", key: "text", columns: [{ name: "says", type: "text", searched: true }] };
 
-/** The collection with the declaration from before it was searchable. */
+/** The declaration of `books` before the search was added. */
 const unsearched: Collection = {
   ...books,
   columns: books.columns.map((column) => {
@@ -45,7 +45,7 @@ function promiseWords(promise: Promises): void {
     for (const word of ["va", "nown", "京", "evas"]) assert.deepEqual(await found(store, books, word), [], word);
   });
 
-  promise("finds rows of every kind of write at once, and no deleted rows", async (store) => {
+  promise("finds rows immediately after every kind of write, and no deleted rows", async (store) => {
     await open(store);
     const shelf = await inserted(store, shelves, { room: "attic" });
     const [first, second, third] = await written(
@@ -79,7 +79,7 @@ function promiseWords(promise: Promises): void {
     assert.deepEqual(await found(store, labels, "care"), ["a", "b"]);
   });
 
-  promise("finds thousands of names in many scripts as a list in memory does", async (store) => {
+  promise("finds the same names in many scripts as a search through a list in memory", async (store) => {
     await open(store);
     const random = createRandom(7);
     const rows = Array.from({ length: 1500 }, (_, at) => ({
@@ -129,7 +129,7 @@ function promiseLateWords(promise: Promises): void {
     await before.close();
   });
 
-  promise("keeps the words of a table that is created again", async (_, place) => {
+  promise("still finds the rows of a table that a migration has created again", async (_, place) => {
     const before = await place.reopen();
     await before.open([shelves, books]);
     const amber = await inserted(before, books, { title: "Amber", author: "Ann", year: 1815 });

@@ -17,7 +17,7 @@ import {
 /** Promises about writes that run at the same time as other writes, a read, a fault or the shutdown, or in the same transaction. */
 export function promiseTogether(promises: Promises): void {
   promiseArrays(promises);
-  promises("keeps require true for two concurrent transactions", async (store) => {
+  promises("keeps a required condition true for two concurrent transactions", async (store) => {
     await written(store, insert(people, { name: "one", active: true }), insert(people, { name: "two", active: true }));
     const retire = (key: number): Promise<{ kind: string }> =>
       write(
@@ -32,7 +32,7 @@ export function promiseTogether(promises: Promises): void {
     assert.equal(await store.count(people, where("active", "eq", true)), 1);
   });
 
-  promises("accepts only one of several concurrent updates of the same state", async (store) => {
+  promises("accepts only one of several concurrent updates of the same revision", async (store) => {
     const { revision } = await inserted(store, people, { name: "Ada" });
 
     const outcomes = await Promise.all(
@@ -57,7 +57,7 @@ export function promiseTogether(promises: Promises): void {
     }
   });
 
-  promises("keeps a fault of the program away from other transactions", async (store) => {
+  promises("rolls back a transaction with an invalid change, and commits the concurrent ones", async (store) => {
     const faults: Change[] = [
       insert(people, { nmae: "x" }),
       insert(people, {}),
@@ -94,7 +94,7 @@ export function promiseTogether(promises: Promises): void {
 
 /** Promises about many new rows in one transaction: as many as an array of records may have. */
 function promiseArrays(promises: Promises): void {
-  promises("returns many new rows in their order, with the changes that refer to them", async (store) => {
+  promises("returns many new rows in the order of their changes, and rows that refer to them", async (store) => {
     const count = 250;
     const changes = Array.from({ length: count }, (_, at): Change[] => [
       insert(people, at % 3 === 0 ? { name: `p${at}`, age: at } : { age: at, name: `p${at}`, email: null }),

@@ -91,7 +91,7 @@ function promiseRowsTold(promises: Promises): void {
 }
 
 function promiseStates(promises: Promises): void {
-  promises("reports stale for an update or a delete of another state", async (store) => {
+  promises("reports stale for an update or a delete with an older revision", async (store) => {
     const ada = await inserted(store, people, { name: "Ada" });
     const [now] = await written(store, {
       kind: "update",
@@ -120,7 +120,7 @@ function promiseStates(promises: Promises): void {
     assert.equal(await store.find(people, 1), null);
   });
 
-  promises("gives each state its own revision", async (store) => {
+  promises("gives a row a new revision with each write", async (store) => {
     const seen = new Set<number>();
     const see = (row: Row | null): void => {
       assert.ok(row !== null && !seen.has(row.revision), "a revision came twice");
@@ -188,7 +188,7 @@ function promiseManyRows(promises: Promises): void {
     assert.equal(await store.count(people, null), 2);
   });
 
-  promises("lets a later change use the key of an earlier one", async (store) => {
+  promises("inserts a row with the key that an earlier change of the transaction assigned", async (store) => {
     const [ada, pet] = await written(
       store,
       insert(people, { name: "Ada" }),
@@ -235,7 +235,7 @@ function promiseCounters(promises: Promises): void {
     assert.deepEqual(second!.record, { id: "home", times: -3, place: "here" });
   });
 
-  promises("loses no count of many concurrent additions", async (store) => {
+  promises("adds every one of many concurrent additions", async (store) => {
     await Promise.all(
       Array.from({ length: 100 }, () =>
         written(store, { kind: "add", collection: visits, key: "home", column: "times", by: 1, values: {} }),
@@ -245,7 +245,7 @@ function promiseCounters(promises: Promises): void {
     assert.equal((await findRecord(store, visits, "home"))!["times"], 100);
   });
 
-  promises("refuses the transaction if a require fails at its position", async (store) => {
+  promises("refuses the transaction if a `require` condition is false after the changes before it", async (store) => {
     const none: Change = {
       kind: "require",
       collection: people,
