@@ -62,8 +62,8 @@ export async function explainWhole(
 }
 
 /**
- * Returns a witness, which records the result of each scheme, if the caller requests an explanation. Otherwise returns null. Only
- * administrators receive the explanation, and the caller is not identified yet.
+ * Returns a witness if the request asks for an explanation. Otherwise returns null. The witness records the result of each scheme. The role
+ * of the caller is not checked here, because the caller is not identified yet: `addExplanation` answers only administrators.
  */
 export function findWitness(call: Call, header: string): Witness | null {
   return call.header(header) === "1" ? new Witness() : null;

@@ -20,12 +20,12 @@ export const MAX_CONDITIONS = 64;
 export const MAX_DEPTH = 8;
 /** Maximum number of values in all `in` operators of one `where`. The database compares each row with them, so they cost time. */
 const MAX_ALL_VALUES = 5000;
-/** Maximum total length of all values in one `where`, in UTF-16 code units. Databases keep the last values of a statement in memory. */
+/** Maximum total length of all values in one `where`, in UTF-16 code units. A prepared statement keeps its last values in memory. */
 const MAX_ALL_LENGTH = 65_536;
 
 /**
- * Reads a condition: fields with operators and values, `all`, `any` and `not`. All members of a condition must match. Reports every issue
- * with its place.
+ * Reads a condition: fields with operators and values, `all`, `any` and `not`. A record must match all members of a condition. Adds each
+ * mistake to `issues`, with a JSON pointer to it. The returned condition is complete only if no issue was added.
  */
 export function readCondition(
   resource: Resource,
@@ -121,7 +121,9 @@ class ConditionReader {
     return !Array.isArray(read) || this.#hasRoom(read.length, pointer) ? read : null;
   }
 
-  /** Reads the values one by one. A text may contain commas here. */
+  /**
+   * Reads the array of an `in` one value at a time. In an array, a text may contain commas. In a query string, commas separate the values.
+   */
   #values(field: string, input: readonly unknown[], pointer: string): FilterValue | null {
     if (input.length > MAX_VALUES) return this.#say(pointer, "too_many", `At most ${MAX_VALUES} values are allowed.`);
     if (!this.#hasRoom(input.length, pointer)) return null;
@@ -159,7 +161,7 @@ class ConditionReader {
 
   #count(pointer: string): boolean {
     if (this.#left-- > 0) return true;
-    // Reported once. The rest is not read.
+    // Reported only once, because `#isOver` then ends the reading.
     this.#say(pointer, "too_many", `At most ${MAX_CONDITIONS} conditions are allowed.`);
     return false;
   }

@@ -16,9 +16,9 @@ export interface ComputedBySQL<F extends Field> {
   /** The kind of its values: `text()`, `decimal({ … })`. */
   readonly as: F;
   /**
-   * An expression over the fields of the record, with their names in quotes: `'"count" * "price"'`. If the databases differ, an object with
-   * one for each. The start of the service tests the expression. It must be deterministic: no clock, no randomness, no other table. It must
-   * not contain texts from callers.
+   * An expression over the fields of the record, with their names in quotes: `'"count" * "price"'`. If the databases need different
+   * expressions, an object with one expression for each database. The start of the service tests the expression. It must be deterministic:
+   * no clock, no randomness, no other table. It must not contain texts from callers.
    */
   readonly sql: string | ComputedSQL;
 }
@@ -37,7 +37,7 @@ export interface ComputedByFunction<R extends Resource, F extends Field> {
 /** A filter with more options than its operators. */
 export interface FilterDeclaration {
   readonly operators: readonly Operator[];
-  /** The deprecation. Responses announce it to callers that use the filter. The field itself may stay. */
+  /** The deprecation. Responses announce it to callers that use the filter. The field itself need not be deprecated. */
   readonly deprecated?: Deprecation;
 }
 
@@ -67,12 +67,12 @@ export interface ResourceDeclaration<
   readonly name: N;
   /** The plural: the last part of the path and the name of the table. Default: the name with an `s`. */
   readonly plural?: string;
-  /** The parent resource: `/orders/{order_id}/items`. A deleted parent record also deletes its records of this resource. */
+  /** The parent resource: `/orders/{order_id}/items`. The deletion of a parent record also deletes its records of this resource. */
   readonly within?: Outer;
   /**
    * The type of its ids. `integer` (default): whole numbers from 1, issued by the store. `uuid`: UUIDs of version 7 (RFC 9562), made by the
-   * service, which do not reveal the number of records. `text`, for an existing table: its key, chosen by the client that creates the
-   * record (`PUT`).
+   * service, which do not reveal the number of records. `text`: the text keys of an existing table. The client that creates a record
+   * chooses its key (`PUT`).
    */
   readonly id?: I;
   /** The fields without `id`, which every record has. */
@@ -98,18 +98,21 @@ export interface ResourceDeclaration<
   readonly revision?: "digest" | { readonly field: keyof F & string };
   /** The fields that a list can be sorted by. `id` is always one of them. */
   readonly sorts?: readonly (keyof F & string)[];
-  /** The text fields that `?search=` searches: each requested word must be the beginning of one of their words. An index finds them. */
+  /**
+   * The text fields that `?search=` searches. A record matches if each word of the search is the beginning of a word in one of these
+   * fields. An index stores the words, so a search does not read all records.
+   */
   readonly search?: readonly (keyof F & string)[];
   /**
    * Removed fields. The database keeps their values, hidden, until the given month: `{ nickname: "2027-01" }`. From that month on,
    * `latchkey db plan` reports that they can be dropped.
    */
   readonly removed?: Readonly<Record<string, string>>;
-  /** The default size of a list page (100), and the largest (1000, which is the limit). */
+  /** The number of records on a list page. Default: 100, or up to 1000 if the caller asks for more. `maximum` can be 1000 at most. */
   readonly pageSize?: Partial<PageSize>;
   /**
-   * True to accept lists without an index, like `contains` in a large table. The start does not report them. They run in the background, for
-   * some seconds at most. Default: false.
+   * True to accept lists that no index serves, like `contains` in a large table. The start of the service then does not report such lists.
+   * Their reads run in the background, for some seconds at most. Default: false.
    */
   readonly scans?: boolean;
   /**

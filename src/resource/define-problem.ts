@@ -17,9 +17,9 @@ import { fieldOptions, ownValueMistakes, shapeMistakes } from "./kinds/field-mis
 import type { Field } from "./kinds/field.ts";
 
 /**
- * Declares a problem of your own (RFC 9457): its status (400 to 599), its constant title, the sentence that callers read, and for its page
- * the reason and the fix. `extensions` declares further members with their types. Throws `DeclarationError` if one of these is missing or
- * not valid, if there is any other member, or if the catalogue has the code.
+ * Declares a problem of your own (RFC 9457): its status (400 to 599), its constant title, the sentence that callers read (`detail`), and
+ * the reason and the fix for the page of the problem (`why`, `cure`). `extensions` declares further members with their types. Throws
+ * `DeclarationError` if a member is missing, not valid or unknown, or if Latchkey already has a problem with this code.
  *
  * @example
  * ```ts
@@ -70,7 +70,8 @@ function collectMistakes(definition: ProblemDefinition): readonly string[] {
 const ALLOWED_OPTIONS: readonly string[] = ["optional", "description", "example"];
 
 /**
- * Checks the extension members. They are fields of a resource with fewer options, because a problem is not stored and not sent by callers.
+ * Checks the extension members. They are declared like the fields of a resource. They have fewer options, because a problem is neither
+ * stored nor sent by callers.
  */
 function extensionMistakes(extensions: unknown): readonly string[] {
   const wrong = namedMembers(extensions);

@@ -49,7 +49,7 @@ export interface Undecided {
   readonly hiddenField: string;
 }
 
-/** Reads a whole representation. Reports all issues together, but never more than a hundred. */
+/** Reads the body of a write: all fields of a record, or with `partial` only some. Reports all issues together, at most `MAX_ISSUES`. */
 export function readDraft(
   resource: Resource,
   body: unknown,
@@ -95,7 +95,7 @@ export function readDraft(
  */
 const MAX_SUGGESTIONS = 5;
 
-/** Returns the issue of an unknown field, with a suggestion from the fields that each caller may know. */
+/** Returns the issue of an unknown field. Suggests a similar name, but only of a field that every caller may know. */
 function unknownField(name: string, resource: Resource | null): Issue {
   const knownNames =
     resource === null ? [] : Object.keys(resource.fields).filter((each) => hasOpenName(resource.fields[each]!));
@@ -152,8 +152,8 @@ function keepsValue(name: string, field: Field, sent: unknown, { current }: Draf
 }
 
 /**
- * Hides a detail that repeats a hidden value. Schemas of other libraries may quote the value, which must not be in a response, log or
- * error.
+ * Returns the issues of a flaw. Replaces each detail that contains the value of a hidden field. Schemas of other libraries may quote the
+ * value, but a response, a log or an error must not contain it.
  */
 function buildIssues(name: string, { code, detail, parts }: Flaw, hidden: unknown): readonly Issue[] {
   const hideValue = (text: string): string =>
@@ -169,7 +169,7 @@ interface NamedField {
   readonly field: Field;
 }
 
-/** Returns the value to store. Returns undefined if the field keeps its value. */
+/** Returns the value to store, or the flaw of the sent value. Returns undefined if the field keeps its value. */
 function resolveValue(target: NamedField, sent: unknown, options: DraftOptions): unknown {
   const { name, field } = target;
   const { default: fallback, optional } = field.options;
@@ -207,7 +207,8 @@ function makeValue({ path, name, field }: NamedField, make: Make, context: Draft
   if (made === null && options.optional === true) return isStored(field) ? null : undefined;
   if (made === null)
     throw new TypeError(`${who} gave nothing; it has to give a value, or the field has to be optional`);
-  // A field that is never shown may have a different stored form. `kind.parse` reads only the sent form.
+  // Not parsed: a field that is never shown, because its stored form may differ from the sent form, which `kind.parse` reads. The result of
+  // `formatInstant`, because it is always valid.
   if (!isShown(field) || make === formatInstant) return made;
   const read = kind.parse(made);
   if (read instanceof Flaw) throw new TypeError(`${who} gave what its kind does not take: ${read.detail}`);

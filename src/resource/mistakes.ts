@@ -175,7 +175,7 @@ function anExpression(value: unknown): string | null {
   return isText(value) && value.trim() !== "" ? null : `it is ${shown(value)}, and no expression`;
 }
 
-/** The options that a value cannot have if it is computed each time. */
+/** The options that a computed field cannot have, because it is not stored. */
 const OF_COLUMNS = [
   "readOnly",
   "writeOnly",

@@ -9,7 +9,7 @@ import type { Resource } from "./resource.ts";
 export interface QueryRequest extends AskedOnce {
   /** Null to select all records. */
   readonly where: QueryCondition | null;
-  /** The kind of total in the response. Null if it contains none. */
+  /** The kind of total that the response should contain. Null if the caller asks for no total. */
   readonly count: "exact" | "estimated" | null;
 }
 

@@ -40,12 +40,12 @@ const MAX_FILTERS = 20;
 /** The parts of a list request that occur at most once: as parameters in a URL, or as members of the body of a `QUERY`. */
 export type AskedOnce = Omit<ListRequest, "filters">;
 
-/** Reports the mistake in a part of a list request, by its name. */
+/** Reports a flaw in the parameter of this name, or in the member of this name in the body of a `QUERY`. */
 type Say = (name: string, flaw: Flaw) => void;
 
 type QueryParameters = readonly (readonly [name: string, value: string])[];
 
-/** Reads parameters of these names, each once, and refuses all others. */
+/** Reads the parameters with these names. Reports parameters with other names, and parameters that are given twice. */
 function readParameters(parameters: QueryParameters, names: readonly string[]) {
   const issues: Issue[] = [];
   const say: Say = (name, { code, detail }) => void issues.push({ pointer: `?${name}`, code, detail });
@@ -86,7 +86,7 @@ export function readListRequest(
   return issues.length > 0 || request === null ? issues : { filters, ...request };
 }
 
-/** Reads the parts that occur at most once. Returns null if there is a mistake, which is reported. */
+/** Reads the parts that occur at most once. Reports each mistake with `say`. Returns null if there is any. */
 export function readOnce(
   resource: Resource,
   once: ReadonlyMap<string, string>,
@@ -110,7 +110,7 @@ export function readOnce(
   return { limit, sort, fields, search, expand, cursor: once.get("cursor") ?? null };
 }
 
-/** Returns true if the parameter occurs at most once. Without a search, `search` may be a custom field. */
+/** Returns true if the parameter occurs at most once. In a resource without a search, `search` may be the name of a filter. */
 export function isOnce({ search }: Resource, name: string): boolean {
   return ONCE.has(name) || (name === "search" && search.length > 0);
 }

@@ -1,6 +1,6 @@
 /**
- * Names that databases reserve: the ones that SQLite reads as a value in the rows of another query (`true`, `false`), and the columns that
- * every table of PostgreSQL has. A service with a field of such a name does not start.
+ * Names that databases reserve: `true` and `false`, which SQLite does not find as columns of a subquery, and the system columns that every
+ * table of PostgreSQL has. `defineResource` refuses a field with such a name.
  */
 export const reservedNames: ReadonlySet<string> = new Set([
   "true",
@@ -13,7 +13,7 @@ export const reservedNames: ReadonlySet<string> = new Set([
   "tableoid",
 ]);
 
-/** Returns the mistake in the name of a field that a database reserves. Returns none otherwise. */
+/** Returns a mistake if a database reserves the name of a field. */
 export function reservedMistakes(name: string): readonly string[] {
   return reservedNames.has(name)
     ? [

@@ -18,7 +18,10 @@ export function searchMistakes({ kind, options }: Field): string[] {
   return mistakes;
 }
 
-/** Reads the text of a search. Returns its words. A record must have a word that begins with each. Empty if there is no search. */
+/**
+ * Reads the text of a search. Returns the words to search for: a record matches if each of them is the beginning of a word in the record.
+ * Returns an empty list if the request has no search.
+ */
 export function readSearch({ search }: Resource, text: string | undefined): readonly string[] | Flaw {
   if (text === undefined) return [];
   if (search.length === 0) return new Flaw("unknown_parameter", "There is no such parameter.");
@@ -26,6 +29,6 @@ export function readSearch({ search }: Resource, text: string | undefined): read
   const words = splitWords(text);
   if (words.length === 0) return new Flaw("invalid", "A word is required: letters or digits.");
   if (words.length > MAX_WORDS) return new Flaw("too_many", `At most ${MAX_WORDS} words are allowed.`);
-  // Drops a word that is the beginning of another one, because the longer one finds both.
+  // Drops a word that is the beginning of another one, because every record that matches the longer word also matches the shorter one.
   return words.filter((word) => !words.some((other) => other !== word && other.startsWith(word))).toSorted();
 }

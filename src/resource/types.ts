@@ -66,7 +66,7 @@ type WritableName<R extends ResourceShape> = keyof {
 type LeftOutName<R extends ResourceShape> = keyof {
   [K in keyof FieldsOf<R> as IsLeftOut<OptionsIn<R, K>> extends true ? K : never]: K;
 };
-/** Shown fields without a default, which have no known value before a write. */
+/** Read-only fields that are not generated, not optional and have no default. The draft of a new record has no value for them. */
 type OpenName<R extends ResourceShape> = keyof {
   [
     K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "generated"> extends true
@@ -78,7 +78,10 @@ type OpenName<R extends ResourceShape> = keyof {
         : never
   ]: K;
 };
-/** Fields that a stored change always contains: sent, existing, or with a default value. */
+/**
+ * Fields that every change stores, because the draft always has a value for them: the sent value, the existing value, a constant default or
+ * null. `made` marks a default that is a function. A change does not call the function, so the draft may lack the value.
+ */
 type KeptName<R extends ResourceShape> = Exclude<
   keyof {
     [K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "made"> extends true ? never : K]: K;
@@ -115,7 +118,7 @@ export type StoredOf<R extends ResourceShape> = { readonly id: RecordId<R> } & {
   readonly [K in StoredName<R>]: ShownIn<R, K>;
 };
 
-/** The names of the columns of its table, including `id` and the column of the parent. */
+/** The names of the columns of a resource's table, including `id` and the column of the parent. */
 export type ColumnOf<R extends ResourceShape> = "id" | ParentOf<R> | (StoredName<R> & string);
 
 /** The columns with comparable values: no JSON, no lists, and no lists of ids. */
@@ -145,7 +148,9 @@ export type ReferenceOf<R extends ResourceShape> =
   | ParentOf<R>
   | (keyof { [K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "refers"> extends true ? K : never]: K } & string);
 
-/** The values that may be written to its columns. The path gives the id and the parent. */
+/**
+ * The values that may be written to the columns of a resource's table. The id and the parent are not among them, because the path has them.
+ */
 export type WritableOf<R extends ResourceShape> = { readonly [K in StoredName<R>]?: ShownIn<R, K> };
 
 /** The stored values of a new record. */
@@ -153,7 +158,7 @@ export type MadeValuesOf<R extends ResourceShape> = {
   readonly [K in Exclude<StoredName<R>, OpenName<R>>]: ShownIn<R, K>;
 } & { readonly [K in OpenName<R>]?: ShownIn<R, K> };
 
-/** The stored values of a change, without unchanged fields. */
+/** The stored values of a change. May lack fields whose value stays unchanged. */
 export type ChangedValuesOf<R extends ResourceShape> = { readonly [K in KeptName<R>]: ShownIn<R, K> } & {
   readonly [K in Exclude<StoredName<R>, KeptName<R>>]?: ShownIn<R, K>;
 };
@@ -161,5 +166,5 @@ export type ChangedValuesOf<R extends ResourceShape> = { readonly [K in KeptName
 /** The transient fields in the request. */
 export type TransientOf<R extends ResourceShape> = { readonly [K in TransientName<R>]?: FieldValue<FieldsOf<R>[K]> };
 
-/** The values for `check`: the stored ones, the existing ones, and the transient fields in the request. */
+/** The values that `check` gets: the stored values of the record as they are after the write, and the transient fields in the request. */
 export type CheckedOf<R extends ResourceShape> = { readonly id?: RecordId<R> } & MadeValuesOf<R> & TransientOf<R>;

@@ -70,7 +70,9 @@ function isWritten({ table }: Resource, action: ResourceAction): boolean {
   return table === null || write === null || table.writes.includes(write);
 }
 
-/** Returns a mistake for each action with a permission that needs a write which the existing table does not declare. */
+/**
+ * Returns a mistake for each action that has a permission, although the resource does not declare the action's write to its existing table.
+ */
 export function writesMistakes(resource: Resource, permission: Members): readonly string[] {
   return Object.keys(tableWrites)
     .filter((action) => permission[action] !== undefined && !isWritten(resource, action as ResourceAction))

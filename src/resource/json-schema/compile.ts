@@ -134,7 +134,10 @@ function alternatives(schema: JSONSchema, name: string, mistakes: string[], plac
   return [() => NONE];
 }
 
-/** Checks alternatives. If none matches, uses the constants of the alternatives to find the intended one, and reports its mistakes. */
+/**
+ * Checks alternatives. If none matches, reports the mistakes of the alternative that the caller meant: the only one whose constants
+ * (`const` or `enum` of its members) match the value.
+ */
 function ofAlternatives(schema: JSONSchema, name: "anyOf" | "oneOf", mistakes: string[], place: string): Checker {
   const checkers = alternatives(schema, name, mistakes, place);
   const meant = ((schema[name] ?? []) as readonly unknown[]).map((each) => collectConstants(each));

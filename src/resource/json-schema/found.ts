@@ -19,7 +19,7 @@ export function found(code: string, message: string): readonly LocatedMistake[] 
   return [{ path: [], code, message }];
 }
 
-/** Adds the mistakes in one part of a value. */
+/** Adds the mistakes in one part of a value. Puts the part in front of their paths. */
 export function addFound(all: LocatedMistake[], part: string | number, more: readonly LocatedMistake[]): void {
   for (const each of more) if (all.length < MAX_ISSUES) all.push({ ...each, path: [part, ...each.path] });
 }

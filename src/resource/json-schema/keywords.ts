@@ -11,7 +11,7 @@ import { found, NONE, type Checker } from "./found.ts";
 export interface Keyword {
   /** The check of the operand. */
   readonly operand: ValueCheck;
-  /** Makes the check. The operand is valid. */
+  /** Makes the check of a value. Only called with a valid operand. */
   make(operand: never): Checker;
 }
 

@@ -1,4 +1,4 @@
-/** A JSON Schema (2020-12). The types of its values follow from it if it is written in place or `as const`. */
+/** A JSON Schema (2020-12). TypeScript derives the type of the values if the schema is written in place or `as const`. */
 export type JSONSchema = Readonly<Record<string, unknown>>;
 
 /** The type of the values that a JSON Schema accepts; `unknown` if the schema is not known at compile time. */
@@ -23,7 +23,7 @@ type AllTypes<S> = S extends { readonly allOf: readonly [infer First, ...infer R
   ? FromSchema<First> & AllTypes<{ readonly allOf: Rest }>
   : unknown;
 
-/** Distributes over a list of types. */
+/** The values of a `type`. Distributes over the union of a list of types. */
 type Typed<T, S> = T extends "string"
   ? string
   : T extends "integer" | "number"

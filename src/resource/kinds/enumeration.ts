@@ -78,7 +78,7 @@ function checksFor(values: readonly string[]): OwnChecks<EnumerationOptions> {
   };
 }
 
-/** Returns the tone of a word. Returns null if it is plain. */
+/** Returns the tone of a word. Returns null if the word has no tone. */
 export function findTone({ options }: Field, value: unknown): Tone | null {
   const { tones: declared = {} } = options as EnumerationOptions;
   return typeof value === "string" && Object.hasOwn(declared, value) ? (declared[value] ?? null) : null;

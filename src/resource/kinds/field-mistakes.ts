@@ -24,7 +24,7 @@ import { made, otherCopyMistake } from "../../core/copy.ts";
 import { aDeprecation } from "../../core/deprecation.ts";
 import { Flaw, longestJSON, type Field, type FieldOptions, type Kind } from "./field.ts";
 
-/** The options of every field. */
+/** The checks of the options that every kind of field has. */
 export const fieldOptions: Readonly<Record<keyof FieldOptions<unknown>, Checks[string]>> = {
   optional: optional(aBoolean),
   readOnly: optional(aBoolean),
@@ -77,12 +77,13 @@ const columnMembers: Readonly<Record<keyof Kind<unknown>["column"], Checks[strin
   ),
 };
 
-/** Fields with mistakes, and their mistakes. */
+/** The substitutes that `reportThroughResource` returned, and the mistakes of the fields that they replace. */
 const mistaken = new WeakMap<object, readonly string[]>();
 
 /**
- * Returns the field. If its declaration has mistakes, returns a substitute that carries them. The resource then reports them together with
- * the field's name and the mistakes of other fields. An error thrown here could contain neither.
+ * Returns the field that `make` returns. If `make` throws a `DeclarationError`, returns a substitute field with its mistakes instead.
+ * `defineResource` then reports these mistakes with the name of the field, and together with the mistakes of other fields. An error thrown
+ * here could contain neither.
  */
 export function reportThroughResource<F extends Field>(make: () => F): F | Field<never> {
   try {

@@ -32,8 +32,8 @@ export interface FieldOptions<T> {
   /** True if no two records may have the same value. `"case-insensitive"` also compares without case. */
   readonly unique?: boolean | "case-insensitive";
   /**
-   * The value of a record if the caller sends none. A function must return it synchronously. Its result is checked like a sent value, and
-   * an invalid one is an error (500).
+   * The value of a record if the caller sends none: a value, or a function that returns one synchronously. The result of the function is
+   * checked like a sent value. An invalid result is a fault (500).
    */
   readonly default?: T | ((context: DraftContext) => T);
   /**
@@ -48,8 +48,8 @@ export interface FieldOptions<T> {
   /** The previous name of the field. Its stored values become values of this field. */
   readonly renamedFrom?: string;
   /**
-   * Converts existing values that are not null, once. Needed if the field changes its type or its name, or no longer accepts some values. A
-   * function, or an SQL expression for each database over the old columns.
+   * Converts existing values that are not null, once: a function, or for each database an SQL expression over the old columns. Used if the
+   * field changes its type or its name. A function is also called for existing values that the field no longer accepts.
    */
   readonly convert?: ((old: unknown) => T | null) | { readonly sqlite?: string; readonly postgres?: string };
   /** The value for existing records without one, if the field requires it: a value, or a function of the old record. */
@@ -100,11 +100,10 @@ export interface Kind<T> {
   };
   /** The largest number of characters of a value written as JSON, if the column is `json`. Default: 65,536. */
   readonly maxLength?: number;
-  /** The resource whose id the value is. */
+  /** The resource that the value refers to, if the value is an id of another resource. */
   readonly references?: { readonly resource: string; readonly onDelete: "cascade" | "restrict" };
   /**
-   * The resource whose ids the list contains, if the value is a list of ids. Each id has this kind, and they are stored in a separate
-   * table.
+   * The resource that the ids belong to, if the value is a list of ids. `kind` is the kind of each id. A separate table stores the ids.
    */
   readonly members?: {
     readonly resource: string;
@@ -119,7 +118,7 @@ export interface Kind<T> {
   readonly options?: Checks;
 }
 
-/** Returns the largest number of characters of a value written as JSON. It limits the time of each read and write. */
+/** Returns the largest number of characters of a value written as JSON. This maximum limits the time of each read and write. */
 export function longestJSON({ maxLength = 2 ** 16 }: Pick<Kind<unknown>, "maxLength">): number {
   return maxLength;
 }
@@ -131,7 +130,7 @@ export type OwnChecks<O> = Readonly<Record<Exclude<keyof O, keyof FieldOptions<u
 export interface Field<T = unknown, O = unknown> {
   readonly kind: Kind<T>;
   readonly options: FieldOptions<T>;
-  /** Computes the value that callers see from the record, or lets the database compute it. Such a field has no column and is read-only. */
+  /** The function or the SQL expression that computes the value from the record. A computed field has no column and is read-only. */
   readonly computed?: ((record: Readonly<Record<string, unknown>>) => unknown) | ComputedSQL;
   /** Only for the type checker. */
   readonly typed?: { readonly value: T; readonly options: O };
@@ -144,9 +143,9 @@ export interface ComputedSQL {
 }
 
 /**
- * Only for the type checker: the names of the options that affect the types of records and drafts. `made` if the default is a function. A
- * field shows only these, so that the type of a resource is readable: `Field<number, "optional">`. They are a member, because editors would
- * expand a type alias.
+ * Only for the type checker. `names` are the options that affect the types of records and drafts, with `made` for a default that is a
+ * function. The type of a field contains only these names, so that it is readable: `Field<number, "optional">`. This is an interface with
+ * one member, because editors would expand a type alias.
  */
 export interface OptionNames<O> {
   readonly names: { [K in keyof O]-?: {} extends Pick<O, K> ? never : ToldBy<K, O[K]> }[keyof O];
@@ -167,7 +166,7 @@ type ToldBy<K, V> = K extends "default"
       : never;
 
 /**
- * Defines a field of a custom kind. The resource that has the field reports its mistakes.
+ * Defines a field of a custom kind. `defineResource` reports the mistakes of the field.
  *
  * @example
  * ```ts
@@ -193,8 +192,8 @@ export function defineField<T, const O extends FieldOptions<T>>(
 }
 
 /**
- * Parses `default` and `backfill` as if a caller had sent them. A value that the kind refuses stays unchanged, and the resource reports
- * it.
+ * Parses `default` and `backfill` as if a caller had sent them. A value that the kind refuses stays unchanged, and `defineResource` reports
+ * the value as a mistake.
  */
 function parseOptionValues<T, O extends FieldOptions<T>>(kind: Kind<T>, options: O): O {
   if (typeof options !== "object" || options === null) return options;
@@ -215,7 +214,7 @@ function parseOrKeep(kind: Kind<unknown>, value: unknown): unknown {
   }
 }
 
-/** Returns true if each caller may know the name of the field: no `read` or `write` rule hides it. */
+/** Returns true if every caller may know the name of the field, because no `read` or `write` option hides the field. */
 export function hasOpenName({ options }: Field): boolean {
   return !("read" in options || "write" in options);
 }
@@ -235,7 +234,7 @@ export function isStored({ options, computed }: Field): boolean {
   return options.transient !== true && computed === undefined;
 }
 
-/** Returns true if records that callers see contain the field, no matter which code makes its value. */
+/** Returns true if records that callers see contain the field, whether it is stored or computed. */
 export function isInRecords({ options }: Field): boolean {
   return options.writeOnly !== true && options.transient !== true;
 }

@@ -26,7 +26,7 @@ export interface TextOptions extends FieldOptions<string> {
   readonly pattern?: { readonly matches: RegExp; readonly detail: string };
 }
 
-// All of C0, DEL, and C1.
+// All control characters: C0, DEL and C1.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 const CONTROL_IN_LINES = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 // More characters that XML cannot contain (XML 1.0 §2.2), so that every text is the same in each format.
@@ -55,7 +55,7 @@ export function text(options: TextOptions = {}): Field<string> {
   const control = multiline ? CONTROL_IN_LINES : CONTROL;
   const parse = (value: unknown): string | Flaw => {
     if (typeof value !== "string") return new Flaw("invalid", "A text is required.");
-    // Checked before white space is removed, because some white space is control characters.
+    // Checked before white space is removed, because some control characters are white space, for example a line break.
     if (control.test(value)) return new Flaw("invalid", "Control characters are not allowed.");
     if (NOT_IN_XML.test(value)) return notInXML;
     const lines = multiline ? value.replaceAll(/\r\n?/g, "\n") : value;
@@ -95,7 +95,7 @@ const textOptions: OwnChecks<TextOptions> = {
   ),
 };
 
-/** Counts characters as code points. Skips the loop for an empty text and for one code unit. */
+/** Counts characters as code points. */
 function countCharacters(value: string, max: number): number {
   if (value.length === 0) return 0;
   if (value.length <= max && value.length < 2) return value.length;
@@ -206,15 +206,15 @@ export function email(options: FieldOptions<string> = {}): Field<string> {
 /** Options of `json()`. */
 export interface JSONOptions extends FieldOptions<unknown> {
   /**
-   * The largest number of characters of a value written as JSON. Default: 65,536. Every read or write of the record processes all of it and
-   * delays other requests: a million characters block the thread for ten milliseconds or more each time.
+   * The largest number of characters of a value written as JSON. Default: 65,536. Every read or write of the record processes the whole
+   * value and delays other requests: a million characters block the thread for ten milliseconds or more each time.
    */
   readonly maxLength?: number;
 }
 
 /**
  * Declares a field for any JSON value, stored unchanged. In XML it is JSON text. It has at most 65,536 characters as JSON unless
- * `maxLength` is set. The value is not inspected: a `Map` from your own code is `{}` as JSON.
+ * `maxLength` is set. A value from your own code is not checked for types that JSON lacks: a `Map` becomes `{}`.
  *
  * @example
  * ```ts

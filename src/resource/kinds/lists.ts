@@ -62,7 +62,7 @@ function arrayField(of: Field, options: ArrayOptions<unknown>): Field<readonly u
 
 const members = new WeakMap<Kind<unknown>, Field>();
 
-/** Returns the field of each member of an array. Returns undefined if the kind is not an array. */
+/** Returns the field that declares the members of an array. Returns undefined if the kind is not an array. */
 export function findMemberField(kind: Kind<unknown>): Field | undefined {
   return members.get(kind);
 }
@@ -74,7 +74,7 @@ function arrayOptions({ minItems = 0 }: ArrayOptions<unknown>): OwnChecks<ArrayO
   return { minItems: optional(wholeFrom(0)), maxItems: optional(notBelow("minItems", minItems)) };
 }
 
-/** Throws if a member has a kind or an option that only a separate field can have. */
+/** Throws `DeclarationError` if the members have a kind or an option that only a separate field can have. */
 function requireSimple(of: Field, options: ArrayOptions<unknown>): void {
   const mistakes = [...optionMistakes("array", { ...options }, arrayOptions(options))];
   const malformed = shapeMistakes(of);

@@ -146,7 +146,7 @@ export interface DecimalOptions<T extends string | number = string> extends Fiel
   readonly minimum?: string;
   /** The largest value, as text. At most fifteen digits in total. */
   readonly maximum: string;
-  /** Makes the value a JSON number instead of text. Fifteen digits are exact in every double. */
+  /** Makes the value a JSON number instead of text. It then has at most fifteen digits, because a double keeps fifteen digits exactly. */
   readonly json?: "number";
 }
 
@@ -208,7 +208,7 @@ function decimalField(options: DecimalOptions<string | number>): Field {
 /** The largest number with fifteen digits, in units of the last digit. A double represents it exactly. */
 const MOST_IN_A_DOUBLE = 999_999_999_999_999;
 
-/** Makes the field of the same amount as a number. `parse` reads its text. */
+/** Makes the field of an amount that is a JSON number. `parse` reads the amount as text. */
 function numberDecimal(parse: (text: unknown) => string | Flaw, options: DecimalOptions<string | number>): Field {
   const { scale, minimum = "0", maximum } = options;
   const read = (text: string | null): number | Flaw => {

@@ -51,8 +51,8 @@ export interface NamedReferencesOptions<T = number | string> extends ReferencesO
 type ReferenceListId<R> = R extends { readonly id: "uuid" } ? string : number;
 
 /**
- * Declares the ids of records of another resource, in the order in which they were sent and each once: a many-to-many relation. A record
- * whose id is in a list cannot be deleted (409). With `onDelete: "remove"`, it can, and its id is removed from the lists.
+ * Declares a many-to-many relation: a list of ids of another resource's records, in the order in which they were sent. An id must not be
+ * repeated. A record whose id is in a list cannot be deleted (409). With `onDelete: "remove"`, its deletion removes the id from the lists.
  *
  * @example
  * ```ts

@@ -40,7 +40,7 @@ export function findJSONSchema(schema: StandardSchema): Readonly<Record<string, 
   if (jsonSchema === undefined) return null;
   try {
     const { $schema: _, ...own } = jsonSchema.input({ target: "draft-2020-12" });
-    // References are resolved from the root of the API's description, which contains this schema.
+    // Not usable: a reference starts at the root of the schema, but in the API's description it would start at the root of the description.
     if (!JSON.stringify(own).includes('"$ref"')) return own;
   } catch {
     // Some schemas have no JSON Schema, for example dates and transformations.
@@ -76,7 +76,7 @@ export function readBySchema(
   };
 }
 
-/** Returns true for any object. Some libraries return a list of issues whose member `issues` is the list itself. */
+/** Returns true for any object, also for a list: some libraries return a list of issues whose member `issues` is the list itself. */
 function isResult(result: unknown): result is { readonly issues?: unknown; readonly value?: unknown } {
   return typeof result === "object" && result !== null;
 }

@@ -31,7 +31,7 @@ import {
   type StandardSchema,
 } from "./standard-result.ts";
 
-/** The type of the values in the column of such a field. Default: any JSON value. */
+/** The type of the stored values for each type of column. */
 interface ColumnValues {
   readonly text: string;
   readonly integer: number;

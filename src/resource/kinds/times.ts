@@ -46,7 +46,7 @@ export type UpdatedAtOptions = Pick<FieldOptions<string>, "optional" | "descript
 
 /**
  * Declares the time of the last write of the record. The service sets it at each write, and it is read-only. Use `optional` if records
- * already exist.
+ * already exist, because they have no value until their next write.
  */
 export function updatedAt<const O extends UpdatedAtOptions = {}>(
   options?: Only<O, UpdatedAtOptions>,

@@ -82,13 +82,13 @@ function revisionMistakes(name: string, fields: Fields): readonly string[] {
     : [`revision: ${name} has to count the changes of a row; declare it integer({ readOnly: true, filled: true })`];
 }
 
-/** Returns the operators. A value that is not a list is reported elsewhere. */
+/** Returns the operators of a filter. Returns an empty list for any other value, because `collectMistakes` reports that mistake. */
 function readOperators(declared: unknown): readonly unknown[] {
   const operators: unknown = isObject(declared) ? declared["operators"] : declared;
   return Array.isArray(operators) ? operators : [];
 }
 
-/** Returns the options of a field. A value that is not a field is reported elsewhere. */
+/** Returns the options of a field. Returns an empty object for any other value, because `collectMistakes` reports that mistake. */
 function readOptions(field: unknown): Readonly<Record<string, unknown>> {
   return isObject(field) && isObject(field["options"]) ? field["options"] : {};
 }

@@ -13,7 +13,10 @@ import type { Exchange } from "../../exchange.ts";
 import { countPage } from "../../scheduling/rounds.ts";
 import { formatListName, type AskedList } from "../../scheduling/slow-lists.ts";
 
-/** A read that takes less time than this came from a cache, so its time does not show the cost of the list. In milliseconds. */
+/**
+ * The shortest time of a read that is measured, in milliseconds. A faster read is assumed to come from the store's cache: its time does not
+ * show the cost of the list, and it does not count as a page of the current pass of the event loop.
+ */
 const CACHED_MS = 0.03;
 
 /**

@@ -19,7 +19,8 @@ export function readGiven(
   return Object.fromEntries(
     entries.map(([name, value]) => {
       const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-      // Not parsed: a hidden field, which may be stored in another form than clients send, and the id of the parent, which is not a field.
+      // Three kinds of values are stored without parsing. A hidden field may be stored in a form that clients never send. The id of the
+      // parent has no field that could parse it. A `keyOf` is a placeholder for the id of a row that the same transaction inserts.
       const isRead = field !== undefined && isShown(field) && !isKeyOf(value);
       return [name, isRead ? readValue(name, field, value, fault) : value];
     }),
