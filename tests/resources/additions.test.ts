@@ -58,7 +58,7 @@ const shout = defineEndpoint({
   }),
 });
 
-test("serves additions of a user next to the built-in parts", async (t) => {
+test("serves mounts, endpoints, schemes and formats of a config file next to the built-in ones", async (t) => {
   const api = await serve(t, {
     config: {
       mounts: [mount(books, { permission: anyOf(administrator, owner("owner_id")) })],
@@ -96,7 +96,7 @@ test("serves additions of a user next to the built-in parts", async (t) => {
   assert.equal((await api.get("/books", api.admin)).text, "[]");
 });
 
-test("refuses to start with an addition that would hide a built-in part", async (t) => {
+test("refuses to start if a mount, an endpoint or a scheme of a config file would hide a built-in one", async (t) => {
   const users = defineResource({ name: "user", fields: { name: text() } });
   const other: Scheme = { ...visitor, name: "basic" };
 
@@ -111,7 +111,7 @@ test("refuses to start with an addition that would hide a built-in part", async 
   await assert.rejects(serve(t, { config: { schemes: [other] } }), /scheme basic is there twice/);
 });
 
-test("reports a conflict with a built-in feature in a few lines, with the way to remove the feature", async (t) => {
+test("reports a conflict with a built-in feature, and names the setting that leaves the feature out", async (t) => {
   const orders = defineResource({ name: "order", fields: { name: text() } });
   const collectMistakes = async (config: ConfigFile): Promise<readonly string[]> => {
     const error: unknown = await serve(t, { config }).catch((thrown: unknown) => thrown);

@@ -19,13 +19,11 @@ import { visitor } from "../harness/own-service.ts";
 import { slowness } from "../harness/slowness.ts";
 import { weighed, type WeighedStore } from "../harness/weighed-store.ts";
 
-/**
- * The longest time, in milliseconds, for which a request may keep others waiting, and the most octets that it may read from the store
- * (contract, section 8).
- */
+/** The longest piece, in milliseconds. A piece is work during which the event loop serves no other request (`docs/assurance.md`). */
 const MOST_MS = 50;
+/** The most octets that one request may read from the store (`docs/operation/limits.md`). */
 const MOST_OCTETS = 8 * 1024 * 1024;
-/** The number of measurements. The least one counts, because a busy machine and garbage collections only add time. */
+/** The most measurements of one request. One short measurement is enough, because a busy machine and garbage collections only add time. */
 const MEASUREMENTS = 4;
 const databases = bothDatabases();
 
@@ -49,14 +47,14 @@ interface Asked {
 
 interface Asking extends Pick<WeighedStore, "takeOctets"> {
   readonly service: Service;
-  /** Sends a request without a measurement. */
+  /** Sends a request without measuring it. */
   ask(options: Asked): Promise<Response>;
   /**
-   * Asks for the same several times at once, and requires short pieces and few octets of the store. Asks again if a piece
-   * was too long, so the request must do the same work each time.
+   * Sends the same request `atOnce` times concurrently. Requires short pieces and few octets read from the store. Measures again if a piece
+   * was too long, so the request must cause the same work each time.
    */
   require(title: string, options: Asked, statuses: readonly number[], atOnce?: number): Promise<readonly Response[]>;
-  /** Requires the same of a request with an idempotency key, and of its repetition. Each measurement has another key. */
+  /** Makes the same requirements of a request with an idempotency key and of its repeat. Each measurement uses a new key. */
   requireKeyed(options: Asked, status: number): Promise<void>;
 }
 
@@ -79,7 +77,9 @@ async function asking(t: TestContext, database: TestDatabase): Promise<Asking> {
     });
   const send = (request: Request): Promise<Response> => service.fetch(request, { peer: "127.0.0.1" });
 
-  /** Returns the responses, and the longest piece in milliseconds. Requires the statuses and few octets. */
+  /**
+   * Returns the responses, and the longest piece in milliseconds. Requires one of the statuses, and at most `MOST_OCTETS` for each request.
+   */
   async function measure(what: string, options: Asked, statuses: readonly number[], atOnce: number) {
     const requests = Array.from({ length: atOnce }, () => buildRequest(options));
     takeOctets();
@@ -121,7 +121,7 @@ async function asking(t: TestContext, database: TestDatabase): Promise<Asking> {
   };
 }
 
-/** Some 48 KB of JSON, as texts, as numbers, or with characters that HTML and XML escape. */
+/** Values of 39 to 50 KB of JSON: texts, numbers, or characters that HTML and XML escape. */
 const metas: Readonly<Record<string, unknown>> = {
   texts: Array.from({ length: 1500 }, (_, at) => `${at}`.padStart(30, "ab")),
   numbers: Array.from({ length: 16_000 }, (_, at) => at % 100),
@@ -142,7 +142,7 @@ const places = (count: number, more: object = {}) =>
   Array.from({ length: count }, (_, at) => ({ id: at + 1, n: 1, ...more }));
 
 for (const [kind, meta] of Object.entries(metas))
-  test(`array × json size: neither reads, writes nor shows much in one piece (${kind})`, async (t) => {
+  test(`array × json size: reads, writes and shows arrays of large records in short pieces (${kind})`, async (t) => {
     for (const database of await databases(t)) {
       const api = await asking(t, database);
       const octets = JSON.stringify(meta).length + 200;
@@ -180,7 +180,7 @@ test("array × if_match: compares many tags in pieces before it reads records", 
   }
 });
 
-test("array × references: 1,000 records with 100 ids each are a few thousand changes", async (t) => {
+test("array × references: writes 1,000 records with 100 ids each in short pieces", async (t) => {
   for (const database of await databases(t)) {
     const api = await asking(t, database);
     const first = Array.from({ length: 100 }, (_, at) => at + 1);
@@ -198,7 +198,7 @@ test("array × references: 1,000 records with 100 ids each are a few thousand ch
   }
 });
 
-test("keys × arrays: keeps and repeats the answers of 1,000 records in pieces", async (t) => {
+test("keys × arrays: stores and repeats a response with 1,000 records in short pieces", async (t) => {
   for (const database of await databases(t)) {
     const api = await asking(t, database);
     const body = Array.from({ length: 1000 }, () => ({ title: "x".repeat(900) }));

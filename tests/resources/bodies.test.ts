@@ -18,7 +18,7 @@ for (const [title, framing, piece] of [
   ["with a length", `Content-Length: ${2 ** 31}`, "x".repeat(2 ** 16)],
   ["in chunks", "Transfer-Encoding: chunked", `10000\r\n${"x".repeat(2 ** 16)}\r\n`],
 ] as const) {
-  test(`does not read a body ${title} of a refused caller: it answers and closes the connection`, async (t) => {
+  test(`refuses a caller and closes the connection without reading a body ${title}`, async (t) => {
     const { open, read } = await rawSocket(t);
     const socket = await open();
     socket.write(`POST /users HTTP/1.1\r\n${json}${framing}\r\n\r\n`);
@@ -28,13 +28,13 @@ for (const [title, framing, piece] of [
       if (!socket.write(piece)) await Promise.race([drained(socket), wait(3000)]);
 
     assert.match(await answer, /^HTTP\/1.1 401 [^]*\r\nConnection: close\r\n[^]*"not_authenticated"/);
-    // The kernel decides how much it buffers.
+    // The limit is high, because the kernel decides how many octets it buffers.
     const taken = socket.bytesWritten - socket.writableLength;
     assert.ok(taken < 2 ** 24, `${taken}`);
   });
 }
 
-test("keeps the connection if a refused body arrived with its head", async (t) => {
+test("keeps the connection open if the body of a refused request arrived together with its head", async (t) => {
   const { open, read } = await rawSocket(t);
   const socket = await open();
   const refused = `POST /users HTTP/1.1\r\n${json}Content-Length: 2\r\n\r\n{}`;
@@ -44,7 +44,7 @@ test("keeps the connection if a refused body arrived with its head", async (t) =
   assert.match(await read(socket, /401 [^]*401 [^]*}$/), /^HTTP\/1.1 401 [^]*\r\nConnection: keep-alive\r\n/);
 });
 
-test("sends 100 Continue only if the body is read", async (t) => {
+test("sends 100 Continue only if it will read the body", async (t) => {
   const { api, open, read } = await rawSocket(t);
   const rows: readonly (readonly [head: string, answer: RegExp])[] = [
     [`POST /api/token/ HTTP/1.1\r\n${json}Content-Length: ${login.length}`, /^HTTP\/1.1 100 Continue\r\n\r\n$/],
@@ -74,7 +74,7 @@ test("sends 100 Continue only if the body is read", async (t) => {
   }
 });
 
-test("does not support transfer codings except chunked, and refuses two lengths", async (t) => {
+test("answers 501 to transfer codings except chunked, and 400 to contradictory or negative lengths", async (t) => {
   const { send } = await rawSocket(t);
   const rows: readonly (readonly [fields: string, status: number])[] = [
     ["Transfer-Encoding: gzip, chunked", 501],
@@ -104,7 +104,7 @@ test("does not support transfer codings except chunked, and refuses two lengths"
     );
 });
 
-test("reads a body that arrives one octet at a time, without more memory than its octets", async (t) => {
+test("reads a body that arrives in chunks of one octet", async (t) => {
   const { open, read, api } = await rawSocket(t);
   const socket = await open();
   const name = "x".repeat(200_000);
@@ -118,7 +118,7 @@ test("reads a body that arrives one octet at a time, without more memory than it
   assert.match(await read(socket), /^HTTP\/1.1 400 [^]*"too_long"/);
 });
 
-test("limits the bodies in memory to 8 MiB for one user and for one unknown address, and frees finished ones", async (t) => {
+test("buffers at most 8 MiB of bodies for one user or one unknown caller's address, and frees them with their connections", async (t) => {
   const { open, read, api } = await rawSocket(t, { config: { registration: "open" } });
   const ann = await api.user("Ann");
   const half = async (authorization: string): Promise<Socket> => {
@@ -155,7 +155,7 @@ test("limits the bodies in memory to 8 MiB for one user and for one unknown addr
   assert.match(await read(again, /}$/), /^HTTP\/1.1 400 /);
 });
 
-test("reports a body that a framework has already read as a fault with its fix, and does not wait", async (t) => {
+test("reports a fault with its fix if a framework has already read the body, and does not wait for the body", async (t) => {
   const { service, observed } = await ownService(t, {
     endpoints: [
       defineEndpoint({
@@ -201,12 +201,12 @@ function drained(socket: Socket): Promise<void> {
   });
 }
 
-test("requires the peer for a Fetch Request, or that it is unknown", async (t) => {
+test("requires the option `peer` for a Fetch Request, and accepts null for an unknown peer", async (t) => {
   const { service } = await ownService(t, {
     endpoints: [defineEndpoint({ method: "GET", path: "/door", access: anyone, handle: () => ({ status: 204 }) })],
   });
 
-  // @ts-expect-error -- without a peer all callers would be one, and nobody had said so
+  // @ts-expect-error -- without a peer, all callers would silently share one address
   const unsaid = await service.fetch(new Request("http://a/door"));
   const unknown = await service.fetch(new Request("http://a/door"), { peer: null });
 

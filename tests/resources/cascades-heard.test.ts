@@ -85,7 +85,7 @@ test("reports to the outbox and to `alongside` each resource whose records are d
   assert.equal((await ask("GET", "/comments")).json.length, 0);
 });
 
-test("reports deleted records of the same resource, and reports an older shape as its newer one", async (t) => {
+test("reports deleted records of the same resource, and reports a deletion through an older shape under the newer one", async (t) => {
   const { ask, eventsHeard } = await shop(t);
 
   assert.equal((await ask("DELETE", "/categories/1")).status, 204);
@@ -97,7 +97,7 @@ test("reports deleted records of the same resource, and reports an older shape a
   );
 });
 
-test("reports no deletion if it is refused or if another write is made", async (t) => {
+test("reports no deletion for a refused one, for a missing record or for other writes", async (t) => {
   const { ask, eventsHeard } = await shop(t);
   await ask("POST", "/invoices", { body: { order_id: 2 } });
   await ask("PATCH", "/orders/1", { body: { name: "c" } });
@@ -108,7 +108,7 @@ test("reports no deletion if it is refused or if another write is made", async (
   assert.deepEqual(await eventsHeard(), ["create invoices 1", "update orders 1"]);
 });
 
-test("shows administrators the record with which the records of a waiting event were deleted", async (t) => {
+test("shows administrators the deleted record that caused a waiting event about deleted dependent records", async (t) => {
   const { ask } = await shop(t, true);
 
   await ask("DELETE", "/orders/1");

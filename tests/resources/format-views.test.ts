@@ -86,7 +86,7 @@ async function library(t: Parameters<typeof ownService>[0], permission: Permissi
   return service;
 }
 
-test("shows a format the URL, the caller and the caller's actions", async (t) => {
+test("gives a format the URL, the caller and the caller's actions in its view", async (t) => {
   const api = await library(t);
 
   const record = await api.get("/books/1", { as: "ada", ...asks });
@@ -137,7 +137,7 @@ test("does not share a response between callers", async (t) => {
   assert.equal(nowAnswer.headers.get("cache-control"), "private, no-cache");
 });
 
-test("shows a problem the sent data, and no hidden data", async (t) => {
+test("gives a format the sent data of a problem, and no data that the caller may not see", async (t) => {
   const api = await library(t);
   const body = { title: 7 };
 
@@ -154,7 +154,7 @@ test("shows a problem the sent data, and no hidden data", async (t) => {
   assert.deepEqual([nowhere.status, nowhere.json.place, nowhere.json.other], [404, null, null]);
 });
 
-test("uses the default format if a custom one fails at a problem", async (t) => {
+test("answers in the default format if a custom format fails to write a problem", async (t) => {
   const broken = { ...seen, writeProblem: async () => Promise.reject(new Error("broken")) };
   const { get, observed } = await ownService(t, { formats: [broken] });
 

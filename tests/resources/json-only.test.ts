@@ -36,7 +36,7 @@ const ask = (service: Answering, path: string, init: RequestInit = {}) =>
   service.fetch(new Request(`http://127.0.0.1${path}`, init), { peer: "127.0.0.1" });
 const xml = { "content-type": "application/xml" };
 
-test("answers 406 and 415 without XML, and names the supported types", async () => {
+test("answers 406 and 415 to XML if XML is off, and names the supported types", async () => {
   const service = await start({ xml: false });
 
   const listed = await ask(service, "/books", { headers: { accept: "application/xml" } });
@@ -68,7 +68,7 @@ test("answers 406 and 415 without XML, and names the supported types", async () 
   assert.doesNotMatch(await browser.text(), /format=xml/);
 });
 
-test("leaves XML out of OpenAPI without XML, and includes it otherwise", async () => {
+test("leaves XML out of the OpenAPI document only if XML is off", async () => {
   const readDocument = async (options: Omit<ServiceOptions, "store">): Promise<string> => {
     const service = await start(options);
     const written = await (await ask(service, "/openapi.json")).text();
@@ -89,7 +89,7 @@ test("leaves XML out of OpenAPI without XML, and includes it otherwise", async (
   assert.match(await readDocument({}), /"xml":\{"name":"book"\}/);
 });
 
-test("refuses to start without XML if an endpoint reads only XML", async () => {
+test("refuses to start if XML is off and an endpoint reads only XML", async () => {
   const importing = defineEndpoint({
     method: "POST",
     path: "/import",
@@ -105,7 +105,7 @@ test("refuses to start without XML if an endpoint reads only XML", async () => {
   await (await start({ endpoints: [importing] })).close();
 });
 
-test("uses a custom format for application/xml with any setting", async () => {
+test("uses a custom format for application/xml even if the built-in XML is off", async () => {
   const own = {
     mediaType: "application/xml",
     problemMediaType: "application/xml",
@@ -121,7 +121,7 @@ test("uses a custom format for application/xml with any setting", async () => {
   await service.close();
 });
 
-test("removes XML from the whole service by a config file", async () => {
+test("removes XML from the whole service if the config file leaves it out", async () => {
   await using api = await testLatchkey({ without: ["xml"] });
 
   assert.equal((await ask(api.service, "/", { headers: { accept: "application/xml" } })).status, 406);

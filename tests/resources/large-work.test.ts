@@ -20,7 +20,7 @@ async function countRounds(work: () => Promise<unknown>): Promise<number> {
 const atOnce = 20;
 const many = (ask: () => Promise<Answered>) => Promise.all(Array.from({ length: atOnce }, ask));
 
-test("reads one concurrently requested long list per round of the event loop, in any format", async (t) => {
+test("reads at most one long list per round of the event loop if many callers ask at once, in any format", async (t) => {
   const api = await serve(t);
 
   for (const accept of ["application/json", "application/xml"]) {
@@ -34,7 +34,7 @@ test("reads one concurrently requested long list per round of the event loop, in
   }
 });
 
-test("reads one concurrently sent large body per round", async (t) => {
+test("reads at most one large body per round of the event loop if many bodies arrive at once", async (t) => {
   const api = await serve(t);
   const body = { name: "Ann", email: "ann@example.com", password: "x".repeat(100_000) };
 

@@ -12,14 +12,14 @@ const things = defineResource({
 });
 const mounts = [mount(things, { permission: anyone, arrays: true })];
 
-/** Makes a text that cannot be compressed. */
+/** Makes a text that PostgreSQL cannot compress enough to store it in an index. */
 function dense(length: number): string {
   return randomBytes(length).toString("base64").slice(0, length);
 }
 
 const databases = bothDatabases();
 
-test("reports a text that is too long for an index, without a fault", async (t) => {
+test("reports a text that is too long for an index of the database as an issue, not as a fault", async (t) => {
   for (const database of await databases(t)) {
     const own = await ownService(t, { store: database.open(), mounts });
     const long = dense(9999);

@@ -13,7 +13,7 @@ import {
 import { array, date, olderShape, url, uuid, type Field, type Mount } from "../../src/door/resources.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
-// The value of an author's function is shown as the declared field, so it is checked before it is stored.
+// Callers see a value from the application's function as a value of the declared field, so the value is checked before it is stored.
 
 const made = (value: unknown) => () => value as never;
 const rows: Readonly<Record<string, readonly [field: Field, told: RegExp]>> = {
@@ -56,7 +56,7 @@ async function observeFaults(t: TestContext, mounted: Mount, ...more: readonly M
 }
 
 for (const [what, [field, pattern]] of Object.entries(rows))
-  test(`reports a default that makes ${what} as a fault that names the field, and stores nothing`, async (t) => {
+  test(`reports a function that makes ${what} as a fault that names the field, and stores nothing`, async (t) => {
     const thing = defineResource({ name: "thing", fields: { title: text(), made: field } });
     const { faults, ask, count } = await observeFaults(t, mount(thing, { permission: anyone }));
 
@@ -67,7 +67,7 @@ for (const [what, [field, pattern]] of Object.entries(rows))
     assert.equal(await count(), 0);
   });
 
-test("requires a valid value from a hook for a shown field, and allows another stored form for a hidden one", async (t) => {
+test("requires a valid value from a hook for a readable field, and accepts another stored form for a write-only field", async (t) => {
   const thing = defineResource({
     name: "thing",
     fields: {

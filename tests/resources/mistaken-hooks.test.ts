@@ -5,7 +5,7 @@ import type { Observer } from "../../src/door/ops.ts";
 import { postgresStore, sqliteStore, type Change, type Store } from "../../src/door/stores.ts";
 import { startPostgres } from "../harness/postgres.ts";
 
-// A mistake in custom code is a fault with a clear message. It is never ignored, and the objects that the code gets are protected.
+// A mistake in custom code is a fault with a clear message. It is never ignored, and custom code cannot change the objects that it gets.
 
 const wrong = (value: unknown) => value as never;
 const line = mount(defineResource({ name: "line", fields: { body: text() } }), { permission: anyone });
@@ -100,7 +100,7 @@ for (const [database, makeStore] of Object.entries(stores)) {
       assert.equal(await service.store.count(line.collection, null), 0);
     });
 
-  test(`accepts a class with the right members like a plain object (${database})`, async (t) => {
+  test(`accepts an instance of a class with the right members like a plain object (${database})`, async (t) => {
     const { service, ask } = await serve(await makeStore(), () => new Changes());
     t.after(() => service.close());
 
@@ -118,7 +118,7 @@ for (const [what, change] of Object.entries<
   "the table": ({ collection }) => Object.assign(collection, { name: "others" }),
   "the columns": ({ collection }) => (collection as typeof line.collection & { columns: object[] }).columns.push({}),
 }))
-  test(`reports an action that changes ${what} that it gets as a fault, and hides the change from others`, async (t) => {
+  test(`reports a fault if an action tries to change ${what} that it gets, and leaves the original unchanged`, async (t) => {
     const { service, ask, faults } = await serve(sqliteStore({ path: ":memory:" }), (input) => {
       const { collection = line.collection, record = {} } = input as { collection?: object; record?: object };
       change({ record, collection });
@@ -133,7 +133,7 @@ for (const [what, change] of Object.entries<
     assert.equal((await ask("POST", "/notes", { body: "next" })).status, 201);
   });
 
-test("reports a response of a class without the right members as a fault, not as an empty response", async (t) => {
+test("reports an action's answer that is a Map as a fault, and sends no empty response", async (t) => {
   const permission = anyone;
   const answer = { found: text({ optional: true }) };
   const note = defineResource({ name: "note", fields: { body: text() } });

@@ -7,7 +7,7 @@ import { bothDatabases } from "../harness/both-databases.ts";
 import { ownService, type Own, type OwnAnswer } from "../harness/own-service.ts";
 import { weighed } from "../harness/weighed-store.ts";
 
-/** The most octets that one request may read from the store (contract, section 8). */
+/** The most octets that one request may read from the store (`docs/operation/limits.md`). */
 const MOST_OCTETS = 8 * 1024 * 1024;
 const databases = bothDatabases();
 
@@ -33,7 +33,7 @@ const comments = defineResource({
   fields: { body: json({ optional: true }), title: text({ default: "t" }) },
 });
 
-/** Records at their declared maximum, as far as a body has room: 40 of 250 KB are 10 MB. */
+/** The number of stored posts. Each has about 250 KB, so that all of them together are more than 8 MiB. */
 const POSTS = 40;
 const large = "x".repeat(60_000);
 const many = Array.from({ length: 300 }, (_, at) => at + 1);
@@ -128,7 +128,7 @@ const requests: Readonly<Record<string, readonly Asked[]>> = {
   "POST /v1/posts/{id}/promote": [{ path: "/v1/posts/3/promote", body: {} }],
   "POST /v1/posts/recount": [{ path: "/v1/posts/recount", body: {} }],
   "QUERY /tags": [{ body: { limit: 1000 } }],
-  // The removal of a tag takes its id out of every post.
+  // Deleting a tag also removes its id from every post.
   "DELETE /tags/{id}": [{ path: "/tags/1" }, { path: "/tags/3" }],
   "DELETE /posts/{id}": [{ path: "/posts/1" }],
 };

@@ -43,7 +43,7 @@ async function setUp(
   return { service, change: (count: number) => ask("PATCH", "/counters/1", count) };
 }
 
-test("serves many callers that change one record in a loop, with few repeated changes", async (t) => {
+test("serves many callers that change one record in a loop, with few retries", async (t) => {
   let tries = 0;
   const { change } = await setUp(
     t,
@@ -61,22 +61,22 @@ test("serves many callers that change one record in a loop, with few repeated ch
   await Promise.all(Array.from({ length: 64 }, client));
 
   assert.deepEqual(statuses, { 200: 1000 });
-  // The first changes of all callers arrive at the same time.
+  // The first changes of all 64 callers arrive at the same time, so some of them are tried again.
   assert.ok(tries < 1000 + 3 * 64, `${tries} tries for 1000 changes`);
 });
 
-test("lets a slow change delay others for two seconds, and then makes them one after another", async (t) => {
+test("lets a slow change delay other changes of its record for at most two seconds, and then makes them one after another", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const slow = Promise.withResolvers<void>();
   let tries = 0;
   const { change } = await setUp(
     t,
     mountWith(() => (++tries === 4 ? slow.promise : nextRound())),
-    // On SQLite only: the test counts the rounds of the event loop in which a change is made.
+    // On SQLite only: the test waits for rounds of the event loop, and PostgreSQL may need any number of rounds for an answer.
     { database: sharedFile(t) },
   );
 
-  // One is faster, and the others repeat their change.
+  // One of these changes is the fastest. The other two are tried again, and the fourth try is the slow one.
   const first = [change(1), change(2), change(3)];
   await Promise.race(first);
   while (tries < 4) await nextRound();
@@ -118,7 +118,7 @@ test("does not run a waiting request that was cancelled, and continues with the 
   assert.deepEqual(new Set(await Promise.all(both)), new Set([200, 503]));
 });
 
-test("lets a caller who may not see a record neither wait for it nor learn of waiting requests", async (t) => {
+test("answers 404 at once to a caller who may not see a record, even if other requests wait for it", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const slow = Promise.withResolvers<void>();
   let tries = 0;

@@ -4,7 +4,7 @@ import { serve } from "../harness/serve.ts";
 
 const item = { product: "Brass key", quantity: 2, unit_price: "12.5" };
 
-test("gives an order its caller as owner, the state open and its creation time", async (t) => {
+test("sets the owner of a new order to its caller, the state to open, and the creation time", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
 
@@ -89,7 +89,7 @@ test("lets only administrators name another owner", async (t) => {
   assert.equal((await api.get("/orders/1", ann.headers)).status, 404);
 });
 
-test("answers for another user's order as for a missing one", async (t) => {
+test("gives the same answer for another user's order as for a missing one", async (t) => {
   const api = await serve(t);
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   await api.post("/orders", {}, ann.headers);
@@ -145,7 +145,7 @@ test("answers for another user's order as for a missing one", async (t) => {
   assert.equal((await api.get("/orders/1/items", ann.headers)).json.length, 1);
 });
 
-test("stores an item exactly", async (t) => {
+test("stores the price of an item exactly, and shows it with two decimals", async (t) => {
   const api = await serve(t);
   await api.post("/orders", {}, api.admin);
   const rows: readonly (readonly [sent: string, shown: string])[] = [

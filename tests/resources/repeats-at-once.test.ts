@@ -6,7 +6,10 @@ import { ownService, type OwnAnswer } from "../harness/own-service.ts";
 const marks = mount(defineResource({ name: "mark", fields: { line: text() } }), { permission: anyone });
 const seats = defineResource({ name: "seat", fields: { taken_by: text() } });
 
-/** Refuses every write after the first one. Two calls run concurrently: the second one continues after the first is answered. */
+/**
+ * Returns a hook that refuses every write after the first one. Two calls of the hook run concurrently: the second call continues after the
+ * first request was answered.
+ */
 function onlyOnce() {
   let calls = 0;
   const both = Promise.withResolvers<void>();
@@ -32,7 +35,7 @@ const writes = {
 } as const;
 
 for (const [what, [method, path, body]] of Object.entries(writes))
-  test(`gives a ${what} and its concurrent repeat the same response, although the first makes the second impossible`, async (t) => {
+  test(`gives a ${what} and its concurrent repeat the same response, although the first write makes a second one impossible`, async (t) => {
     const once = onlyOnce();
     let isPrepared = false;
     const mounted = mount(seats, {

@@ -90,7 +90,7 @@ async function createKeyHeaders(
   return { authorization: `Token ${made.json.key}` };
 }
 
-test("limits each action to the right callers and records", async (t) => {
+test("allows each action only for the callers and records that its permission allows", async (t) => {
   const { api, ann, bob, make } = await open(t);
   const callers = {
     owner: ann.headers,
@@ -139,7 +139,7 @@ test("refuses actions from a page of another site", async (t) => {
   assert.equal((await api.get(path, ann.headers)).json.status, "open");
 });
 
-test("runs actions, repeats of one and a deletion concurrently", async (t) => {
+test("loses no concurrent action, runs a keyed action once, and accepts a deletion at the same time", async (t) => {
   const { api, ann, make, writes } = await open(t);
   const path = await make();
 

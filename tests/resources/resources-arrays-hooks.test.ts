@@ -25,7 +25,7 @@ const post = defineResource({
 const notes = mount(note, { permission });
 const replies = mount(reply, { permission });
 
-/** Returns the changes of a hook for each written record: a note about it, and a reply to that note. */
+/** Returns the changes that a hook adds for one written record: a note about the record, and a reply to that note. */
 function noteAndReply(about: number | ReturnType<typeof keyOf>, said: string): readonly Change[] {
   return [
     { kind: "insert", collection: notes.collection, values: { post: about, said } },
@@ -40,7 +40,7 @@ interface Hooks {
   readonly complete?: (api: API) => Promise<void>;
 }
 
-/** Starts a service whose posts have a note and a reply for each write. */
+/** Starts a service that adds a note and a reply for each write of a post. */
 async function serveNoted(t: TestContext, { begin, complete }: Hooks = {}): Promise<API> {
   const posts = mount(post, {
     permission,
@@ -61,7 +61,7 @@ async function serveNoted(t: TestContext, { begin, complete }: Hooks = {}): Prom
   return api;
 }
 
-/** Returns the notes and the replies, each as its post and its text. */
+/** Returns the notes and the replies, each as a pair of its post's id and its text. */
 async function said(api: API): Promise<{ readonly notes: readonly unknown[]; readonly replies: readonly unknown[] }> {
   const found = (await api.get("/notes?limit=1000", api.admin)).json as { id: number; post: number; said: string }[];
   const answered = (await api.get("/replies?limit=1000", api.admin)).json as { note_id: number; said: string }[];
@@ -97,7 +97,7 @@ test("resolves keyOf(1) in the hook of each record of an array to that record's 
 
   assert.equal(changed.status, 200, changed.text);
   assert.deepEqual([repeated.text, repeated.headers.get("idempotency-replayed")], [changed.text, "true"]);
-  // An array is written in the order of its ids.
+  // An array of changes is written in the order of the ids, not in the sent order.
   const after = made.json.map(({ id }: Post) => [id, `new ${id}`]);
   assert.deepEqual(await said(api), { notes: [...expected, ...after], replies: [...expected, ...after] });
   assert.equal((await api.get("/posts?tags=1&limit=1000", api.admin)).json.length, 100);
@@ -186,7 +186,7 @@ test("writes the changes of hooks once for each of several arrays that overtake 
     );
 });
 
-test("refuses an overtaken array that has an if_match, and tries again if none of its records has one", async (t) => {
+test("answers 412 if another write changes a record of an array with if_match in the meantime, and tries again without if_match", async (t) => {
   let overtaking = false;
   let beginCount = 0;
   const api = await serveNoted(t, {

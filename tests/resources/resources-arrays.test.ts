@@ -103,7 +103,7 @@ test("makes an array of changes in one transaction", async (t) => {
   const change = (body: unknown, headers = ann.headers, path = "/orders"): Promise<Answered> =>
     api.patch(path, body, headers);
 
-  await t.test("makes the changes of an array in order", async () => {
+  await t.test("changes the records of an array, and returns them in the sent order", async () => {
     const done = await change([
       { id: 3, status: "paid" },
       { id: 1, status: "cancelled" },
@@ -174,7 +174,7 @@ test("makes an array of changes in one transaction", async (t) => {
     );
   });
 
-  await t.test("makes the changes of an array only in the states that they name", async () => {
+  await t.test("changes the records of an array only if each is in the state that its if_match names", async () => {
     const [one, two] = [await api.get("/orders/1", ann.headers), await api.get("/orders/2", ann.headers)];
     const tags = [one.headers.get("etag"), two.headers.get("etag")];
     const body = [
@@ -293,7 +293,7 @@ test("runs hooks and adds their changes for each record of an array", async (t) 
   ]);
 });
 
-test("calls the completing hook for no record of an array with failed preconditions", async (t) => {
+test("calls `complete` for no record of an array if a precondition fails", async (t) => {
   const completedKinds: string[] = [];
   const things = defineResource({ name: "thing", fields: { label: text() } });
   const mounted = mount(things, {
@@ -323,7 +323,7 @@ test("calls the completing hook for no record of an array with failed preconditi
   assert.deepEqual(completedKinds, ["create", "create"]);
 });
 
-test("refuses to start with a mount that cannot keep the promises of arrays", () => {
+test("refuses arrays for a personal mount and for a resource with a field if_match", () => {
   const tagged = defineResource({ name: "thing", fields: { if_match: text() } });
 
   assert.throws(
@@ -332,7 +332,7 @@ test("refuses to start with a mount that cannot keep the promises of arrays", ()
   );
 });
 
-test("resolves references of an array's records, each in its order, or creates none", async (t) => {
+test("stores the references of each record of an array in their order, or creates no record", async (t) => {
   const tags = defineResource({ name: "tag", fields: { label: text() } });
   const posts = defineResource({
     name: "post",

@@ -37,7 +37,7 @@ test("keeps the value of a json() field unchanged through XML", async (t) => {
   );
 });
 
-/** Removes whole numbers that are not safe, which both formats refuse. */
+/** Replaces whole numbers that are not safe integers by 0, because bodies in both formats may not contain them. */
 function withoutHugeNumbers(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (_, each: unknown) =>
     Number.isInteger(each) && !Number.isSafeInteger(each) ? 0 : each,
@@ -68,7 +68,7 @@ test("reads and writes a json() field in XML as JSON text only, in lists too", a
   }
 });
 
-test("refuses characters that XML cannot carry in every text", async (t) => {
+test("refuses characters that XML cannot contain in every text of a JSON body", async (t) => {
   const api = await serve(t, { config: { mounts: [notes] } });
 
   for (const [body, pointer] of [
@@ -103,7 +103,7 @@ test("never rounds a number to an integer", async (t) => {
     assert.equal(await post(item("1", price)), 400, price);
 });
 
-test("keeps read-only members from being removed by a JSON Patch", async (t) => {
+test("refuses a JSON Patch that changes or removes read-only members", async (t) => {
   const api = await serve(t);
   const order = await api.post("/orders", {}, api.admin);
   const path = `/orders/${order.json.id}`;

@@ -146,7 +146,7 @@ for (const [what, sql, as, pattern] of [
     await assert.rejects(serve(mount(after, { permission: anyone })), pattern);
   });
 
-test("allows one way to compute a field, and no sort by a field that SQL computes", () => {
+test("requires either `from` or `sql` for a computed field, and refuses a sort by a field that SQL computes", () => {
   const fields = { count: integer() };
   const as = integer();
 

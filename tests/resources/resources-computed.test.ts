@@ -80,7 +80,7 @@ test("shows a computed field in every representation as read-only", async (t) =>
   const page = await api.get("/people", { ...api.as, accept: "text/html" });
   assert.match(page.text, /Ann Lee/);
 
-  // A value that is sent back unchanged is not a change.
+  // A caller may send back the current value of a computed field. Only another value is refused.
   assert.equal((await api.put("/people/2", { ...bo, first: "Bob" }, api.as)).json.name, "Bob");
   assert.equal((await api.put("/people/2", { ...bo, name: "Bob" }, api.as)).json.name, "Bo");
   assert.equal((await api.put("/people/2", { ...bo, name: "X" }, api.as)).json.errors[0].pointer, "/name");
@@ -121,7 +121,7 @@ test("shows a computed field in the response to a repeated request", async (t) =
   assert.deepEqual([again.headers.get("idempotency-replayed"), again.json], ["true", once.json]);
 });
 
-test("reports a failing function as a fault, and writes nothing", async (t) => {
+test("reports a failing function of a computed field as a fault, and writes nothing", async (t) => {
   const api = await start(t);
   await api.post("/people", { first: "Ann" }, api.as);
 

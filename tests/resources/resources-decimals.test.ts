@@ -21,7 +21,7 @@ async function start(t: TestContext): Promise<API> {
   return serve(t, { config: { mounts: [mount(readings, { permission: anyone, arrays: true })] } });
 }
 
-test("shows a decimal as a JSON number if declared", async (t) => {
+test("shows a decimal as a JSON number if its field declares it", async (t) => {
   const api = await start(t);
 
   await t.test("shows the same value of a decimal in every representation", async () => {
@@ -41,7 +41,7 @@ test("shows a decimal as a JSON number if declared", async (t) => {
     assert.equal((await api.get("/readings?value[lt]=0")).text, `[${read.text}]`);
   });
 
-  await t.test("keeps any fifteen digits of a decimal exactly", async () => {
+  await t.test("stores any fifteen digits of a decimal exactly", async () => {
     const values = [9999999999999.99, -9999999999999.99, 0.07, 0.28, 1.15, 4503599627370.49, 100, 0, -0, 1e12];
     const made = await api.post(
       "/readings",
@@ -113,7 +113,7 @@ test("shows a decimal as a JSON number if declared", async (t) => {
   });
 });
 
-test("normalizes minus zero with any number of digits after the point", async (t) => {
+test("stores, shows and filters minus zero as zero in a decimal without decimal places", async (t) => {
   const counts = defineResource({
     name: "count",
     fields: { whole: decimal({ scale: 0, minimum: "-9", maximum: "9" }) },
@@ -128,7 +128,7 @@ test("normalizes minus zero with any number of digits after the point", async (t
     assert.equal((await api.get(`/counts?${query}`)).text, `[${made.text}]`, query);
 });
 
-test("refuses a decimal with more digits than a double holds as a number", () => {
+test("refuses to declare a decimal as a JSON number if a double cannot hold all its digits", () => {
   const wrong = (make: () => Field, message: RegExp): void =>
     assert.throws(
       () => defineResource({ name: "a", fields: { b: make() } }),

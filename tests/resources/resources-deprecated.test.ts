@@ -53,7 +53,7 @@ function readWarnings({ headers }: Answered): readonly (string | null)[] {
 test("warns callers of deprecated parts in the header fields", async (t) => {
   const api = await start(t);
 
-  await t.test("warns of a field in a body, a filter, an order and by name", async () => {
+  await t.test("warns of a deprecated field that a body, a filter or `fields` names", async () => {
     assert.deepEqual(readWarnings(await api.post("/tickets", { title: "A" })), [null, null]);
     const sent = await api.post("/tickets", { title: "B", state: "shut" });
     assert.deepEqual([sent.status, ...readWarnings(sent)], [201, at, until]);
@@ -83,16 +83,19 @@ test("warns callers of deprecated parts in the header fields", async (t) => {
     assert.deepEqual(readWarnings(await api.patch("/tickets/1", { title: "A" })), [null, null]);
   });
 
-  await t.test("names the earliest dates of several parts, and the link of each", async () => {
-    const both = await api.get("/tickets?state=open&sort=level");
-    assert.deepEqual(readWarnings(both), ["@1751364000", until]);
-    assert.match(both.headers.get("link")!, /^<\/tickets\?[^,]*>; rel="first", /);
-    assert.match(both.headers.get("link")!, /<\/changes>; rel="deprecation"/);
-    assert.deepEqual(readWarnings(await api.get("/tickets?title=A")), ["@1769904000", null]);
-    assert.deepEqual(readWarnings(await api.get("/tickets?title=A")), ["@1769904000", null]);
-  });
+  await t.test(
+    "sends the earliest dates if a request uses several deprecated parts, and a link for each part",
+    async () => {
+      const both = await api.get("/tickets?state=open&sort=level");
+      assert.deepEqual(readWarnings(both), ["@1751364000", until]);
+      assert.match(both.headers.get("link")!, /^<\/tickets\?[^,]*>; rel="first", /);
+      assert.match(both.headers.get("link")!, /<\/changes>; rel="deprecation"/);
+      assert.deepEqual(readWarnings(await api.get("/tickets?title=A")), ["@1769904000", null]);
+      assert.deepEqual(readWarnings(await api.get("/tickets?title=A")), ["@1769904000", null]);
+    },
+  );
 
-  await t.test("warns of an action, a resource and an endpoint, regardless of the outcome", async () => {
+  await t.test("warns of an action, a resource and an endpoint, also if the request fails", async () => {
     assert.deepEqual(readWarnings(await api.post("/tickets/1/shut")), [at, null]);
     assert.deepEqual(readWarnings(await api.post("/tickets/1/open", {})), [null, null]);
     assert.deepEqual(readWarnings(await api.post("/tickets/1/open", { state: "x" })), [at, null]);
@@ -113,7 +116,7 @@ test("warns callers of deprecated parts in the header fields", async (t) => {
   });
 });
 
-test("counts the use of deprecated parts for up to a hundred callers", async (t) => {
+test("counts the uses of a deprecated field for each caller", async (t) => {
   const api = await start(t);
   const ann = await api.user("Ann");
 
@@ -170,7 +173,7 @@ test("names deprecated parts in the API's description", async (t) => {
   assert.match(page.text, /Deprecated since 2026-01-01, until 2026-01-02/);
 });
 
-test("reports a wrong deprecation with all other mistakes", () => {
+test("reports the mistakes of a deprecation in every place where it may be declared", () => {
   const rows: readonly (readonly [declared: unknown, message: RegExp])[] = [
     ["soon", /it has to be an object/],
     [{}, /since is missing/],

@@ -13,7 +13,7 @@ const browsers = [
 
 const withoutPages: ConfigFile = { without: ["console"] };
 
-test("sends JSON to a browser if there are no pages, also for errors", async (t) => {
+test("sends JSON to a browser if the service has no HTML pages, also for errors", async (t) => {
   const api = await serve(t, { config: withoutPages });
 
   for (const accept of browsers) {
@@ -111,7 +111,7 @@ test("keeps the requested format in the links of a page", async (t) => {
   assert.match(page.text, /<users><user><id>2</);
 });
 
-test("filters a field called format by its full name", async (t) => {
+test("filters a field called format only with an operator, like format[eq]", async (t) => {
   const files = defineResource({
     name: "file",
     fields: { format: text({ maxLength: 10 }) },

@@ -65,7 +65,7 @@ test("answers the repeat of a PATCH under its key with the same response, even i
   }
 });
 
-test("repeats an item and an account in the same way", async (t) => {
+test("answers the repeats of a created item and of a changed account with the first response", async (t) => {
   const api = await serve(t);
   const user = await api.user("Ann");
   await api.post("/orders", {}, api.admin);
@@ -284,13 +284,13 @@ test("stores no password hash for repeats, and no data of a deleted user", async
     assert.deepEqual([again.status, again.text, again.headers.get("idempotency-replayed")], [status, "", "true"]);
   }
   assert.equal((await api.get(path, api.admin)).status, 404);
-  // A later user with the same id repeats nothing of the earlier one.
+  // A later user with the same id gets no response of the earlier user.
   assert.equal((await api.put(path, ann, api.admin)).status, 201);
   const fresh = await api.post("/orders", {}, { ...headers, "idempotency-key": "order-key" });
   assert.deepEqual([fresh.status, fresh.headers.get("idempotency-replayed")], [201, null]);
 });
 
-test("allows a caller ten thousand repeatable writes a day, separately from other callers", async (t) => {
+test("allows a caller ten thousand writes with an idempotency key a day, separately from other callers", async (t) => {
   const api = await serve(t);
   const other = await api.user("Other");
   const write = (key: string, headers: Record<string, string> = api.admin) =>
@@ -313,7 +313,7 @@ test("allows a caller ten thousand repeatable writes a day, separately from othe
   assert.equal(await api.service.store.count(idempotencyCountsCollection, null), 2);
 });
 
-test("counts each record of an array against the repeatable writes of a day", async (t) => {
+test("counts each record of an array as one of the day's writes with an idempotency key", async (t) => {
   const api = await serve(t);
   const day = Math.floor(api.clock.now / 86_400_000);
   const write = (key: string, count: number): Promise<Answered> =>
@@ -343,7 +343,7 @@ test("counts each record of an array against the repeatable writes of a day", as
   assert.equal((await api.get("/orders", api.admin)).json.length, 7);
 });
 
-test("limits the stored octets of repeatable writes to 64 MiB a day", async (t) => {
+test("limits the stored octets of a caller's writes with idempotency keys to 64 MiB a day", async (t) => {
   const api = await serve(t);
   const day = Math.floor(api.clock.now / 86_400_000);
   const key = `1 ${day}`;

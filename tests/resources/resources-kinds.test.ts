@@ -117,7 +117,7 @@ const wrong: readonly (readonly [body: object, pointer: string, code: string])[]
   [{ changed_at: "2026-01-31T09:30:00.000Z" }, "/changed_at", "read_only"],
 ];
 
-test("names an invalid value by its location", async (t) => {
+test("names each invalid value by its pointer", async (t) => {
   const api = await serveTrips(t);
 
   for (const [body, pointer, code] of wrong) {
@@ -132,7 +132,7 @@ test("names an invalid value by its location", async (t) => {
     assert.equal((await api.post("/trips", { day }, api.admin)).status, 201, day);
 });
 
-test("filters and sorts lists by days, identifiers, URLs and lists", async (t) => {
+test("filters lists by days, identifiers and URLs, and sorts lists by days", async (t) => {
   const api = await serveTrips(t);
   for (const [at, day] of ["2024-03-01", "2023-12-31", "2024-02-29"].entries())
     await api.post(
@@ -199,7 +199,7 @@ test("reads and writes days, identifiers, URLs and lists as XML", async (t) => {
   assert.equal(again.status, 200, again.text);
 });
 
-test("describes these kinds of fields in the API's description", async (t) => {
+test("describes days, identifiers, URLs and lists in the API's description", async (t) => {
   const api = await serveTrips(t);
 
   const { Trip } = (await api.get("/openapi.json")).json.components.schemas;
@@ -211,7 +211,7 @@ test("describes these kinds of fields in the API's description", async (t) => {
   assert.deepEqual([changedAt.format, changedAt.readOnly], ["date-time", true]);
 });
 
-test("refuses to start with a list of a kind that it cannot hold", () => {
+test("refuses to declare a list whose members are lists, unique values or no fields", () => {
   const catchMessage = (declare: () => Field): string => {
     try {
       defineResource({ name: "a", fields: { b: declare() } });

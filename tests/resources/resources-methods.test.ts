@@ -18,7 +18,7 @@ const notIds = [
   "0x1",
 ];
 
-test("answers a path with and without a final slash in the same way, and accepts only an id for a record", async (t) => {
+test("answers a path with and without a final slash in the same way, and answers 404 to a record's path without a valid id", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const order = (await api.post("/orders/", {}, ann.headers)).json.id;
@@ -110,7 +110,7 @@ test("uses the method of the request line, and ignores overrides in a header fie
   assert.equal((await api.get(`/users/${ann.id}`, api.admin)).status, 200);
 });
 
-test("answers HEAD with the header of GET and without a body", async (t) => {
+test("answers HEAD with the header fields of GET and without a body", async (t) => {
   const api = await serve(t, { binding: "node" });
   const ann = await api.user("Ann");
   const paths = [
@@ -183,7 +183,7 @@ test("sends in every response its cacheability, its variants, its request id and
 });
 
 function shown(headers: Headers): readonly (readonly [string, string])[] {
-  // Connection header fields depend on the client and the clock. A public response has a new id each time.
+  // Leaves out the header fields that differ between two requests: the date, those of the connection, and the id of a public response.
   return [...headers].filter(
     ([name, value]) =>
       !["date", "connection", "keep-alive"].includes(name) && (name !== "x-request-id" || value === "same"),

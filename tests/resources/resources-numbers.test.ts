@@ -52,7 +52,10 @@ onBoth("returns a number as it was sent, in lists and in single records", "SELEC
   assert.deepEqual((await api.ask("QUERY", "/places", { body: { where: { not: { at: { lt: 1 } } } } })).json.length, 3);
 });
 
-/** Doubles that the two programs write differently: small, large, on the border between two spellings, and between two doubles. */
+/**
+ * Doubles that Node and the databases may spell differently: small ones, large ones, some on the border between two spellings, and decimals
+ * halfway between two doubles.
+ */
 const borders = [
   0,
   -9007199254740991,
@@ -204,11 +207,11 @@ for (const [what, before, after, values, isKept] of [
     void makeStore;
 
     const second = mount(defineResource({ name: "thing", fields: { n: after as never } }), { permission: anyone });
-    // A start makes only changes that the previous program accepts. Changes of types need a migration.
+    // A start changes tables only in ways that the previous version of the service still accepts. A change of a type needs a migration.
     await assert.rejects(serve(second), isKept ? /migrat/i : /./);
   });
 
-test("reads every number that is sent as text as JSON does", () => {
+test("parses each number in a text to the same double as JSON does", () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
       const read = fields.at.kind.parseText(JSON.stringify(value));

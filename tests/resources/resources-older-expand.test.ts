@@ -25,7 +25,7 @@ const older = [
   olderShape(orders, { prefix: "/v0", fields: { status: "state", shop_id: "shop_id" } }),
 ];
 
-test("shows in an older shape the related records next to its records, each in its shape", async (t) => {
+test("expands the related records of an older shape in the shapes of the same prefix", async (t) => {
   const api = await ownService(t, { mounts: [shops, orders, items, ...older] });
   const make = (path: string, body: unknown) => api.ask("POST", path, { body, as: "ada" });
   await make("/shops", { title: "Mine", secret: "s", owner_id: 2 });
@@ -49,7 +49,7 @@ test("shows in an older shape the related records next to its records, each in i
   const one = await api.get("/v1/orders/1?expand=shop&fields=status", { as: "ada" });
   assert.deepEqual(one.json, { status: "open", shop: mine.shop });
   assert.equal((await api.get("/v1/orders?expand=hidden", { as: "ada" })).status, 400);
-  // Without a shape of that prefix, the record has its present shape.
+  // Shops have no shape under /v0, so the shop has its present shape.
   const before = await api.get("/v0/orders/1?expand=shop", { as: "ada" });
   assert.deepEqual(before.json.shop, { id: 1, title: "Mine", secret: "s", owner_id: 2 });
 });

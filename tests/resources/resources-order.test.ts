@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { basicHeader, serve, type API } from "../harness/serve.ts";
 
-/** A request with many mistakes. */
+/** A request with many mistakes. The test mends one after the other. */
 interface Wrong {
   method: string;
   path: string;
@@ -10,7 +10,7 @@ interface Wrong {
   body: string | undefined;
 }
 
-test("reports the first of several mistakes in the order of the contract", async (t) => {
+test("reports the first of several mistakes in the documented order (docs/errors.md)", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const bob = await api.user("Bob");

@@ -110,7 +110,7 @@ async function library(t: TestContext, formats: readonly Format[] = [packed, lin
 
 const pack = (value: unknown): Uint8Array<ArrayBuffer> => Uint8Array.from(serialize(value));
 
-test("reads and writes a binary format wherever records are", async (t) => {
+test("reads and writes records in a binary format in every operation", async (t) => {
   const { ask } = await library(t);
   const packedAsk = async (method: string, path: string, value?: unknown) => {
     const { status, content, headers } = await ask(
@@ -166,7 +166,7 @@ test("reports mistakes in a binary body as in JSON, in the requested format", as
   assert.deepEqual(faults, []);
 });
 
-test("derives types from the fields if every leaf is text", async (t) => {
+test("converts texts to the types of the fields if a format reads only texts", async (t) => {
   const { ask } = await library(t);
 
   const made = await ask("POST", "/books", lines.mediaType, 'title: Emma\npages: 400\nnotes: {"a":1}');
@@ -201,12 +201,12 @@ test("names a format in OPTIONS, 415 and the description only if the service rea
   assert.deepEqual(paths["/books/{id}"].put.requestBody.content[packed.mediaType], {
     schema: paths["/books/{id}"].put.requestBody.content["application/json"].schema,
   });
-  // Its content has no schema, so the parameter `format` describes it.
+  // A response in this format has no schema, so only the parameter `format` names the format.
   assert.equal(paths["/books/{id}"].get.responses[200].content[packed.mediaType], undefined);
   assert.ok(components.parameters.format.schema.enum.includes("vnd.packed"));
 });
 
-test("reports a format whose output cannot be sent as a fault that names it", async (t) => {
+test("reports a fault that names the format if its output is neither a text nor bytes", async (t) => {
   const wrote = (value: unknown): Format => ({
     ...packed,
     write: () => value as string,

@@ -5,7 +5,7 @@ import { basicHeader, serve, type API } from "../harness/serve.ts";
 const JSON_PATCH = { "content-type": "application/json-patch+json" };
 const MERGE_PATCH = { "content-type": "application/merge-patch+json" };
 
-test("changes the named members by a merge patch, and reads plain JSON as one", async (t) => {
+test("changes the named members by a merge patch, and reads a body of plain JSON as a merge patch", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
 

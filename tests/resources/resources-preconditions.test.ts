@@ -3,7 +3,7 @@ import test from "node:test";
 import { anyone, defineEndpoint } from "../../src/door/index.ts";
 import { adminPassword, serve, type API } from "../harness/serve.ts";
 
-/** Preconditions on an existing resource without a tag, and whether they hold. */
+/** Preconditions on a resource that exists but has no ETag. Each has the expected result. */
 const preconditions: readonly (readonly [headers: Readonly<Record<string, string>>, holds: boolean])[] = [
   [{ "if-none-match": "*" }, false],
   [{ "if-match": '"x"' }, false],
@@ -57,7 +57,7 @@ test("checks preconditions in every request that may change something", async (t
   }
 });
 
-/** Returns everything that those requests could change. */
+/** Returns the content of every path that the requests above may change. */
 async function readState(api: API): Promise<readonly string[]> {
   const paths = ["/users", "/orders", "/orders/1/items", "/users/1/keys", "/users/1/token", "/users/1/sessions"];
   const answers = await Promise.all(paths.map((path) => api.get(path, api.admin)));
@@ -90,7 +90,7 @@ test("reports a refused caller and a missing record before preconditions", async
   assert.equal((await api.post("/orders", {}, { ...api.admin, "if-match": "nonsense" })).json.code, "malformed");
 });
 
-test("creates a record only if the list is unchanged, if the caller requires it", async (t) => {
+test("applies If-Match and If-None-Match of a POST to the state of the list", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   await api.post("/orders", {}, api.admin);
@@ -111,7 +111,7 @@ test("creates a record only if the list is unchanged, if the caller requires it"
   assert.equal(await make({ "if-none-match": own }), 201);
 });
 
-test("checks preconditions of a custom endpoint without extra code", async (t) => {
+test("checks preconditions before the handler of a custom endpoint, unless the handler checks them itself", async (t) => {
   let done = 0;
   const act = {
     access: anyone,

@@ -5,7 +5,7 @@ import { serve, type Answered } from "../harness/serve.ts";
 
 const listIds = ({ json }: Answered): number[] => json.map(({ id }: { id: number }) => id);
 
-test("QUERY of a list (RFC 10008)", async (t) => {
+test("answers QUERY of a list (RFC 10008)", async (t) => {
   const api = await serve(t);
   const { admin } = api;
   const ann = await api.user("Ann");
@@ -65,7 +65,7 @@ test("QUERY of a list (RFC 10008)", async (t) => {
     assert.deepEqual(listIds(await query({ search: "an", where: { not: { id: { eq: 2 } } } })), [5]);
   });
 
-  await t.test("gives pages whose cursor is valid for the same body", async () => {
+  await t.test("returns cursors that are valid only with the same body", async () => {
     const body = { where: { any: [{ id: { lt: 4 } }, { name: { eq: "Anna" } }] }, sort: "-name" };
     const first = await query({ ...body, limit: 2 });
     assert.deepEqual(listIds(first), [3, 5]);
@@ -75,7 +75,7 @@ test("QUERY of a list (RFC 10008)", async (t) => {
     const second = await query({ ...body, limit: 2, cursor });
     assert.deepEqual(listIds(second), [2, 1]);
     assert.deepEqual(Object.keys(readLinks(second)), ["first", "prev"]);
-    // The URL of a link is used with the same body. limit and fields may change between pages.
+    // A client sends the same body to the URL of a link. Only limit and fields may change between pages.
     assert.equal((await query({ ...body, limit: 2 }, admin, next)).text, second.text);
     assert.deepEqual((await query({ ...body, limit: 1, fields: "id", cursor })).json, [{ id: 2 }]);
     assert.deepEqual(listIds(await query(body, admin, readLinks(second)["prev"])), [3, 5]);
@@ -93,7 +93,7 @@ test("QUERY of a list (RFC 10008)", async (t) => {
     assert.equal((await query({ ...body, limit: 2, cursor }, ann.headers)).status, 400);
   });
 
-  await t.test("counts if the body or a preference asks for it", async () => {
+  await t.test("sends the total number of records if the body or a preference asks for it", async () => {
     for (const [body, headers, total] of [
       [{ count: "exact", limit: 1 }, admin, "5"],
       [{ where: { not: { id: { eq: 1 } } }, count: "exact" }, admin, "4"],
@@ -194,14 +194,14 @@ test("QUERY of a list (RFC 10008)", async (t) => {
     assert.equal((await query({}, admin, "/users?format=xml")).json.errors[0].pointer, "?format");
   });
 
-  await t.test("reads the body of QUERY like every body", async () => {
+  await t.test("checks the media type, the syntax and the size of a QUERY body like those of any body", async () => {
     const sent = (body: string, headers = {}): Promise<Answered> =>
       api.ask("QUERY", "/users", { headers: { ...admin, ...headers }, body });
     for (const type of ["application/xml", "text/plain", "application/x-www-form-urlencoded", "application/sql"]) {
       const refused = await sent("{}", { "content-type": type });
       assert.deepEqual([refused.status, refused.headers.get("accept-query")], [415, "application/json"], type);
     }
-    // The body alone does not define its meaning: the media type does (RFC 10008 §2).
+    // A QUERY without Content-Type is refused, because only the media type defines the meaning of the body (RFC 10008 §2).
     assert.equal((await api.ask("QUERY", "/users", { headers: admin })).status, 415);
     assert.equal((await sent("")).json.code, "malformed");
     assert.equal((await sent('{"limit":1,"limit":2}')).json.code, "malformed");
@@ -210,7 +210,7 @@ test("QUERY of a list (RFC 10008)", async (t) => {
     assert.equal((await sent("{}", { "idempotency-key": "12345678" })).status, 200);
   });
 
-  await t.test("gives a QUERY a tag and preconditions like GET", async () => {
+  await t.test("sends an ETag for a QUERY, and checks its preconditions like those of a GET", async () => {
     const first = await query({ where: { not: { id: { gt: 2 } } } });
     const tag = first.headers.get("etag")!;
     assert.equal(first.headers.get("cache-control"), "private, no-cache");
@@ -267,7 +267,7 @@ test("limits QUERY of nested resources to their parent record", async (t) => {
   assert.deepEqual([nothing.status, nothing.json.errors[0].pointer], [400, "/search"]);
 });
 
-test("treats QUERY as reading: a key with read scope may use it, without a cross-site check", async (t) => {
+test("allows QUERY with a read scope and without a cross-site check, because it only reads", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_ALLOWED_ORIGINS: "https://app.example" } });
   const key = async (scopes: readonly string[]): Promise<Record<string, string>> => {
     const made = await api.post("/users/1/keys", { name: "key", scopes }, api.admin);
@@ -282,7 +282,7 @@ test("treats QUERY as reading: a key with read scope may use it, without a cross
     (await ask({ ...api.admin, "sec-fetch-site": "cross-site", origin: "https://evil.example" })).status,
     200,
   );
-  // No page of another site gets this far, because browsers send a preflight before this method.
+  // A browser lets no page of another site send this request, because it sends a preflight first, which the service refuses.
   const preflight = (origin: string): Promise<Answered> =>
     api.ask("OPTIONS", "/users", { headers: { origin, "access-control-request-method": "QUERY" } });
   assert.match((await preflight("https://app.example")).headers.get("access-control-allow-methods")!, /\bQUERY\b/);

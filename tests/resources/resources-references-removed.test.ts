@@ -25,7 +25,7 @@ const boards = defineResource({
 
 async function start(t: TestContext): Promise<{ readonly api: API; readonly writes: Written[] }> {
   const writes: Written[] = [];
-  // An event that is not accepted stays visible.
+  // The delivery of each event fails, so that the event stays in the outbox, where the test reads it.
   const deliver = (): Promise<void> => Promise.reject(new Error("later"));
   const mounts = [
     mount(tags, { permission: anyone, afterWrite: (each) => void writes.push(each as unknown as Written) }),
@@ -38,7 +38,7 @@ async function start(t: TestContext): Promise<{ readonly api: API; readonly writ
   return { api, writes };
 }
 
-test("removes the id of a deleted record from the lists that name it, as a write of each of their records", async (t) => {
+test("removes the id of a deleted record from the lists that contain it, and reports an update of each changed record", async (t) => {
   const { api, writes } = await start(t);
   const one = await api.post("/posts", { title: "A", tags: [3, 1], more: [1] });
   await api.post("/posts", { title: "B", tags: [2], related: [1] });
@@ -78,7 +78,7 @@ test("removes the id of a deleted record from the lists that name it, as a write
   );
 });
 
-test("deletes a record that names itself or others", async (t) => {
+test("deletes a record whose id is in a list of its own record or of another record", async (t) => {
   const { api } = await start(t);
   await api.post("/posts", { title: "A" });
   await api.patch("/posts/1", { related: [1] });
@@ -88,7 +88,7 @@ test("deletes a record that names itself or others", async (t) => {
   assert.deepEqual((await api.get("/posts/2")).json.related, []);
 });
 
-test("refuses to remove a required item of a list, and changes nothing", async (t) => {
+test("refuses a deletion that would leave a list with fewer items than its minimum, and changes nothing", async (t) => {
   const { api } = await start(t);
   await api.post("/boards", { tags: [1] });
   await api.post("/posts", { title: "A", tags: [1] });
@@ -104,7 +104,7 @@ test("refuses to remove a required item of a list, and changes nothing", async (
   assert.deepEqual((await api.get("/boards/1")).json.tags, [2]);
 });
 
-test("refuses if more records than one transaction can change name it", async (t) => {
+test("refuses a deletion if more records name the deleted one than a transaction can change", async (t) => {
   const mounts = [mount(tags, { permission: anyone }), mount(posts, { permission: anyone, arrays: true })];
   const api = await serve(t, { config: { mounts } });
   await api.post("/tags", { label: "one" });

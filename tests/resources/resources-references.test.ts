@@ -102,7 +102,7 @@ test("stores ids of other records in a field", async (t) => {
       assert.equal((await api.get(`/posts?${query}`)).status, 400);
   });
 
-  await t.test("names mistakes by their locations", async () => {
+  await t.test("names invalid ids by their pointers", async () => {
     const rows: readonly (readonly [tags: unknown, places: readonly string[]])[] = [
       [1, ["/tags"]],
       [null, ["/tags"]],
@@ -136,7 +136,7 @@ test("stores ids of other records in a field", async (t) => {
   });
 });
 
-test("keeps a referenced record, and deletes a referring one", async (t) => {
+test("refuses to delete a referenced record, and deletes a record that refers to others", async (t) => {
   const api = await start(t);
   const album = (await api.post("/albums", { title: "L" })).json.id as string;
   await api.post("/posts", [
@@ -163,7 +163,7 @@ test("keeps a referenced record, and deletes a referring one", async (t) => {
   assert.equal((await api.delete("/tags/3")).status, 204);
 });
 
-test("shows the records next to the ids, as far as the caller may read them", async (t) => {
+test("expands a list of ids to the records that the caller may read", async (t) => {
   const api = await start(t);
   const ann = await api.user("Ann");
   await api.post("/tags", { label: "hers", owner_id: ann.id });
@@ -186,7 +186,7 @@ test("shows the records next to the ids, as far as the caller may read them", as
   assert.match(xml.text, /<labels><tag><id>4<\/id>/);
 });
 
-test("answers a repeat as before, and keeps the ids consistent with the record after concurrent writes", async (t) => {
+test("answers a repeat like the first request, and filters by the stored ids after concurrent writes", async (t) => {
   const api = await start(t);
   const key = { "idempotency-key": "once-and-again", ...api.admin };
   const once = await api.post("/posts", { title: "A", tags: [1, 3] }, key);
@@ -217,7 +217,7 @@ test("describes the items of a list of ids in the API's description", async (t) 
     assert.equal((await api.get(path, { ...api.admin, accept: "text/html" })).status, 200);
 });
 
-test("reports an invalid relation", () => {
+test("reports an invalid declaration of references", () => {
   const rows: readonly (readonly [() => unknown, RegExp])[] = [
     [
       () => defineResource({ name: "a", fields: { b: references("" as never) } }),

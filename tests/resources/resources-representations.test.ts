@@ -5,7 +5,7 @@ import { serve } from "../harness/serve.ts";
 const XML = "application/xml";
 const HTML = "text/html; charset=utf-8";
 
-test("chooses JSON or XML by Accept, and offers no other format", async (t) => {
+test("chooses JSON, XML or HTML by Accept, and answers 406 if the caller accepts none of them", async (t) => {
   const api = await serve(t);
   const rows: readonly (readonly [accept: string, type: string | null])[] = [
     ["", "application/json"],
@@ -36,7 +36,7 @@ test("chooses JSON or XML by Accept, and offers no other format", async (t) => {
   }
 });
 
-test("reads Accept in several fields", async (t) => {
+test("combines several Accept fields", async (t) => {
   const api = await serve(t);
 
   const answer = await api.service.respond({
@@ -98,7 +98,7 @@ test("writes and reads orders and items in XML", async (t) => {
   );
 });
 
-test("refuses XML that could mean anything but data", async (t) => {
+test("refuses XML with a DOCTYPE, an unknown entity, a repeated element, another root or wrong syntax", async (t) => {
   const api = await serve(t);
   const rows = [
     "<!DOCTYPE user><user><name>x</name><email>x@example.com</email></user>",
@@ -177,7 +177,7 @@ test("answers an unsupported media type with 415, which names the sent type and 
       answer.headers.get(method === "PATCH" ? "accept-patch" : method === "POST" ? "accept-post" : "accept") ?? "",
       /application\/json/,
     );
-    // Otherwise a caller could not distinguish a wrong type from a wrong coding (RFC 9110 §12.5.3).
+    // Accept-Encoding is sent only for a wrong coding, so that a caller can distinguish it from a wrong type (RFC 9110 §12.5.3).
     assert.equal(answer.headers.get("accept-encoding"), "content-encoding" in headers ? "identity" : null);
   }
   for (const type of ["application/json;charset=UTF-8", "Application/JSON", 'application/json; charset="utf-8"', ""]) {

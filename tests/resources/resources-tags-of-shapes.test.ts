@@ -28,7 +28,7 @@ function older(from: Mount, show: (value: number) => unknown): readonly Mount[] 
   return [from, olderShape(from, { prefix: "/v1", fields: { title: "title", total }, defaults: { count: 0 } })];
 }
 
-/** Starts a service over the file of a test, and closes the previous one. */
+/** Returns a function that starts a service over one database file, and closes the service that it started before. */
 function restarting(t: TestContext): (...mounts: readonly Mount[]) => Promise<Own> {
   const folder = mkdtempSync(join(tmpdir(), "latchkey-shapes-"));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -121,7 +121,7 @@ for (const [what, path, before, after] of [
     assert.equal((await patch(patched.headers.get("etag")!, "z")).status, 200);
   });
 
-test("accepts the tag of the previous shape in an array", async (t) => {
+test("accepts the tag of the previous shape in if_match of an array", async (t) => {
   const start = restarting(t);
   const first = await start(base);
   await first.ask("POST", "/notes", { body });
@@ -135,7 +135,7 @@ test("accepts the tag of the previous shape in an array", async (t) => {
   assert.equal((await patch()).status, 412);
 });
 
-test("keeps the tag if nothing that is shown changes", async (t) => {
+test("keeps the tag if a new declaration changes nothing that is shown", async (t) => {
   const start = restarting(t);
   const first = await start(base);
   await first.ask("POST", "/notes", { body });

@@ -32,7 +32,7 @@ test("does not reveal the activity of other callers in tags or request ids", asy
   }
 });
 
-test("accepts one tag of 0.1 for the state of its record, in every representation", async (t) => {
+test("accepts one ETag of version 0.1 in If-Match, with the suffix of any representation, for the state of its record", async (t) => {
   const api = await serve(t);
   await api.post("/orders", [{}, {}], api.admin);
   const revision = async (id: number): Promise<number> => (await loadRow(api, id)).revision;
@@ -51,7 +51,7 @@ test("accepts one tag of 0.1 for the state of its record, in every representatio
   assert.equal((await api.delete("/orders/1", { ...api.admin, "if-match": ofAnother })).status, 412);
 });
 
-test("refuses a list of tags of 0.1, with which one request could try many revisions", async (t) => {
+test("refuses a list of ETags of version 0.1, because one request could try many revisions", async (t) => {
   const api = await serve(t);
   await api.post("/orders", {}, api.admin);
   const { revision } = await loadRow(api, 1);
@@ -63,7 +63,7 @@ test("refuses a list of tags of 0.1, with which one request could try many revis
   assert.deepEqual([one.status, inArray.status], [412, 412]);
 });
 
-test("refuses a tag of 0.1 for the state that a reader has", async (t) => {
+test("ignores an ETag of version 0.1 in If-None-Match of a read", async (t) => {
   const api = await serve(t);
   await api.post("/orders", {}, api.admin);
   const { revision } = await loadRow(api, 1);

@@ -43,7 +43,7 @@ test("enforces a rule over several records of its resource against concurrent wr
   assert.equal((await ask("POST", "/loans", { body: [{ member: 8 }, { member: 8 }, { member: 8 }] })).status, 409);
 });
 
-test("shows the fields of a failed rule: of a record, an array, an action, an older shape and a form", async (t) => {
+test("names the fields of a failed rule in the answers to a record, an array, an action, an older shape and a form", async (t) => {
   const overlaps = defineProblem({
     code: "loan_overlaps",
     status: 409,
@@ -139,7 +139,7 @@ test("shows the fields of a failed rule: of a record, an array, an action, an ol
   assert.match(await form.text(), /The copy is lent on that day\./);
 });
 
-test("refuses invalid issues of a rule", async (t) => {
+test("answers 500 if a hook returns a rule with invalid issues", async (t) => {
   const loan = defineResource({ name: "loan", fields: { copy: integer() } });
   const loans = mount(loan, {
     permission: anyone,

@@ -36,7 +36,7 @@ const deals = defineResource({
     status: text({ readOnly: true, default: "new" }),
     pin: text({ writeOnly: true, optional: true }),
   },
-  // It always reads four fields.
+  // This check reads all four fields each time.
   check: ({ low, high, start, end }) => [
     ...(low <= high ? [] : [issue("/high")]),
     ...(end !== null && start !== null && start > end ? [issue("/start")] : []),
@@ -50,12 +50,12 @@ const spans = defineResource({
     end: integer({ ...small, optional: true }),
     note: json({ optional: true }),
   },
-  // It reads the next field only if necessary.
+  // This check reads `start` and `end` only if the kind is bounded.
   check: (record) =>
     record.kind === "bounded" && record.end !== null && record.start > record.end ? [issue("/start")] : [],
 });
 
-/** Callers who may change records that they may not read: by a permission, or by the scope of their key. */
+/** The callers. `root` may read and write. `writer` and `key` may only write, because of the permission or of the scopes. */
 const callers: Readonly<Record<string, Partial<Identity>>> = {
   root: { id: 1, role: "admin" },
   writer: { id: 2, role: "user" },
@@ -103,14 +103,14 @@ async function start(t: TestContext): Promise<Own> {
 }
 
 const value = fc.integer({ min: 0, max: 4 });
-/** Numbers. Some of them are values that the field refuses. */
+/** Numbers. The field refuses one in ten of them. */
 const number = fc.oneof({ weight: 9, arbitrary: value }, { weight: 1, arbitrary: fc.constantFrom(-1, 5) });
 const nested = fc.oneof(
   fc.constant(null),
   fc.record({ a: fc.constantFrom(null, 1, { b: 2 }), fill: fc.constantFrom("", "x".repeat(40_000)) }),
 );
 
-/** Hidden values that satisfy the rules together. */
+/** Values of a stored deal, which the writing callers may not read. They pass the check. */
 const deal = fc
   .record({
     low: value,
@@ -206,7 +206,7 @@ const worlds = [
 ] as const;
 
 for (const { base, made, hidden } of worlds) {
-  test(`gives a caller who may write ${base} but not read it the same response for any record`, async (t) => {
+  test(`gives a caller who may write but not read ${base} the same response for any stored values`, async (t) => {
     const [one, other] = [await start(t), await start(t)];
     const statuses = new Map<number, number>();
     const make = async (own: Own, body: object): Promise<number> => {
@@ -258,7 +258,7 @@ test("reveals no value of a record by the rule `check`, even by bisection", asyn
   assert.deepEqual((await own.get("/deals/1", { as: "root" })).json.high, 4);
 });
 
-test("accepts a write whose fields are valid by themselves, and names invalid ones", async (t) => {
+test("accepts a write if the sent fields alone pass the check, and names invalid ones", async (t) => {
   const own = await start(t);
   await own.ask("POST", "/deals", { as: "root", body: { low: 2, high: 4, label: "a", note: { kept: 1 } } });
   const whole = {
@@ -291,7 +291,7 @@ test("accepts a write whose fields are valid by themselves, and names invalid on
   });
 });
 
-test("replaces JSON for a caller who may not read it, and merges it for one who may", async (t) => {
+test("replaces a JSON value for a caller who may not read the record, and merges it for a caller who may", async (t) => {
   const own = await start(t);
   await own.ask("POST", "/spans", { as: "root", body: { kind: "free", start: 1, note: { kept: 1, both: 1 } } });
   const body = { kind: "free", note: { both: { a: null, b: 2 } } };

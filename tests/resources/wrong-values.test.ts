@@ -21,7 +21,8 @@ import { callOf } from "../../src/testing/testing.ts";
 
 // On SQLite alone: these services are refused before they open their store.
 
-// Values that JavaScript allows without type checks. None of them may start, or cause an error with a message of Node.
+// The type of values that only JavaScript without type checks accepts. No service may start with one, and the error may not be a message of
+// Node.
 type Loose = never;
 
 const people = accounts();
@@ -487,7 +488,7 @@ for (const [what, reply, pattern] of [
     assert.match(String(faults[0]), pattern);
   });
 
-test("exports no way to make an endpoint with unchecked replies, and checks those of a copied one", async () => {
+test("exports no way to make an endpoint with unchecked replies, and checks the replies of a copied built-in endpoint", async () => {
   const doors: readonly object[] = [
     latchkey,
     await import("../../src/door/http.ts"),
@@ -511,7 +512,7 @@ test("exports no way to make an endpoint with unchecked replies, and checks thos
   assert.match(String(faults[0]), /gave an invalid reply: there is no option staus/);
 });
 
-test("replaces XML by a format for application/xml", async () => {
+test("replaces the built-in XML with a custom format for application/xml", async () => {
   const xml: Format = {
     mediaType: "application/xml",
     problemMediaType: "application/xml",
