@@ -27,7 +27,7 @@ interface Databases {
   readonly url: string;
 }
 
-/** Makes a file with a note, and an empty database. */
+/** Makes a SQLite file with a note, and an empty PostgreSQL database. */
 async function databases(t: TestContext): Promise<Databases> {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-broken-off-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
@@ -85,7 +85,7 @@ for (const step of ["copying", "verifying"] as const)
     await moveDatabase(file, postgres(url), () => {});
   });
 
-test("reports a move whose commit is unknown, and how to find out", async (t) => {
+test("reports a move whose commit PostgreSQL did not confirm, and names the command that checks the copy", async (t) => {
   const { file, url } = await databases(t);
   const { port, hostname } = new URL(url);
   const losing = createServer((client) => {

@@ -14,12 +14,12 @@ const onPostgres = process.env["CRASH_STORE"] === "postgres";
 const password = "outlives every kill";
 
 /**
- * The pause of each client after a request, in milliseconds. PostgreSQL takes longer to restart, and a caller may make 10,000 repeatable
- * writes a day.
+ * The pause of each client after a request, in milliseconds. A caller may make 10,000 writes with an idempotency key a day. The load on
+ * PostgreSQL takes longer, because the server restarts, and would exceed this limit without the pause.
  */
 const pauseMs = onPostgres ? 10 : 0;
 
-test(`survives ${rounds} kills under load: loses, tears, repeats and restores nothing that was acknowledged`, async (t) => {
+test(`survives ${rounds} kills under load: no acknowledged write is lost, torn or repeated, and no deleted record or ended login comes back`, async (t) => {
   const { database, server } = await (onPostgres ? inPostgres(t) : inSQLite(t));
   const settings = {
     LATCHKEY_DATABASE: database,
@@ -41,7 +41,7 @@ test(`survives ${rounds} kills under load: loses, tears, repeats and restores no
     const load = ledger.load(service, pauseMs);
     await load.begun;
     await wait((round * 7) % 100);
-    // Kills the server alone and the process after it, both together, or the process alone.
+    // Kills the process in every round. On PostgreSQL, also kills the server: before the process, together with the process, or not at all.
     if (server !== null && round % 3 === 0)
       slowest.recovery = Math.max(slowest.recovery, await restart(server, service));
     const killed = server !== null && round % 3 === 1 ? server.kill() : null;
@@ -60,7 +60,7 @@ test(`survives ${rounds} kills under load: loses, tears, repeats and restores no
   );
 });
 
-/** Kills and restarts the server of a running service. Returns the time from the restart until the service was ready, in milliseconds. */
+/** Kills and restarts the PostgreSQL server. Returns the time from its restart until the service was ready, in milliseconds. */
 async function restart(server: PostgresServer, service: ServiceProcess): Promise<number> {
   await server.kill();
   await wait(200);

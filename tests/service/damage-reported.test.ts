@@ -32,7 +32,7 @@ async function place(t: TestContext): Promise<{ readonly folder: string; at(name
   return { folder, at };
 }
 
-/** Changes a letter of the text of one row, so that its index does not find it. */
+/** Changes a letter in the text of one row, so that the index no longer matches the row. */
 function changeARow(file: string): void {
   const bytes = readFileSync(file);
   const at = bytes.indexOf("note 150--");
@@ -69,7 +69,7 @@ test("names a damaged file and the fix in every copying command", async (t) => {
   );
 });
 
-test("reports an invalid and a damaged file in planning and migrating like everywhere else", async (t) => {
+test("reports a file that is not a database, and a damaged file, when it plans, tries or runs a migration", async (t) => {
   const { at } = await place(t);
   writeFileSync(at("text.db"), "no database ".repeat(1000));
   writeFileSync(at("cut.db"), readFileSync(at("latchkey.db")).subarray(0, 8192));

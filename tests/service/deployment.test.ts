@@ -75,7 +75,7 @@ function scalar(text: string): string {
   return /^".*"$/.test(text) ? (JSON.parse(text) as string) : text;
 }
 
-/** Replaces `${NAME:-value}` and similar expressions by their values if nothing is set. */
+/** Replaces each `${NAME:-value}` by its default value. */
 function withDefaults(text: string): string {
   return text.replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1");
 }
@@ -114,7 +114,7 @@ test("uses only existing settings in the image", () => {
   requireSettings(readEnvironment(dockerfile));
 });
 
-test("builds the image from existing files, and sends no secret", () => {
+test("sends to the build of the image only the files that the Dockerfile copies, so that no secret is sent", () => {
   const [first, ...lines] = read(".dockerignore")
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"));
@@ -145,19 +145,19 @@ test("uses only current settings in compose.yaml, and no secret", () => {
   assert.match(read(".gitignore"), /^secrets\/$/m);
 });
 
-test("lets its services write only their data, gain no rights, and be reached only from this machine", () => {
+test("lets the services of compose.yaml write only their data and gain no rights, and opens their ports only to this machine", () => {
   for (const [name, service] of Object.entries(compose.services)) {
     assert.equal(service.read_only, "true", name);
     assert.deepEqual(service.cap_drop, ["ALL"], name);
     assert.deepEqual(service.security_opt, ["no-new-privileges:true"], name);
-    // The others wait for services that end by themselves.
+    // A service that ends by itself needs no health check, because other services wait for its end.
     const waited = Object.values(compose.services).map(({ depends_on }) => depends_on?.[name]?.condition);
     if (!waited.includes("service_completed_successfully")) assert.equal(service.healthcheck?.test[0], "CMD", name);
     for (const port of service.ports ?? []) assert.match(port, /^127\.0\.0\.1:/, name);
   }
 });
 
-test("gives the serving service only the password of the lesser role, the migrating one only the owner's, and the superuser's only to the setup", () => {
+test("gives each service of compose.yaml only the passwords that it needs, and the superuser's password only to the setup", () => {
   const passwords = Object.fromEntries(
     Object.entries(compose.services).map(([name, { secrets }]) => [
       name,
@@ -180,7 +180,7 @@ for (const [service, role] of [
   ["latchkey", "latchkey_service"],
   ["migrate", "latchkey_owner"],
 ] as const)
-  test(`reads in the config file of ${service} its database password from the secret, with any characters`, async (t) => {
+  test(`reads the database password of ${service} from its secret file, with any characters`, async (t) => {
     const folder = mkdtempSync(path.join(tmpdir(), "latchkey-compose-"));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
     const { volumes, secrets } = compose.services[service]!;
@@ -210,10 +210,10 @@ for (const [service, role] of [
     assert.ok(url.hostname in compose.services);
   });
 
-test("starts the command in the systemd unit with existing settings, and does not restart it for wrong ones", () => {
+test("starts the command in the systemd unit with existing settings, and does not restart it for wrong settings", () => {
   requireSettings(readEnvironment(unit));
   assert.match(unit, new RegExp(`^ExecStart=/\\S+/node \\S+${path.posix.join("/latchkey", own.bin.latchkey)}$`, "m"));
   assert.match(unit, new RegExp(`^RestartPreventExitStatus=${exits.settings}$`, "m"));
-  // With one worker no other one could take over, and SIGHUP would end the process.
+  // With one worker, SIGHUP would end the process, because no other worker could serve in the meantime.
   assert.ok(Number(readEnvironment(unit)["LATCHKEY_WORKERS"]) > 1);
 });

@@ -18,7 +18,7 @@ import { startService } from "../harness/service-process.ts";
 // `npm run verify -- disk` tests a full disk and a failing one. These tests need only a file and a limit.
 const notLinux = process.platform === "linux" ? false : "limits of another process are set with Linux's prlimit";
 
-test("reports a group that does not fit as full, writes none of it, and continues with smaller ones", () => {
+test("throws StoreFull for a group of transactions that does not fit, writes none of them, and then writes smaller groups", () => {
   onFolder((folder) => {
     const file = path.join(folder, "test.db");
     const notes: Collection = { name: "notes", key: "integer", columns: [{ name: "text", type: "text" }] };
@@ -65,7 +65,7 @@ test(
       await ledger.writeUntilRefused(service, 16);
       await ledger.holds(service);
       assert.deepEqual(await reading.stop(), new Set([200]));
-      // The system reports a file that is too large, and SQLite an I/O error.
+      // The code is not `insufficient_storage`: for a file above the limit of a process, SQLite reports only an I/O error.
       for (const { status, code } of ledger.refusals) assert.deepEqual([status, code], [503, "unavailable"]);
 
       limit("unlimited");

@@ -25,7 +25,7 @@ import { startService } from "../harness/service-process.ts";
 
 const run = promisify(execFile);
 
-test("acknowledges nothing that would be lost and logs it if the file is deleted, replaced or put back", async () => {
+test("refuses writes and logs the reason if the database file is deleted or replaced, and writes again if it is put back", async () => {
   await using service = await startService({ LATCHKEY_LOG: "error" });
   const { address, file, password } = service;
   const headers = { ...basicHeader("admin", password), "content-type": "application/json" };
@@ -68,7 +68,7 @@ test("is not ready on a database of a newer program, and logs why", async () => 
   assert.match(service.said(), /schema version \d+, but this program knows \d+\. Run the newer program/);
 });
 
-test("acknowledges nothing more after the log file is deleted, and keeps all acknowledged writes even if it is killed", async (t) => {
+test("refuses writes after the write-ahead log is deleted, and keeps all acknowledged writes even if the process is killed", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-log-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "latchkey.db");
@@ -141,7 +141,7 @@ test("resolves a link to the database, whether its target exists yet or not", as
   assert.equal(rows, 2);
 });
 
-/** Overwrites the log in place. `older` is its content some writes ago. */
+/** Overwrites the write-ahead log in place. `older` is the content of the log before the last writes. */
 const overwritingTheLog: Readonly<Record<string, (log: string, older: Buffer) => void>> = {
   nothing: (log) => truncateSync(log),
   "what it held some writes ago": (log, older) => writeFileSync(log, older),
@@ -149,7 +149,7 @@ const overwritingTheLog: Readonly<Record<string, (log: string, older: Buffer) =>
 };
 
 for (const [what, overwrite] of Object.entries(overwritingTheLog))
-  test(`acknowledges nothing more in any process if the log is overwritten with ${what}, and keeps the file intact`, async (t) => {
+  test(`refuses writes in every process if the write-ahead log is overwritten with ${what}, and keeps the database intact`, async (t) => {
     const folder = mkdtempSync(path.join(tmpdir(), "latchkey-log-"));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
     const file = path.join(folder, "latchkey.db");
@@ -167,20 +167,21 @@ for (const [what, overwrite] of Object.entries(overwritingTheLog))
     const older = readFileSync(`${file}-wal`);
     for (let at = 0; at < 5; at++) assert.equal(await write(), 201);
 
-    // A checkpoint that is running while its log is overwritten mixes both. No check can prevent that.
+    // Waits until no checkpoint runs. If the log is overwritten during a checkpoint, the wrong content gets into the file, and no check can
+    // prevent that.
     await wait(700);
     overwrite(`${file}-wal`, older);
     const after = new Set<number>();
-    // Enough writes that the log would be moved into the file.
+    // Enough writes to cause a checkpoint if the service accepted them.
     for (let at = 0; at < 100; at++) after.add(await write());
-    /** Enough concurrent requests that every process gets some. */
+    /** Sends enough concurrent requests that every process receives some. Returns the different statuses. */
     const ask = async (path: string): Promise<number[]> => {
       const answers = await Promise.all(Array.from({ length: 16 }, () => fetch(service.address + path, { headers })));
       return [...new Set(answers.map(({ status }) => status))];
     };
     let ready = await ask("/readyz");
     let read = await ask("/users/1");
-    // Each process looks within a second. On a busy machine this can take longer.
+    // Each process checks the log about every second. On a busy machine, a check can take longer.
     for (let at = 0; at < 50 && (ready.includes(200) || read.includes(200)); at++) {
       await wait(100);
       ready = await ask("/readyz");
@@ -189,7 +190,7 @@ for (const [what, overwrite] of Object.entries(overwritingTheLog))
     const live = await ask("/livez");
     process.kill(service.pid, "SIGTERM");
     await service.ended;
-    // As the log of the service advises.
+    // The message of the service advises this.
     rmSync(`${file}-wal`);
     const database = new DatabaseSync(file, { readOnly: true });
     const { integrity_check: integrity } = database.prepare("PRAGMA integrity_check").get()!;
@@ -205,11 +206,11 @@ for (const [what, overwrite] of Object.entries(overwritingTheLog))
     assert.deepEqual([integrity, Number(rows) >= 21], ["ok", true]);
   });
 
-/** Changes that are only in the log: of some rows, or of the first page, which every read needs. */
+/** Changes that are only in the write-ahead log. They change some rows, or the first page, which every read needs. */
 const inTheLog = { rows: "UPDATE users SET name = 'Ada'", "tables too": "CREATE TABLE made_by_others (id INTEGER)" };
 
 for (const [what, sql] of Object.entries(inTheLog))
-  test(`ends a process with 78 and a fix if it starts while the log is overwritten under another one: ${what}`, async (t) => {
+  test(`ends a start with 78 and a fix if the write-ahead log was overwritten while another process uses it: ${what}`, async (t) => {
     const folder = mkdtempSync(path.join(tmpdir(), "latchkey-log-"));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
     const file = path.join(folder, "latchkey.db");
@@ -232,12 +233,12 @@ for (const [what, sql] of Object.entries(inTheLog))
     assert.equal(started.status, 78, started.stderr);
   });
 
-/** Moves all of the log into the file, when no reader uses the log. */
+/** Moves the whole write-ahead log into the file. Tries again while a reader uses the log. */
 async function moveLog(file: string): Promise<void> {
   using beside = new DatabaseSync(file, { timeout: 5000 });
   const move = beside.prepare("PRAGMA wal_checkpoint(PASSIVE)");
   for (let at = 0; at < 100; at++) {
-    // Both are -1 if the service is moving the log at the same time.
+    // Both values are -1 if the service is moving the log at the same time.
     const { log, checkpointed } = move.get()!;
     if (log !== -1 && log === checkpointed) return;
     await wait(20);
@@ -272,7 +273,7 @@ for (const [what, overwrite] of Object.entries(overwriting))
     assert.match(service.said(), /latchkey\.db was overwritten while it was in use.*latchkey db restore/);
   });
 
-test("keeps a backup that was copied over the file free of the log, at shutdown and startup, and can be restored", async (t) => {
+test("writes nothing into a backup that was copied over the file, at shutdown and startup, and lets `db restore` restore it", async (t) => {
   await using beside = await serviceToOverwrite(t, "1");
   const { service, file, copy, settings, write } = beside;
   copyFileSync(copy, file);
@@ -294,7 +295,7 @@ test("keeps a backup that was copied over the file free of the log, at shutdown 
   assert.equal(await write("after", again.address), 201);
 });
 
-/** Starts a service with a backup and a copy from before its last writes, which are in the file. */
+/** Starts a service, makes a backup and a raw copy of its file, and then writes more. So both copies are older than the file. */
 async function serviceToOverwrite(t: TestContext, workers: string) {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-overwritten-"));
   const file = path.join(folder, "latchkey.db");
@@ -320,7 +321,7 @@ async function serviceToOverwrite(t: TestContext, workers: string) {
   const beside = new DatabaseSync(file, { timeout: 5000 });
   beside.exec("PRAGMA wal_checkpoint(PASSIVE)");
   beside.close();
-  // The service notices a change of the state that it has seen.
+  // Waits until the service has seen this state of the file, because it reports only changes to a state that it has seen.
   await wait(600);
   return {
     service: { ...service, password: settings.LATCHKEY_ADMIN_PASSWORD },

@@ -11,7 +11,7 @@ import { command } from "../harness/command.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startService, type ServiceProcess } from "../harness/service-process.ts";
 
-/** Returns the command with a config file. `standardError` is the shell's redirection. */
+/** Returns a shell command that writes a config file and starts the service. `standardError` is the redirection of standard error. */
 function configured(config: string, standardError = "2>&1"): readonly string[] {
   const script = `printf %s "$1" > latchkey.config.mjs; exec "$2" "$3" ${standardError}`;
   return ["sh", "-c", script, "sh", config, process.execPath, command];
@@ -33,7 +33,7 @@ async function startWorkers(config: string, standardError?: string): Promise<Ser
   return service;
 }
 
-/** Sends four slow requests, after all of them are accepted. Returns their responses. */
+/** Sends four slow requests, and waits until the handler runs for all of them. Returns the pending responses. */
 async function askSlowly(
   service: ServiceProcess,
 ): Promise<{ readonly answers: Promise<readonly (number | string)[]> }> {
@@ -72,7 +72,7 @@ test("ends with 78 for wrong settings although standard error cannot be written"
 for (const LATCHKEY_WORKERS of ["1", "2"]) {
   const left = `setInterval(() => {}, 1000); export default {}`;
 
-  test(`ends on request in spite of work that a config file leaves running: ${LATCHKEY_WORKERS}`, async () => {
+  test(`ends on SIGTERM in spite of work that a config file leaves running, with LATCHKEY_WORKERS=${LATCHKEY_WORKERS}`, async () => {
     const settings = { LATCHKEY_WORKERS, LATCHKEY_PORT: String(await freePort()) };
     await using service = await startService(settings, configured(left));
 
@@ -83,14 +83,14 @@ for (const LATCHKEY_WORKERS of ["1", "2"]) {
     assert.equal(ended, 0);
   });
 
-  test(`ends a failed start in spite of work that a config file leaves running: ${LATCHKEY_WORKERS}`, () => {
+  test(`ends a failed start in spite of work that a config file leaves running, with LATCHKEY_WORKERS=${LATCHKEY_WORKERS}`, () => {
     const { status, stdout } = runUntilEnd(left, { LATCHKEY_WORKERS, LATCHKEY_SCHEMES: "remote-user" });
 
     assert.match(stdout, /Latchkey cannot start/);
     assert.equal(status, 78);
   });
 
-  test(`ends on request in spite of a feature that cannot stop: ${LATCHKEY_WORKERS}`, async () => {
+  test(`ends on SIGTERM in spite of a feature whose stop fails, with LATCHKEY_WORKERS=${LATCHKEY_WORKERS}`, async () => {
     const settings = { LATCHKEY_WORKERS, LATCHKEY_PORT: String(await freePort()) };
     const odd = `{ name: "odd", needs: [], setUp: () => ({ offer: null, stop() { throw new Error("planted"); } }) }`;
     const config = `setInterval(() => {}, 1000); export default { features: [${odd}] }`;
@@ -104,7 +104,7 @@ for (const LATCHKEY_WORKERS of ["1", "2"]) {
     assert.match(service.said(), /did not stop cleanly\. .*feature odd: stop threw Error: planted/);
   });
 
-  test(`ends with 78 for a wrong declaration: ${LATCHKEY_WORKERS}`, () => {
+  test(`ends with 78 for a wrong declaration, with LATCHKEY_WORKERS=${LATCHKEY_WORKERS}`, () => {
     const odd = `{ name: "odd", needs: [], setUp: () => ({}) }`;
     const { status, stdout } = runUntilEnd(`export default { features: [${odd}] }`, { LATCHKEY_WORKERS });
 
@@ -112,7 +112,7 @@ for (const LATCHKEY_WORKERS of ["1", "2"]) {
     assert.equal(status, 78);
   });
 
-  test(`ends with 0 on SIGTERM while the config file is loaded: ${LATCHKEY_WORKERS}`, async () => {
+  test(`ends with 0 on SIGTERM while the config file is loaded, with LATCHKEY_WORKERS=${LATCHKEY_WORKERS}`, async () => {
     const folder = mkdtempSync(path.join(tmpdir(), "latchkey-loads-"));
     writeFileSync(
       path.join(folder, "latchkey.config.mjs"),
@@ -133,7 +133,7 @@ for (const LATCHKEY_WORKERS of ["1", "2"]) {
   });
 }
 
-test("ends on request within 14 s although a thread hangs", async () => {
+test("ends within 14 s of SIGTERM although a thread hangs", async () => {
   // The writing thread never answers any message.
   const hung = `import threads from "node:worker_threads"; import { syncBuiltinESMExports } from "node:module";
     const { Worker } = threads;
@@ -145,7 +145,7 @@ test("ends on request within 14 s although a thread hangs", async () => {
   const LATCHKEY_SECRET = randomBytes(48).toString("base64");
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-hung-"));
   const settings = { LATCHKEY_SECRET, LATCHKEY_DATABASE: `sqlite:${path.join(folder, "latchkey.db")}` };
-  // Creates the first administrator.
+  // Creates the first administrator, because the next start cannot write.
   await (await startService(settings))[Symbol.asyncDispose]();
   const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(hung)}`;
   await using service = await startService({ ...settings, NODE_OPTIONS }, configured("export default {}"));
@@ -166,7 +166,7 @@ for (const [what, config] of [
     `export default { features: [{ name: "odd", needs: [], setUp: () => ({ offer: null, start: () => new Promise(() => {}) }) }] }`,
   ],
 ] as const)
-  test(`ends the start with a message if ${what} waits for something that never comes`, () => {
+  test(`ends the start with a message if ${what} waits for a promise that never settles`, () => {
     const { status, stdout } = runUntilEnd(config, {});
 
     assert.match(
@@ -176,7 +176,7 @@ for (const [what, config] of [
     assert.equal(status, 1);
   });
 
-test("handles SIGTERM before the service is loaded", () => {
+test("ends with 0 on SIGTERM before the service is loaded", () => {
   const early = `import { registerHooks } from "node:module";
     registerHooks({ resolve(specifier, context, next) {
       if (/\\/serve[-.]/.test(specifier)) process.kill(process.pid, "SIGTERM");
@@ -189,11 +189,11 @@ test("handles SIGTERM before the service is loaded", () => {
 
 test("loses no request on SIGHUP to all processes, right after the start and later", async () => {
   const LATCHKEY_PORT = String(await freePort());
-  // The first process reports its start by sending itself SIGHUP.
+  // The config file makes the first process send itself SIGHUP right after the start.
   const begun = `if (process.send) console.log("A worker begins."); else process.kill(process.pid, "SIGHUP");`;
   const config = `${begun} export default { ${slow} }`;
   await using service = await startService({ LATCHKEY_PORT, LATCHKEY_WORKERS: "2" }, configured(config));
-  // The first worker has a successor.
+  // Waits until SIGHUP has replaced the first worker: three workers have started, and two are left.
   await until(() => countSaid(service, "A worker begins.") === 3 && listWorkers(service).length === 2);
   const before = listWorkers(service);
   const { answers } = await askSlowly(service);
@@ -205,7 +205,7 @@ test("loses no request on SIGHUP to all processes, right after the start and lat
   await until(() => listWorkers(service).length === 2);
 });
 
-test("uses a V8 flag for the serving process that V8 knows", async () => {
+test("sets no V8 flag that the V8 of this Node does not know", async () => {
   await using service = await startService({}, configured("export default {}"));
 
   assert.doesNotMatch(service.said(), /flag/);
@@ -238,7 +238,7 @@ interface Ended {
   readonly stdout: string;
 }
 
-/** Runs a start that must fail. Returns its exit status and output. */
+/** Starts the command and waits until it ends by itself. Returns its exit status and output. */
 function runUntilEnd(config: string, settings: Readonly<Record<string, string>>, standardError?: string): Ended {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-first-"));
   const [file = "", ...args] = configured(config, standardError);

@@ -31,7 +31,7 @@ test("makes four concurrent starts on an empty PostgreSQL database ready, with o
   }
 });
 
-test("finds the tables that another store has made at the same time", async () => {
+test("opens four stores at the same time on an empty PostgreSQL database", async () => {
   for (let at = 0; at < tries; at++) {
     const url = await server.makeDatabase();
 
@@ -54,7 +54,7 @@ test("opens concurrent stores of a later version with a new field, while the pre
   const serving = postgresStore({ url: new Secret(url) });
   await serving.open(library);
   const changes: Change[] = [
-    // In another order than the declarations, whose order migrations use.
+    // Locks the tables in another order than a migration, which locks them in the order of the declarations.
     { kind: "updateAll", collection: pets, where: { column: "name", operator: "eq", value: "Tom" }, values: {} },
     { kind: "insert", collection: people, values: { name: "Ada" } },
     { kind: "insert", collection: pets, values: { name: "Rex", person_id: keyOf(1) } },
@@ -65,7 +65,7 @@ test("opens concurrent stores of a later version with a new field, while the pre
     while (!isOver) wrote.push((await serving.write({ changes })).kind);
   });
 
-  // If two transactions deadlock, PostgreSQL ends the migration.
+  // With this short timeout, PostgreSQL ends the migration and not a write if both deadlock. The migration must try again.
   await openTogether(
     `${url}?options=-c%20deadlock_timeout%3D10ms`,
     [1, 2, 3, 4].map(() => later),
@@ -77,7 +77,7 @@ test("opens concurrent stores of a later version with a new field, while the pre
   await serving.close();
 });
 
-test("drops no table that was empty but has been written in the meantime, and no view", async () => {
+test("drops no empty table that gets a row before the drop, and no view that uses the table", async () => {
   const url = await server.makeDatabase();
   await openTogether(url, [library]);
   const older = new pg.Client({ connectionString: url });
@@ -113,7 +113,7 @@ async function openTogether(url: string, versions: readonly (readonly Collection
   );
 }
 
-/** Starts four processes, and expects one administrator whose password one of them logs. */
+/** Starts four services. Asserts that all are ready, and that exactly one of them has created the administrator. */
 async function startTogether(t: TestContext, database: string): Promise<void> {
   const passwordFile = path.join(createFolder(t), "latchkey.password");
   const settings = readSettings({ ...secret, LATCHKEY_DATABASE: database });

@@ -34,10 +34,10 @@ for (const kind of ["SQLite", "PostgreSQL"] as const)
 
     for (let kill = 0; kill < KILLS; kill++) {
       for (const email of await runAndKill(address, mails)) acknowledged.add(email);
-      // Deletes the lease of the killed process, so that the next process delivers immediately and does not wait for its expiry.
+      // Deletes the lease of the killed process. Otherwise the next process would deliver only after the lease has expired.
       await ask("DELETE FROM outbox_leases");
     }
-    // The content of the database while mails wait.
+    // The content of the database while mails wait, and after they are sent. It must contain no token and no code.
     const dumps = [await dump(database)];
     const drained = spawnSync(process.execPath, [writer, address, mails, "drain"], { encoding: "utf8" });
     assert.equal(drained.status, 0, drained.stderr);
@@ -70,7 +70,7 @@ for (const kind of ["SQLite", "PostgreSQL"] as const)
     }
   });
 
-/** Runs the process for a short time. Returns the addresses whose requests were acknowledged. */
+/** Runs the writer for a short time and kills it. Returns the addresses whose requests were acknowledged. */
 async function runAndKill(address: string, mails: string): Promise<readonly string[]> {
   const child = spawn(process.execPath, [writer, address, mails], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "exit");

@@ -34,7 +34,7 @@ async function run(t: TestContext, config: ConfigFile, environment: Record<strin
 
 const withMail = { LATCHKEY_MAIL_URL: "file:mails", LATCHKEY_MAIL_FROM: "no-reply@example.com" };
 
-/** A feature that sends a link. Returns a function that sends one and waits until it is sent. */
+/** Returns a feature that offers a function. The function queues a mail with a link, and waits until the mail is sent. */
 function greeting({ mail, outbox: events }: BuiltIn): Feature<() => Promise<void>> {
   assert.ok(mail !== null);
   return defineFeature({
@@ -60,7 +60,7 @@ function greeting({ mail, outbox: events }: BuiltIn): Feature<() => Promise<void
   });
 }
 
-test("has one outbox and mail if the settings name a way to send it", async (t) => {
+test("has an outbox and sends mails from the service's address if the settings name a way to send mail", async (t) => {
   const made: Feature<() => Promise<void>>[] = [];
   const config: ConfigFile = {
     api: { title: "Bookshop", version: "1" },
@@ -121,7 +121,7 @@ test("sends mails with the function of the config file, in its language and with
   assert.equal(received[0].text, "https://api.example/reset?token=abc\n\n01234567\n");
 });
 
-/** Starts a service with this sender. Returns a function that requests a reset of the administrator's password. */
+/** Starts a service with this sender. `reset` requests a reset of the administrator's password. */
 async function runWith(t: TestContext, send: SendMail) {
   const config: ConfigFile = { mail: { send } };
   const environment = {
@@ -148,7 +148,7 @@ async function runWith(t: TestContext, send: SendMail) {
   return { ask, reset: () => ask("POST", "/api/password/reset/", { email: "root@example.com" }) };
 }
 
-test("answers at once while a mail server hangs, and asks it to stop when the service closes", async (t) => {
+test("answers at once while the sending of a mail hangs, and aborts it when the service closes", async (t) => {
   const hanging = Promise.withResolvers<void>();
   const stopped = Promise.withResolvers<void>();
   const { reset } = await runWith(t, (_, { signal }) => {
@@ -166,7 +166,7 @@ test("answers at once while a mail server hangs, and asks it to stop when the se
   assert.deepEqual([next.status, await next.text()], [202, "{}"]);
 });
 
-test("shows a mail that the server refuses to administrators, without its link and code", async (t) => {
+test("shows administrators a mail that the mail server refused, without its link and code", async (t) => {
   const refused = Promise.withResolvers<Mail>();
   const { ask, reset } = await runWith(t, (mail) => {
     refused.resolve(mail);
@@ -200,7 +200,7 @@ test("reports mistakes in the mail of the config file", () => {
   );
 });
 
-test("plans and makes the tables of mail with the command, for config files whose features need it", async (t) => {
+test("plans and makes the tables of mail for a config file whose features need mail", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-mail-tables-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const database = { kind: "sqlite", path: path.join(folder, "a.db") } as const;

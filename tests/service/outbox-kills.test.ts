@@ -20,7 +20,7 @@ interface Database {
   ask(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
 }
 
-test(`gives every write its effect, and every effect its write, over ${KILLS} kills`, async (t) => {
+test(`delivers the event of every write, and no event without a write, over ${KILLS} kills`, async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-outbox-kills-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const { address, ask } = await (onPostgres ? inPostgres(t) : inSQLite(folder));
@@ -38,8 +38,7 @@ test(`gives every write its effect, and every effect its write, over ${KILLS} ki
     child.kill("SIGKILL");
     await ended;
     for (const id of said.split("\n").slice(0, -1)) acknowledged.add(Number(id));
-    // Deletes the lease of the killed process, so that the next process delivers immediately. The lease would expire only by the clock of
-    // the killed process.
+    // Deletes the lease of the killed process. Otherwise the next process would deliver only after the lease has expired.
     await ask("DELETE FROM outbox_leases");
   }
   const drained = spawnSync(process.execPath, [writer, address, effects, "drain"], { encoding: "utf8" });

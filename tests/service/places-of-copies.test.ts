@@ -33,7 +33,7 @@ const copyings: Readonly<Record<string, (from: string, to: string) => Promise<un
   move: (from, to) => moveDatabase({ kind: "sqlite", path: from }, { kind: "sqlite", path: to }, () => {}),
 };
 
-/** Leaves a file and its log behind, like a process that is killed. Returns the text that it wrote last. */
+/** Copies a database and adds a table, `left_over`, to the log of the copy. The log remains, as after a kill. */
 function leaveLog(from: string, to: string): void {
   const [one, other] = [`${to}.one`, to];
   copyFileSync(from, one);
@@ -44,7 +44,7 @@ function leaveLog(from: string, to: string): void {
   rmSync(one);
 }
 
-/** Returns true if the text that `leaveLog` wrote is in a file. */
+/** Returns true if a database has the table that `leaveLog` wrote into the log. */
 function hasLeftOver(file: string): boolean {
   const database = new DatabaseSync(file, { readOnly: true });
   const found = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'left_over'").get();
@@ -52,7 +52,7 @@ function hasLeftOver(file: string): boolean {
   return found !== undefined;
 }
 
-test("refuses with a fix to copy to an impossible path, or to one that SQLite reserves", async (t) => {
+test("refuses to copy to an impossible path or to a name that SQLite reserves, and names the fix", async (t) => {
   const { folder, file, at } = await place(t);
   mkdirSync(at("folder"));
   symlinkSync("circle", at("circle"));
@@ -88,7 +88,7 @@ test("refuses with a fix to copy to an impossible path, or to one that SQLite re
   assert.ok(lstatSync(at("socket")).isSocket());
 });
 
-test("keeps a copy free of the log of a deleted database that it replaces", async (t) => {
+test("refuses to copy to a path where the log of a deleted database remains, because SQLite would read that log", async (t) => {
   const { file, at } = await place(t);
   leaveLog(file, at("copy.db"));
   rmSync(at("copy.db"));
@@ -148,7 +148,7 @@ test("does not replace an open database with a backup, and replaces the target o
   assert.ok(lstatSync(at("copy.db")).isSymbolicLink() && lstatSync(at("disk/copy.db")).isFile());
 });
 
-test("replaces an empty file without waiting, and leaves it to a database that starts in it", async (t) => {
+test("replaces an empty file, but not while another process creates a database in it", async (t) => {
   const { file, at } = await place(t);
   const options = { ending: "nothing", accessSeconds: 300, tell: () => {} } as const;
   const replacing: Readonly<Record<string, (to: string) => Promise<unknown>>> = {
@@ -170,9 +170,9 @@ test("replaces an empty file without waiting, and leaves it to a database that s
   }
 });
 
-test("neither replaces nor moves a new database by an operation that started before it", async (t) => {
+test("refuses to replace a database that was created after the backup or the restore had started", async (t) => {
   const { folder, file, at } = await place(t);
-  // A file that is read in one step reports no progress.
+  // The file must be large: a small one is copied in one step without a report of progress, and `begin` would not be called.
   const large = new DatabaseSync(file);
   large.exec("INSERT INTO notes (id, _revision, text) VALUES (1, 1, hex(zeroblob(4000000)))");
   large.close();

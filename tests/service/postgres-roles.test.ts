@@ -23,7 +23,7 @@ before(async () => {
 
 after(() => server.stop());
 
-test("reports to a serving role that it cannot make the tables, and which role can", async () => {
+test("ends a start with 78 if the serving role may not make the tables, and names the command for their owner", async () => {
   using place = placeFor({ ...secret, LATCHKEY_DATABASE: roles.service, LATCHKEY_PORT: "0" });
 
   const ended = await place.run([]);
@@ -44,7 +44,7 @@ test("makes the tables by the owner's `db migrate` without a secret, lists them,
   assert.deepEqual([second.code, second.out], [0, "All tables match their declarations.\n"]);
 });
 
-test("gives a serving role everything that the service does", async (t) => {
+test("serves every kind of request with the rights of a serving role", async (t) => {
   const settings = { ...secret, LATCHKEY_DATABASE: roles.service };
   const [api, other] = [await serve(t, { settings }), await serve(t, { settings })];
   const ann = await api.user("Ann");
@@ -129,7 +129,7 @@ test("does not let a serving role make, change or empty a table, or become anoth
     await assert.rejects(askPostgres(roles.service, sql), { code: "42501" }, sql);
 });
 
-test("refuses to start a serving role on outdated tables, which the owner migrates while others serve", async (t) => {
+test("refuses to start with a serving role on outdated tables, and lets the owner migrate them while another process serves", async (t) => {
   const settings = { ...secret, LATCHKEY_DATABASE: roles.service };
   const api = await serve(t, { settings });
   const books = mount(defineResource({ name: "book", fields: { title: text({ maxLength: 20 }) } }), {
@@ -159,7 +159,7 @@ test("refuses to start a serving role on outdated tables, which the owner migrat
   assert.equal((await api.get("/readyz")).status, 200);
 });
 
-test("gives the two roles access to a database of an earlier version with one role, with its content", async () => {
+test("serves an existing database of a single role after its tables are given to two roles", async () => {
   const old = await server.makeDatabase();
   await (await startService({ ...secret, LATCHKEY_DATABASE: old }))[Symbol.asyncDispose]();
   const { service, owner } = await makeRoles(old);
@@ -192,7 +192,7 @@ function read(url: string): Database {
   return parsed.value;
 }
 
-/** Waits for 401. The other process sees the change within a second. */
+/** Repeats the request for two seconds or until its status is 401. Another process sees a revocation within a second. */
 async function until401(ask: () => Promise<{ readonly status: number }>): Promise<number> {
   const end = Date.now() + 2000;
   let { status } = await ask();

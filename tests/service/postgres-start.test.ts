@@ -68,7 +68,7 @@ test("ends an impossible start with 78, the cause and the fix, shows no password
   assert.deepEqual(await Promise.all([empty, made, newer].map(contents)), before);
 });
 
-test("changes nothing in a migration that is killed half-way, and makes it at the next start", async () => {
+test("leaves the database empty if the first migration is killed half-way, and makes the tables at the next start", async () => {
   const url = await server.makeDatabase();
   const inTheWay = new pg.Client({ connectionString: url });
   await inTheWay.connect();
@@ -126,7 +126,7 @@ async function startAndEnd(database: string): Promise<{ readonly status: number;
   return { status, said };
 }
 
-/** Starts a server that answers every query with the version of PostgreSQL 13. */
+/** Starts a server that answers every query with the version of PostgreSQL 13. Returns its URL. */
 async function oldServer(t: TestContext): Promise<string> {
   const message = (type: string, body: Buffer): Buffer => {
     const length = Buffer.alloc(4);

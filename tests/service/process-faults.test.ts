@@ -9,7 +9,7 @@ import { freePort } from "../harness/free-port.ts";
 import { sendHalf, untilClosed } from "../harness/half-sent.ts";
 import { startService } from "../harness/service-process.ts";
 
-/** Adds a fault of custom code that is not caught, on a signal. */
+/** Returns the settings of a process that runs the code `fault` on SIGUSR2, where no other code catches its error. */
 function planted(fault: string): Readonly<Record<string, string>> {
   const text = `process.on("SIGUSR2", () => { ${fault} })`;
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(text)}`, LATCHKEY_LOG: "error" };
@@ -45,7 +45,7 @@ for (const [title, fault] of [
   });
 }
 
-test("lets a worker with a fault finish its requests, while another one has already replaced it", async () => {
+test("lets a worker with an uncaught exception finish its requests, and starts its replacement before that", async () => {
   await using service = await startService({
     ...planted(`if (process.send) throw new Error("planted")`),
     LATCHKEY_WORKERS: "2",
@@ -62,7 +62,7 @@ test("lets a worker with a fault finish its requests, while another one has alre
   const growth = (pid: number): number => countSockets(pid) - before.get(pid)!;
   const half = Array.from({ length: 4 }, () => connect(Number(port), hostname));
   for (const socket of half) socket.on("error", () => undefined).write("GET /livez HTTP/1.1\r\n");
-  // The system chooses the worker of each connection: all of them may be with one.
+  // The system chooses the worker of each connection, so one worker may have all connections.
   while ([...before.keys()].reduce((all, pid) => all + growth(pid), 0) < half.length) await wait(10);
   const victim = [...before.keys()].find((pid) => growth(pid) > 0)!;
   const isReplaced = (): boolean => workers().some((pid) => !before.has(pid));
@@ -82,7 +82,7 @@ test("lets a worker with a fault finish its requests, while another one has alre
 
 const isLinux = process.platform === "linux";
 test(
-  "logs once that no descriptor is left, and answers callers when there are some again",
+  "logs once that no descriptor is free, and answers callers when descriptors are free again",
   { skip: !isLinux },
   async () => {
     await using service = await startService({ LATCHKEY_LOG: "error" });
@@ -93,7 +93,7 @@ test(
     const dial = () => connect(Number(port), hostname).on("error", () => undefined);
     const sockets = Array.from({ length: 40 }, dial);
     const lines = (): readonly string[] => service.said().match(/^\{.*No file descriptor is free.*$/gm) ?? [];
-    // The service opens its database file for moments, so a descriptor may be free again.
+    // The service closes its own files from time to time, which frees a descriptor. Further connections use it up.
     for (let looks = 0; looks < 100 && lines().length === 0; looks++) {
       sockets.push(dial());
       await wait(50);

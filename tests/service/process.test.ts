@@ -21,7 +21,7 @@ async function accessToken({ address, password }: ServiceProcess): Promise<strin
   return ((await response.json()) as { access: string }).access;
 }
 
-test("creates nothing if another program uses the port", async (t) => {
+test("creates no file if another program uses the port", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-taken-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const other = createServer().listen(0, "127.0.0.1");
@@ -94,7 +94,7 @@ test("exits with 0 on SIGTERM during the start, and as soon as the start is anno
   assert.deepEqual(await Promise.all(endings), Array(4).fill([0, null]));
 });
 
-test("reports all wrong settings together, with exit status 78, and leaves nothing behind", () => {
+test("reports all wrong settings together, and exits with 78", () => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-wrong-"));
   const ended = spawnSync(process.execPath, [command], {
     cwd: folder,
@@ -125,7 +125,7 @@ test("answers one more request on a kept connection after SIGTERM, and does not 
   silent.destroy();
 });
 
-test("keeps the port open behind a proxy until clients of /readyz know, and answers on kept connections", async () => {
+test("keeps the port open behind a proxy after /readyz has answered 503, and then answers on kept connections", async () => {
   await using service = await startService({ LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" });
   const { hostname, port } = new URL(service.address);
   const connection = await openConnection(hostname, Number(port));
@@ -151,7 +151,7 @@ test("replaces a dead worker, replaces all on SIGHUP without a failed request, a
 
   process.kill(victim!, "SIGKILL");
   await until(() => listWorkers(service).length === 2 && !listWorkers(service).includes(victim!));
-  // The other one may still be starting. The port must answer again, and accept the token of the dead worker.
+  // The replacement may still be starting. When the port answers again, it must accept the token that the dead worker issued.
   const askStatus = (): Promise<number> =>
     fetch(`${service.address}/protected/`, { headers }).then(
       ({ status }) => status,
@@ -215,7 +215,7 @@ interface Load {
   stop(): Promise<{ readonly failures: readonly string[]; readonly answered: number; readonly acknowledged: number }>;
 }
 
-/** Writes and reads over kept connections, and over new ones. */
+/** Starts clients that write and read. One of them opens a connection for each request, and the others reuse connections. */
 function startLoad({ address }: ServiceProcess, headers: Readonly<Record<string, string>>): Load {
   const failures: string[] = [];
   let answered = 0;

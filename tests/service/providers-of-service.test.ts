@@ -39,7 +39,7 @@ async function start(
   return { api, issuer };
 }
 
-/** Logs in at the provider. Returns the answer to the callback. */
+/** Logs in at the provider. Returns the response of the callback. */
 async function logIn(
   { api, issuer }: Awaited<ReturnType<typeof start>>,
   next: string,
@@ -99,7 +99,7 @@ test("sends the browser to the page that asks for the factor", async (t) => {
   assert.equal(completed.status, 201, completed.text);
 });
 
-test("follows the base path and the prefix of cookies", async (t) => {
+test("uses the base path in its URLs, and the cookie prefix in the name of its cookie", async (t) => {
   const world = await start(t, { settings: { LATCHKEY_BASE_PATH: "/api/v1", LATCHKEY_COOKIE_PREFIX: "shop-" } });
   const listed = (await world.api.get("/api/v1/api/login/providers/")).json;
   assert.equal(listed[0].start, "/api/v1/api/login/company/start");
@@ -143,7 +143,7 @@ test("links an identity by the form of the account page, without JavaScript", as
   assert.match((await api.get(`/users/${ann.id}/account`, { ...html, cookie: own })).text, /ada-at-the-issuer/);
 });
 
-test("stops the start without openid-client, and names the package to install", () => {
+test("refuses to start without openid-client, and names the package to install", () => {
   const at = (file: string): string => JSON.stringify(new URL(`../../src/${file}`, import.meta.url).href);
   const program = `
     import { registerHooks } from "node:module";
@@ -167,7 +167,7 @@ test("stops the start without openid-client, and names the package to install", 
   assert.match(said, /which is not installed; install it: npm install openid-client@6/);
 });
 
-test("logs in at the provider on loopback of the guide", async (t) => {
+test("logs in at the loopback provider that docs/guides/company-login.md contains", async (t) => {
   const root = path.resolve(import.meta.dirname, "../..");
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-loopback-"));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -193,7 +193,7 @@ test("logs in at the provider on loopback of the guide", async (t) => {
   const file = path.join(folder, "providers.json");
   const settings = { LATCHKEY_PUBLIC_URL: publicURL, LATCHKEY_IDENTITY_PROVIDERS: file };
   const api = await serve(t, { settings });
-  // The provider has the time of the machine.
+  // The provider is a separate process with the time of the machine, so the service must have the same time.
   api.clock.now = Date.now();
 
   const answers: unknown[] = [];

@@ -12,7 +12,7 @@ const root = basicHeader("admin", adminPassword);
 const ben = { name: "Ben", email: "ben@example.com", password: "difference-engine" };
 const email = ben.email;
 
-/** Starts the ready-made service by its settings, with ben. `sent` delivers the queued mails. */
+/** Starts the ready-made service with these settings, and creates the user Ben. `sent` delivers the queued mails and returns them. */
 async function start(t: TestContext, environment: Readonly<Record<string, string>>) {
   const mails: Mail[] = [];
   const found: BuiltIn[] = [];
@@ -43,7 +43,7 @@ async function start(t: TestContext, environment: Readonly<Record<string, string
   };
 }
 
-test("resets a password by the settings alone, and sends a notice", async (t) => {
+test("resets a password if the settings name a way to send mail, and sends a notice about the change", async (t) => {
   const { post, sent } = await start(t, mail);
   assert.deepEqual(await post("/api/password/reset/", { email }), { status: 202, text: "{}" });
   const [message] = await sent();
@@ -65,7 +65,7 @@ test("sends login codes if LATCHKEY_LOGIN_CODES is on", async (t) => {
   const [message] = await sent();
   const code = /^\d{8}$/m.exec(message!.text)![0];
   assert.equal((await post("/api/token/", { email, code })).status, 200);
-  // The password stays, because an administrator made the account.
+  // The password still works, because an administrator created the account.
   assert.equal((await post("/api/token/", { username: email, password: ben.password })).status, 200);
 });
 

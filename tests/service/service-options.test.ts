@@ -9,7 +9,7 @@ const feature = (upkeep: unknown) => ({
   features: [{ name: "sweeper", needs: [], setUp: () => ({ offer: null, upkeep }) }],
 });
 
-/** Mistakes without type checks, each with the message that prevents the start. */
+/** Wrong options, which JavaScript code without type checks can pass, and the messages about them. */
 const slips: readonly (readonly [options: object, told: RegExp])[] = [
   [{ allowedOrigins: "https://a.example" }, /allowedOrigins is 'https.*a list of origins/],
   [{ allowedOrigins: ["https://a.example/"] }, /allowedOrigins is .*without a path or a slash at the end/],
@@ -30,7 +30,7 @@ const slips: readonly (readonly [options: object, told: RegExp])[] = [
 ];
 
 for (const [options, pattern] of slips)
-  test(`does not start: ${pattern.source.slice(0, 70)}`, async () => {
+  test(`refuses to start with the message ${pattern.source.slice(0, 70)}`, async () => {
     const whole = { store: sqliteStore({ path: ":memory:" }), ...options } as ServiceOptions;
     await assert.rejects(createService(whole), (thrown: unknown) => {
       assert.ok(thrown instanceof DeclarationError, String(thrown));
@@ -39,7 +39,7 @@ for (const [options, pattern] of slips)
     });
   });
 
-test("lets a store serve one service, and another one after that is closed or could not start", async () => {
+test("lets a store serve one service at a time, and another one after a close or a failed start", async () => {
   const store = sqliteStore({ path: ":memory:" });
   const first = await createService({ store });
 
@@ -54,7 +54,7 @@ test("lets a store serve one service, and another one after that is closed or co
   await (await createService({ store })).close();
 });
 
-test("assembles a service without opening its store, which only one of several may open", async () => {
+test("assembles services without opening their store, and lets only one of them open it at a time", async () => {
   const opened: string[][] = [];
   const memory = sqliteStore({ path: ":memory:" });
   const store: Store = {

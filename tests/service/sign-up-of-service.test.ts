@@ -6,7 +6,7 @@ import { serve, withMail } from "../harness/serve.ts";
 const ben = { name: "Ben", email: "ben@example.com" };
 const password = "difference-engine";
 
-test("signs a user up with a verified address by the settings alone", async (t) => {
+test("signs a user up with a verified address if LATCHKEY_REGISTRATION is verified", async (t) => {
   const { post, mails } = await serve(t, { settings: { ...withMail, LATCHKEY_REGISTRATION: "verified" } });
   assert.equal((await post("/users", ben)).status, 202);
   const [message] = await mails();
@@ -22,7 +22,7 @@ test("signs a user up with a verified address by the settings alone", async (t) 
   assert.deepEqual(await mails(), [], "one mail a minute for each mailbox");
 });
 
-test("sends the notice about a known address, and invitations", async (t) => {
+test("sends a notice instead of a link if a known address signs up, and sends invitations", async (t) => {
   const { post, mails, admin } = await serve(t, { settings: { ...withMail, LATCHKEY_REGISTRATION: "verified" } });
   assert.equal((await post("/users", { ...ben, password }, admin)).status, 201);
   assert.equal((await post("/users", ben)).status, 202);
@@ -36,7 +36,7 @@ test("sends the notice about a known address, and invitations", async (t) => {
   assert.deepEqual([invitation!.to, invitation!.subject], [eve.email, "Your invitation to Latchkey"]);
 });
 
-test("has nothing that needs mail if mail is off", async (t) => {
+test("offers no field and no path that needs mail if mail is off", async (t) => {
   const api = await serve(t);
   const invited = await api.post("/users", { ...ben, invite: true }, api.admin);
   assert.deepEqual([invited.status, invited.json.errors[0].code], [400, "unknown_field"]);

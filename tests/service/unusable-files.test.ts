@@ -89,7 +89,7 @@ const unreachable: Readonly<Record<string, RegExp>> = {
     /missing\/x\.db, to which \S+into-missing\.db leads, cannot be used, because \S+missing is not a directory\. Create it/,
   "file/x.db": /file\/x\.db cannot be used, because \S+file is not a directory\. Create it, or name another file\./,
   [`${"n".repeat(300)}.db`]: /n\.db is longer than the system allows\. Name another file\./,
-  // Its log would have a longer one.
+  // The name of the file is short enough, but the name of its log (`-wal`) is not.
   [`${"n".repeat(250)}.db`]: /n\.db is longer than the system allows\. Name another file\./,
 };
 
@@ -104,7 +104,7 @@ function placeOfUnreachable(t: TestContext): string {
   return folder;
 }
 
-test("reports a path that cannot be a file with the fix, in every command", async (t) => {
+test("reports a path that cannot be a file, and the fix, before a store opens it and when a store opens it", async (t) => {
   const folder = placeOfUnreachable(t);
 
   for (const [name, words] of Object.entries(unreachable)) {
@@ -143,7 +143,7 @@ for (const args of [
     assert.equal(ended.status, 78);
   });
 
-test("reports a link whose target cannot be entered, with its path and the fix", (t) => {
+test("reports a link into a directory that the user may not enter, with its path and the fix", (t) => {
   const { folder } = place(t);
   const closed = path.join(folder, "closed");
   mkdirSync(closed);
@@ -190,7 +190,7 @@ test("reports a missing database if the start finds its secret, but not at a fir
   assert.equal(await errorsOfStart(folder), "");
 });
 
-test("makes no secret at a start that finds a used database without one, and ends with 78", async (t) => {
+test("ends with 78 and makes no secret if a database has accounts but its secret is missing", async (t) => {
   const { folder, file } = place(t);
   await errorsOfStart(folder);
   const secret = path.join(folder, "latchkey.secret");
@@ -223,7 +223,7 @@ test("makes the secret of an existing database without accounts at the first sta
   assert.ok(existsSync(path.join(folder, "latchkey.secret")));
 });
 
-/** Returns the text that a start has written to standard error when it serves. */
+/** Starts the service, stops it as soon as it serves, and returns the text of standard error. */
 async function errorsOfStart(folder: string): Promise<string> {
   const child = spawn(process.execPath, [command], {
     cwd: folder,
@@ -243,7 +243,7 @@ async function errorsOfStart(folder: string): Promise<string> {
   return errors;
 }
 
-test("ends the start with 78 for key files that this process cannot reach, and never uses an empty list of keys", (t) => {
+test("ends the start with 78 for key files that the process cannot read, and does not start with an empty list of keys", (t) => {
   const { folder } = place(t);
   const closed = path.join(folder, "closed");
   mkdirSync(closed);

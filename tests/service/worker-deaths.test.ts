@@ -20,7 +20,7 @@ import { command } from "../harness/command.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startService, type ServiceProcess } from "../harness/service-process.ts";
 
-// `npm run verify -- workers` kills more of them. The open files of processes are read from Linux's /proc.
+// `npm run verify -- workers` kills more workers. The tests need Linux, because they read the open files of processes from /proc.
 const kills = Number(process.env["WORKER_KILLS"] ?? 4);
 
 /** Longer than any response takes here, even on a busy machine. */
@@ -28,7 +28,7 @@ const FOREVER_MS = 5000;
 
 const REPLACED_WITHIN_MS = 2000;
 
-test("answers or resets every connection of a worker that is stopped and then killed", async () => {
+test("answers every client that connects while a worker is stopped, after the worker is killed", async () => {
   await using service = await startWorkers();
   const [victim] = serving(service);
 
@@ -42,7 +42,7 @@ test("answers or resets every connection of a worker that is stopped and then ki
   assert.deepEqual(new Set(await Promise.all(answers)), new Set(["answered"]));
 });
 
-test(`leaves no client waiting and no descriptor open after ${kills} killed workers under load, and replaces them within 2 s`, async (t) => {
+test(`leaves no client waiting and no descriptor open after ${kills} killed workers under load, and starts each replacement within 2 s`, async (t) => {
   await using service = await startWorkers();
   const before = descriptors(service.pid).length;
   const outcomes = { answered: 0, reset: 0, refused: 0, nothing: 0 };
@@ -54,7 +54,7 @@ test(`leaves no client waiting and no descriptor open after ${kills} killed work
   const begun: number[] = [];
   const served: number[] = [];
   for (let killed = 0; killed < kills; killed++) {
-    // Kills a worker that serves. Every other time, also kills its replacement while that is starting.
+    // Alternately kills a worker that serves, and its replacement while that one is starting.
     const serve = serving(service);
     const victim = killed % 2 === 0 ? serve[0]! : listWorkers(service).find((pid) => !serve.includes(pid))!;
     process.kill(victim, "SIGKILL");
@@ -72,7 +72,7 @@ test(`leaves no client waiting and no descriptor open after ${kills} killed work
   t.diagnostic(`${JSON.stringify(outcomes)}; two served again after ${Math.round(Math.max(...served))} ms at most`);
   assert.equal(outcomes.nothing + outcomes.refused, 0);
   assert.ok(outcomes.answered > outcomes.reset);
-  // The time of a start depends on the load of the machine.
+  // Checks when the processes of the replacements exist, not when they serve, because that time depends on the load of the machine.
   assert.ok(Math.max(...begun) < REPLACED_WITHIN_MS);
   await until(() => descriptors(service.pid).length <= before);
 });
@@ -87,7 +87,7 @@ test("keeps a random port, even if all workers die at the same time", async () =
   assert.equal(await ask(service), "answered");
 });
 
-test("keeps a random port and does not blame the config file if the only worker dies while the next one starts", async (t) => {
+test("keeps a random port and does not blame the config file if the only serving worker dies while the next one starts", async (t) => {
   const service = await startConfigured(t, 0);
 
   await until(() => listWorkers(service).length === 2);
@@ -110,7 +110,7 @@ test("kills a blocked worker 15 s after its replacement", async () => {
   await until(() => serving(service).length === 2);
 });
 
-test("does not serve on another port from the config file, and reports the reason", async (t) => {
+test("keeps the port of the start if the config file names another port later, and reports the reason", async (t) => {
   const ports = [await freePort(), await freePort()] as const;
   const service = await startConfigured(t, ports[0]);
   await until(() => serving(service).length === 2);
@@ -128,7 +128,7 @@ test("does not serve on another port from the config file, and reports the reaso
   await until(() => serving(service).length === 2);
 });
 
-test("keeps the secret of running workers if its file is removed, and starts none with another", async () => {
+test("starts no worker with another secret if the secret file is removed, and keeps the other worker running", async () => {
   await using service = await startWorkers();
   const secret = path.join(path.dirname(service.file), "latchkey.secret");
   renameSync(secret, `${secret}.away`);
@@ -146,7 +146,7 @@ test("keeps the secret of running workers if its file is removed, and starts non
   await until(() => serving(service).length === 2);
 });
 
-test("refuses a second start on the port without affecting the first", async () => {
+test("refuses a second start on the same port without affecting the first service", async () => {
   await using service = await startWorkers();
 
   const { status, stderr } = spawnSync(process.execPath, [command], {
@@ -171,7 +171,7 @@ async function startWorkers(port?: string): Promise<ServiceProcess> {
   return service;
 }
 
-/** Starts two workers with a port in a config file. Returns their standard error. */
+/** Starts two workers with the port of a config file. `said` is their standard error. `configure` changes the port in the config file. */
 async function startConfigured(
   t: TestContext,
   port: number,
@@ -219,7 +219,7 @@ function listWorkers({ pid }: Pick<ServiceProcess, "pid">): number[] {
   return stdout.split("\n").filter(Boolean).map(Number);
 }
 
-/** Returns the workers that have the socket of the port. */
+/** Returns the workers that have the listening socket of the port open. Only these serve. */
 function serving(service: Pick<ServiceProcess, "pid" | "address">): number[] {
   const port = Number(new URL(service.address).port).toString(16).toUpperCase().padStart(4, "0");
   const listening = new RegExp(String.raw`^ *\d+: \w+:${port} \w+:0000 0A (?:\S+ +){5,6}?(\d+) `, "m");
