@@ -15,7 +15,7 @@ import { everyAction, type Permission } from "./contract.ts";
 export const permissionForm =
   "it has to be a permission: an object with a name and a function decide, like anyone or authenticated";
 
-/** Returns true if a value is a permission. The decisions of a permission are checked at each call. */
+/** Returns true if a value has the form of a permission. `requireDecision` checks each decision later. */
 export function isPermission(value: unknown): value is Permission<string> {
   return isObject(value) && isText(value["name"]) && typeof value["decide"] === "function";
 }

@@ -8,7 +8,7 @@ export type Action = "list" | "create" | "read" | "replace" | "update" | "delete
 
 /** The request that a permission decides on. */
 export interface PermissionRequest {
-  /** The caller's identity. Reading it makes the response private. */
+  /** The caller's identity. Reading it makes the response private, because the response then depends on the caller. */
   readonly identity: Identity | null;
   readonly action: Action;
   /** The parameters of the path in their declared types: `{ id: 7 }`. */
@@ -57,19 +57,22 @@ export interface Permission<C extends string = never, U extends string = string 
    * custom endpoint narrows its action, the service does not start.
    */
   readonly narrows?: readonly Action[];
-  /** The columns that select the allowed rows. The service does not start if a resource with this permission does not have one of them. */
+  /**
+   * The columns that select the allowed rows. The service refuses to start if a resource with this permission lacks one of these columns.
+   */
   readonly columns?: readonly C[];
   /**
-   * The columns that are compared with the id of a user. They may include `id`. The service does not start if one of them is not an integer
-   * column in a resource with this permission.
+   * The columns that are compared with the id of a user. They may include `id`. They must be integer columns in each resource with this
+   * permission. Otherwise the service does not start.
    */
   readonly userIds?: readonly (U | "id")[];
   /**
-   * The members of `identity.fields` that the permission uses. The service does not start if one of them is not provided by any feature.
+   * The members of `identity.fields` that the permission uses. A feature must provide each of them. Otherwise the service does not start.
    */
   readonly identity?: readonly string[];
   /**
-   * The roles that the permission requires. The service does not start if `accounts()` declares roles and one of these is not among them.
+   * The roles that the permission requires. If `accounts()` declares roles, each of these must be among them. Otherwise the service does
+   * not start.
    */
   readonly roles?: readonly string[];
   /** Codes of problems that `decide` may throw, for the API's documentation. */

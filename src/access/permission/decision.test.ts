@@ -74,7 +74,7 @@ const undecided: readonly unknown[] = [
   { only: cyclic },
 ];
 
-test("treats a value that is no decision as a fault, also within combined permissions", () => {
+test("throws a fault for a value that is no decision, also within combined permissions", () => {
   for (const each of undecided) {
     for (const permission of [giving(each), anyOf(giving(each)), allOf(anyone, giving(each)), not(giving(each))])
       assert.throws(() => requireDecision(permission, request), TypeError);
@@ -94,7 +94,7 @@ test("keeps the process alive if a returned promise rejects later", async () => 
   await new Promise((resolve) => setImmediate(resolve));
 });
 
-test("keeps a decision unchanged if its object is changed later", () => {
+test("copies a decision, so that a later change of the returned object has no effect", () => {
   const answer = { only: { any: [{ ...own }] } };
   const decision = requireDecision(giving(answer), request);
   answer.only.any[0]!.value = 3;
@@ -102,7 +102,7 @@ test("keeps a decision unchanged if its object is changed later", () => {
   assert.deepEqual(decision, { only: { any: [own] } });
 });
 
-test("refuses to narrow by an unknown column or a value of another type, or if there are no rows", () => {
+test("refuses to narrow by an unknown column, by a value of another type, or at an endpoint without rows", () => {
   const wrong: readonly object[] = [
     { ...own, column: "ownr_id" },
     { column: "constructor", operator: "null", value: true },

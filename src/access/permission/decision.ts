@@ -63,7 +63,8 @@ function readConfirmation(answer: unknown): Confirmation | null {
 }
 
 /**
- * Asks a permission about content in addition to the main response. If the permission requires a confirmation, this content is left out.
+ * Asks a permission when the caller cannot be asked to confirm, for example about a record to embed in the response. A decision that
+ * requires a confirmation then counts as `deny`.
  */
 export function decideOn(
   permission: Permission<string>,
@@ -74,7 +75,7 @@ export function decideOn(
   return typeof decision === "object" && "confirm" in decision ? "deny" : decision;
 }
 
-/** Asks a permission. `rows` is the table that it may narrow, or null if there is none. Narrowing by unknown columns is a fault. */
+/** Asks a permission. `rows` is the table that it may narrow, or null if there is none. Throws a fault if it narrows by unknown columns. */
 export function askPermission(
   permission: Permission<string>,
   request: PermissionRequest,
@@ -129,7 +130,10 @@ function isOrderOperator(operator: Operator): operator is OrderOperator {
   return operators[operator] === "ordered";
 }
 
-/** Refuses booleans. SQL orders them but `matches` does not. A list could then show a record that a read refuses. */
+/**
+ * Refuses booleans. SQL orders them, but `matches`, which checks a single record, does not. A list could then show a record that the read
+ * of the record refuses.
+ */
 function isOrdered(value: unknown): value is string | number {
   return typeof value === "string" || Number.isFinite(value);
 }

@@ -38,7 +38,7 @@ export const administrator: Permission = made({
 
 /**
  * Allows the user in the path: `/users/7` for user 7. A list is narrowed to that user, so a mounted resource needs a column with the
- * parameter's name. A custom endpoint does not.
+ * parameter's name. A custom endpoint needs no column.
  *
  * @example
  * ```ts
@@ -115,7 +115,7 @@ export const unlimited: Permission = made({
   decide: ({ identity }) => (identity === null || identity.scopes === null ? "allow" : "deny"),
 });
 
-/** Allows requests that change nothing. */
+/** Allows only the actions `list` and `read`, which change nothing. */
 export const readOnly: Permission = made({
   name: "read only",
   decide: ({ action }) => (action === "list" || action === "read" ? "allow" : "deny"),
@@ -232,7 +232,10 @@ const CANNOT_NEGATE = "a permission that narrows to rows cannot be negated";
 /** The compiler error for the negation of a permission that narrows by a column. */
 type Negated<C extends string> = [C] extends [never] ? unknown : "a permission that narrows to rows cannot be negated";
 
-/** Throws `DeclarationError` if the name is invalid. Without this check, the permission would never match, and no error would show it. */
+/**
+ * Throws `DeclarationError` if the name is invalid. Without this check, the permission would never match, and no error would show the
+ * mistake.
+ */
 function requireName(of: string, name: unknown, what: string, like: string): void {
   if (isText(name) && /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(name)) return;
   throw new DeclarationError([`${of}: it names ${shown(name)}, and that is not ${what}; write ${like}`]);

@@ -9,7 +9,9 @@ import type { Throttle } from "../throttle/throttle.ts";
 import { makeChain, type Chain } from "./chain.ts";
 import { absent, accepted, rejected, type Carrier, type Rejection, type Scheme } from "./scheme.ts";
 
-/** Creates a scheme that accepts `user-1` and `user-2`, and rejects a word for each reason. */
+/**
+ * Creates a scheme that accepts `user-1` and `user-2`, and has no verdict for `other`. It rejects any other word, with the word as reason.
+ */
 function createScheme(name: string, carrier: Carrier, more: Partial<Scheme> = {}): Scheme {
   return {
     name,
@@ -160,13 +162,13 @@ const answers: { title: string; headers: [string, string][]; answer: string }[] 
       "401 invalid_token: beta: expired [WWW-Authenticate Alpha none; WWW-Authenticate Delta; WWW-Authenticate Secret]",
   },
   {
-    title: "gives a scheme its rejection for the challenge",
+    title: "passes a scheme its own rejection for the challenge",
     headers: [["authorization", "Alpha forged"]],
     answer:
       "401 invalid_token: alpha: forged [WWW-Authenticate Alpha forged; WWW-Authenticate Delta; WWW-Authenticate Secret]",
   },
   {
-    title: "reports a rejection before a conflict",
+    title: "reports the rejection if a request has both a rejection and a conflict",
     headers: [
       ["authorization", "Alpha user-1"],
       ["cookie", "gamma=user-2"],
@@ -194,7 +196,7 @@ const answers: { title: string; headers: [string, string][]; answer: string }[] 
     answer: "nobody",
   },
   {
-    title: "hides no conflict behind a rejected cookie",
+    title: "reports a conflict of two credentials also if a cookie is rejected",
     headers: [
       ["authorization", "Alpha user-1"],
       ["x-beta", "user-2"],
@@ -267,7 +269,7 @@ const duplicates: [string, string][][] = [
 ];
 
 for (const headers of duplicates) {
-  test(`refuses one kind of credential twice before anything else: ${JSON.stringify(headers)}`, () => {
+  test(`refuses two credentials at one place, before it checks any credential: ${JSON.stringify(headers)}`, () => {
     const throttle = countingGuesses(0);
 
     assert.match(ask(createChain([gamma, alpha, beta], throttle), { headers }), /^400 duplicate_credentials/);
@@ -275,7 +277,7 @@ for (const headers of duplicates) {
   });
 }
 
-test("treats the same cookie twice with the same value as one credential", () => {
+test("counts a cookie that is sent twice with the same value as one credential", () => {
   assert.equal(
     ask(createChain([gamma]), { headers: { cookie: "gamma=user-1; gamma=user-1" } }),
     "user-1 by gamma, ambient",
@@ -299,7 +301,7 @@ test("sends every challenge in a separate header field if the call needs a calle
   ]);
 });
 
-test("answers 403 if no scheme has a challenge, with the words of the only scheme", () => {
+test("answers 403 if no scheme has a challenge, with the message of the scheme if there is only one", () => {
   assert.equal(tell(createChain([beta]).challenge(callOf())), "403 authentication_failed: Invalid or missing beta. []");
   assert.equal(
     tell(createChain([beta, gamma]).challenge(callOf())),
@@ -419,7 +421,7 @@ test("refuses an identity header field that a trusted proxy sends twice, in any 
   }
 });
 
-test("gives the same answers with slow schemes", async () => {
+test("gives the same answers if schemes are asynchronous", async () => {
   const slow = (scheme: Scheme): Scheme => ({
     ...scheme,
     authenticate: async (...parameters) => scheme.authenticate(...parameters),
@@ -438,7 +440,7 @@ test("gives the same answers with slow schemes", async () => {
   }
 });
 
-test("ends the request with the problem that a scheme throws, for any results of the others", () => {
+test("ends the request with the problem that a scheme throws, for any verdicts of the other schemes", () => {
   const strict: Scheme = {
     ...alpha,
     authenticate: () => {
@@ -454,7 +456,7 @@ test("ends the request with the problem that a scheme throws, for any results of
     assert.match(ask(createChain(schemes), { headers }), /^403 insecure_transport/);
 });
 
-test("refuses a set of schemes that would depend on its order", () => {
+test("refuses schemes with the same name or the same carrier, because their order would matter", () => {
   assert.throws(() => createChain([alpha, { ...beta, name: "alpha" }]), /Two schemes have the name alpha/);
   assert.throws(
     () => createChain([alpha, createScheme("omega", { in: "authorization", scheme: "ALPHA" })]),
@@ -471,7 +473,7 @@ test("refuses a set of schemes that would depend on its order", () => {
   );
 });
 
-test("reads a cookie of a scheme with its prefix and without", () => {
+test("reads a cookie with and without its prefix if a scheme has a carrier for each", () => {
   const both = { carriers: ["gamma", "__Host-gamma"].map((name) => ({ in: "cookie", name }) as const) };
   const chain = createChain([createScheme("both", both.carriers[0]!, both)]);
 
@@ -479,7 +481,7 @@ test("reads a cookie of a scheme with its prefix and without", () => {
     assert.equal(ask(chain, { headers: { cookie } }), "user-1 by both, ambient");
 });
 
-test("names every header field that is read in Vary", () => {
+test("lists in Vary every header field that the schemes read", () => {
   const { vary, varyWithAccept, carriers } = createChain([delta, gamma, beta, secret, alpha]);
 
   assert.equal(vary, "Authorization, X-Beta, X-Delta-User, Cookie");

@@ -74,8 +74,8 @@ export function explain(schemes: readonly Scheme[], witness: Witness, ended: Pro
 }
 
 /**
- * Returns the names of the schemes that rejected a credential. `rejecting` ended the request. `passedOver` rejected a cookie, which alone
- * does not end it.
+ * Returns the names of the schemes that rejected a credential. A rejection by a scheme of `rejecting` ends the request. The schemes of
+ * `passedOver` rejected a cookie, which does not end the request.
  */
 function rejectedBy({ presented, verdicts }: Witness): Readonly<Record<"rejecting" | "passedOver", readonly string[]>> {
   const rejected = presented.filter((_, at) => verdicts[at]?.kind === "rejected");

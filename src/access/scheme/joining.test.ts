@@ -72,7 +72,7 @@ for (const [credential, answer] of [
   ["%bad", "token_not_valid: Forged."],
   ["c1", "invalid_token: Nobody has this badge."],
 ] as const) {
-  test(`joins the parts of a scheme in any order, for ${credential}: ${answer}`, async () => {
+  test(`gives the same answer in any order of the parts of a shared scheme, for ${credential}: ${answer}`, async () => {
     for (const order of [
       [a, b, m],
       [b, m, a],
@@ -89,7 +89,7 @@ test("rejects a credential that no part recognizes", async () => {
   assert.equal(await ask([m, modest], "c1"), "invalid_token: The token is invalid, expired or revoked.");
 });
 
-test("waits for slow parts", async () => {
+test("waits for the verdict of an asynchronous part", async () => {
   const slow = lettered("s", 4, {
     authenticate: async (credential) => (credential === "s1" ? whose(4) : rejected("unknown")),
   });
@@ -104,7 +104,7 @@ test("passes a part only the credentials from its own carriers", async () => {
   assert.equal(await ask([a, elsewhere], "b1"), "invalid_token: Nobody has this badge.");
 });
 
-test("treats a missing verdict of a part as a fault, and denies access", async () => {
+test("ends the request with a fault if a part returns no verdict", async () => {
   const broken = part({ authenticate: () => undefined as unknown as Verdict });
 
   await assert.rejects(ask([broken, b], "b1"), /The scheme badge gave no verdict/);
@@ -118,7 +118,7 @@ test("does not join a single scheme, or a scheme that is not shared", () => {
   );
 });
 
-test("joins the rejection codes of all parts, and has one challenge and each carrier once", () => {
+test("gives a joined scheme the rejection codes of all parts, one challenge, and each carrier once", () => {
   const [whole] = joinSchemes([m, a]);
 
   assert.deepEqual(whole!.carriers, carriers);

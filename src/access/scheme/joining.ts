@@ -53,7 +53,8 @@ function judge(scheme: Scheme, standing: Standing): Scheme {
 function join(parts: readonly Scheme[], standing: Standing | null): Scheme {
   const rest = parts.filter(({ recognizes }) => recognizes === undefined);
   const knowing = parts.filter(({ recognizes }) => recognizes !== undefined);
-  // The part without `recognizes` takes all credentials that no other part recognizes. Its properties are those of the whole.
+  // The parts without `recognizes` check all credentials that no other part recognizes. The joined scheme has the `rejectedAs` of the
+  // first.
   const [main, ...others] = [...rest, ...knowing];
   const { name, rejectedAs = "invalid_token" } = main!;
   const codes = [main!, ...others].flatMap((each) => [
@@ -63,8 +64,9 @@ function join(parts: readonly Scheme[], standing: Standing | null): Scheme {
   const missingDetail = parts.find((each) => each.missingDetail !== undefined)?.missingDetail;
 
   /**
-   * Asks one part after another until one knows the credential. Returns `refused` if none does. A cookie that no part knows may belong to
-   * another program, so only a cookie may then count as no credential.
+   * Asks one part after another until one accepts the credential, or rejects it with a reason other than `unknown`. Otherwise returns the
+   * last rejection, or `refused` if no part rejected the credential. A cookie that no part knows may belong to another program, so it
+   * counts as absent.
    */
   function ask(
     [part, ...more]: readonly Scheme[],
@@ -138,7 +140,7 @@ function collectReaders(parts: readonly Scheme[], carrier: Carrier): readonly Sc
   return parts.filter(({ carriers }) => carriers.some((each) => formatCarrier(each) === formatCarrier(carrier)));
 }
 
-/** Returns true only for the value true. A promise is an object and would count as true, and no other part would be asked. */
+/** Returns the result of `recognizes`. Throws a fault for a promise, because it would count as true, and no other part would be asked. */
 function isRecognized({ name, recognizes }: Scheme, credential: string): boolean {
   return atOnce(recognizes!(credential), `recognizes of the scheme ${name}`);
 }

@@ -15,7 +15,7 @@ export interface Place {
 /** A credential in the request. */
 export interface Presented extends Place {
   readonly credential: string;
-  /** The rejection of a malformed credential, which its scheme does not get to see. Null for any other credential. */
+  /** The rejection if the credential is malformed. Its scheme is then not asked. Null for any other credential. */
   readonly rejection: Rejection | null;
 }
 
@@ -136,7 +136,7 @@ function readParameter(name: string, place: Place, call: Call, found: Presented[
   if (value !== undefined && value !== "") found.push(present(place, value));
 }
 
-/** Returns the value of a header field that may occur only once. */
+/** Returns the value of a header field that may occur only once. Ends the request (400) if it occurs twice. */
 function soleValue(call: Call, name: string): string | undefined {
   const raw = call.arrival.rawHeaders;
   let value: string | undefined;
@@ -204,8 +204,8 @@ function headerPlaces(place: Place): HeaderPlace[] {
 const rank = { authorization: 0, header: 1, query: 2, proxy: 3, cookie: 4 } as const;
 
 /**
- * Returns the sort key of a place. A client sends a header field on purpose. It is therefore before a cookie, which browsers send
- * automatically.
+ * Returns the sort key of a place. Header fields are before cookies, because a client sends a header field on purpose, but browsers send
+ * cookies automatically.
  */
 function sortKey({ scheme, carrier }: Place): string {
   return `${rank[carrier.in]} ${scheme.name} ${formatCarrier(carrier)}`;

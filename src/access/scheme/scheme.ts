@@ -114,7 +114,7 @@ export interface Scheme {
    * NTLM.
    */
   readonly ambient?: boolean;
-  /** True if it reads the body with `call.octets()`. The body is then read before the sender is known. Default: false. */
+  /** True if the scheme reads the body with `call.octets()`. The body is then read before the sender is known. Default: false. */
   readonly readsBody?: boolean;
   /**
    * True if other schemes have the same name and read the same places. Together they are then one scheme. For example, API tokens and named

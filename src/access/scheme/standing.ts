@@ -7,7 +7,7 @@ export function judgeStanding(scheme: Scheme, verdict: Verdict, call: Call, stan
   if (verdict.kind !== "accepted") return verdict;
   return after(standing(scheme, verdict.identity, call), (judged): Verdict => {
     if ("kind" in judged) return judged;
-    // Keeps the same object if nothing changed. A frozen verdict that was checked before is not checked again.
+    // Returns the same object if nothing changed, because `requireVerdict` checks a frozen verdict only once.
     return judged === verdict.identity ? verdict : { kind: "accepted", identity: judged };
   });
 }

@@ -2,7 +2,7 @@ import type { Change, Collection, Key, Row, Where, WrittenValues } from "../../s
 
 /**
  * The consecutive failures of each account (its streak), and the time up to which its failures are forgiven. The key is a digest of the
- * login name. A name without an account has the same kind of row.
+ * login name. A name without an account also has a row, so that the throttle does not reveal which accounts exist.
  */
 export const guessStreaksCollection: Collection = {
   name: "guess_streaks",
@@ -11,7 +11,7 @@ export const guessStreaksCollection: Collection = {
     { name: "count", type: "integer" },
     /** The time of the latest failure, in milliseconds since the epoch. */
     { name: "at", type: "integer" },
-    /** The time up to which failures are forgiven, in milliseconds since the epoch. Null for never. */
+    /** The time up to which failures are forgiven, in milliseconds since the epoch. Null if no failures are forgiven. */
     { name: "since", type: "integer", nullable: true },
   ],
   indexes: [["at"]],
@@ -59,8 +59,8 @@ export function endStreak(subject: string): Change {
 }
 
 /**
- * Returns the changes that end the streaks of an account, from every address. Other processes may still have failures of the last minute in
- * memory. They ignore failures up to `since`.
+ * Returns the changes that end the streaks of an account, from every address. Other processes may still have failures of the current window
+ * in memory, so each process ignores failures up to `since`.
  */
 export function forgive(account: string, now: number): readonly Change[] {
   const collection = guessStreaksCollection;
@@ -93,8 +93,8 @@ function isRow(key: Key): Where {
 }
 
 /**
- * Returns the changes that delete old rows. Any client can create a short streak with a login under any name, so a streak below `ceiling`
- * is deleted after a day without tries. An attacker who waits for this gets fewer than `ceiling` tries per day.
+ * Returns the changes that delete old rows. A client could fill the table with short streaks, because each new login name creates a row. So
+ * a streak below `ceiling` is deleted after a day without tries. An attacker who waits for this gets fewer than `ceiling` tries per day.
  */
 export function pruneRecords(now: number, ceiling: number, knownMs: number): readonly Change[] {
   const isQuiet = (forMs: number): Where => ({ column: "at", operator: "lte", value: now - forMs });

@@ -25,7 +25,7 @@ export interface ThrottleSubject {
   readonly general: string;
   /** The counter of the account at this address. */
   readonly own: string;
-  /** The time of its last login from this address. Null if that is too long ago. */
+  /** The time of the account's last login from this address. Null if there was none, or if it is too long ago. */
   readonly knownAt: number | null;
   /** The counter for this try: `own` if `knownAt` is not null, otherwise `general`. */
   readonly counted: string;
@@ -41,7 +41,10 @@ export interface Rooms {
   ofAccount(subject: ThrottleSubject, now: number): Eventually<Room>;
   /** Returns the remaining failures of the caller's address. Ends the request (429) if there are none. */
   ofAddress(kind: CountedKind, call: Call): Eventually<Room>;
-  /** Returns the remaining failures of the caller's site, if it is larger than the address. */
+  /**
+   * Returns the remaining failures of the caller's site (the /48 of an IPv6 address). Returns an empty list for an IPv4 address, which has
+   * no larger site. Ends the request (429) if there are none.
+   */
   ofSite(kind: CountedKind, call: Call): Eventually<readonly Room[]>;
   /** Counts a failure of the caller's address, and of its site. */
   count(kind: CountedKind, call: Call): readonly Change[];
@@ -84,7 +87,10 @@ export function createRooms(store: Store, window: GuessWindow, limit: number, ce
   };
 }
 
-/** Returns the counter of the network of an address. A caller with IPv6 has a whole /64 and could use a new address for each try. */
+/**
+ * Returns the counter of the network of an address: its /64 in IPv6, because a caller has a whole /64 and could use a new address for each
+ * try.
+ */
 function addressPlace(kind: CountedKind, { client }: Call, limit: number): Place {
   return { subject: `${kind} ${formatNetwork(client.address)}`, limit };
 }

@@ -25,7 +25,7 @@ function failing(limit: number) {
   };
 }
 
-test("stops many concurrent failures at the limit, and runs that many at the same time", async () => {
+test("runs as many failing tasks at the same time as failures are allowed, and refuses all others", async () => {
   const { run, running } = failing(5);
 
   const outcomes = await Promise.allSettled(Array.from({ length: 40 }, () => run("ada", "here")));

@@ -18,7 +18,10 @@ interface Waiter {
   readonly go: () => void;
 }
 
-/** Creates the function. Without it, an attacker could start many concurrent tasks before the first failure is counted. */
+/**
+ * Creates a function that limits concurrent tasks. Without the limit, an attacker could start many concurrent tasks before the first
+ * failure is counted.
+ */
 export function makeSideBySide(): SideBySide {
   const underway = new Map<string, number>();
   const waiters = new Set<Waiter>();

@@ -49,7 +49,7 @@ test("delays the eleventh try within a minute until the first has left the windo
   await store.close();
 });
 
-test("counts addresses, and accounts in any case, separately", async () => {
+test("counts failures of an address and of an account separately, and ignores the case of the account's name", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store, limit: 2 });
 
@@ -62,7 +62,7 @@ test("counts addresses, and accounts in any case, separately", async () => {
   await store.close();
 });
 
-test("counts a name as one account in any spelling of its accents, with or without such an account", async () => {
+test("counts all Unicode spellings of a name as one account, even if no account has this name", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store, limit: 2 });
 
@@ -73,7 +73,7 @@ test("counts a name as one account in any spelling of its accents, with or witho
   await store.close();
 });
 
-test("counts a caller with IPv6 by its /64", async () => {
+test("counts the failures of an IPv6 address for its whole /64", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store, limit: 2 });
 
@@ -85,7 +85,7 @@ test("counts a caller with IPv6 by its /64", async () => {
   await store.close();
 });
 
-test("counts an IPv6 site by its /48, with ten times the limit", async () => {
+test("counts the failures of an IPv6 address for its /48 too, with ten times the limit", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store, limit: 2 });
   const network = (of: number, site = "1") => at(0, `2001:db8:${site}:${of.toString(16)}::1`);
@@ -103,7 +103,7 @@ test("counts an IPv6 site by its /48, with ten times the limit", async () => {
   await store.close();
 });
 
-test("lets an account log in from an address that it used before, even if the site is blocked", async () => {
+test("lets an account log in from an address that it used before, even if the /48 of the address is blocked", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store, limit: 1 });
   await passed(store, throttle, at(0, "2001:db8:1:ffff::1"), "ada");
@@ -117,7 +117,7 @@ test("lets an account log in from an address that it used before, even if the si
   await store.close();
 });
 
-test("counts probes by the /48 too", async () => {
+test("counts probes of an IPv6 address for its /48 too, with ten times the limit", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store, limit: 1 });
   const probe = (of: number) =>
@@ -166,7 +166,7 @@ test("adds up the failures of all processes with the same store", async () => {
   await store.close();
 });
 
-test("deletes guesses after two windows, and stores nothing that reveals the typed text", async () => {
+test("deletes guesses that have left the window, and stores nothing that reveals the typed text", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store, secret: new Secret("a secret of the server, long enough") });
 
@@ -280,7 +280,7 @@ test("remembers an address for 30 days, updates it once a day, and stores at mos
   await store.close();
 });
 
-test("deletes old streaks and addresses, which contain no names", async () => {
+test("deletes old streaks and known addresses, and stores no names in them", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store, secret: new Secret("a secret of the server, long enough") });
   const day = 24 * 3600;
@@ -306,7 +306,7 @@ test("deletes old streaks and addresses, which contain no names", async () => {
   await store.close();
 });
 
-test("forgives the failures of an account from everywhere when it is unlocked, in every process", async () => {
+test("forgives the failures of an unlocked account from all addresses, in every process", async () => {
   const store = await openStore();
   const serving = loginThrottle({ store });
   await passed(store, serving, at(0, "192.0.2.99"), "ada");
@@ -327,7 +327,7 @@ test("forgives the failures of an account from everywhere when it is unlocked, i
   await store.close();
 });
 
-test("blocks for no longer than a window after the clock is set back", async () => {
+test("ignores failures that are more than a window in the future, because the clock was set back", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store, limit: 2 });
   for (let turn = 0; turn < 2; turn++) await throttle.fail(at(3600), "ada");
@@ -337,7 +337,7 @@ test("blocks for no longer than a window after the clock is set back", async () 
   await store.close();
 });
 
-test("counts failures if the unlock is more than a window in the future, because the clock was set back", async () => {
+test("ignores an unlock that is more than a window in the future, because the clock was set back", async () => {
   for (const [unlockedAt, waits] of [
     [62, 59],
     [61, 0],

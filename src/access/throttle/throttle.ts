@@ -29,7 +29,7 @@ export const throttleCollections: readonly Collection[] = [
 export interface Throttle {
   /**
    * Returns how many more failures are allowed from this address and for this account. Ends the request (429) if there are none left.
-   * Called before any hash.
+   * Called before a password is hashed, because a hash takes much time.
    */
   check(call: Call, account?: string): Eventually<number>;
   /** Counts a wrong credential. It is counted in memory when the function returns, and in the store when the promise resolves. */
@@ -75,7 +75,7 @@ export interface Probed<T> {
 /** Options of `loginThrottle()`: how many wrong credentials are allowed, and in how many seconds. */
 export interface LoginThrottleOptions {
   readonly store: Store;
-  /** The server's secret. It hides the typed names in the store. Processes that share a store must share it. */
+  /** The server's secret. It hides the typed names in the store. Processes with the same store need the same secret. */
   readonly secret?: Secret;
   /** The number of wrong credentials in any window before the next try is refused (429). Default: 10. */
   readonly limit?: number;

@@ -21,7 +21,8 @@ export const guessesCollection: Collection = {
 export interface Room {
   readonly subject: string;
   /**
-   * Returns how many more failures are allowed, including those counted since it was read. Ends the request (429) if there are none left.
+   * Returns how many more failures are allowed at this moment. Subtracts the failures that were counted since the room was read. Ends the
+   * request (429) if there are none left.
    */
   left(): number;
 }
