@@ -4,7 +4,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Collection, Store } from "../../src/door/stores.ts";
 import { bothDatabases } from "../harness/both-databases.ts";
 
-// A version without folded columns writes next to one that has them, as during an upgrade.
+// A folded column also stores its text in a form for searches without regard to case. During an upgrade, an old program may write rows
+// without this form.
 
 const people: Collection = {
   name: "people",

@@ -25,7 +25,7 @@ const folded: Collection = { ...old, columns: [{ ...title, folded: true }, note]
 const indexed = { ...old, indexes: [["title", "id"]] };
 const renamed: Collection = { ...old, columns: [{ ...title, name: "name", origin: { renamedFrom: "title" } }, note] };
 
-test("estimates the number of written rows on PostgreSQL", async (t) => {
+test("estimates the seconds of a migration by the rows that it writes, on PostgreSQL", async (t) => {
   const server = await startPostgres();
   t.after(() => server.stop());
   const url = await server.makeDatabase();
@@ -45,7 +45,7 @@ test("estimates the number of written rows on PostgreSQL", async (t) => {
   assert.equal(await seconds(folded), 4);
 });
 
-test("estimates the number of written rows on SQLite, which rebuilds a table with rows for an index", async (t) => {
+test("estimates the seconds of a migration by the rows that it writes, on SQLite, which rebuilds a table for an index", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-estimates-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "things.db");

@@ -18,7 +18,7 @@ import { date, references, type Fields, type Mount } from "../../src/door/resour
 import type { Collection, MigrateOptions, Plan } from "../../src/door/stores.ts";
 import { bothDatabases, type TestDatabase } from "../harness/both-databases.ts";
 
-// The intents of changed declarations and their results: each change alone, over HTTP, on both databases.
+// Each test changes a declaration in one way, and checks the migrated records over HTTP, on both databases.
 
 const databases = bothDatabases();
 
@@ -72,7 +72,7 @@ const breakOff = (): never => {
   throw Object.assign(new RangeError("broken off"), { errcode: 5 });
 };
 
-test("resumes an interrupted migration with the same SQL and the same values", async (t) => {
+test("starts an interrupted migration again with the new SQL and the new values if the declaration has changed", async (t) => {
   for (const database of await databases(t)) {
     const rows = Array.from({ length: 700 }, (_, at) => ({ title: `t${at}` }));
     await create(database, books({ title: text() }), ...rows);
@@ -242,7 +242,7 @@ test("allows clients to delete records that only an undeclared field refers to",
   }
 });
 
-test("keeps a link table without a declaration, and no longer protects records when their field gets another kind", async (t) => {
+test("keeps an undeclared link table, and no longer protects records when the field that refers to them gets another kind", async (t) => {
   for (const database of await databases(t)) {
     await planted(database);
     const first_id = reference(tags, { optional: true });
@@ -277,7 +277,7 @@ test("deletes the relations of a field with its column, and does not restore the
   }
 });
 
-test("keeps the records that an undeclared resource refers to, and reports it in a plan", async (t) => {
+test("refuses to delete records that an undeclared table refers to, and reports the undeclared tables in a plan", async (t) => {
   for (const database of await databases(t)) {
     await planted(database);
     await database.run(

@@ -95,7 +95,7 @@ function startWriting(store: Store): {
   let next = 1_000_000_000;
   const write = async (writer: number): Promise<void> => {
     while (!isOver) {
-      // Each writer has separate rows, so that the order of acknowledgments is the order of the data.
+      // Each writer changes separate rows. So the last acknowledged value of a row is the value in the database.
       const key = Math.floor((Math.random() * rows) / writers) * writers + writer + 1;
       const price = next++;
       const isNew = Math.random() < 0.1 || key > rows;
@@ -138,7 +138,7 @@ async function waitForLock(address: string): Promise<void> {
   while (!address.startsWith("sqlite:") && (await askPostgres(address, locks)).length > 0) await sleep(20);
 }
 
-/** Runs the migration in a separate process. Returns null if it was killed after this many milliseconds. */
+/** Runs the migration in a separate process, which is killed after `killedAfter` milliseconds. Returns its output, or null after a kill. */
 async function migrate(address: string, killedAfter: number | null): Promise<string | null> {
   const child = spawn(process.execPath, [path.join(import.meta.dirname, "../harness/migrating.ts"), address], {
     stdio: ["ignore", "pipe", "pipe"],
@@ -235,7 +235,7 @@ async function verify(store: Store, ledger: ReadonlyMap<number, number>): Promis
   assert.equal(seen, rows + [...ledger.keys()].filter((id) => id > rows).length);
 }
 
-test("removes the remains of a killed dry run with the next one, and with a migration", async (t) => {
+test("removes the remains of a killed dry run with the next dry run, and with a migration", async (t) => {
   const options = { program: "0.1.0" };
   for (const { engine, address, open, fill, findTries } of await places(t)) {
     const store = open();
@@ -257,7 +257,7 @@ test("removes the remains of a killed dry run with the next one, and with a migr
   }
 });
 
-test("ignores files of other programs that have the name of a dry run", async (t) => {
+test("ignores files of other programs whose names begin like those of a dry run", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-tries-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const file = path.join(folder, "some.db");

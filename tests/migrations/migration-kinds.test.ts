@@ -5,7 +5,7 @@ import { bothDatabases, type TestDatabase } from "../harness/both-databases.ts";
 
 const databases = bothDatabases();
 
-/** The kinds of fields in the form of the store. An enumeration and an email are texts there. */
+/** The columns for the kinds of fields. An enumeration (`word`) and an email are text columns. */
 const kinds: Readonly<Record<string, Omit<Column, "name">>> = {
   text: { type: "text" },
   integer: { type: "integer" },
@@ -23,7 +23,8 @@ const kinds: Readonly<Record<string, Omit<Column, "name">>> = {
 
 const instant = "2026-01-31T00:00:00.000Z";
 /**
- * Pairs of kinds, with values of the first and their values in the second kind. `misfit` has none there. A missing pair has no conversion.
+ * Pairs of kinds with a conversion. Each of `values` is a value of the first kind and its converted value. `misfit` is a value that cannot
+ * be converted. A pair that is not in this list has no conversion.
  */
 const pairs: readonly (readonly [
   from: string,
@@ -338,7 +339,7 @@ type Form = "plain" | "indexed" | "unique";
 const forms: readonly Form[] = ["plain", "indexed", "unique"];
 const people: Collection = { name: "people", key: "integer", columns: [{ name: "name", type: "text" }] };
 
-/** Returns a table with a column for each pair. Unchanged text is folded, so that derived columns are tested too. */
+/** Returns a table with a column for each pair. A unique text ignores case, so that the derived folded columns are tested too. */
 function buildTable(form: Form, which: "from" | "to", chosen: readonly (typeof all)[number][] = all): Collection {
   const columns = chosen.map(([from, to]): Column => {
     const kind = kinds[which === "from" ? from : to]!;
@@ -394,7 +395,7 @@ async function readAll(database: TestDatabase, collection: Collection): Promise<
 
 for (const form of forms)
   for (const way of ["migrated", "by hand"] as const)
-    test(`converts every pair of kinds correctly, ${form}, ${way}`, async (t) => {
+    test(`converts every pair of kinds correctly: ${form} columns, ${way}`, async (t) => {
       for (const database of await databases(t)) {
         const [before, now] = [buildTable(form, "from"), buildTable(form, "to")];
         await filled(database, before, buildRows(0));
@@ -411,7 +412,7 @@ for (const form of forms)
       }
     });
 
-test("reports a value without a conversion with its row, and changes nothing", async (t) => {
+test("reports the row of a value that cannot be converted, and changes nothing", async (t) => {
   const chosen = all.filter(([, , , misfit]) => misfit !== undefined);
   for (const database of await databases(t)) {
     const [before, now] = [buildTable("plain", "from", chosen), buildTable("plain", "to", chosen)];
@@ -456,7 +457,7 @@ test("asks about an undefined conversion, and prints no SQL for it", async (t) =
 
 for (const form of forms)
   for (const way of ["migrated", "by hand"] as const)
-    test(`renames, drops and narrows columns of every kind without affecting other columns, ${form}, ${way}`, async (t) => {
+    test(`renames, drops and narrows columns of every kind without affecting other columns: ${form} columns, ${way}`, async (t) => {
       const chosen = Object.keys(kinds).map((kind) => [kind, kind, all.find(([from]) => from === kind)![2]] as const);
       const same = chosen.map(([from, to, values]) => [from, to, values, undefined] as const);
       for (const database of await databases(t)) {

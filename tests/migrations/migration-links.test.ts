@@ -60,7 +60,7 @@ for (const [what, before, now] of [
     posts({ labels: references(tag, { renamedFrom: "tags", convert: (id) => [id] as never, backfill: [] }) }, "labels"),
   ],
 ] as const)
-  test(`keeps the links and their protection for a relation to several records that is ${what}`, async (t) => {
+  test(`keeps the links, and protects the linked records, for a relation to several records that is ${what}`, async (t) => {
     for (const { engine, open, migrate } of await databases(t)) {
       const ids = (...all: number[]): unknown => (what === "renamed" ? all : all[0]);
       await using(open(), [tags, before], async (ask) => {

@@ -13,7 +13,7 @@ import { askPostgres, startPostgres, type TestServer } from "../harness/postgres
 /** The number of rows and of writers. `npm run verify -- locks` uses more. */
 const rows = Number(process.env["LOCKS_ROWS"] ?? 4000);
 const writers = Number(process.env["LOCKS_WRITERS"] ?? 4);
-/** The longest time for an exclusive lock on a table, in milliseconds. A write alone takes almost no time. */
+/** The maximum time for which a task may hold a lock on a table, or wait for one, in milliseconds. Writes may wait as long. */
 const limit = Number(process.env["LOCKS_LIMIT_MS"] ?? 500);
 
 let server: TestServer;
@@ -85,7 +85,7 @@ async function watched(t: TestContext, what: string, task: (url: string) => Prom
   await quiet.stop();
   const beside = startWriting(store);
   const watching = await watchLocks(url, ["things", "owners"]);
-  // Takes a known lock, to show that the test sees locks: those of the task may be too short. Repeated, because the machine may be busy.
+  // Takes a known lock ten times. The test must see it, to prove that it sees locks: those of the task may be too short to be seen.
   for (let times = 0; times < 10; times++)
     await askPostgres(url, "BEGIN; LOCK TABLE owners IN SHARE ROW EXCLUSIVE MODE; SELECT pg_sleep(0.05); COMMIT");
   const start = performance.now();
@@ -120,7 +120,7 @@ async function watched(t: TestContext, what: string, task: (url: string) => Prom
   );
 }
 
-/** Runs a task in a separate process, like a real migration, so that writers delay it only by using the machine. */
+/** Runs a task in a separate process, like a real migration, so that it does not share an event loop with the writers. */
 function inOwnProcess(file: string, url: string): Promise<unknown> {
   return promisify(execFile)(process.execPath, [path.join(import.meta.dirname, "../harness", file), url]);
 }
@@ -129,10 +129,10 @@ function pickLongest(times: readonly number[]): number {
   return times.reduce((longest, time) => Math.max(longest, time), 0);
 }
 
-test("locks no table for long in a migration on PostgreSQL", (t) =>
+test("locks no table for half a second or longer in a migration on PostgreSQL", (t) =>
   watched(t, "a migration", (url) => inOwnProcess("locked-things.ts", url)));
 
-test("locks no table for long in a start that adds to the declarations", (t) =>
+test("locks no table for half a second or longer in a start that adds columns, indexes and references", (t) =>
   watched(t, "a start", async (url) => {
     const store = postgresStore({ url: new Secret(url), poolSize: 2 });
     await store.open([owners, added]);
@@ -158,7 +158,7 @@ test("rebuilds an index whose build was interrupted, at the next start", async (
   assert.deepEqual(found, [{ relname: "things(note, id)", indisvalid: true }]);
 });
 
-test("reports rows that violate a new rule, and leaves no remains", async () => {
+test("reports rows that violate a new reference, and leaves no constraint behind", async () => {
   const url = await server.makeDatabase();
   await (await fill(url)).close();
   await askPostgres(url, "UPDATE things SET owner = 5000 WHERE id = 7");

@@ -78,7 +78,7 @@ for (const [what, made, pattern] of [
     /on table mine/,
   ],
 ] as const)
-  test(`does not start on PostgreSQL if a column would be replaced under ${what} of another program`, async (t) => {
+  test(`refuses to replace a column on PostgreSQL if ${what} of another program depends on it`, async (t) => {
     const database = await onPostgres(t, made);
 
     const { obstacles } = await database.plan([now]);
@@ -93,7 +93,7 @@ for (const [what, made, pattern] of [
     assert.deepEqual(await database.ask("SELECT FROM pg_attribute WHERE attname LIKE '\\_\\_next%'"), []);
   });
 
-test("keeps objects on other columns on PostgreSQL, also a column of another program", async (t) => {
+test("keeps indexes, views and columns of other programs on PostgreSQL if they use no replaced column", async (t) => {
   const database = await onPostgres(
     t,
     `CREATE INDEX mine ON things (note); CREATE VIEW mine_too AS SELECT id, title FROM things;
@@ -139,7 +139,7 @@ for (const [what, made, pattern] of [
   ["a generated column", "ALTER TABLE things ADD COLUMN twice INTEGER AS (price * 2)", /things\.twice .* is generated/],
   ["a default", "ALTER TABLE things ADD COLUMN extra TEXT NOT NULL DEFAULT 'theirs'", /things\.extra .* has a default/],
 ] as const)
-  test(`does not start on SQLite if a table would be rebuilt without ${what} of another program`, async (t) => {
+  test(`refuses to rebuild a table on SQLite if ${what} of another program would be lost`, async (t) => {
     const database = await onSQLite(t, made);
 
     assert.match((await database.plan([now])).obstacles.join("\n"), pattern);
@@ -185,7 +185,7 @@ for (const [what, made, pattern] of [
     await store.close();
   });
 
-test("keeps views, triggers and columns of other programs on SQLite if they fit", async (t) => {
+test("keeps views, triggers and columns of other programs on SQLite if they fit the new table", async (t) => {
   const database = await onSQLite(
     t,
     `CREATE VIEW broken AS SELECT title FROM nowhere; CREATE VIEW mine AS SELECT note FROM things; ALTER TABLE things ADD COLUMN extra TEXT;

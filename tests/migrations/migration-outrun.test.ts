@@ -44,7 +44,7 @@ async function fill(url: string): Promise<void> {
   );
 }
 
-/** Changes rows on the server itself, many more per second than the migration fills, until it is stopped. */
+/** Changes rows in a loop that runs inside PostgreSQL, faster than the migration converts rows. `stop` ends the loop. */
 function writeFast(t: TestContext, url: string): { stop(): Promise<void> } {
   const write =
     "DO $$ DECLARE at integer; BEGIN LOOP " +
@@ -60,7 +60,7 @@ function writeFast(t: TestContext, url: string): { stop(): Promise<void> } {
   return { stop };
 }
 
-test("finishes a migration by delaying fast writers for moments", async (t) => {
+test("finishes a migration although a writer changes rows faster than the migration converts them, and loses no change", async (t) => {
   const server = await startPostgres();
   t.after(() => server.stop());
   const url = await server.makeDatabase();
@@ -82,7 +82,7 @@ test("finishes a migration by delaying fast writers for moments", async (t) => {
   assert.ok(Number(written!["times"]) > 10, "hardly anybody wrote");
 });
 
-test("does not wait for autovacuum", async (t) => {
+test("finishes a migration without waiting for a running autovacuum", async (t) => {
   await using servers = await postgresServers();
   const server = await servers.primary(["-c", "autovacuum_naptime=1s"]);
   const url = formatURL(server);

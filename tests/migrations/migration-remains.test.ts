@@ -17,7 +17,8 @@ import {
 import { letGo, renameAside } from "../../src/store/sqlite/changes/leftover-tables.ts";
 import { connect, prepare } from "../../src/store/sqlite/connection.ts";
 
-// The remains of a migration of a SQLite file: they are invisible, block nothing, and are removed.
+// A migration of a SQLite file replaces a table by a new one. The old table remains under another name until its rows are deleted. These
+// remains are invisible, block nothing, and are removed.
 
 const shelves: Collection = { name: "shelves", key: "integer", columns: [{ name: "name", type: "text" }] };
 const books = (more: Partial<Collection["columns"][number]>, price: "integer" | "text" = "integer"): Collection => ({
@@ -87,7 +88,7 @@ const left = (file: string): readonly unknown[] =>
     "SELECT name FROM sqlite_schema WHERE name LIKE '%gone%' OR name LIKE '%moved%' OR name LIKE '%next'",
   );
 
-/** Simulates a kill after the swap: the old table has another name, next to the new one. */
+/** Simulates a kill right after the new table has got its name. The old table still exists under another name. */
 function leaveBehind(file: string): void {
   const database = connect(file);
   database.exec("PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON; BEGIN");
@@ -105,7 +106,7 @@ function leaveBehind(file: string): void {
   assert.equal(left(file).length, 4, String(left(file)));
 }
 
-test("ignores the remains of a killed migration, and removes them with the next one", async (t) => {
+test("ignores the remains of a killed migration, and removes them with the next migration", async (t) => {
   const now = books(restricted);
   const file = await createFile(t, now);
   leaveBehind(file);
@@ -142,7 +143,8 @@ test("removes remains in portions with reports, and survives a kill in between",
 
   await assert.rejects(migrateSQLite(file, now, { program, tellRemoved: breakOff }), /broken off/);
 
-  // A migration drops the indexes first, because it is slow to delete their entries. It keeps those that deletes of referenced rows need.
+  // A migration drops the indexes of the remains first, because it is slow to delete their entries. It keeps the indexes of references,
+  // because SQLite looks there when a referenced row is deleted.
   const indexes =
     "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = '_books_gone' AND sql IS NOT NULL ORDER BY 1";
   assert.deepEqual(queryFile(file, indexes), ["books(next_id)", "books(shelf_id)"]);
@@ -186,7 +188,7 @@ test("removes remains before a start changes tables, so that no name or referenc
   ]);
 });
 
-test("allows clients to delete rows that a new reference will refer to, while it is made", async (t) => {
+test("allows clients to delete rows of the referenced table while a migration makes a new reference", async (t) => {
   const old = books({});
   const file = await createFile(t, old, 300);
   let isOver = false;
@@ -207,7 +209,7 @@ test("allows clients to delete rows that a new reference will refer to, while it
   assert.deepEqual([left(file), (await checkSQLite(file)).problems], [[], []]);
 });
 
-test("keeps the table unchanged and deletes the copy if a row refers to a missing row at the end", async (t) => {
+test("keeps the table unchanged and deletes the copy if a row refers to a missing row at the end of the migration", async (t) => {
   const old = books({});
   const file = await createFile(t, old, 300);
 
@@ -248,7 +250,7 @@ test("keeps custom indexes and triggers of a table in its new form", async (t) =
   assert.deepEqual([left(file), (await checkSQLite(file)).problems], [[], []]);
 });
 
-test("keeps custom indexes and triggers when a start rebuilds a table, also under views, and keeps an unfinished copy up to date", async (t) => {
+test("keeps custom indexes, triggers and views when a start rebuilds a table, and keeps an unfinished copy up to date", async (t) => {
   const file = await createFile(t, books({}), 300);
   const breakOff = (): never => {
     throw Object.assign(new Error("broken off"), { errcode: 5 });
@@ -282,7 +284,7 @@ test("keeps custom indexes and triggers when a start rebuilds a table, also unde
   assert.deepEqual(left(file), []);
 });
 
-test("stops a migration before it starts if a custom index uses a removed column", async (t) => {
+test("refuses a migration if a custom index uses a renamed column", async (t) => {
   const file = await createFile(t, books({}), 3);
   queryFile(file, "CREATE INDEX other ON books (price)");
   const now = books({});

@@ -31,7 +31,7 @@ function books(fields: Parameters<typeof defineResource>[0]["fields"], more: obj
   return mount(defineResource({ name: "book", fields, ...more }), { permission: administrator });
 }
 
-/** Runs a task with the rows of a service with these mounts. */
+/** Starts a service with these mounts, and runs a task with the rows of the last mount. */
 async function using<T>(
   database: TestDatabase,
   mounts: readonly Mount[],
@@ -154,7 +154,7 @@ test("keeps data with a declared rename, conversion and backfill, and records th
     assert.ok(
       history.some(({ words, program }) => words === "books.name: rename it from title" && program === "0.1.0"),
     );
-    // Conversions run once.
+    // A second migration does not convert the values again.
     await migrate(database, now);
     assert.deepEqual((await read(database, now))[0], {
       id: 1,
@@ -267,7 +267,7 @@ test("refuses a removed column as the origin of another field", () => {
   );
 });
 
-test("hides a removed column, and keeps it after its month until a migration names it", async (t) => {
+test("hides a removed column, and keeps it even after its month has passed, until a migration drops it by name", async (t) => {
   for (const database of await databases(t)) {
     const old = books({ ...titled, note: text({ maxLength: 10 }) });
     await planted(database, old, { title: "One", pages: 1, note: "mine" });
@@ -298,7 +298,7 @@ test("hides a removed column, and keeps it after its month until a migration nam
   }
 });
 
-test("lets an old version run next to a field that accepts all words of its enumeration", async (t) => {
+test("lets an old version run at the same time only if the new field accepts all words of its enumeration", async (t) => {
   const old = books({ state: enumeration(["draft", "sold"]) });
   for (const [now, alone] of [
     [text({ minLength: 1, maxLength: 5 }), []],
@@ -493,7 +493,7 @@ test("does everything on a copy in a dry run, and leaves no remains", async (t) 
   }
 });
 
-test("samples rows that refer to each other in any order in a dry run on PostgreSQL", async (t) => {
+test("copies a sample of the rows in a dry run on PostgreSQL, although they refer to each other in any order", async (t) => {
   const [, database] = await databases(t);
   const fields = { pages: integer(), owner_id: reference("books", { optional: true }) };
   const old = books({ ...titled, ...fields });
@@ -534,7 +534,7 @@ test("creates all tables of an empty PostgreSQL in a dry run, and leaves it empt
   assert.deepEqual(await database.ask("SELECT FROM pg_namespace WHERE nspname ILIKE 'latchkey%'"), []);
 });
 
-test("refuses a second migration at the same time, and one by an older program than the last", async (t) => {
+test("refuses a second migration at the same time, and a migration by a program that is older than the last one", async (t) => {
   for (const database of await databases(t)) {
     await planted(database, books(titled), { title: "1", pages: 7 });
     const now = books({ title: text({ maxLength: 200 }), pages: text({ maxLength: 9 }) });
@@ -551,7 +551,7 @@ test("refuses a second migration at the same time, and one by an older program t
   }
 });
 
-test("resumes an interrupted migration on PostgreSQL after the finished rows, also the first migration", async (t) => {
+test("resumes an interrupted migration on PostgreSQL after the finished rows, also if it is the first migration", async (t) => {
   const [, database] = await databases(t);
   const rows = Array.from({ length: 1200 }, (_, at) => ({ title: "t", pages: at }));
   await planted(database, books(titled), ...rows);
@@ -564,7 +564,7 @@ test("resumes an interrupted migration on PostgreSQL after the finished rows, al
   await assert.rejects(migrate(database, now, { tell: breakOff }), /broken off/);
   await migrate(database, now, { tell: (_, count) => void done.push(count) });
 
-  // The interrupted migration kept the first 500 rows.
+  // The interrupted migration has already converted the first 500 rows.
   assert.ok(done[0]! > 500, done.join());
   assert.equal(done.at(-1), 1200);
 });
@@ -602,7 +602,7 @@ async function begunIn(database: TestDatabase): Promise<readonly unknown[]> {
   );
 }
 
-test("renames the reference of a renamed field on PostgreSQL, so that another one may use the old name", async (t) => {
+test("renames the constraint of a renamed reference on PostgreSQL, so that another field may use the old name", async (t) => {
   const [, database] = await databases(t);
   const fields = { pages: integer(), owner_id: reference("books", { optional: true }) };
   await planted(database, books({ ...titled, ...fields }), { title: "1", pages: 7, owner_id: null });
@@ -618,7 +618,7 @@ test("renames the reference of a renamed field on PostgreSQL, so that another on
   ]);
 });
 
-test("reports rows with missing references before any change, in a plan and at a start", async (t) => {
+test("reports rows that refer to missing rows before any change, in a plan and at a start", async (t) => {
   for (const database of await databases(t)) {
     const fields = { title: text({ maxLength: 200 }), pages: integer(), owner_id: integer({ optional: true }) };
     const rows = [1, 2, 3].map((at) => ({ title: "1", pages: at, owner_id: at === 1 ? null : at + 1 }));

@@ -123,7 +123,7 @@ for (const [what, now] of [
     }
   });
 
-test("never reads a value with its old type: 12 as a decimal is never 1200", async (t) => {
+test("refuses reads of a process that knows an older type of a column, and would read the decimal 12 as 1200", async (t) => {
   for (const column of [
     { name: "price", type: "decimal", scale: 2 },
     { name: "price", type: "text" },
@@ -155,7 +155,7 @@ test("never reads a value with its old type: 12 as a decimal is never 1200", asy
     }
 });
 
-test("refuses reads after a refused write if both types are stored the same way", async (t) => {
+test("refuses reads after a refused write, also if the old type and the new type are stored the same way", async (t) => {
   const day: Collection = { ...others, columns: [{ name: "name", type: "date" }] };
   for (const { engine, open, migrate } of await databases(t)) {
     const before = open();
@@ -193,7 +193,7 @@ test("refuses further writes of processes with a weaker rule after a process wit
     await before.write({ changes: [insert(wide)] });
     await today.open([narrowed]);
     await assert.rejects(before.write({ changes: [insert(wide)] }), StoreUnavailable, engine);
-    // An old version that restarts may write again, until a new one starts.
+    // An old version that restarts may write again, until a new version starts.
     await again.open([wide]);
     assert.equal((await again.write({ changes: [insert(wide)] })).kind, "written", engine);
     await tomorrow.open([narrowed]);
@@ -234,7 +234,7 @@ async function keepWriting(store: Store): Promise<number> {
   }
 }
 
-test("refuses a waiting write after a change on PostgreSQL, under any default isolation", async (t) => {
+test("refuses a write that waited while a column changed on PostgreSQL, for every default isolation level", async (t) => {
   for (const [isolation, way] of [
     ["read committed", ""],
     ["repeatable read", ""],

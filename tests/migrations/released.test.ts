@@ -84,14 +84,14 @@ const databases = globSync("*/*.json", { cwd: folder }).map((file) => file.slice
 for (const name of databases.toSorted()) {
   const from = join(folder, name);
 
-  test(`keeps every record of ${name}, and accepts its old validator for a change`, async (t) => {
+  test(`keeps every record of ${name}, and accepts its old ETag for a change`, async (t) => {
     const { api, baseline, as } = await takeOver(t, from);
 
     for (const { as: caller, path, json, etag } of baseline.reads) {
       const reply = await api.get(path, as[caller]);
       assert.deepEqual([path, reply.status, reply.json], [path, 200, json]);
       if (Array.isArray(json)) continue;
-      // Tags of 0.1 were revisions. A reader gets the record with its current tag.
+      // The ETags of 0.1 were revisions. So a read with an old ETag returns the record with its current ETag.
       const tag = reply.headers.get("etag")!;
       assert.equal((await api.get(path, { ...as[caller], "if-none-match": etag })).headers.get("etag"), tag);
       assert.equal((await api.get(path, { ...as[caller], "if-none-match": tag })).status, 304);
@@ -158,7 +158,7 @@ for (const name of databases.toSorted()) {
     assert.equal(done.status, 200, done.text);
   });
 
-  test(`repeats writes of ${name} with a key, and assigns no id twice`, async (t) => {
+  test(`replays the responses to writes of ${name} with an idempotency key, and assigns no id twice`, async (t) => {
     const { api, baseline, as } = await takeOver(t, from);
 
     for (const caller of ["admin", "ada"] as const) {
