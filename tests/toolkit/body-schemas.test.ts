@@ -65,7 +65,7 @@ const zod = defineEndpoint({
   handle: ({ body }) => shown({ length: body.value.at satisfies number, tags: body.value.tags ?? null }),
 });
 
-test("reads a body by a JSON Schema, with the pointer of each mistake", async (t) => {
+test("checks a body against a JSON Schema, and names each mistake by its pointer", async (t) => {
   const ask = await serve(t, lines);
 
   const good = await ask("/lines", '{"lines":[{"product":"a","count":2},{"product":"b","count":3}]}');
@@ -83,7 +83,7 @@ test("reads a body by a JSON Schema, with the pointer of each mistake", async (t
   assert.deepEqual([none.status, none.json["code"]], [400, "malformed"]);
 });
 
-test("reads XML by the same schema", async (t) => {
+test("reads an XML body by the types of the JSON Schema", async (t) => {
   const ask = await serve(t, lines);
   const xml = (element: string) =>
     `<${element}><lines><i><product>7</product><count>2</count></i></lines></${element}>`;
@@ -138,7 +138,7 @@ test("reads a body by a schema of zod, valibot or arktype", async (t) => {
   assert.equal((await ask("/arktype", '{"seats":0}', undefined, "PATCH")).status, 400);
 });
 
-test("reads only JSON if the endpoint names no types, and no other body", async (t) => {
+test("reads only JSON if the endpoint names no media types, and accepts a missing body only if it is optional", async (t) => {
   const optional = defineEndpoint({
     method: "POST",
     path: "/optional",
@@ -157,7 +157,7 @@ test("reads only JSON if the endpoint names no types, and no other body", async 
   assert.equal((await ask("/optional", "{}")).status, 400);
 });
 
-test("checks the body before the record, and after permission and syntax", async (t) => {
+test("checks the syntax and then the schema of a body before it looks for the record", async (t) => {
   const calls: string[] = [];
   const endpoint = defineEndpoint({
     method: "PUT",
@@ -188,7 +188,7 @@ test("describes the body in the OpenAPI document", async (t) => {
   assert.match(paths["/lines"].post.responses["400"].$ref, /MalformedInvalid/);
 });
 
-test("refuses schemas of bodies that cannot be checked", async () => {
+test("refuses to start with a body schema that the service cannot check", async () => {
   const rows: readonly (readonly [body: unknown, said: RegExp])[] = [
     [5, /body is 5; it has to be a Standard Schema/],
     [
@@ -219,7 +219,7 @@ test("gives a body the type of its schema", () => {
     path: "/a",
     access: anyone,
     consumes: ["application/json"],
-    // @ts-expect-error -- nothing is known of the body
+    // @ts-expect-error -- the type of the body is unknown
     handle: ({ body }) => shown(body.value.a),
   });
   const misspelt = defineEndpoint({

@@ -13,7 +13,7 @@ import { placeOfOptions, signatures, type Signature } from "../harness/signature
 
 // On SQLite alone: these services are refused before they open their store.
 
-// All exported functions are called as by a developer without types. New functions are included automatically.
+// The tests call every exported function as a developer without types would. New functions are included automatically.
 
 type Loose = (...inputs: readonly unknown[]) => unknown;
 
@@ -40,7 +40,7 @@ const mails = features.mail(box, {
 });
 const settings = { LATCHKEY_DATABASE: "sqlite::memory:" };
 
-/** The values of the other parameters, by name. */
+/** Valid arguments for the parameters that a test does not misuse, by the parameter's name. */
 const samples: Readonly<Record<string, unknown>> = {
   people,
   outbox: box,
@@ -70,8 +70,8 @@ const samples: Readonly<Record<string, unknown>> = {
 };
 
 /**
- * Functions that are called during requests or in tests, and functions that return the mistakes as their value. No start can be stopped for them. The
- * members of a config file have separate messages (`misspellings.test.ts`).
+ * The functions that most tests here leave out. They are called during requests or in tests, or they return their mistakes, so they cannot
+ * prevent a start. Mistakes in a config file have separate messages (`misspellings.test.ts`).
  */
 const exemptNames = new Set([
   "aTablePrefix",
@@ -144,7 +144,7 @@ const needed: Readonly<Record<string, object>> = {
 const functions = signatures();
 const started = functions.filter(({ name }) => !exemptNames.has(name));
 
-test("finds all functions that are called during requests", () => {
+test("leaves out only functions that exist", () => {
   assert.deepEqual(
     [...exemptNames].filter((name) => !functions.some((each) => each.name === name)),
     [],
@@ -154,7 +154,7 @@ test("finds all functions that are called during requests", () => {
 const configurable = started.filter((each) => placeOfOptions(each) !== -1);
 
 for (const each of configurable)
-  test(`reports all misspelled options of ${each.name} together, with the intended ones`, async () => {
+  test(`reports all misspelled options of ${each.name} together, with the intended names`, async () => {
     const memberNames = membersTold(await callWith(each, { zzzzzzzz: 1 }));
     assert.ok(memberNames.length > 0, "it names its options");
     const slips = memberNames.map((name) => [name, misspell(name, memberNames)] as const);
@@ -176,7 +176,8 @@ for (const each of configurable)
 
     const message = await callWith(each, Object.fromEntries(memberNames.map((name) => [name, Symbol("none")])));
 
-    // The type of a default depends on the other options, so a malformed option has no further mistakes.
+    // A default is checked only if the other options are valid. So each member that this message leaves out has to be reported if it alone
+    // is wrong.
     const later = memberNames.filter((name) => !new RegExp(`\\b${name}\\b`).test(message));
     for (const name of later)
       assert.match(await callWith(each, { ...needed[each.name], [name]: Symbol("none") }), new RegExp(`\\b${name}\\b`));
@@ -190,7 +191,10 @@ for (const each of configurable)
 
 const connection = "postgres://app:hunter2-/#secret@db.example/shop?password=hunter2";
 
-/** With the address of a database, the function opens it, and the message names an unreadable file. */
+/**
+ * Returns true if a function opens the value of this parameter. Such a function would open the database, or its message names the file that
+ * it cannot read.
+ */
 const opens = (parameter: string): boolean => ["url", "path", "file"].includes(parameter);
 
 for (const each of started.filter(({ parameters }) => parameters.length > 0))
@@ -206,7 +210,7 @@ for (const each of started.filter(({ parameters }) => parameters.length > 0))
     for (const value of [connection, [connection], { url: connection }])
       for (const name of memberNames)
         assert.doesNotMatch(await callWith(each, { ...needed[each.name], [name]: value }), /hunter2/, name);
-    // A secret can have any form.
+    // A secret without the form of a URL must stay hidden too.
     for (const name of memberNames.filter((member) => /secret|token|url|password|key/i.test(member)))
       assert.doesNotMatch(await callWith(each, { ...needed[each.name], [name]: "hunter2" }), /hunter2/, name);
   });
@@ -229,7 +233,7 @@ for (const each of started.filter((each) => placeOfOptions(each) === -1))
     assert.notEqual(await call(each, [...inputs, { enabled: false }]), "it starts");
   });
 
-/** Returns true if all of its parameters are optional. */
+/** Returns true if all parameters of a function are optional. */
 function isAllOptional({ name }: Signature): boolean {
   return (modules[name] as Loose).length === 0;
 }
@@ -239,7 +243,7 @@ function callWith(each: Signature, options: unknown): Promise<string> {
   return call(each, [...each.parameters.slice(0, at).map(({ name }) => samples[name]), options]);
 }
 
-/** Calls a function and returns the toolkit's error message. */
+/** Calls a function. Returns the toolkit's error message, or `it starts` if nothing is thrown. */
 async function call({ name }: Signature, inputs: readonly unknown[]): Promise<string> {
   try {
     await use(name, await (modules[name] as Loose)(...inputs));
@@ -252,7 +256,7 @@ async function call({ name }: Signature, inputs: readonly unknown[]): Promise<st
   }
 }
 
-/** Uses the result in a service, because many mistakes are only found there, all together. */
+/** Starts a service with the result of a function, because many mistakes are found only at the start, all together. */
 async function use(name: string, made: unknown): Promise<void> {
   const start = async (options: object): Promise<void> =>
     (await createService({ store: stores.sqliteStore({ path: ":memory:" }), secret, ...options })).close();
@@ -270,7 +274,7 @@ async function use(name: string, made: unknown): Promise<void> {
   if ("kind" in made && "options" in made) void defineResource({ name: "thing", fields: { one: made as never } });
 }
 
-/** Returns the existing options that the message names. */
+/** Returns the existing options, which the message about an unknown option lists. */
 function membersTold(message: string): readonly string[] {
   const [, names = ""] = /zzzzzzzz\b.*?; there are ([\w, ]+)/.exec(message) ?? [];
   return names.split(", ").filter((name) => name !== "");

@@ -7,7 +7,7 @@ import { exportedNames } from "../../tools/names.ts";
 const root = path.join(import.meta.dirname, "../..");
 const doors = exportedNames();
 
-test("exports at most 45 names for a first product", () => {
+test("exports at most 45 names from the first entry point, `latchkey`", () => {
   assert.ok(doors.get("latchkey")!.length <= 45, String(doors.get("latchkey")!.length));
 });
 
@@ -18,7 +18,7 @@ test("exports no name from two entry points", () => {
   assert.deepEqual(twice, []);
 });
 
-test("lists each entry point in the package, in its types and in its sources", () => {
+test("lists each entry point in package.json with its types, and in tsconfig.json with its source", () => {
   const { exports } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
   const { compilerOptions } = JSON.parse(readFileSync(path.join(root, "tsconfig.json"), "utf8"));
 

@@ -34,7 +34,7 @@ function countLines(example: string): number {
 
 const json = { "content-type": "application/json" };
 
-test("lists, creates, reads, changes and removes a resource with ten lines", async (t) => {
+test("lists, creates, reads, changes and removes records with an example of ten lines", async (t) => {
   const books = await run(t, "ten-line-resource.ts");
   assert.ok(countLines("ten-line-resource.ts") <= 10);
   assert.match(books, /^http:\/\/127\.0\.0\.1:\d+\/books$/);
@@ -79,7 +79,7 @@ test("serves two versions of an API from one table", async (t) => {
   ]);
 });
 
-test("adds a scheme and an endpoint that requires it with twelve lines", async (t) => {
+test("adds a scheme and an endpoint that requires it with an example of twelve lines", async (t) => {
   const hello = await run(t, "twelve-line-scheme.ts");
   assert.ok(countLines("twelve-line-scheme.ts") <= 12);
 
@@ -95,7 +95,7 @@ test("adds a scheme and an endpoint that requires it with twelve lines", async (
   }
 });
 
-test("lets users sign up and log in with a JWT with fifteen lines", async (t) => {
+test("lets users sign up and log in with a JWT with an example of fifteen lines", async (t) => {
   const home = await run(t, "fifteen-line-login.ts");
   assert.ok(countLines("fifteen-line-login.ts") <= 15);
   const text = readFileSync(path.join(root, "examples", "fifteen-line-login.ts"), "utf8");
@@ -158,7 +158,7 @@ test("accepts a signed webhook only unchanged, and only for a short time", async
   assert.equal((await fetch(`${home}/events`, { method: "POST", headers: json, body: paid })).status, 403);
 });
 
-test("logs in with the signature of a device key, only once", async (t) => {
+test("logs in with the signature of a device key, and accepts each signature only once", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const file = path.join(folder, "shop.db");
@@ -234,7 +234,7 @@ test("writes an audit line for each write, but not for a failed one", async (t) 
   assert.equal((await ask("DELETE", "/audit/1")).status, 405);
 });
 
-test("runs every example here", () => {
+test("tests every file of the folder `examples`", () => {
   const run = readFileSync(import.meta.filename, "utf8");
 
   assert.deepEqual(

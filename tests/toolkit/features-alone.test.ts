@@ -73,7 +73,7 @@ const builtIn = [
   features.rateLimits({ limits: [{ name: "calls", by: "address", limit: 100_000, windowSeconds: 60 }] }),
 ] as const;
 
-/** Every caller who claims it is an administrator. */
+/** Accepts every caller as an administrator with the claimed name. */
 const visitor: Scheme = {
   name: "visitor",
   carriers: [{ in: "header", name: "X-Visitor" }],
@@ -82,7 +82,7 @@ const visitor: Scheme = {
     accepted({ id: 1, username, role: "admin", scheme: "visitor", scopes: null, expiresAt: null }),
 };
 
-test("includes all exported features", () => {
+test("tests all exported features in this file", () => {
   const text = ["index", "auth", "features"]
     .map((door) => readFileSync(new URL(`../../src/door/${door}.ts`, import.meta.url), "utf8"))
     .join("\n");
@@ -104,7 +104,7 @@ test("includes all exported features", () => {
 });
 
 for (const feature of builtIn)
-  test(`answers everything that ${feature.name} offers with only the features that it needs`, async (t) => {
+  test(`serves all operations of ${feature.name} with only the features that it needs, without a fault`, async (t) => {
     const { service, faults } = await start(t, withNeeds(feature));
 
     await askEverything(service);
@@ -113,7 +113,7 @@ for (const feature of builtIn)
   });
 
 for (const feature of builtIn)
-  test(`works without ${feature.name}, or reports the features that need it`, async (t) => {
+  test(`reports the features that need ${feature.name}, and works without all of them`, async (t) => {
     const others = builtIn.filter((each) => each !== feature);
     const needing = others.filter((each) => each.needs.includes(feature));
     if (needing.length > 0)
@@ -150,7 +150,7 @@ async function start(
   list: readonly Feature[],
 ): Promise<{ readonly service: Service; readonly faults: string[] }> {
   const faults: string[] = [];
-  // Permanent keys would need separate files.
+  // No feature has a file of signing keys, because no token outlives this service.
   const service = await createService({
     store: await emptyStore(),
     secret,
@@ -188,7 +188,7 @@ async function followLinks(service: Service, faults: string[]): Promise<number> 
   const found = new Map(["/", "/docs", "/notes", "/problems", "/console"].map((path) => [path, ""]));
   const begun = found.size;
   let at = 0;
-  // The administrator exists as a user, if there are users.
+  // Creates the administrator as a user too, if the service has users.
   await ask(
     service,
     "POST",
@@ -198,7 +198,7 @@ async function followLinks(service: Service, faults: string[]): Promise<number> 
   );
   for (const [path, on] of found) {
     const { status, html } = await ask(service, "GET", path, { "x-visitor": "ann", accept: "text/html" });
-    // The start paths are guesses, and the caller has neither a session nor a token.
+    // Reports no start path, because its feature may be missing. Reports no page of a session or a token, because the caller has neither.
     if (at++ >= begun && status >= 400 && !/^\/api\/session|\/token/.test(path))
       faults.push(`${path} gives ${status}, on ${on}`);
     if (status >= 400) continue;

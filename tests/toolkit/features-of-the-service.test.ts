@@ -26,7 +26,7 @@ const paths = {
 } as const;
 
 for (const name of Object.keys(paths) as (keyof typeof paths)[]) {
-  test(`serves everything else without ${name}`, async (t) => {
+  test(`serves all other features without ${name}`, async (t) => {
     const whole = await serve(t);
     const api = await serve(t, { config: { without: [name] } });
 
@@ -45,7 +45,7 @@ test("has no link to a disabled feature", async (t) => {
   assert.match((await whole.get("/")).headers.get("link") ?? "", /service-desc.*service-doc/);
   assert.equal((await undescribed.get("/")).headers.get("link"), null);
 
-  // The console has a page for an empty root.
+  // Leaves out the console too, because it has a page at / even if no endpoint is there.
   const api = await serve(t, { config: { without: ["way-in", "console"] } });
   const accept = "text/html";
   const pages = (await api.get("/openapi.json")).json.paths;
@@ -58,7 +58,7 @@ test("has no link to a disabled feature", async (t) => {
   }
 });
 
-/** The result of each login and a call that accepts it. No other login answers this call. */
+/** For each login, a function that logs in and returns the headers of a request. No other login accepts these headers. */
 const ways: Readonly<Record<string, (api: API) => Promise<Record<string, string>>>> = {
   "basic-login": async (api) => api.admin,
   "session-login": async (api) => {
@@ -77,7 +77,7 @@ const ways: Readonly<Record<string, (api: API) => Promise<Record<string, string>
   "remote-user-login": async () => ({ "x-remote-user": "admin" }),
 };
 
-test("can disable each login, and accepts all others", async (t) => {
+test("refuses each login that the config file leaves out, and accepts all others", async (t) => {
   const settings = {
     LATCHKEY_SCHEMES: "basic,session,token,bearer,remote-user,custom-header",
     LATCHKEY_REMOTE_USER_TRUST: "network",
@@ -156,7 +156,7 @@ test("lets a custom feature need a built-in one", async (t) => {
   assert.ok((await api.get("/families", api.admin)).json.includes("latchkey_requests_total"));
 });
 
-test("shows the API name that its owner sets", async (t) => {
+test("shows the title, the version and the description that the config file sets", async (t) => {
   const api = await serve(t, {
     config: { api: { title: "Bookshop", version: "2.1", description: "Books & <more>." } },
   });
@@ -198,7 +198,7 @@ test("reports a function of the config file that returns no list of features", a
     await assert.rejects(serve(t, { config: { features: features as never } }), pattern);
 });
 
-test("gives users the fields of the config file, including the first administrator", async (t) => {
+test("adds the fields of the config file to all users, including the first administrator", async (t) => {
   const fields = { phone: text({ optional: true }), tenant_id: text({ default: "main" }) };
   const api = await serve(t, { config: { users: { fields } } });
 
@@ -211,7 +211,7 @@ test("gives users the fields of the config file, including the first administrat
   assert.ok("tenant_id" in schemas.User.properties);
 });
 
-test("logs in with a custom feature through the built-in accounts", async (t) => {
+test("lets a custom feature read users through the built-in accounts", async (t) => {
   const api = await serve(t, {
     config: {
       features: ({ accounts }) => [
@@ -240,7 +240,7 @@ test("logs in with a custom feature through the built-in accounts", async (t) =>
   assert.equal((await api.get("/pilot", api.admin)).json.id, 1);
 });
 
-test("starts a session, or issues tokens, of the built-in logins with a custom login", async (t) => {
+test("lets a custom login start a session or issue tokens through the built-in logins", async (t) => {
   const config: ConfigFile = {
     features: ({ accounts, "session-login": sessions, "token-login": tokens }) => [
       defineFeature({
@@ -292,7 +292,7 @@ test("starts a session, or issues tokens, of the built-in logins with a custom l
   }
 });
 
-test("lists the existing parts at startup", async (t) => {
+test("prints the addresses of only the existing parts at startup", async (t) => {
   const settings = readSettings({ LATCHKEY_DATABASE: "sqlite::memory:" });
   const whole = banner(settings, "http://h", (await serve(t)).service);
   const bare = banner(

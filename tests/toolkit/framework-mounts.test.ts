@@ -35,7 +35,7 @@ async function serve(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test("recognizes the service's own addresses for every method and query", async (t) => {
+test("recognizes the paths that the service serves, with any query", async (t) => {
   const { service } = await ownService(t, parts);
 
   for (const [target, isOwn] of [
@@ -56,7 +56,7 @@ test("recognizes the service's own addresses for every method and query", async 
     assert.equal(service.serves(target), isOwn, target.slice(0, 40));
 });
 
-test("passes other requests to the next handler, and answers 404 without one", async (t) => {
+test("passes other requests to the next handler, and answers 404 if there is no next handler", async (t) => {
   const { service } = await ownService(t, parts);
   const answer = requestListener(service);
   let hasNext = true;
@@ -72,7 +72,7 @@ test("passes other requests to the next handler, and answers 404 without one", a
   assert.equal(await fetchStatus("/api/shelves"), 404);
 });
 
-test("takes the caller's address only from the framework, and believes no forwarding headers", async (t) => {
+test("uses the caller's address that the framework gives, and ignores forwarding headers", async (t) => {
   const { service } = await ownService(t, { ...parts, trustedProxies: ["10.0.0.1"] });
   let client: ToldClient = { address: "203.0.113.7", encrypted: true };
   let isNear = true;
@@ -113,7 +113,7 @@ test("treats a missing or invalid caller from a framework as unknown", async (t)
   }
 });
 
-test("leaves exceptions of a framework's function to the framework, also for requests in a queue", async (t) => {
+test("throws an exception of the option `client` to the framework, also for queued requests of one connection", async (t) => {
   const { service } = await ownService(t, parts);
   const answer = requestListener(service, {
     client: ({ headers }) => ({ address: headers["x-real-ip"]!.toString(), encrypted: false }),
@@ -133,7 +133,7 @@ test("leaves exceptions of a framework's function to the framework, also for req
   assert.deepEqual((await readText(socket)).match(/HTTP\/1\.1 \d+/g), ["HTTP/1.1 200", "HTTP/1.1 500", "HTTP/1.1 500"]);
 });
 
-test("reports a service with another prefix than its mount in the framework", async (t) => {
+test("reports a service whose base path differs from its mount path in the framework", async (t) => {
   const { service } = await ownService(t, parts);
   const atRoot = await ownService(t, { mounts: parts.mounts });
   const mounted = (at: string, whole: string) =>

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { openInEditor } from "../harness/language-service.ts";
 
-// Tests what a developer sees in an editor: the compiler is used through the protocol of editors.
+// Tests what a developer sees in an editor. The tests ask the compiler through the Language Server Protocol.
 
 const text = `import { accounts, administrator, anyOf, anyone, caller, createService, defineEndpoint, defineFeature, defineResource, enumeration, integer, mount, owner, reference, text, tokenLogin } from "../../src/door/index.ts";
 import { sqliteStore } from "../../src/door/stores.ts";
@@ -54,7 +54,7 @@ export const w09 = mount(book, { permission: anyone, beforeWrite: () => ({ value
 const opened = await openInEditor(text);
 after(() => opened.close());
 
-/** Returns the type of a word at its first place in the text. */
+/** Returns the lines that an editor shows for a word at its first place in the text. */
 async function readHover(word: string): Promise<readonly string[]> {
   const at = text.search(new RegExp(`(?<=[ (,])${word}\\b(?= =|\\)? =>|\\) =| \\})`));
   assert.notEqual(at, -1, word);
@@ -73,7 +73,7 @@ for (const word of [...variables, ...parameters])
     for (const line of lines) assert.ok(line.length <= 120, line);
   });
 
-test("shows the part of a resource's fields that its records follow from", async () => {
+test("shows the fields of a resource with the types that its records get from them", async () => {
   assert.deepEqual(await readHover("book"), [
     "const book: Resource<{",
     "    readonly title: Field<string, never>;",

@@ -9,7 +9,7 @@ let postgres: TestServer;
 before(async () => void (postgres = await startPostgres()));
 after(() => postgres.stop());
 
-/** How long a revoked access token may be accepted by other processes. */
+/** The databases. Each has the longest time for which other processes may accept a revoked access token. */
 const engines = [
   { engine: "SQLite", database: async () => undefined, worstMs: 0 },
   { engine: "PostgreSQL", database: () => postgres.makeDatabase(), worstMs: 1000 },
@@ -66,7 +66,7 @@ for (const { engine, database, worstMs } of engines) {
         assert.equal((await processes.ask(which, "GET", "/protected/", { headers })).status, 401);
     });
 
-    test("applies one key once if it is sent to all processes at the same time", async () => {
+    test("applies one idempotency key once if it is sent to all processes at the same time", async () => {
       const user = await processes.user();
       const headers = { ...bearer(user), "idempotency-key": `once-on-${engine}` };
 
@@ -109,7 +109,7 @@ for (const { engine, database, worstMs } of engines) {
       }
     });
 
-    test("sends one mail for requests to all processes at the same time, and uses its link once", async () => {
+    test("sends one mail for concurrent requests to all processes, and accepts its link once", async () => {
       const { username: email } = await processes.user();
       const path = "/api/password/reset/";
       const answers = await Promise.all(
@@ -129,8 +129,8 @@ for (const { engine, database, worstMs } of engines) {
       assert.equal(resets.length, 1);
     });
 
-    // This test is last: after it, this address has too many guesses.
-    test("counts guesses over all processes, and keeps live logins", async () => {
+    // This test is last, because it uses up the guesses of this address.
+    test("counts wrong passwords over all processes, and still accepts existing logins", async () => {
       const user = await processes.user();
       const guess = (which: number, password: string) =>
         processes.ask(which, "POST", "/api/token/", { body: { username: user.username, password } });

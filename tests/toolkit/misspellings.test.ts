@@ -24,7 +24,7 @@ const modules = await Promise.all(
 const values = modules.flatMap(({ source, module }) =>
   Object.keys(module).map((name) => ({ source, name, value: module[name] })),
 );
-/** Several entry points may have the same name. */
+/** The exports by their names. An export of several entry points is included once. */
 const named = new Map(values.map((each) => [each.name, each]));
 
 function readExports(file: string): Readonly<Record<string, { readonly default: string }>> {
@@ -113,7 +113,8 @@ async function compile(): Promise<ReadonlyMap<number, string>> {
   return messages;
 }
 
-// A terminal shows the whole message for one mistake. For the result of a function, the compiler explains the whole path to the value.
+// The most characters of a message, so that a terminal shows it whole. A wrong result of a function (`write(…)`) may have a longer message,
+// because the compiler also explains the path to the value.
 const LONGEST = 800;
 const LONGEST_WAY = 1600;
 

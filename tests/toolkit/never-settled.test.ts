@@ -17,7 +17,8 @@ import type { Observation } from "../../src/door/ops.ts";
 import { postgresStore, sqliteStore, type Store } from "../../src/door/stores.ts";
 import { startPostgres } from "../harness/postgres.ts";
 
-// Custom code may wait for a promise that never settles. Its caller gets a response, and everything that the request held is released.
+// Custom code may wait for a promise that never settles. The caller still gets a response, and everything that the request held is
+// released.
 
 let callCount = 0;
 const never = (): Promise<never> => {
@@ -101,14 +102,14 @@ const stores: Readonly<Record<string, () => Promise<Store>>> = {
   PostgreSQL: async () => postgresStore({ url: new Secret(await server.makeDatabase()), poolSize: 2 }),
 };
 
-/** Runs everything that is ready. */
+/** Waits for five rounds of the event loop, so that everything that is ready runs. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 for (const [database, makeStore] of Object.entries(stores))
   test(
-    `stops waiting with 503 for a promise that never settles, names it, and holds nothing (${database})`,
+    `answers 503 if custom code waits for a promise that never settles, names the code in a fault, and releases the request (${database})`,
     { timeout: 30_000 },
     async (t) => {
       const observed: Observation[] = [];
@@ -122,7 +123,7 @@ for (const [database, makeStore] of Object.entries(stores))
         observed.length = 0;
         callCount = 0;
         const answer = ask(path, init);
-        // PostgreSQL answers after some time.
+        // PostgreSQL answers after some time, so the custom code is not called at once.
         for (let look = 0; look < 2000 && callCount === 0; look++) await wait(5);
         await settle();
         t.mock.timers.tick(6000);
@@ -146,7 +147,7 @@ for (const [database, makeStore] of Object.entries(stores))
     },
   );
 
-test("writes nothing for a promise that settles after its caller got a response", { timeout: 30_000 }, async (t) => {
+test("writes nothing if a hook's promise settles after the caller got a response", { timeout: 30_000 }, async (t) => {
   let goOn: (prepared: object) => void = () => undefined;
   const notes = mount(named("note"), {
     permission,
@@ -176,45 +177,49 @@ test("writes nothing for a promise that settles after its caller got a response"
   );
 });
 
-test("does not make writers of a record wait for one that never finishes", { timeout: 30_000 }, async (t) => {
-  let changed = 0;
-  const notes = mount(named("note"), {
-    permission,
-    // The second conflicting write waits forever, and the third one waits for the second.
-    beforeWrite: async ({ kind, context }) => {
-      if (kind !== "update") return {};
-      const who = context.call.header("x-who");
-      if (++changed <= 2) await new Promise((resolve) => setTimeout(resolve, 20));
-      else if (who === "b") await never();
-      return {};
-    },
-  });
-  const service = await createService({
-    store: sqliteStore({ path: ":memory:" }),
-    mounts: [notes],
-    handlerTimeoutSeconds: 1,
-    observe: null,
-  });
-  t.after(() => service.close());
-  const ask = (method: string, path: string, who: string, body: string) =>
-    service.fetch(
-      new Request(`http://a${path}`, {
-        method,
-        body: JSON.stringify({ body }),
-        headers: { "content-type": "application/json", "x-who": who },
-      }),
-      { peer: "127.0.0.1" },
-    );
-  assert.equal((await ask("POST", "/notes", "a", "a")).status, 201);
+test(
+  "lets other writers of a record continue while the hook of one write never finishes",
+  { timeout: 30_000 },
+  async (t) => {
+    let changed = 0;
+    const notes = mount(named("note"), {
+      permission,
+      // The first writes of `a` and `b` conflict. The write of `b` is tried again, and its hook then never finishes.
+      beforeWrite: async ({ kind, context }) => {
+        if (kind !== "update") return {};
+        const who = context.call.header("x-who");
+        if (++changed <= 2) await new Promise((resolve) => setTimeout(resolve, 20));
+        else if (who === "b") await never();
+        return {};
+      },
+    });
+    const service = await createService({
+      store: sqliteStore({ path: ":memory:" }),
+      mounts: [notes],
+      handlerTimeoutSeconds: 1,
+      observe: null,
+    });
+    t.after(() => service.close());
+    const ask = (method: string, path: string, who: string, body: string) =>
+      service.fetch(
+        new Request(`http://a${path}`, {
+          method,
+          body: JSON.stringify({ body }),
+          headers: { "content-type": "application/json", "x-who": who },
+        }),
+        { peer: "127.0.0.1" },
+      );
+    assert.equal((await ask("POST", "/notes", "a", "a")).status, 201);
 
-  const both = await Promise.all([ask("PATCH", "/notes/1", "a", "b"), ask("PATCH", "/notes/1", "b", "c")]);
-  assert.deepEqual(new Set(both.map(({ status }) => status)), new Set([200, 503]));
-  const again = await Promise.all([ask("PATCH", "/notes/1", "a", "d"), ask("PATCH", "/notes/1", "c", "e")]);
-  assert.deepEqual(
-    again.map(({ status }) => status),
-    [200, 200],
-  );
-});
+    const both = await Promise.all([ask("PATCH", "/notes/1", "a", "b"), ask("PATCH", "/notes/1", "b", "c")]);
+    assert.deepEqual(new Set(both.map(({ status }) => status)), new Set([200, 503]));
+    const again = await Promise.all([ask("PATCH", "/notes/1", "a", "d"), ask("PATCH", "/notes/1", "c", "e")]);
+    assert.deepEqual(
+      again.map(({ status }) => status),
+      [200, 200],
+    );
+  },
+);
 
 test(
   "closes a listener within its grace period, even with requests that never finish",

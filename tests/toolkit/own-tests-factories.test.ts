@@ -105,7 +105,7 @@ test("generates limits of ranges, null, and text of other scripts", () => {
   assert.ok(drawn.some(({ title }) => title.length === 12));
 });
 
-test("keeps the values of a test, even if they are wrong", () => {
+test("uses the values that a test gives, even if they are invalid", () => {
   const thing = factory(everything, { seed: 1 });
 
   assert.equal(thing.draft({ title: "" }).title, "");
@@ -113,14 +113,14 @@ test("keeps the values of a test, even if they are wrong", () => {
   assert.equal(thing.record({ rank: 9 }).rank, 9);
 });
 
-test("leaves defaults to the service", () => {
+test("leaves fields with a default out of a draft", () => {
   const owned = defineResource({ name: "owned", fields: { body: text(), owner_id: integer({ default: caller }) } });
 
   assert.deepEqual(Object.keys(factory(owned).draft()), ["body"]);
   assert.deepEqual(Object.keys(factory(owned).record()), ["id", "body", "owner_id"]);
 });
 
-test("reports what cannot be generated, and the fix", () => {
+test("reports a field for which it can generate no value, and the fix", () => {
   const fields = { author_id: reference("authors") };
   const patterned = { code: text({ pattern: { matches: /^[A-Z]{9}$/, detail: "Nine capitals." } }) };
   const few = { state: enumeration(["new", "old"], { unique: true }) };

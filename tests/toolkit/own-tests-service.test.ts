@@ -68,7 +68,7 @@ test("limits a credential to scopes", async () => {
   assert.equal(allowed.status, 200);
 });
 
-test("stops the clock until the test moves it, and expires sessions by it", async () => {
+test("keeps the clock still until the test moves it, and expires sessions by this clock", async () => {
   const people = accounts({ registration: "open" });
   await using api = await testService({
     people,
@@ -91,7 +91,7 @@ test("stops the clock until the test moves it, and expires sessions by it", asyn
   assert.notEqual(after.status, 200);
 });
 
-test("accepts an id as the caller without accounts, and creates no users", async () => {
+test("accepts any id as the caller of a service without accounts, and creates no users there", async () => {
   await using api = await testService({ mounts: [mount(note, { permission: authenticated })] });
 
   const made = await api.as({ id: 7, role: "editor" }).post("/notes", { body: "Hello" });
@@ -125,7 +125,7 @@ test("reports misspelled options in a test", async () => {
   );
 });
 
-test("shows a fault to the test: prints its stack and adds it to the observations", async (t) => {
+test("prints the stack of a fault, and adds the fault to the observations", async (t) => {
   const printed: string[] = [];
   t.mock.method(process.stderr, "write", (line: string) => printed.push(line) > 0);
   const broken = defineEndpoint({
@@ -192,7 +192,7 @@ test("sends text and bytes unchanged, with a type from the test", async () => {
   assertProblem(broken, 400, "malformed");
 });
 
-test("reads nothing of the process and leaves no file", async (t) => {
+test("ignores the environment variables of the process", async (t) => {
   process.env["LATCHKEY_SCHEMES"] = "nonsense";
   t.after(() => delete process.env["LATCHKEY_SCHEMES"]);
 

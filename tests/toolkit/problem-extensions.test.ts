@@ -66,7 +66,7 @@ const refuse = (): never => {
   });
 };
 
-test("writes extension members in JSON, XML and on the page, as their fields write them", async (t) => {
+test("writes extension members in JSON, in XML and on the page, each in the form of its field", async (t) => {
   const ask = await serve(t, refuse);
 
   const reply = await ask("/credit");
@@ -106,7 +106,7 @@ test("writes extension members in JSON, XML and on the page, as their fields wri
   }
 });
 
-test("keeps extension members of a problem of one record in an array", () => {
+test("keeps the extension members of a problem if the problem is about one record of an array", () => {
   const moved = problem(noCredit, {
     extensions: { balance: "1.00", accounts: [] },
     issues: [{ pointer: "/amount", code: "invalid", detail: "Too much." }],
@@ -205,7 +205,7 @@ test("types extension members from the definition", () => {
     problem(noCredit, { extensions: { balance: "1.00", accounts: [], acounts: [] } }),
     // @ts-expect-error -- a problem of the catalogue has no extension members
     problem("not_found", { extensions: { login: 1 } }),
-    // @ts-expect-error -- nor has this problem
+    // @ts-expect-error -- this problem has no extension members
     problem(plain, { extensions: { login: 1 } }),
   ];
 

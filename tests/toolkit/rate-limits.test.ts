@@ -38,20 +38,20 @@ test("answers a user with too many requests with 429 and Retry-After, but not ot
   assert.match(refused.headers.get("retry-after")!, /^[1-9]\d?$/);
   assert.equal(refused.headers.get("ratelimit"), null);
   assert.equal((await api.get("/users", bob.headers)).status, 200);
-  // Another endpoint is not in the scope.
+  // The limit applies to /users only.
   assert.equal((await api.get(`/users/${ann.id}`, ann.headers)).status, 200);
   api.clock.turn(Number(refused.headers.get("retry-after")));
   assert.equal((await api.get("/users", ann.headers)).status, 200);
   assert.equal((await api.get("/problems/too_many_requests")).status, 200);
 });
 
-test("reports earlier refusals first: a wrong path, method, credential and a busy address", async (t) => {
+test("reports a wrong path or method before a limit, and a wrong credential until the limit of its address is used up", async (t) => {
   const api = await limited(t, [of({ name: "address", by: "address", limit: 5 })]);
 
   assert.deepEqual([(await api.get("/nowhere")).status, (await api.delete("/users")).status], [404, 405]);
   const wrong = { authorization: `Basic ${btoa("admin:wrong")}` };
   assert.deepEqual(await statuses(5, () => api.get("/users", wrong)), [401, 401, 401, 401, 401]);
-  // Refused before a sixth hash is computed.
+  // This request is refused before a sixth password hash is computed.
   assert.equal((await api.get("/users", wrong)).json.code, "too_many_requests");
   assert.equal((await api.post("/api/token/", { username: "admin", password: "x" })).json.code, "too_many_requests");
   assert.equal((await api.get("/livez")).status, 200);
@@ -107,7 +107,7 @@ test("counts the records of an array, and refuses an array as a whole", async (t
   assert.match(changed.headers.get("ratelimit")!, /"few";r=1/);
 });
 
-test("uses a resource with its actions as a scope, and kinds of calls", async (t) => {
+test("limits only the named actions of a resource, separately for each caller", async (t) => {
   const notes = defineResource({ name: "note", fields: { body: text() } });
   const limits = [of({ by: "caller", at: [notes], actions: ["create"] })];
   const mounts = [mount(notes, { permission: anyone })];
@@ -118,7 +118,7 @@ test("uses a resource with its actions as a scope, and kinds of calls", async (t
   assert.equal((await api.post("/notes", { body: "a" }, api.admin)).status, 201);
 });
 
-test("counts each credential of a user separately, and by a custom function", async (t) => {
+test("counts each credential of a user separately, or by the result of a custom function", async (t) => {
   const byQuery = of({ name: "own", by: ({ call }) => call.query || null, at: ["/users"], limit: 1 });
   const api = await limited(t, [of({ by: "credential", at: ["/protected/"] }), byQuery]);
   const ann = await api.user("Ann");

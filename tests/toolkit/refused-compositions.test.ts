@@ -105,7 +105,7 @@ test("refuses a table whose rows cannot be deleted when a password changes", asy
   assert.deepEqual(await collectMistakes(ownLogin(codes, [codes])), []);
 });
 
-test("does not compare a text with an integer key", () => {
+test("does not compare the integer keys of a table with a session id, which is a text", () => {
   const table: Collection = { ...codes, key: "integer" };
   const revocations = makeRevocations({
     store: sqliteStore({ path: ":memory:" }),
@@ -199,7 +199,7 @@ test("refuses a permission that narrows by an incomparable column", async () => 
   );
 });
 
-test("accepts only conditions on columns from a permission, and no conditions on words or links", () => {
+test("does not compile a permission that narrows by a condition on words or links", () => {
   const only =
     (where: Where): ((request: PermissionRequest) => unknown) =>
     () => ({ only: where });
@@ -253,7 +253,7 @@ test("refuses a permission that requires a role which no user can have", async (
     await collectMistakes({ features: [accounts(users)], mounts: [mount(notes, { permission: editors })] }),
     [],
   );
-  // Without accounts(), the roles are those of the schemes.
+  // Without accounts(), any role is possible, because custom schemes choose the roles.
   assert.deepEqual(await collectMistakes({ mounts: [mount(notes, { permission: editors })] }), []);
 });
 

@@ -32,7 +32,7 @@ async function collectMistakes(options: Partial<ServiceOptions>): Promise<readon
   return error instanceof DeclarationError ? error.mistakes : [];
 }
 
-test("stops the start for a narrowing permission without rows", async () => {
+test("refuses to start if an endpoint, which has no rows, has a permission that narrows to rows", async () => {
   const destroy = (access: Permission, action?: Endpoint["action"]): Endpoint =>
     defineEndpoint({
       method: "POST",
@@ -48,7 +48,7 @@ test("stops the start for a narrowing permission without rows", async () => {
   ];
 
   for (const access of narrowing) {
-    // Written as by a developer without a type checker.
+    // The cast lets the mistake compile, as in code without a type checker.
     const [mistake, ...more] = await collectMistakes({
       endpoints: [destroy(access as Permission<string> as Permission)],
     });
@@ -181,7 +181,7 @@ test("reports all mistakes in the parts of a service together, with the fixes", 
   );
 });
 
-test("refuses to mount a resource with unknown options", () => {
+test("refuses to mount a resource with wrong options", () => {
   const rows: readonly (readonly [options: unknown, told: RegExp])[] = [
     [undefined, /it has no permission/],
     [{}, /permission is missing/],

@@ -35,7 +35,7 @@ const events = mount(defineResource({ name: "event", fields: { line: text({ uniq
 });
 const mine = anyOf(administrator, owner("user_id"));
 
-/** Orders with every kind of action, and the calls of each. */
+/** Mounts orders with every kind of action. Adds each write to `writes`. */
 function shop(writes: Written[] = []) {
   return mount(orders, {
     permission: mine,
@@ -204,7 +204,7 @@ test("answers an action with its record, other fields, or nothing", async (t) =>
   assert.equal(peeked.headers.get("etag"), unchanged.headers.get("etag"));
 });
 
-test("applies preconditions and preferences like any write", async (t) => {
+test("applies preconditions and preferences to an action as to any write", async (t) => {
   const { ask, get } = await open(t);
   const tag = (await get("/orders/1", { as: "ada" })).headers.get("etag")!;
   const cancel = (headers: Record<string, string>) =>
@@ -219,7 +219,7 @@ test("applies preconditions and preferences like any write", async (t) => {
   assert.equal(reply.headers.get("etag"), (await get("/orders/1", { as: "ada" })).headers.get("etag"));
   const headers = { "if-match": '"nothing"' };
   assert.equal((await ask("POST", "/orders/close-all", { as: "root", body: { reason: "x" }, headers })).status, 412);
-  // A refusal that applies to every state comes after the check of the expected state.
+  // The answer is 412 and not 409, because the precondition is checked before the handler refuses an order that is not open.
   assert.equal((await cancel({ "if-match": tag })).status, 412);
 });
 
@@ -255,7 +255,7 @@ test("runs a repeated action once under one key, also concurrently", async (t) =
   assert.equal(free.status, 409);
 });
 
-test("runs concurrent actions on successive states, also against a deletion", async (t) => {
+test("runs concurrent actions one after another on the latest state, also during a deletion", async (t) => {
   const counters = defineResource({ name: "counter", fields: { count: integer({ default: 0 }) } });
   const { ask, get } = await ownService(t, {
     mounts: [
@@ -401,7 +401,7 @@ test("lets an action delete its own record, and still recognizes a repeat", asyn
   assert.deepEqual((await get("/slips")).json, []);
 });
 
-test("erases a person's data in the results of actions with the person", async (t) => {
+test("erases the stored results of a person's actions together with the person", async (t) => {
   const persons = defineResource({ name: "person", fields: { line: text() } });
   const { ask } = await ownService(t, {
     mounts: [
@@ -481,7 +481,7 @@ test("serves actions of nested resources inside their parents", async (t) => {
     assert.equal((await ask(method, path, { as })).status, status, `${as} ${method} ${path}`);
 });
 
-test("reports a method that is not offered, and lists the offered ones for OPTIONS", async (t) => {
+test("answers 405 to another method of an action, and names the accepted media types for OPTIONS", async (t) => {
   const { ask } = await open(t);
 
   for (const path of ["/orders/1/cancel", "/orders/close-all"]) {
@@ -495,7 +495,7 @@ test("reports a method that is not offered, and lists the offered ones for OPTIO
   assert.equal((await ask("POST", "/orders/1/cancel/", { as: "root", body: { reason: "x" } })).status, 200);
 });
 
-test("does not start with a wrong declaration, and says how to fix it", async () => {
+test("does not start with a wrong declaration of an action, and says how to fix it", async () => {
   const wrong: readonly [Record<string, unknown>, RegExp][] = [
     [{ cancel: { handle: () => ({}) } }, /action cancel: permission is missing; it has to be a permission/],
     [{ cancel: { permission: anyone } }, /action cancel: handle is missing; it has to be a function/],
@@ -536,10 +536,10 @@ test("does not start with a wrong declaration, and says how to fix it", async ()
   );
 });
 
-test("does not compile a wrong declaration", () => {
+test("does not compile a wrong declaration of an action", () => {
   const permission = anyone;
   const never = (): void => {
-    // @ts-expect-error -- nobody said who may
+    // @ts-expect-error -- the permission is missing
     mount(orders, { permission, actions: { a: { handle: () => ({}) } } });
     // @ts-expect-error -- there is no such field
     mount(orders, { permission, actions: { a: { permission, handle: ({ record }) => void record.titel } } });
@@ -547,7 +547,7 @@ test("does not compile a wrong declaration", () => {
     mount(orders, { permission, actions: { a: { permission, handle: () => ({ values: { titel: "x" } }) } } });
     // @ts-expect-error -- a status is one of three
     mount(orders, { permission, actions: { a: { permission, handle: () => ({ values: { status: "gone" } }) } } });
-    // @ts-expect-error -- no member of what an action gives
+    // @ts-expect-error -- an action returns no member `value`
     mount(orders, { permission, actions: { a: { permission, handle: () => ({ value: { status: "open" } }) } } });
     const answer = { total: integer() };
     // @ts-expect-error -- a total is a number
@@ -559,7 +559,7 @@ test("does not compile a wrong declaration", () => {
     const body = { reason: text() };
     // @ts-expect-error -- there is no such member of the body
     mount(orders, { permission, actions: { a: { permission, body, handle: ({ draft }) => void draft.raeson } } });
-    // @ts-expect-error -- nobody may be calling
+    // @ts-expect-error -- the identity may be null
     mount(orders, { permission, actions: { a: { permission, handle: ({ context }) => void context.identity.id } } });
   };
 

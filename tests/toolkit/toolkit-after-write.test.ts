@@ -71,7 +71,7 @@ test("reports a write once after the commit, with the record before and after an
   );
 });
 
-test("reports nothing that was not written", async (t) => {
+test("calls afterWrite for no refused write and no read", async (t) => {
   const writes: Written[] = [];
   const { ask } = await ownService(t, {
     mounts: [mount(notes, { permission: anyone, afterWrite: (written) => void writes.push(written) })],

@@ -72,7 +72,7 @@ const post = (body: unknown): RequestInit => ({
   body: typeof body === "string" ? body : JSON.stringify(body),
 });
 
-test("accepts a credential in the query, which is not a parameter", async (t) => {
+test("accepts a credential in the query, and hides it from the parameters of a handler", async (t) => {
   const { ask } = await start(t);
 
   assert.equal((await ask("/notes")).status, 403);
@@ -100,7 +100,7 @@ test("refuses a duplicate or unreadable credential, and ignores an empty one", a
   assert.equal((await ask("/page?ticket=")).status, 200);
 });
 
-test("does not know the parameter on an open endpoint, and shows only its name", async (t) => {
+test("refuses the query parameter of a credential on an open endpoint, and shows only its name", async (t) => {
   const { ask } = await start(t);
 
   const refused = await ask("/enter?ticket=good-ticket");
@@ -166,7 +166,7 @@ const signer: Scheme = {
   },
 };
 
-test("reads a signed body once, and then like every body", async (t) => {
+test("verifies the signature of a body, and then reads the body like any other", async (t) => {
   const { ask } = await start(t, [signer]);
   const signed = (body: string, signature = computeMAC(body)): RequestInit => {
     const init = post(body);
@@ -176,7 +176,7 @@ test("reads a signed body once, and then like every body", async (t) => {
   assert.equal((await ask("/notes", signed('{"body":"a"}'))).status, 201);
   assert.equal((await ask("/notes", signed('{"body":"b"}', computeMAC('{"body":"a"}')))).status, 403);
   assert.equal((await ask("/notes", signed("{"))).status, 400);
-  // An endpoint that reads no body has nothing to verify.
+  // A GET has no body, so the signature of an empty body is accepted.
   assert.equal((await ask("/notes/1", { headers: { "x-signature": computeMAC("") } })).status, 200);
 });
 

@@ -138,7 +138,7 @@ test("lets an endpoint and an action use a feature, but none of another service"
   assert.equal((await ask("POST", "/notes/1/lost")).status, 500);
 });
 
-test("stops the start for mounts and endpoints with missing features, all of them together", async () => {
+test("reports all missing features of mounts and endpoints together at the start", async () => {
   const offered = defineFeature({ name: "offered", setUp: () => ({ offer: 7 }) });
   const another = defineFeature({ name: "offered", setUp: () => ({ offer: 8 }) });
   const absent = defineFeature({ name: "absent", setUp: () => ({ offer: 9 }) });
@@ -185,9 +185,9 @@ test("does not compile access to the private parts of a context", () => {
     path: "/x",
     access: anyone,
     handle(context) {
-      // @ts-expect-error -- the service is not its business
+      // @ts-expect-error -- a context has no service
       void context.service;
-      // @ts-expect-error -- what it can be null for has to be looked at
+      // @ts-expect-error -- the identity may be null
       void context.identity.id;
       return { status: 204 };
     },
@@ -198,9 +198,9 @@ test("does not compile access to the private parts of a context", () => {
 
 test("does not compile a method that is taken out of its context", () => {
   const handlers = [
-    // @ts-expect-error -- write
+    // @ts-expect-error -- `write` needs its context
     ({ write }: Context) => write({ changes: [] }),
-    // @ts-expect-error -- requireIdentity
+    // @ts-expect-error -- `requireIdentity` needs its context
     ({ requireIdentity }: Context) => requireIdentity(),
     ({ now, store, identity }: Context) => [now, store, identity],
   ];

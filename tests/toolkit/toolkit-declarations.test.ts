@@ -45,7 +45,7 @@ const refuse = (): never => {
   throw new TypeError("It is no phone.");
 };
 
-/** Returns a declaration as a developer without a type checker would write it. */
+/** Returns a declaration with a valid type, so that its mistakes compile as in code without a type checker. */
 function loosely(declaration: object): ResourceDeclaration<Fields> {
   return declaration as ResourceDeclaration<Fields>;
 }
@@ -186,7 +186,7 @@ test("reports every mistake of a declaration with its place and its fix", () => 
   }
 });
 
-test("reports all mistakes together", () => {
+test("reports all mistakes of a declaration together", () => {
   const mistakes = collectMistakes({
     name: "Book",
     fields: { Title: text({ transient: true }) },

@@ -113,11 +113,11 @@ test("expands two levels, with one query for each relation", async (t) => {
   });
   assert.deepEqual(json[2], { id: 3, name: "S3", owner_id: 3, books: [] });
   assert.equal(json[0].books[2].author, null);
-  // PostgreSQL reads the first level with the page.
+  // PostgreSQL reads the first level in the query of the page, so it needs one query less.
   assert.equal(queries.length, testsOnPostgres ? 2 : 3);
 });
 
-test("shows no cached expansion after a change", async (t) => {
+test("shows no outdated expansion after a change", async (t) => {
   const { get, ask, queries } = await bookshop(t, open());
   const titles = async (): Promise<string[]> =>
     (await get("/shops?expand=books")).json[0].books.map(({ title }: { title: string }) => title);
@@ -220,7 +220,7 @@ test("shows in expansions exactly the records that the caller can read with plai
 type View = (path: string) => Promise<unknown>;
 type Shown = Record<string, unknown> & { readonly id: number };
 
-/** Returns a function that reads a path as this caller. It returns undefined if the caller may not read the path. */
+/** Returns a function that reads a path as this caller. The function returns undefined if the caller may not read the path. */
 function createView({ get }: Own, as: string | undefined): View {
   const seen = new Map<string, Promise<unknown>>();
   return (path) => {
@@ -298,7 +298,7 @@ function randomRule(random: (below: number) => number): Rule {
   return rules[random(rules.length)]!;
 }
 
-/** Returns the same numbers in every run. */
+/** Returns a generator of pseudo-random numbers, which are the same in every run. */
 function seeded(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

@@ -23,7 +23,7 @@ import { emptyStore } from "../harness/test-store.ts";
 
 const notes = defineResource({ name: "note", fields: { body: text() } });
 
-test("shows only the request id of a fault, for every place of the fault", async (t) => {
+test("shows only the request id of a fault, in any custom code", async (t) => {
   const secret = "the inside story";
   const fault = (): never => {
     throw new Error(secret);
@@ -139,7 +139,7 @@ test("prints a fault to standard error with its stack by default, and nothing wi
   );
 });
 
-test("answers failing custom code with 500 and a request id, prints the error, and writes nothing partially", async (t) => {
+test("answers failing custom code with 500 and a request id, prints the error, and writes nothing", async (t) => {
   const fault = (): never => {
     throw new Error("somebody's own mistake");
   };
@@ -229,7 +229,7 @@ test("answers failing custom code with 500 and a request id, prints the error, a
   for (const { collection } of options.mounts) assert.equal(await service.store.count(collection, null), 0);
 });
 
-test("reports a promise in a synchronous place as a fault, and survives its rejection", async (t) => {
+test("reports a promise from a function that must be synchronous as a fault, and survives its rejection", async (t) => {
   const rejected: unknown[] = [];
   const hear = (reason: unknown): void => void rejected.push(reason);
   process.on("unhandledRejection", hear);
@@ -322,7 +322,7 @@ for (const [what, reply] of Object.entries({
     }
   });
 
-test("does not start with a feature whose check fails, and names it", async () => {
+test("does not start with a feature whose function `mistakes` fails, and names the feature", async () => {
   const startWith = async (mistakes: unknown) =>
     createService({
       store: await emptyStore(),

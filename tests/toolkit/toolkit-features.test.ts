@@ -95,7 +95,7 @@ const door = defineFeature({
   },
 });
 
-test("lets a feature use another, for any order of the list", async (t) => {
+test("lets a feature use another, in any order of the list", async (t) => {
   const service = await serve(t, { features: [door, visits] });
 
   const answer = await service.fetch(new Request("http://localhost/door", { method: "POST" }), { peer: "127.0.0.1" });
@@ -106,7 +106,7 @@ test("lets a feature use another, for any order of the list", async (t) => {
   assert.equal(await service.store.count(visitsCollection, null), 2);
 });
 
-test("keeps no state of a service in a feature: two services use the same one", async (t) => {
+test("keeps the data of two services with the same features separate", async (t) => {
   const one = await serve(t, { features: [door, visits] });
   const other = await serve(t, { features: [visits, door] });
 
@@ -116,7 +116,7 @@ test("keeps no state of a service in a feature: two services use the same one", 
   assert.equal(await other.store.count(visitsCollection, null), 0);
 });
 
-test("starts features after those that they need, and stops them before", async () => {
+test("starts each feature after those that it needs, and stops the features in the reverse order", async () => {
   const steps: string[] = [];
   const telling = (name: string, needs: readonly Feature[]): Feature =>
     defineFeature({
@@ -138,7 +138,7 @@ test("starts features after those that they need, and stops them before", async 
   assert.deepEqual(steps, ["start ground", "start wall", "start roof", "stop roof", "stop wall", "stop ground"]);
 });
 
-test("stops the started features and closes the store if one cannot start", async () => {
+test("stops the started features and closes the store if a later feature cannot start", async () => {
   const steps: string[] = [];
   const store = await emptyStore();
   const first = defineFeature({
@@ -187,7 +187,7 @@ test("reports a failed start or stop with the feature's name, and with the error
     name: "DeclarationError",
     mistakes: ["feature mail: the host is missing; name it"],
   });
-  // Code that retries, or formats it, recognizes its class.
+  // An error of the toolkit keeps its class, because the code that retries or formats it recognizes the class.
   await assert.rejects(begin(failing("start", new StoreUnavailable("gone"))), StoreUnavailable);
   const service = await begin(failing("stop", fault));
   await assert.rejects(service.close(), { message: "feature mail: stop threw Error: no line", cause: fault });
@@ -214,7 +214,7 @@ test("names a feature that does not finish its start", async (t) => {
   await (await beginning).close();
 });
 
-test("names a feature that does not stop, and stops anyway", async (t) => {
+test("names a feature that does not stop, and closes the service anyway", async (t) => {
   const steps: string[] = [];
   const store = await emptyStore();
   const ground = defineFeature({
@@ -240,7 +240,7 @@ test("names a feature that does not stop, and stops anyway", async (t) => {
   await assert.rejects(store.check());
 });
 
-test("reports everything missing, duplicate or wrong together, with the place and the fix", async () => {
+test("reports all missing, duplicate and wrong parts of features together, with the place and the fix", async () => {
   const named = (name: string, parts: object = {}, needs: readonly Feature[] = []): Feature =>
     defineFeature({ name, needs, setUp: () => ({ offer: null, ...parts }) });
   const books = defineResource({ name: "book", fields: { title: text() } });
@@ -318,7 +318,7 @@ test("deletes expired data on one timer, at the interval of each feature", async
   } while ((await count()) > 0);
 });
 
-/** Waits for the store: it answers queries after the earlier writes. */
+/** Waits until the earlier writes are done. The store answers these queries only after them. */
 async function settled({ store }: Service): Promise<void> {
   for (let turns = 0; turns < 50; turns++) {
     await turn();
@@ -326,7 +326,7 @@ async function settled({ store }: Service): Promise<void> {
   }
 }
 
-test("shows a feature the whole service after its setup", async (t) => {
+test("gives a feature the whole service after all features are set up, and throws before", async (t) => {
   const describing = defineFeature({
     name: "describing",
     setUp: (host) => ({
@@ -364,7 +364,7 @@ test("reports a value that is not a feature, or that returns no parts", async ()
     );
 });
 
-test("collects the ways in of all features, and refuses paths that lead to another site", async (t) => {
+test("collects the login links (`waysIn`) of all features, and refuses paths that lead to another site", async (t) => {
   const featureWith = (name: string, href: string) =>
     defineFeature({ name, setUp: () => ({ offer: null, waysIn: [{ title: name, href }] }) });
   const reader = defineFeature({

@@ -230,7 +230,7 @@ test("never shows write-only fields, keeps generated ones, and replaces null wit
   assert.equal((await ask("GET", "/things?sort=rank")).status, 200);
 });
 
-test("accepts unique values once, in any spelling if case is ignored", async (t) => {
+test("refuses the second use of a unique value, also in another case if the field ignores case", async (t) => {
   const { ask } = await ownService(t, own);
   const postThing = async (body: object): Promise<string> => {
     const { status, json: answer } = await ask("POST", "/things", { body });

@@ -67,7 +67,7 @@ async function stores(t: TestContext): Promise<readonly Store[]> {
   return [sqliteStore({ path: ":memory:" }), postgresStore({ url: new Secret(await server.makeDatabase()) })];
 }
 
-test("does a job once that was queued in a transaction, and none of a transaction that was refused", async (t) => {
+test("runs a job of a committed transaction once, and no job of a refused transaction", async (t) => {
   for (const store of await stores(t)) {
     const done: Job<About>[] = [];
     const running = await run(t, (job) => void done.push(job), { store });
@@ -88,7 +88,7 @@ test("does a job once that was queued in a transaction, and none of a transactio
   }
 });
 
-test("does a job at its chosen time, weeks later", async (t) => {
+test("runs a job at its chosen time, weeks later", async (t) => {
   holdTimers(t);
   const done: number[] = [];
   const running = await run(t, ({ about }) => void done.push(about.user));
@@ -219,7 +219,7 @@ test("adds the columns of jobs to an existing outbox while a process of the olde
   }
 });
 
-/** Returns functions that each open one database, more than once. */
+/** Returns one function for each database. Each call opens the database again. */
 async function sharedStores(t: TestContext): Promise<readonly (() => Store)[]> {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-jobs-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));

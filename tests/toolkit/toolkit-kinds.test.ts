@@ -74,7 +74,7 @@ test("uses a schema of zod, valibot or arktype as a kind of field, with its type
   assert.deepEqual([read.json.at, read.json.seats, read.json.open], [{ lat: 1, lon: 2 }, 7, false]);
 });
 
-test("reports the mistakes of a schema with their places", async (t) => {
+test("reports the mistakes that a schema finds, each with its pointer", async (t) => {
   const { ask } = await ownService(t, { mounts: [mount(places, { permission: anyone })] });
   const body = {
     at: { lat: 91, tags: ["a", 1] },
@@ -128,7 +128,7 @@ test("describes a field with the schema of the library, of the option, or of the
   assert.doesNotMatch(JSON.stringify(document), /\$schema/);
 });
 
-/** A badly written schema. */
+/** Makes a schema that may break the rules of Standard Schema. */
 function hostile(validate: (value: unknown) => unknown, jsonSchema?: object): StandardSchema<never> {
   return {
     "~standard": { version: 1, vendor: "hostile", validate, ...(jsonSchema === undefined ? {} : { jsonSchema }) },
@@ -268,7 +268,7 @@ test("reports a schema that misbehaves as a fault, and stores nothing", async (t
   assert.match(many.text, /\/one\/a~1b~0c\/Symbol\(s\)\/3/);
 });
 
-test("checks the shape of a custom kind, and does not start if it is wrong", () => {
+test("refuses to declare a field whose custom kind has wrong members", () => {
   const rows: readonly (readonly [kind: object, told: RegExp])[] = [
     [{ ...phone, colum: 1 }, /field one: its kind: there is no option colum; did you mean column\?/],
     [{ ...phone, name: "Phone Number" }, /its kind: name is 'Phone Number'; it has to be lower case with hyphens/],

@@ -87,7 +87,7 @@ test("limits bodies as the service declares", async (t) => {
   assert.equal((await ask("POST", "/notes", { body: "a".repeat(100) })).status, 413);
 });
 
-test("names cookies as configured, with a prefix over TLS", async (t) => {
+test("names cookies as configured, with the prefix __Host- over TLS", async (t) => {
   const people = accounts({ registration: "open" });
   const { service, ask } = await start(t, {
     features: [
@@ -140,7 +140,7 @@ test("reports two cookies with one name at startup", async (t) => {
   );
 });
 
-test("closes an idle connection after the seconds of its listener", async (t) => {
+test("answers 408 to a request that is not complete after the `requestSeconds` of its listener", async (t) => {
   const { service } = await start(t);
   const listener = await listen(service, { port: 0, requestSeconds: 1 });
   t.after(() => listener.close(0));

@@ -35,7 +35,7 @@ import { sharedDatabase } from "../harness/test-store.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
-/** A way of logging in: its feature, and the way in which ada logs in. */
+/** A login: its feature, and the functions and headers with which the tests use it. */
 interface Way {
   make(people: AccountsFeature): Feature;
   /** Returns headers that log ada in. */
@@ -149,7 +149,7 @@ const names = Object.keys(ways) as (keyof typeof ways)[];
 for (const name of names) {
   const way: Way = ways[name];
 
-  test(`logs a user in with only ${name} and accounts, and no other caller`, async (t) => {
+  test(`logs a user in with no other login than ${name}, and refuses other callers`, async (t) => {
     const people = accounts(open);
     const feature = way.make(people);
     const api = await serve(t, people, [feature]);
@@ -182,7 +182,7 @@ for (const name of names) {
   });
 }
 
-test("combines any two logins, which stay separate", async (t) => {
+test("accepts the credentials of any two combined logins, and refuses wrong ones", async (t) => {
   for (const [at, one] of names.entries()) {
     for (const other of names.slice(at + 1)) {
       const people = accounts(open);
@@ -251,7 +251,7 @@ test("stops the start for a login without its accounts, or without a secret, and
   ]);
 });
 
-test("stops the start for a custom scheme that uses a shared name alone", async () => {
+test("refuses to start with a custom scheme that has the name of a built-in one", async () => {
   const people = accounts();
   const mine: Scheme = {
     name: "bearer",
@@ -297,7 +297,7 @@ test("revokes sessions and tokens when the password changes, and keys on request
   assert.deepEqual(await living(), []);
 });
 
-test("maintains the tables of a disabled login, so no credential becomes valid again", async (t) => {
+test("deletes the credentials of a disabled login when the password changes, so that none becomes valid again", async (t) => {
   const database = await sharedDatabase(t);
   const people = accounts(open);
   const on = [basicLogin(people), sessionLogin(people), apiTokens(people)];
@@ -345,7 +345,7 @@ test("maintains the tables of a disabled login, so no credential becomes valid a
   }
 });
 
-test("follows revocations, so an access token ends immediately, and deletes expired data", async (t) => {
+test("refuses an access token as soon as it is revoked, and deletes expired data", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const people = accounts(open);
   const api = await serve(t, people, [
@@ -363,7 +363,7 @@ test("follows revocations, so an access token ends immediately, and deletes expi
   assert.equal((await api.get("/notes", byToken)).status, 401);
   await ways.session.logIn(api);
   assert.deepEqual(await rows(), [1, 1]);
-  // More than the longest lifetime of an access token (that of a token that acts for a user) and the minute by which clocks may differ.
+  // Longer than any access token lives (15 minutes for one that acts for a user), plus the minute by which clocks may differ.
   api.clock.now += 1_861_000;
   t.mock.timers.tick(1000);
   while ((await rows()).some((count) => count > 0)) await turn();
@@ -402,7 +402,7 @@ test("adds custom fields to users, in every representation, and to users created
   assert.deepEqual(await requireUser(2), { id: 2, name: "Bob", email: "bob@example.com", phone: null, tenant: "main" });
 });
 
-test("lets every user leave if there is no administrator, but not the last administrator", async (t) => {
+test("lets a user delete the account if there is no administrator, but refuses the last administrator", async (t) => {
   const people = accounts(open);
   const api = await serve(t, people, [basicLogin(people)]);
   const { insertUser, passwords } = api.service.use(people);

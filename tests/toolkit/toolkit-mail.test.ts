@@ -17,7 +17,7 @@ import { createService, defineFeature, type Service } from "../../src/door/index
 import { sqliteStore } from "../../src/door/stores.ts";
 import { mountedEvents } from "../../src/features/outbox/events.ts";
 
-// On SQLite alone: mails differ in no database. `toolkit-jobs.test.ts` runs the queue on both.
+// On SQLite alone: mails are the same with both databases. `toolkit-jobs.test.ts` tests the queue on both.
 
 type About = { readonly user: number };
 const link = "https://api.example/reset?token=abc";
@@ -94,7 +94,7 @@ function splitLines(text: string): readonly string[] {
   return text.split("\n");
 }
 
-test("sends a mail with its link and its code on lines of their own", async (t) => {
+test("sends a mail with its link and its code on separate lines", async (t) => {
   const { sent, send } = await run(t, () => reset);
 
   await send();
@@ -112,7 +112,7 @@ test("sends a mail with its link and its code on lines of their own", async (t) 
   assert.match(html, /<strong[^>]*>01234567<\/strong>/);
 });
 
-test("leaves out the paragraph of a code that has expired", async (t) => {
+test("leaves out the paragraph of the code if a mail has only a link", async (t) => {
   const { sent, send } = await run(t, () => ({ ...reset, values: { link } }));
 
   await send();

@@ -99,7 +99,7 @@ test("never shows the name of the toolkit in a service", async (t) => {
   );
 });
 
-test("uses its name in challenges, metrics, tokens and the explaining header", async (t) => {
+test("uses the name of the service in challenges, metrics and tokens", async (t) => {
   const { ask, ann } = await start(t, "book-shop");
 
   const { headers } = await ask("GET", "/notes");
@@ -109,7 +109,7 @@ test("uses its name in challenges, metrics, tokens and the explaining header", a
   const { transcript } = await ask("POST", "/api/token/", {}, login);
   const claims = JSON.parse(Buffer.from(/"access":"[^.]+\.([^.]+)/.exec(transcript)![1]!, "base64url").toString());
   assert.equal(claims.iss, "book-shop");
-  // Only administrators receive it.
+  // This caller is no administrator, so the response has no explaining header.
   assert.equal(
     (await ask("GET", "/notes", { ...ann, "x-book-shop-explain": "1" })).headers.get("x-book-shop-explain"),
     null,

@@ -131,7 +131,7 @@ test("reports a fault if a permission narrows by a decimal with the wrong number
 
 const values = [true, false, 0, 1, "Ann", "9.00", "2026-01-31T09:30:00Z", [true], [1, 9], ["ann", "9.00"]];
 
-test("gives the same result for a list and each record, for every operator on every column, or a fault", async (t) => {
+test("shows the same records in a list and one by one for every operator on every column, or reports a fault for both", async (t) => {
   let only: AllowedRows<Column> = { all: [] };
   const permission: Permission<Column> = { name: "narrowing", decide: () => ({ only }) };
   const { ask } = await ownService(t, { mounts: [mount(things, { permission })], observe: null });

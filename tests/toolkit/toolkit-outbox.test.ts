@@ -32,7 +32,7 @@ import { startPostgres, testsOnPostgres } from "../harness/postgres.ts";
 const notes = defineResource({ name: "note", fields: { body: text() } });
 const silent = defineResource({ name: "draft", fields: { body: text() } });
 
-/** Accepts every caller who claims to be the administrator. */
+/** Accepts every caller as an administrator with the claimed name. */
 const visitor: Scheme = {
   name: "visitor",
   carriers: [{ in: "header", name: "X-Visitor" }],
@@ -97,7 +97,7 @@ async function run(
   };
 }
 
-/** The mocked timers of a test end with that test. */
+/** The tests whose timers are mocked already. The mock of a test ends with that test. */
 const timersStand = new WeakSet<TestContext>();
 
 async function stores(t: TestContext): Promise<readonly Store[]> {
@@ -107,7 +107,7 @@ async function stores(t: TestContext): Promise<readonly Store[]> {
   return [sqliteStore({ path: ":memory:" }), postgresStore({ url: new Secret(await server.makeDatabase()) })];
 }
 
-test("delivers every write once to each subscriber, with its cause, and keeps nothing", async (t) => {
+test("delivers every write once to each subscriber, with its cause, and then deletes the events", async (t) => {
   for (const store of await stores(t)) {
     const deliveries: RecordEvent[] = [];
     const names: string[] = [];
@@ -199,7 +199,7 @@ test("retries a failed delivery with growing delays, then keeps it until a perso
   assert.equal((await ask("POST", "/outbox/99/retry")).status, 404);
 });
 
-test("stops waiting for a subscriber that hangs, and keeps the events of a removed one", async (t) => {
+test("stops waiting for a subscriber that hangs, and keeps its event", async (t) => {
   const { ask, deliver, waiting } = await run(t, {
     timeoutSeconds: 0.05,
     subscribers: [{ name: "mail", to: [notes], deliver: () => new Promise(() => undefined) }],

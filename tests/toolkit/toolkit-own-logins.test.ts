@@ -40,7 +40,7 @@ const passkeysTable: Collection = {
 const newPasskey = defineResource({ name: "passkey", fields: { key_id: text(), public_key: text() } });
 const assertion = defineResource({ name: "assertion", fields: { key_id: text(), time: text(), signature: text() } });
 
-/** A login with a key on the user's device: a signature of the time. */
+/** A login with a key on the user's device, which signs the current time. */
 function passkeyLogin(people: AccountsFeature, session: Feature<SessionLogin>): Feature {
   return defineFeature({
     name: "passkeys",
@@ -142,7 +142,7 @@ test("logs in with custom passkeys and a session, and deletes the passkeys with 
   assert.equal((await api.ask("POST", "/passkeys/login", assertionBy(device.privateKey))).status, 401);
 });
 
-/** A login by the text on a badge. It starts the given kind of login. */
+/** A login by the text on a badge. It starts a session or issues tokens, as `begins` does. */
 function badgeLogin(people: AccountsFeature, begins: Feature<SessionLogin> | Feature<TokenLogin>): Feature {
   return defineFeature({
     name: "badge-login",
@@ -222,12 +222,12 @@ for (const [what, make] of [
     assert.ok(own.headers.getSetCookie().length > 0, own.text);
     assert.equal(await lastLogin(api), new Date(api.clock.now).toISOString());
 
-    // A link in a mail that is opened in a browser. A page can only show it.
+    // The user follows a link, for example in a mail. The page with the link cannot read the response.
     const followed = await api.get("/badge/cookie", { ...foreign, "sec-fetch-mode": "navigate" });
     assert.ok(followed.headers.getSetCookie().length > 0, followed.text);
   });
 
-/** A custom scheme as a feature: a number and the text of its card, for existing accounts. */
+/** A custom scheme as a feature. `cards` has the id of an account for the text of each card. */
 function cardLogin(people: AccountsFeature, cards: Readonly<Record<string, number>>): Feature {
   return defineFeature({
     name: "cards",
@@ -250,7 +250,7 @@ function cardLogin(people: AccountsFeature, cards: Readonly<Record<string, numbe
   });
 }
 
-test("uses a custom scheme as a feature among the others", async (t) => {
+test("uses a custom scheme of a feature next to the built-in logins", async (t) => {
   const people = accounts(open);
   const api = await serve(t, people, [cardLogin(people, { "17": 1 }), basicLogin(people)]);
 

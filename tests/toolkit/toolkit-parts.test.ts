@@ -21,7 +21,7 @@ const notes = defineResource({
   sorts: ["body"],
 });
 
-/** Lists for spreadsheets (RFC 4180). */
+/** A format that writes lists for spreadsheets (RFC 4180). */
 const csv: Format = {
   mediaType: "text/csv",
   problemMediaType: "application/problem+json",
@@ -141,7 +141,7 @@ test("stops the start for two endpoints with one path", async (t) => {
   );
 });
 
-test("shows lists in a custom format, and refuses what it cannot show before any change", async (t) => {
+test("shows lists in a custom format, and answers 406 to other requests for it before any change", async (t) => {
   const listed = defineEndpoint({
     method: "GET",
     path: "/listed",
@@ -196,7 +196,7 @@ test("shows lists in a custom format, and refuses what it cannot show before any
   assert.equal((await ask("GET", "/notes")).json.length, 2, "nothing was changed");
 });
 
-test("uses a custom scheme in the set of schemes", async (t) => {
+test("accepts, combines and refuses the credentials of a custom scheme like those of a built-in one", async (t) => {
   const knock: Scheme = {
     name: "knock",
     carriers: [

@@ -25,7 +25,7 @@ const own = { column: "owner_id", operator: "eq", value: 2 } as const;
 const shared = { column: "editor_id", operator: "eq", value: 2 } as const;
 const books = scope("books:read");
 
-test("decides, narrows and combines with permissions", () => {
+test("returns the decision of each permission and of their combinations", () => {
   const rows: readonly (readonly [
     permission: Permission<string>,
     who: string | null,

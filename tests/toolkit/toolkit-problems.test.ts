@@ -27,7 +27,7 @@ const outOfStock = defineProblem({
 
 const shelves = defineResource({ name: "shelf", plural: "shelves", fields: { books: integer() } });
 
-test("throws a custom problem, which has a page and is in the document", async (t) => {
+test("answers with a custom problem, which has a page and is in the OpenAPI document", async (t) => {
   const service = await createService({
     store: await emptyStore(),
     features: [documentation({ title: "Shop", version: "1" })],

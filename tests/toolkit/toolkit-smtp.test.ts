@@ -28,7 +28,7 @@ interface Received {
   readonly user: string | undefined;
 }
 
-/** Starts a mail server on a loopback address. Returns its port and the mails that it received. */
+/** Starts a mail server on 127.0.0.1, or on `host`. Returns its port and the mails that it received. */
 async function startServer(
   t: TestContext,
   { host = "127.0.0.1", ...options }: SMTPServerOptions & { readonly host?: string } = {},
@@ -114,7 +114,7 @@ test("sends a message over SMTP, with a login and encoded texts", async (t) => {
   );
 });
 
-test("sends to no other address than the given one, if a server could read it as several", async (t) => {
+test("sends only to the given address, even if a server could read it as several addresses", async (t) => {
   const recipients: string[] = [];
   const { port, received } = await startServer(t, {
     onRcptTo: ({ address }, _, done) => (recipients.push(address), done()),
@@ -191,7 +191,7 @@ test("reports the refusal of a server in its own words", async (t) => {
   );
 });
 
-test("stops at once when its time is over, and leaves no connection open", async (t) => {
+test("stops at once when its signal aborts, and leaves no connection open", async (t) => {
   const closed = Promise.withResolvers<void>();
   const opened = Promise.withResolvers<void>();
   const server = createServer((socket) => {
@@ -212,7 +212,7 @@ test("stops at once when its time is over, and leaves no connection open", async
   await closed.promise;
 });
 
-test("reads the address of a mail server, and shows no password in a mistake", () => {
+test("reads the address of a mail server, and shows no password in a message about a mistake", () => {
   const read = (url: string, own?: string): unknown => {
     const found = readSMTPURL(new Secret(url), own === undefined ? null : new Secret(own));
     if ("mistakes" in found) return found.mistakes.join();

@@ -102,7 +102,7 @@ for (const [what, make] of Object.entries(thrown))
     assert.equal(await service.store.count(service.mounts[0]!.collection, null), 0);
   });
 
-test("reports every value that a feature throws at its start with its name", async () => {
+test("reports every value that a feature throws at its start, with the name of the feature", async () => {
   for (const make of Object.values(thrown))
     for (const step of ["setUp", "start"] as const) {
       const boom = (): never => {
@@ -153,7 +153,7 @@ test("retries an event later if its subscriber throws an unreadable value", asyn
   }
 });
 
-test("checks the results of custom limits and formats, and names them", async (t) => {
+test("reports a wrong result of a custom limit or format as a fault that names it", async (t) => {
   const rejected: unknown[] = [];
   const hear = (reason: unknown): void => void rejected.push(reason);
   process.on("unhandledRejection", hear);

@@ -126,7 +126,7 @@ test("creates a record with the caller's UUID by PUT, once", async (t) => {
   assert.equal((await ask("PUT", path, { body: { title: "Hejira" } })).status, 200);
 });
 
-test("lists records in the order of their creation, page by page, for any clock", async (t) => {
+test("lists records in the order of their creation, page by page, even if the clock goes back", async (t) => {
   let now = Date.parse("2026-01-31T09:30:00Z");
   const { ask, get, make } = await serve(t, { now: () => now });
   const made: string[] = [];
@@ -158,7 +158,7 @@ test("lists records in the order of their creation, page by page, for any clock"
   );
 });
 
-test("stores references as text, and serves nested records below the UUID", async (t) => {
+test("refers to records by their UUIDs, and serves nested records below a UUID", async (t) => {
   const { ask, get, make } = await serve(t);
   const id = await make({ title: "Blue" });
 
@@ -169,7 +169,7 @@ test("stores references as text, and serves nested records below the UUID", asyn
   const dangling = await ask("POST", "/plays", { body: { album_id: NOBODYS } });
   assert.deepEqual([dangling.status, dangling.json.errors[0].pointer], [400, "/album_id"]);
   assert.equal((await ask("POST", "/plays", { body: { album_id: 1 } })).status, 400);
-  // `beforeWrite` made this one, with the key of the new row.
+  // `beforeWrite` made this play with the key of the new album (`keyOf(0)`).
   assert.equal((await get(`/plays?album_id=${id}`)).json[0].album_id, id);
   assert.equal((await get("/plays/1?expand=album")).json.album.title, "Blue");
   const beside = (await get(`/albums/${id}?expand=songs,parent`)).json;
@@ -182,7 +182,7 @@ test("stores references as text, and serves nested records below the UUID", asyn
   assert.deepEqual((await get("/plays")).json, []);
 });
 
-test("applies a repeated request once, also if the service makes its id", async (t) => {
+test("applies a repeated request once, also if the service makes the record's id", async (t) => {
   const { ask, get } = await serve(t);
   const sent = { as: "ada", body: { title: "Blue" }, headers: { "idempotency-key": "made-by-a-client" } };
 
@@ -308,7 +308,7 @@ test("creates and changes records by UUID in arrays", async (t) => {
   );
 });
 
-test("expands the same records after each record, for all contents of the records", async (t) => {
+test("adds to each record exactly its own nested records, even if texts contain JSON syntax", async (t) => {
   const notes = defineResource({
     name: "note",
     id: "uuid",

@@ -109,7 +109,7 @@ test("treats a challenge that is not valid in a header as a fault", async (t) =>
   assert.equal((await ask("GET", "/closed")).headers.get("www-authenticate"), challenge);
 });
 
-test("shows nothing on a write to a caller who may write but not read", async (t) => {
+test("answers a write with an empty body and no ETag if the caller may write but not read", async (t) => {
   const api = await serve(t);
   const makeKey = async (scopes: readonly string[]) => {
     const made = await api.post("/users/1/keys", { name: "program", scopes }, api.admin);
@@ -177,7 +177,7 @@ test("does not let a caller who may write but not read guess the content of a re
   assert.equal((await api.patch("/orders/1", { created_at: right }, api.admin)).status, 200);
 });
 
-test("checks a repeated verdict object again, unless it cannot have changed", async (t) => {
+test("checks a verdict again each time a scheme returns it, unless the verdict is frozen", async (t) => {
   const remembered = { kind: "accepted" as const, identity: { ...identity, role: "user" as string } };
   const frozen = Object.freeze({ kind: "accepted" as const, identity: Object.freeze({ ...identity }) });
   let verdict: object = remembered;

@@ -59,7 +59,7 @@ test("lets readers of a record write inside it if the mount allows it", async (t
   assert.equal((await ask("POST", "/products/1/reviews", { body: { stars: 5 } })).status, 401);
 });
 
-test("lets only editors of the record write by default, with a separate option for each level", async (t) => {
+test("lets only callers who may change a record write inside it by default, with a separate option for each level", async (t) => {
   const { ask } = await ownService(t, {
     mounts: [shop, mount(reviews, { permission: own, writers: "readers" }), mount(comments, { permission: own })],
   });
@@ -116,7 +116,7 @@ test("shows nothing to a caller who changes records inside one that they may not
   }
 });
 
-test("stops the start for the option writers without a parent, or with an unknown value", () => {
+test("refuses the option `writers` without a parent, or with an unknown value", () => {
   assert.throws(
     () => mount(products, { permission: authenticated, writers: "readers" }),
     /writers is for nested resources/,

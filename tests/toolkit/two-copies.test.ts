@@ -228,7 +228,7 @@ test("reports an exception of another copy as a fault with its cause", async (t)
   }
 });
 
-/** The arguments with which a factory makes something. The others take none. */
+/** The arguments of the factories that need some. */
 const needed: Readonly<Record<string, () => readonly unknown[]>> = {
   allOf: () => [other.anyone],
   anyOf: () => [other.anyone],
@@ -251,7 +251,7 @@ const needed: Readonly<Record<string, () => readonly unknown[]>> = {
   standardSchema: () => [{ "~standard": { version: 1, vendor: "own", validate: (value: unknown) => ({ value }) } }],
 };
 
-/** The members by which a service recognizes a value. */
+/** The members by which a service recognizes a declaration. */
 const declared = ["decide", "setUp", "authenticate", "mediaType", "listJSON", "isKnown"] as const;
 
 function isDeclaration(value: object): boolean {
@@ -301,7 +301,8 @@ test("marks each class that the package exports, and each permission", () => {
       .map(([name]) => `${door}: ${name}`),
   );
 
-  // A call is made for each request. An exact number has a symbol by which each copy recognizes it.
+  // Two classes need no mark: a service makes its own `Call` for each request, and each copy recognizes an `ExactNumber` by a shared
+  // symbol.
   assert.deepEqual(unmarked, ["http: Call", "resources: ExactNumber"]);
 });
 
