@@ -41,7 +41,7 @@ import { buildFacts, findStanding, ownParts, requireFacts, joinScopeLimits, coll
 /** The parts of a service before its start. */
 export type Assembly = ReturnType<typeof assembleParts>;
 
-/** Puts the parts of a service together. Opens nothing. */
+/** Puts the parts of a service together. Does not open the store, and starts no feature. */
 export function assembleParts(options: ServiceOptions, mistakes: readonly string[]) {
   const { tracer = null, ownOrigins = [], name = "api" } = options;
   // A value that is not a secret is reported with the other mistakes.

@@ -28,8 +28,8 @@ export interface Service {
   /** Answers a Fetch `Request`, for frameworks that use it: Hono, Next.js, Deno, a test. */
   fetch(request: Request, info: FetchInfo): Promise<Response>;
   /**
-   * Returns true if this address (`/api/books?limit=2`) belongs to the service, for any method. For a framework that handles all other
-   * requests itself.
+   * Returns true if this address (`/api/books?limit=2`) belongs to the service, for any method. For a framework that answers requests for
+   * other addresses itself.
    */
   serves(target: string): boolean;
   /** Explains the result of the schemes for a request, and the decision of its endpoint's permission. It has no other effect. */
@@ -47,7 +47,7 @@ export interface Service {
   readonly mounts: readonly MountInPlace[];
   /** The path prefix of the service, without a final slash. Empty for the root. */
   readonly basePath: string;
-  /** Returns what one of its features offers. Throws a TypeError if the service does not have it. */
+  /** Returns the offer of a feature of this service. Throws a TypeError if the service does not have the feature. */
   use<Offer>(feature: Feature<Offer>): Offer;
   /** The observer. Bindings also use it to report input that they refused before it became a request. Null if nothing observes. */
   readonly observe: Observer | null;
@@ -80,7 +80,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   return assembleService(options).open();
 }
 
-/** A service whose store is still closed. If it is never opened, nothing must be closed. */
+/** A service whose store is still closed. If the service is never opened, there is nothing to close. */
 export interface AssembledService {
   /** The tables with which it opens its store. */
   readonly collections: readonly Collection[];
@@ -110,7 +110,7 @@ export function assembleService(options: ServiceOptions): AssembledService {
   // Stops here, because a second copy of the package causes many other mistakes.
   if (copies.length > 0) throw new DeclarationError(copies.map((each) => `createService: ${each}`));
   const mistakes = collectMistakes(options);
-  // Without a store, nothing can be set up, so no further mistakes can be found.
+  // Stops here if the store, the list of features, the throttle or the tracer is wrong, because no feature can be set up with it.
   if (!canSetUp(options)) throw new DeclarationError(mistakes);
   const { store } = options;
   requireFree(store, mistakes);

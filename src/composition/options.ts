@@ -43,15 +43,15 @@ export interface ServiceOptions extends ServiceParts {
   readonly store: Store;
   /** The features, in any order. Each one starts after the features that it needs, and stops before them. */
   readonly features?: readonly Feature[];
-  /** True if responses and bodies may also be XML. Default: true. Otherwise, `Accept: application/xml` gives 406, and an XML body 415. */
+  /** True if responses and bodies may also be XML. Default: true. If false, `Accept: application/xml` gives 406, and an XML body 415. */
   readonly xml?: boolean;
   /**
-   * Signs cursors. Also the key for the fingerprints of repeatable requests and for the ETags of records. At least 32 bytes. Processes that
-   * share a store must share it. If it is left out, this process signs cursors with a random secret. Fingerprints and ETags are then plain
-   * digests. Processes without a secret make the same digests, but a caller can work out the number of writes from the ETags.
+   * Signs cursors. Also the key for the fingerprints of repeatable requests and for the ETags of records. At least 32 bytes. Processes with
+   * the same store need the same secret. If it is left out, this process signs cursors with a random secret. Fingerprints and ETags are
+   * then plain digests. Processes without a secret make the same digests, but a caller can work out the number of writes from the ETags.
    */
   readonly secret?: Secret;
-  /** Counts wrong credentials. Default: 10 a minute for each address. */
+  /** Counts wrong credentials. Default: `loginThrottle({ store })`, which allows 10 a minute for each address and each account. */
   readonly throttle?: LoginThrottle;
   /** The exact origins whose pages may call from a browser. */
   readonly allowedOrigins?: readonly string[];
@@ -71,15 +71,16 @@ export interface ServiceOptions extends ServiceParts {
    */
   readonly scopesAllow?: ScopesAllow;
   /**
-   * The path prefix of everything (`/api/v1`), including links and documents. Any other path gives 404. A proxy or framework must pass the
+   * The path prefix of all endpoints (`/api/v1`), also in links and documents. Any other path gives 404. A proxy or framework must pass the
    * whole path.
    */
   readonly basePath?: string;
   /** The largest body of an endpoint without its own `maxBodyBytes`. In bytes. Default: 1 MiB, which is also the maximum. */
   readonly maxBodyBytes?: number;
   /**
-   * The time limit for custom code in one request: its hooks, handlers, schemes and formats together. Default: 60. After it, the caller
-   * gets 503, the fault names the unfinished work, and none of it is written. The time in which a body arrives does not count.
+   * The time limit for custom code in one request: its hooks, handlers, schemes and formats together. Default: 60. After this
+   * time, the caller gets 503, the unfinished work writes nothing, and the fault in the log names it. The time in which a body arrives does
+   * not count.
    */
   readonly handlerTimeoutSeconds?: number;
   /** True if bodies of 1 KiB and more are compressed for callers that accept it. Default: `true`. */
@@ -99,7 +100,7 @@ export interface ServiceOptions extends ServiceParts {
   readonly makeUUID?: (draw: () => string) => string;
 }
 
-/** The checks of the options. The elements of `mounts`, `endpoints` and the other lists of parts are checked elsewhere. */
+/** The checks of the options. `compose` checks the elements of `mounts`, `endpoints` and the other lists of parts. */
 const serviceOptions: Readonly<Record<keyof ServiceOptions, ValueCheck>> = {
   name: optional(matching(/^[a-z][a-z0-9-]{0,39}$/, "it has to be lower case with hyphens, like book-shop")),
   allowedOriginsSetting: optional(text),
@@ -127,7 +128,7 @@ const serviceOptions: Readonly<Record<keyof ServiceOptions, ValueCheck>> = {
   makeUUID: optional(aFunction),
 };
 
-/** True if features can be set up with these options, so their mistakes can also be reported. */
+/** Returns true if features can be set up with these options. The mistakes of the features can then be reported too. */
 export function canSetUp(options: unknown): options is ServiceOptions {
   const needed = ["store", "features", "throttle", "tracer"] as const;
   return isObject(options) && needed.every((name) => serviceOptions[name](options[name]) === null);

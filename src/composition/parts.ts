@@ -66,7 +66,10 @@ export function joinScopeLimits(all: readonly Pick<Parts, "scopesAllow">[]): Sco
   return rules.length === 0 ? null : (scopes, method) => rules.every((allow) => isYes(allow(scopes, method)));
 }
 
-/** Returns the one function that judges accepted credentials. Returns null if no feature has one. */
+/**
+ * Returns the function that decides whether an accepted credential is enough for its account. Returns null if no feature has one. Throws
+ * `DeclarationError` if several features have one.
+ */
 export function findStanding(all: readonly Pick<Parts, "standing">[]): Standing | null {
   const [standing, ...others] = all.flatMap((parts) => parts.standing ?? []);
   if (others.length > 0)

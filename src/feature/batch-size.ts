@@ -2,12 +2,16 @@
 const AIM_MS = 5;
 
 /**
- * The least and the largest number of rows in such a write. It starts with the least and grows to as many as `AIM_MS` allows. A row with
- * many indexes, or with unordered keys, can cost a hundred times more than another.
+ * The smallest and the largest number of rows in one write that deletes expired data. The first write has the smallest number. The number
+ * then grows as far as `AIM_MS` allows. It cannot be constant, because a row with many indexes, or with unordered keys, can cost a hundred
+ * times more than another row.
  */
 const rowsAtATime = { least: 10, most: 500 } as const;
 
-/** The number of portions of one size. The time of the fastest one counts, because the others may have waited for other writers. */
+/**
+ * The number of portions that are measured before their size changes. Only the time of the fastest one counts, because the others may have
+ * waited for other writers.
+ */
 const tries = 3;
 
 /** Adapts the number of rows in a portion to the times of earlier portions. */
@@ -26,7 +30,7 @@ export const LONGEST_PAUSE_MS = 2000;
 
 /**
  * Returns the pause after a write, in milliseconds. It is at least as long as the write, so that other writers get at least half of the
- * time. If other writers or the disk make the write slow, they get a larger share.
+ * time. After a slow write, other writers get a larger share, because they or a busy disk may have made it slow.
  */
 export function pauseMs(tookMs: number): number {
   return Math.min(tookMs * Math.max(1, tookMs / EASY_MS), Math.max(LONGEST_PAUSE_MS, tookMs));
@@ -44,7 +48,7 @@ export function portionSize(): PortionSize {
       leastMs = Math.min(leastMs, ms);
       tried.push(ms);
       if (tried.length < tries) return;
-      // The disk may have become slower. The smallest portion takes little more than the present fixed cost of a write.
+      // The disk may have become slower. So the fixed cost is measured again with each smallest portion, which takes little more time.
       if (rows === rowsAtATime.least) leastMs = Math.min(...tried);
       const fitting = Math.round((rows * AIM_MS) / Math.max(Math.min(...tried) - leastMs, 1));
       rows = Math.max(rowsAtATime.least, Math.min(fitting, rows * 2, rowsAtATime.most));

@@ -23,7 +23,7 @@ export interface NamedParts {
 /** Returns a sentence for each duplicate among all parts, with the features and the fix. */
 export function describeClashes(namedParts: readonly NamedParts[], speaksXML: boolean): readonly string[] {
   const all = withoutRepeatedMounts(namedParts);
-  // Schemes that are `shared` may have the same name as each other, but no other scheme may have it.
+  // Several `shared` schemes may have the same name, but no scheme that is not shared may have it too.
   const alone = new Set(
     all.flatMap(({ parts: { schemes = [] } }) =>
       schemes.filter(({ shared }) => shared !== true).map(({ name }) => name),
@@ -78,7 +78,7 @@ function withoutRepeatedMounts(all: readonly NamedParts[]): readonly NamedParts[
   }));
 }
 
-/** Returns one scheme for each name. Two schemes with one name are already reported, so their equal carriers are not. */
+/** Returns one scheme for each name. Two schemes with one name are already reported, so their equal carriers are not reported too. */
 function distinctSchemes(all: readonly NamedParts[]): readonly Scheme[] {
   const schemes = joinSchemes(all.flatMap(({ parts }) => parts.schemes ?? []));
   return schemes.filter(({ name }, at) => schemes.findIndex((each) => each.name === name) === at);
@@ -166,7 +166,7 @@ export function unreadTypes(all: readonly NamedParts[], speaksXML: boolean): rea
   return all.flatMap(({ parts: { endpoints = [] } }) =>
     endpoints.flatMap(({ method, path, consumes = [] }) =>
       consumes
-        // XML is not reported if the endpoint also reads another type: a service without XML then only leaves it out.
+        // XML is not reported if the endpoint also reads another type. In a service without XML, it then reads only the other type.
         .filter((type) => !isRead(type) && !(type === XML && consumes.some(isRead)))
         .map((type) => `${method} ${path} consumes ${type}, which no format reads${suggestion(type, mediaTypes)}`),
     ),

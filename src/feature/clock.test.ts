@@ -26,7 +26,7 @@ function world(t: TestContext, at: { wall: number; steady: number; database: num
   };
 }
 
-test("uses the database's time for any change of the machine's clock", async (t) => {
+test("returns the database's time, also after the machine's clock was set", async (t) => {
   const at = { wall: 1_000_000, steady: 5000, database: 940_000 };
   const { clock, pass, settled, levels } = world(t, at);
   const stop = await clock.start();
@@ -37,7 +37,7 @@ test("uses the database's time for any change of the machine's clock", async (t)
   for (const set of [3_600_000, -7_200_000, 3_539_000]) {
     at.wall += set;
     assert.equal(clock.now(), at.database);
-    // The change is noticed immediately and measured.
+    // `now` has noticed the change and started a measurement.
     await settled();
     assert.equal(clock.aheadMs(), at.wall - at.database);
     pass(10);
@@ -64,7 +64,7 @@ test("measures the database's time on the first read after the machine has slept
   assert.deepEqual(levels(), []);
 });
 
-test("stops the time if the database's clock is set back a little, and goes back with it if it is set back far", async (t) => {
+test("waits if the database's clock is set back by a second, and goes back too if it is set back by an hour", async (t) => {
   const at = { wall: 1_000_000, steady: 5000, database: 1_000_000 };
   const { clock, pass, measured } = world(t, at);
   const stop = await clock.start();
@@ -99,7 +99,7 @@ test("follows a jump of the database's clock within a second, without any reques
   stop();
 });
 
-test("keeps the difference if a database does not answer", async (t) => {
+test("keeps the last difference from the database's clock if the database does not answer", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   let answers = true;
   const clock = correctedClock(

@@ -1,16 +1,16 @@
 import type { Observer } from "../core/observation.ts";
 import type { Store } from "../store/store.ts";
 
-/** The interval between measurements. After a fail-over changes the database's clock, processes may differ for this time. */
+/** The interval between measurements. After a fail-over changes the database's clock, processes may have different times for this long. */
 const MEASURE_MS = 1000;
 
-/** A larger difference between the two clocks is an error that the operator must correct. A smaller one is only inexact. */
+/** A larger difference between the machine's clock and the database's is an error that the operator must correct. */
 const WRONG_MS = 60_000;
 
 /** If the wall clock has moved by more than this relative to the steady clock, it was set, or the machine has slept. */
 const STEP_MS = 1000;
 
-/** A smaller deviation is ignored. The network and the database server's clock can cause it. */
+/** A smaller change of the measured difference is ignored, because the network and the steps of the database's clock can cause it. */
 const NOISE_MS = 20;
 
 /** The time of a service. */
@@ -22,7 +22,7 @@ export interface Clock {
   now(): number;
   /** Returns how far the machine's clock is ahead of the database's, in milliseconds. 0 if they are the same clock. */
   aheadMs(): number;
-  /** Measures the difference for the first time, and regularly from now on. Returns a function that stops it. */
+  /** Measures the difference for the first time, and regularly from now on. Returns a function that stops the measurements. */
   start(): Promise<() => void>;
 }
 
@@ -130,7 +130,7 @@ export function correctedClock(
   };
 }
 
-/** Returns the message about a wrong clock, or null if it is right. */
+/** Returns the message about a wrong clock of the machine. Returns null if the difference is small. */
 export function differenceText(aheadMs: number): string | null {
   if (!isWrongBy(aheadMs)) return null;
   const seconds = Math.round(Math.abs(aheadMs) / 1000);

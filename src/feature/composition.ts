@@ -33,7 +33,7 @@ export interface SetUp {
 /** The features of one service, each after those that it needs. */
 export interface Composition {
   readonly inOrder: readonly SetUp[];
-  /** Returns what a feature of the service offers. Throws a TypeError if the service does not have it. */
+  /** Returns the offer of a feature of the service. Throws a TypeError if the service does not have the feature. */
   use<Offer>(feature: Offering<Offer>): Offer;
 }
 
@@ -125,7 +125,7 @@ function mistakesTogether(all: readonly NamedParts[]): readonly string[] {
   ];
 }
 
-/** Returns the mistakes that a feature finds in the assembled service. If this check throws, returns that as the mistake. */
+/** Returns the mistakes that a feature finds in the assembled service. If the feature's check throws, returns the error as a mistake. */
 function mistakesTold(parts: Parts, assembled: Assembled): readonly string[] {
   try {
     const result: unknown = atOnce(parts.mistakes?.(assembled) ?? [], "mistakes");

@@ -24,7 +24,7 @@ test("finds expired rows by their index, even if PostgreSQL estimates them as ha
   t.after(() => server.stop());
   const url = await server.makeDatabase();
   const read = async (): Promise<unknown> => {
-    // The reads of a connection are counted when it closes.
+    // PostgreSQL adds the reads of a connection to the statistics when the connection closes.
     const others = "SELECT FROM pg_stat_activity WHERE application_name = 'latchkey' AND datname = current_database()";
     while ((await ask(url, others)).length > 0) await new Promise((resolve) => setTimeout(resolve, 10));
     return (await ask(url, "SELECT seq_tup_read AS rows FROM pg_stat_user_tables WHERE relname = 'visits'"))[0]![

@@ -27,9 +27,9 @@ import type { Change, Collection, Store } from "../store/store.ts";
 export interface Feature<Offer = unknown> {
   /** Lower-case words joined by hyphens. The messages of the start use this name. */
   readonly name: string;
-  /** The features that it uses, by value. Each of them must also be in the list, at any position. */
+  /** The features that this feature uses: the values, not their names. Each of them must also be in the service's list, at any position. */
   readonly needs: readonly Feature[];
-  /** Makes its parts for one service, before the store is open. Initial reads and writes belong into `start`. */
+  /** Makes the parts of the feature for one service, before the store is open. The first reads and writes belong into `start`. */
   setUp(host: Host): Parts<Offer>;
 }
 
@@ -51,7 +51,7 @@ export interface Parts<Offer = unknown> extends ServiceParts {
   readonly offer: Offer;
   /** The fields of users that the feature adds to `identity.fields`, for permissions that read them. */
   readonly identity?: readonly string[];
-  /** The roles that its users can have. A permission that requires another role stops the start. */
+  /** The roles that users can have. If a permission requires another role, the service does not start. */
   readonly roles?: readonly string[];
   /** Decides what a credential with limited scopes may request at all, in the whole service. */
   readonly scopesAllow?: ScopesAllow;
@@ -59,13 +59,16 @@ export interface Parts<Offer = unknown> extends ServiceParts {
   readonly standing?: Standing;
   /** Decides whether there are too many requests. */
   readonly limiter?: RequestLimiter;
-  /** The documentation of the tags of its endpoints. The first explanation of a tag counts. */
+  /**
+   * Explanations of the tags of the feature's endpoints, for the API's documentation. If several features explain a tag, the first one
+   * counts.
+   */
   readonly tags?: Readonly<Record<string, string>>;
-  /** The look of all pages, with the name of the service. The first one counts. */
+  /** The look of all pages, with the name of the service. If several features have a look, the first one counts. */
   readonly look?: Look;
   /** Additional ways to log in that the login page shows, for example one for each identity provider. */
   readonly waysIn?: readonly WayIn[];
-  /** The pages on which people log in and manage their accounts. The first one counts. */
+  /** The pages on which people log in and manage their accounts. If several features have such pages, those of the first one count. */
   readonly pages?: AccountPages;
   /** Problems that the feature throws in any operation. The API's documentation lists them for every operation. */
   readonly problems?: readonly ProblemDefinition[];
@@ -78,13 +81,15 @@ export interface Parts<Offer = unknown> extends ServiceParts {
    * are reported with everything else that stops the start.
    */
   mistakes?(all: Assembled): readonly string[];
-  /** Returns its metrics. If it throws or returns an invalid value, its metrics are left out, and the log names the feature. */
+  /**
+   * Returns the feature's metrics. If the function throws or returns an invalid value, they are left out, and the log names the feature.
+   */
   readonly measure?: () => readonly MetricFamily[];
   /** The deletion of expired data, and its interval. */
   readonly upkeep?: readonly Upkeep[];
-  /** Runs before the first request, after the features that it needs. An error stops the start. */
+  /** Runs before the first request, after the `start` of the features that this one needs. An error stops the start of the service. */
   start?(): Eventually<void>;
-  /** Runs after the last request, before the features that it needs. Called only if `start` has succeeded. */
+  /** Runs after the last request, before the `stop` of the features that this one needs. Called only if `start` has succeeded. */
   stop?(): Eventually<void>;
 }
 
@@ -123,8 +128,8 @@ export interface Upkeep {
   readonly everySeconds: number;
   /**
    * Returns the changes that delete the data that has expired at `now` (milliseconds since the epoch). If all changes are `deleteAll` or
-   * `updateAll`, each one is applied to some rows at a time until none is left, so that no other write waits long. An `updateAll` must change
-   * the values that its `where` compares, or it never ends. If there is any other change, all changes are one transaction.
+   * `updateAll`, each one is applied to some rows at a time until none is left, so that no other write waits long. An `updateAll` must
+   * change the values that its `where` compares, or it never ends. If there is any other change, all changes are one transaction.
    */
   due(now: number): readonly Change[];
 }
@@ -142,11 +147,11 @@ export interface Host {
   /** The exact origins of the service itself. */
   readonly ownOrigins: readonly string[];
   readonly observe: Observer;
-  /** Traces requests and their parts. Null if there is no tracer. `store` already includes its tracing. */
+  /** Traces requests and their parts. Null if there is no tracer. Calls of `store` are already traced. */
   readonly tracer: Tracer | null;
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** Returns what a feature offers that this one needs. */
+  /** Returns the offer of a feature that this feature needs. */
   use<Offer>(feature: Feature<Offer>): Offer;
   /** Returns the facts about the whole service. Call it in handlers, `start` and `stop`. In `setUp`, it throws a `DeclarationError`. */
   service(): ServiceFacts;
@@ -211,6 +216,6 @@ export function defineFeature(feature: FeatureDeclaration<Parts>): Feature {
 /** The declaration of a feature: the input of `defineFeature`. */
 export interface FeatureDeclaration<P extends Parts> extends Omit<Feature, "needs" | "setUp"> {
   readonly needs?: readonly Feature[];
-  /** Makes its parts for one service, before the store is open. Initial reads and writes belong into `start`. */
+  /** Makes the parts of the feature for one service, before the store is open. The first reads and writes belong into `start`. */
   setUp(host: Host): Only<P, Parts>;
 }

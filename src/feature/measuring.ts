@@ -14,7 +14,7 @@ import type { MetricFamily } from "../core/measurement.ts";
 import type { Observer } from "../core/observation.ts";
 import { describeFault } from "./failure.ts";
 
-/** Reads the metrics of custom code. `who` is its name in messages. `taken` are the names that are already used. */
+/** Reads the metrics of custom code. `who` names this code in messages. `taken` are the names of metrics that are already used. */
 export type Measuring = (
   who: string,
   measure: () => readonly MetricFamily[],
@@ -64,7 +64,7 @@ export function makeMeasuring(observe: Observer): Measuring {
         return mistake === null;
       });
     } catch (error) {
-      // The error may have a different message each time.
+      // Reported once for each `who`, because the error may have a different message each time.
       reportOnce(`${who} threw ${describeFault(error)}`, { error }, who);
       return [];
     }

@@ -3,8 +3,8 @@ import type { Observation, Observer } from "../core/observation.ts";
 import { writeError } from "../core/standard-error.ts";
 
 /**
- * Returns an observer that never throws, so that it cannot affect a request or another observer. Its first failure is printed to standard
- * error, with the name of the `service` and the stack. Further failures are not, because it may fail with every request.
+ * Returns an observer that never throws, so that it cannot affect a request or another observer. The first failure of `observe` is printed
+ * to standard error, with the name of the `service` and the stack. Further failures are not printed, because every request may cause one.
  */
 export function guardObserver(observe: Observer, service: string): Observer {
   let failed = false;
@@ -23,7 +23,7 @@ export function guardObserver(observe: Observer, service: string): Observer {
   };
 }
 
-/** Combines all observers into one function. Returns null if there are none, so nothing is measured without need. */
+/** Combines all observers into one function. Returns null if there are none, so that no code measures what no observer reads. */
 export function combineObservers(observers: readonly Observer[]): Observer | null {
   if (observers.length < 2) return observers[0] ?? null;
   return (observation) => notifyAll(observers, observation);

@@ -14,7 +14,7 @@ import {
 import type { Look } from "../core/html/look.ts";
 import type { AccountPages, Parts, ServiceParts } from "./feature.ts";
 
-/** The checks for lists of parts. Each part is checked separately. */
+/** The checks for lists of parts. They accept any value, because `declarationMistakes` checks the lists and each part in them. */
 export const partsLists: Readonly<Record<keyof ServiceParts, ValueCheck>> = {
   schemes: anything,
   mounts: anything,

@@ -2,7 +2,10 @@ import type { Permission } from "../access/permission/contract.ts";
 import { suggestion } from "../core/checking/nearest.ts";
 import type { NamedParts } from "./clashes.ts";
 
-/** Finds permissions that use something that no caller has, so they would deny every caller. Each mistake is one sentence with its fix. */
+/**
+ * Finds permissions that use a role or a member of `identity.fields` that no caller has, because they would deny every caller. Each mistake
+ * is one sentence with its fix.
+ */
 export function permissionMistakes(all: readonly NamedParts[]): readonly string[] {
   const found = collectPermissions(all);
   return [...new Set([...missingIdentity(found, all), ...missingRoles(found, all)])];

@@ -6,7 +6,7 @@ import { wrapFailure } from "./failure.ts";
 /** The time after which a slow start of a feature is reported, in seconds. */
 const SLOW_START_SECONDS = 10;
 
-/** The maximum time for a feature to stop, in seconds. The process must exit, and all acknowledged writes are already on the disk. */
+/** The maximum time for a feature to stop, in seconds. A longer wait saves no data: all acknowledged writes are already on the disk. */
 const MOST_STOP_SECONDS = 5;
 
 /**

@@ -67,7 +67,7 @@ test("pauses between writes to rows that another transaction has locked", async 
   assert.ok(sent > 0 && sent <= 3, `${sent}`);
 });
 
-test("keeps other changes of an upkeep in one transaction with its deletions", async (t) => {
+test("writes other changes of an upkeep in one transaction with its deletions", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const store = await filled(3);
   const sent: number[] = [];

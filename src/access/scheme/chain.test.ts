@@ -10,7 +10,8 @@ import { makeChain, type Chain } from "./chain.ts";
 import { absent, accepted, rejected, type Carrier, type Rejection, type Scheme } from "./scheme.ts";
 
 /**
- * Creates a scheme that accepts `user-1` and `user-2`, and has no verdict for `other`. It rejects any other word, with the word as reason.
+ * Creates a scheme that accepts `user-1` and `user-2`, and returns `absent` for `other`. It rejects any other word, with the word as the
+ * reason.
  */
 function createScheme(name: string, carrier: Carrier, more: Partial<Scheme> = {}): Scheme {
   return {
