@@ -97,7 +97,7 @@ test("reports deleted records of the same resource, and reports a deletion throu
   );
 });
 
-test("reports no deletion for a refused one, for a missing record or for other writes", async (t) => {
+test("reports no deletion for a refused deletion, a missing record or another write", async (t) => {
   const { ask, eventsHeard } = await shop(t);
   await ask("POST", "/invoices", { body: { order_id: 2 } });
   await ask("PATCH", "/orders/1", { body: { name: "c" } });
@@ -108,7 +108,7 @@ test("reports no deletion for a refused one, for a missing record or for other w
   assert.deepEqual(await eventsHeard(), ["create invoices 1", "update orders 1"]);
 });
 
-test("shows administrators the deleted record that caused a waiting event about deleted dependent records", async (t) => {
+test("shows administrators which deleted record caused a waiting event", async (t) => {
   const { ask } = await shop(t, true);
 
   await ask("DELETE", "/orders/1");

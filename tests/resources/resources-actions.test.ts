@@ -115,7 +115,7 @@ test("allows each action only for the callers and records that its permission al
       const reply = await api.ask(method, path + action, { headers, ...(body === undefined ? {} : { body }) });
       assert.equal(reply.status, status, `${caller} ${call}: ${reply.text}`);
       if (caller === "writer") assert.equal(reply.headers.get("etag"), null);
-      // A refused action has changed nothing.
+      // Only an accepted POST changes the record.
       const { json } = await api.get(path, ann.headers);
       const changed = json.status !== "open" || json.count !== 0;
       assert.equal(changed, method === "POST" && status < 300, `${caller} ${call}`);

@@ -153,7 +153,7 @@ test("writes one of many concurrent arrays with the same key, including the chan
   assert.deepEqual(await said(api), { notes: expected, replies: expected });
 });
 
-test("writes the changes of hooks once for each of several arrays that overtake each other", async (t) => {
+test("writes the changes of hooks once for each of several concurrent arrays that change the same records", async (t) => {
   const api = await serveNoted(t);
   await api.post("/posts", [{ title: "a" }, { title: "b" }, { title: "c" }], api.admin);
   const before = await said(api);

@@ -136,7 +136,7 @@ test("answers HEAD with the header fields of GET and without a body", async (t) 
   }
 });
 
-test("sends in every response its cacheability, its variants, its request id and the rules for browsers", async (t) => {
+test("sends Cache-Control, Vary, X-Request-Id and the security header fields in every response", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const asks: readonly (readonly [method: string, path: string, options: Parameters<typeof api.ask>[2]])[] = [

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { basicHeader, serve, type API } from "../harness/serve.ts";
 
-/** A request with many mistakes. The test mends one after the other. */
+/** A request with many mistakes. The test mends the mistakes one by one. */
 interface Wrong {
   method: string;
   path: string;

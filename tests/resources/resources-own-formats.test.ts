@@ -150,7 +150,7 @@ test("reads and writes records in a binary format in every operation", async (t)
   ]);
 });
 
-test("reports mistakes in a binary body as in JSON, in the requested format", async (t) => {
+test("reports mistakes in a binary body as in a JSON body, and answers in the requested format", async (t) => {
   const { ask, faults } = await library(t);
   const provokeProblem = async (body: Uint8Array<ArrayBuffer>) => {
     const { status, content, headers } = await ask("POST", "/books", packed.mediaType, body);

@@ -96,7 +96,7 @@ test("generates the same values from the same seed, and others from another", ()
   assert.notDeepEqual(draw(1), draw(2));
 });
 
-test("generates limits of ranges, null, and text of other scripts", () => {
+test("generates the limits of ranges, null, and texts in other scripts too", () => {
   const drawn = factory(everything, { seed: "ends" }).drafts(300);
 
   assert.ok(drawn.some(({ pages }) => pages === -5) && drawn.some(({ pages }) => pages === 5));

@@ -135,7 +135,7 @@ test("writes all of an action or nothing", async (t) => {
   assert.equal((await get("/orders/1", { as: "ada" })).json.status, "open");
 });
 
-test("checks permission and rows first, so that another user's order is not found", async (t) => {
+test("checks the permission and its rows first, and answers 404 for another user's order", async (t) => {
   const { ask } = await open(t);
   const body = { reason: "x" };
   const rows: readonly [string | undefined, string, number][] = [

@@ -25,7 +25,7 @@ const notes = defineResource({
 });
 const trace = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" };
 
-test("reports a write once after the commit, with the record before and after and the cause", async (t) => {
+test("reports a write once after the commit, with its cause and with the record before and after it", async (t) => {
   const writes: Written[] = [];
   const { ask } = await ownService(t, {
     mounts: [mount(notes, { permission: anyone, afterWrite: (written) => void writes.push(written) })],

@@ -113,7 +113,7 @@ test("lets a handler read and write the store through its context", async (t) =>
   assert.deepEqual((await ask("POST", "/jots")).json, { id: 1, line: "jotted" });
 });
 
-test("lets an endpoint and an action use a feature, but none of another service", async (t) => {
+test("lets an action use a feature of its service, and answers 500 for a feature of another service", async (t) => {
   const greeter = defineFeature({
     name: "greeter",
     setUp: () => ({ offer: { greet: (name: string) => `Hello ${name}` } }),

@@ -326,7 +326,7 @@ async function settled({ store }: Service): Promise<void> {
   }
 }
 
-test("gives a feature the whole service after all features are set up, and throws before", async (t) => {
+test("gives a feature the whole service after all features are set up, and refuses it during the setup", async (t) => {
   const describing = defineFeature({
     name: "describing",
     setUp: (host) => ({

@@ -109,7 +109,7 @@ test("reports the mistakes that a schema finds, each with its pointer", async (t
 // oxlint-disable-next-line typescript/no-explicit-any -- read into, and asserted
 type Described = Readonly<Record<string, any>>;
 
-test("describes a field with the schema of the library, of the option, or of the column", async () => {
+test("describes a field with the JSON Schema of the library, of the option `jsonSchema`, or of the kind", async () => {
   const document = await openapiDocument({
     title: "Places",
     version: "1",

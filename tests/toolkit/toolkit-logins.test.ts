@@ -402,7 +402,7 @@ test("adds custom fields to users, in every representation, and to users created
   assert.deepEqual(await requireUser(2), { id: 2, name: "Bob", email: "bob@example.com", phone: null, tenant: "main" });
 });
 
-test("lets a user delete the account if there is no administrator, but refuses the last administrator", async (t) => {
+test("lets users delete their own accounts if there is no administrator, but not the last administrator", async (t) => {
   const people = accounts(open);
   const api = await serve(t, people, [basicLogin(people)]);
   const { insertUser, passwords } = api.service.use(people);

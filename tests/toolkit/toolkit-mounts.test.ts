@@ -88,7 +88,7 @@ test("nests resources to the declared depth", async (t) => {
   );
 });
 
-test("allows permitted writers inside an outer record that is read-only", async (t) => {
+test("lets permitted callers create nested records in a record that no caller may change", async (t) => {
   const { ask } = await ownService(t, {
     mounts: [
       mount(shops, { permission: { read: anyone, create: administrator } }),

@@ -123,7 +123,7 @@ test("sends only to the given address, even if a server could read it as several
   const to = (address: string): Promise<void> =>
     sender({ ...mail, to: address, text: "a\n.\n..b\n" }, { signal: new AbortController().signal });
 
-  // This server refuses quoted names.
+  // This test server refuses quoted names with 501.
   for (const odd of [
     '"eve@evil.example x"@example.com',
     '"ann,eve@evil.example"@example.com',
