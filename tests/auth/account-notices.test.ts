@@ -8,7 +8,7 @@ import { adminPassword, serve, withMail } from "../harness/serve.ts";
 
 const listSubjects = (mails: readonly Mail[]) => mails.map(({ to, subject }) => [to, subject]);
 
-test("sends users a notice about each change of their logins, after the event", async (t) => {
+test("sends users a notice when a second factor is added or removed, and when recovery codes are used or made", async (t) => {
   const api = await serve(t, { settings: withMail });
   const ann = await addTOTP(api, "Ann");
   assert.deepEqual(listSubjects(await api.mails()), [["ann@example.com", "A second step was added to your login"]]);
@@ -27,7 +27,7 @@ test("sends users a notice about each change of their logins, after the event", 
   assert.deepEqual(listSubjects(await api.mails()), [["ann@example.com", "A second step was removed from your login"]]);
 });
 
-test("sends a notice about a changed password with the time, and without a link, a code or a name", async (t) => {
+test("sends a notice about a changed password with its time, but without a link, a code or the user's name", async (t) => {
   const api = await serve(t, { settings: withMail });
   const ben = await api.user("Ben");
   const body = { current_password: ben.password, password: "another password of Ben" };
@@ -73,7 +73,7 @@ test("sends no notice of a change that was refused", async (t) => {
   assert.deepEqual(await api.mails(), []);
 });
 
-test("has a template of each notice in each language, without a link or a code", () => {
+test("has every mail template in each language, and puts a link or a code into no notice", () => {
   for (const templates of [english, german]) {
     assert.deepEqual(Object.keys(templates), Object.keys(english));
     const proofs = Object.entries(templates).filter(([, { text }]) => text.includes("{code}"));
@@ -84,7 +84,7 @@ test("has a template of each notice in each language, without a link or a code",
     for (const [name, { subject, text }] of Object.entries(templates)) {
       assert.doesNotMatch(subject, /\{(?!service\})/, name);
       const lines = text.split("\n");
-      // The login that waits for `factor_code` is in one browser, so a link could not complete it.
+      // `factor_code` has no link: a link could open in another browser, which cannot complete the waiting login.
       const asks = [lines.includes("{link}"), lines.includes("{code}")];
       assert.deepEqual(asks, name === "factor_code" ? [false, true] : [asks[1], asks[1]], name);
       assert.equal(text.match(/\{link\}|\{code\}/g)?.length ?? 0, asks.filter(Boolean).length, name);

@@ -51,7 +51,7 @@ test("lets an administrator act for a user with a token of 15 minutes", async (t
   assert.equal((await api.get("/protected/", acting)).status, 401);
 });
 
-test("gives an acting administrator the records of the user, and not those of an administrator", async (t) => {
+test("grants an acting administrator the access that the user has, and not that of an administrator", async (t) => {
   const { api, ann, acting } = await start(t);
   const order = await api.post("/orders", {}, acting);
   const own = await logIn(api, ann.email, ann.password);
@@ -100,7 +100,7 @@ test("refuses an acting administrator access to credentials and accounts", async
   assert.equal((await api.get(at, acting)).json.email, ann.email);
 });
 
-test("refuses an acting administrator access to identities at providers and to the address, with mail on", async (t) => {
+test("refuses an acting administrator a change of the user's e-mail address, also if mail is configured", async (t) => {
   const settings = { LATCHKEY_MAIL_URL: "file:.", LATCHKEY_MAIL_FROM: "shop@example.com" };
   const { api, ann, acting } = await start(t, { settings });
   const emailChange = { email: "other@example.com", current_password: ann.password };
@@ -109,7 +109,7 @@ test("refuses an acting administrator access to identities at providers and to t
   assert.equal((await api.patch(`/users/${ann.id}`, { email: "other@example.com" }, acting)).status, 403);
 });
 
-test("gives acting tokens only to administrators with a fresh login, and only for users", async (t) => {
+test("issues acting tokens only to administrators with a fresh login, and only for active users who are not administrators", async (t) => {
   const { api, ann, admin } = await start(t);
   const bea = await api.user("Bea");
   const other = await api.user("Cleo");
@@ -135,7 +135,7 @@ test("gives acting tokens only to administrators with a fresh login, and only fo
   assert.equal(proved.status, 201, proved.text);
 });
 
-test("requires level 2 of an administrator with a factor, and lets them act for users with a factor", async (t) => {
+test("requires the second factor of an administrator who has one, and lets them act for users with a second factor", async (t) => {
   const { api, admin } = await start(t);
   const ann = await addTOTP(api, "Anna");
   const root = await addTOTP(api, "Root");
@@ -187,7 +187,7 @@ for (const [title, end] of [
   test(`ends an acting token if ${title}`, async (t) => {
     const world = await start(t);
     const { api, acting } = world;
-    // Verified before, and read from memory afterwards.
+    // Makes the service verify the token and keep it in memory, so that the last request tests a token from memory.
     assert.equal((await api.get("/protected/", acting)).status, 200);
 
     const ended = await end(world);
@@ -200,7 +200,7 @@ function basic({ email, password }: World["ann"]): Headers {
   return { authorization: `Basic ${Buffer.from(`${email}:${password}`).toString("base64")}` };
 }
 
-test("refuses to refresh an acting token, and to start a login with it", async (t) => {
+test("refuses to refresh an acting token, and reports no login level for it", async (t) => {
   const { api, acting } = await start(t);
   const token = acting["authorization"]!.slice("Bearer ".length);
 
@@ -209,7 +209,7 @@ test("refuses to refresh an acting token, and to start a login with it", async (
   assert.equal((await api.get("/api/session/", acting)).json.level, undefined);
 });
 
-test("names both users in the log and in the causes of transactions", async (t) => {
+test("names the user and the acting administrator in the log and in the causes of transactions", async (t) => {
   const causes: Cause[] = [];
   const watch = defineFeature({
     name: "watch",

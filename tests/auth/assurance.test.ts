@@ -27,7 +27,7 @@ function rowsBelow(text: string, heading: string): readonly (readonly string[])[
   return rows.slice(rows.findIndex(([first = ""]) => /^:?-+:?$/.test(first)) + 1);
 }
 
-/** Returns the names in backquotes in a column of these tables. */
+/** Returns the names in backquotes in one column of the tables below a heading of `docs/assurance.md`. */
 function namedIn(heading: string, column = 0): ReadonlySet<string> {
   const cells = rowsBelow(assurance, heading).map((row) => row[column] ?? "");
   return new Set(cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name)));
@@ -48,7 +48,7 @@ test("marks each requirement of OWASP ASVS 5.0, levels 1 and 2, once as met, not
   for (const [numbers = "", why = ""] of deviations) assert.ok(why.length > 60, numbers);
 });
 
-test("names only existing files on these pages", () => {
+test("names only existing files in docs/assurance.md, docs/asvs.md and SECURITY.md", () => {
   const named = [...`${assurance}\n${asvs}\n${security}`.matchAll(/`((?:src|tests|tools|docs|deploy)\/[\w./-]+)`/g)];
 
   assert.ok(named.length > 50);
@@ -153,6 +153,6 @@ test("names every setting that makes a connection, contains a secret or is a lim
       assert.ok(named.includes(name), name);
 });
 
-test("shows no secret on the pages", () => {
+test("shows no secret in docs/assurance.md, docs/asvs.md and SECURITY.md", () => {
   assert.doesNotMatch(assurance + asvs + security, opaqueTokenPattern);
 });

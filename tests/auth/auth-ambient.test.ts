@@ -122,7 +122,7 @@ test("refuses changes by a page of another site with credentials that browsers s
   }
 });
 
-test("names the received and the allowed origins and the setting in the refusal, after credentials and before permissions", async (t) => {
+test("checks the origin after the credentials and before the permission, and names both origins and the setting", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const ask = (authorization: string, from: Headers, path = "/users") =>
@@ -143,7 +143,7 @@ test("names the received and the allowed origins and the setting in the refusal,
   assert.equal((await ask(ann.headers["authorization"]!, crossSite, "/nowhere")).status, 404);
 });
 
-test("tries no login for a page of another site, so it costs no hash", async (t) => {
+test("checks no password for a page of another site, so that its requests cost no hash and count as no guess", async (t) => {
   const api = await serve(t);
   const wrong = { username: "admin", password: "wrong" };
 
@@ -154,7 +154,7 @@ test("tries no login for a page of another site, so it costs no hash", async (t)
     ] as const)
       assert.equal((await arrive(api, path, { method: "POST", body, headers: crossSite })).json.code, "cross_site");
   }
-  // A login that was not tried was not counted.
+  // The refused logins were not counted as guesses, so the service still checks a password.
   const right = { username: "admin", password: adminPassword };
   assert.equal((await arrive(api, "/api/session/", { method: "POST", body: right })).status, 201);
 });
@@ -184,7 +184,7 @@ test("refuses a body without a type from a browser, and reads it as JSON from a 
   assert.equal((await send("/api/session/", [])).status, 201);
 });
 
-test("makes browsers use TLS for this host only, and lets other sites load nothing", async (t) => {
+test("makes browsers use TLS for this host only and lets other sites load nothing, unless settings extend this", async (t) => {
   const ask = async (more: Readonly<Record<string, string>>, encrypted = true) => {
     const api = await serve(t, { settings: more });
     const answers = [

@@ -47,7 +47,7 @@ test("gives a user one token: creates it once, returns it after that, and makes 
   assert.notEqual(next.json.token, made.json.token);
 });
 
-test("gives the same token to concurrent requests, of which one created it", async (t) => {
+test("creates one token for concurrent requests and returns it to all of them", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
 

@@ -26,7 +26,7 @@ async function shared(t: TestContext) {
   return { LATCHKEY_DATABASE: url, LATCHKEY_SECRET: "a secret that both of the services know" };
 }
 
-test("does not let a user take the proxy username of a colleague", async (t) => {
+test("prevents a user from taking the username that the proxy sends for a colleague", async (t) => {
   const api = await serve(t, { settings: making, config: { registration: "open" } });
   const eve = await api.user("Eve");
   const proof = { current_password: eve.password };
@@ -48,7 +48,7 @@ test("does not let a user take the proxy username of a colleague", async (t) => 
   assert.equal(await remote(api, eve.email), eve.id);
 });
 
-test("never binds a name that its user chose before any outside login", async (t) => {
+test("never binds an identity of the proxy to an account by a name that the account's user chose", async (t) => {
   const file = await shared(t);
   const before = await serve(t, { settings: file, config: { registration: "open" } });
   const [ann, eve] = [await before.user("Ann"), await before.user("Eve")];
@@ -73,7 +73,7 @@ test("never binds a name that its user chose before any outside login", async (t
   assert.equal(await remote(api, "b\u043eb", "new@example.com"), 5, "one that only looks alike is somebody else");
 });
 
-test("keeps an identity with its account after a rename, and gives the old name to no other account", async (t) => {
+test("keeps an identity bound to its account after a rename, until the account is deleted", async (t) => {
   const api = await serve(t, { settings: making });
   const ann = await api.user("Ann");
   assert.equal(await remote(api, ann.email), ann.id);
@@ -109,7 +109,7 @@ test("binds an identity once for concurrent first logins in two processes, and a
   assert.equal(await one.service.store.count(bindingsCollection, null), 3);
 });
 
-test("binds users without a password by name after an upgrade, and requires the command for all others", async (t) => {
+test("binds accounts from before the binding rule by name only if they have no password", async (t) => {
   const api = await serve(t, { settings: withRemoteUser });
   const ann = await api.user("Ann");
   const bob = await api.post("/users", { name: "Bob", email: "bob@example.com" }, api.admin);
@@ -122,7 +122,7 @@ test("binds users without a password by name after an upgrade, and requires the 
   assert.equal(await remote(api, "bob@example.com"), bob.json.id);
 });
 
-test("uses a valid address for the first administrator, also for validators", async (t) => {
+test("derives a valid e-mail address of the first administrator from the username", async (t) => {
   const [named, addressed] = [
     await serve(t),
     await serve(t, { settings: { LATCHKEY_ADMIN_USERNAME: "root@example.com" } }),
@@ -135,7 +135,7 @@ test("uses a valid address for the first administrator, also for validators", as
   assert.equal((await addressed.get("/users/1", headers)).json.email, "root@example.com");
 });
 
-test("requires the password to change an e-mail, except for administrators who change that of others", async (t) => {
+test("requires the current password to change an e-mail address, except from administrators who change another user's", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const path = `/users/${ann.id}`;

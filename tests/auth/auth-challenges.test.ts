@@ -40,7 +40,7 @@ for (const { schemes, challenges, status, code } of sets) {
   });
 }
 
-test("sends no Basic challenge to a fetch of a browser, but to a page that is opened", async (t) => {
+test("sends no Basic challenge to a browser's fetch, but sends one if the browser opens a page", async (t) => {
   const api = await serve(t);
 
   for (const mode of ["cors", "no-cors", "same-origin", "websocket"]) {
@@ -60,7 +60,7 @@ test("sends no Basic challenge to a fetch of a browser, but to a page that is op
   ]);
 });
 
-test("refuses invalid credentials in every header field and cookie", async (t) => {
+test("refuses invalid credentials in Authorization, also if the endpoint accepts anonymous callers", async (t) => {
   const api = await serve(t, { config: { registration: "open" } });
   const ann = await api.user("Ann");
   const wrong = await wrongCredentials(api, ann);
@@ -160,7 +160,7 @@ test("refuses two credentials of one kind, even if they are equal", async (t) =>
   }
 });
 
-test("refuses credentials of two users, accepts several of one user, and refuses a wrong one first", async (t) => {
+test("refuses credentials of two users, accepts several of one user, and reports a wrong credential before a conflict", async (t) => {
   const api = await serve(t);
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   const cookie = (await api.post("/api/session/", { username: bob.email, password: bob.password })).headers

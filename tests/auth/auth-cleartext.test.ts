@@ -8,7 +8,7 @@ import { adminPassword, serve } from "../harness/serve.ts";
 const admin = { username: "admin", password: adminPassword };
 const elsewhere = "203.0.113.7";
 
-/** All requests that take a password or give a credential. */
+/** All requests that receive a password or return a credential. */
 const logins = [
   "/api/token/",
   "/api/token/refresh/",
@@ -18,7 +18,7 @@ const logins = [
   "/users/1/keys",
 ];
 
-/** The connections of requests, and whether they could be read on their way. */
+/** The connections of requests. `refused` is true if others could read a request on its way. */
 const ways: readonly { readonly from: string; readonly arriving: Arriving; readonly refused: boolean }[] = [
   { from: "this machine", arriving: {}, refused: false },
   { from: "another host", arriving: { peer: elsewhere }, refused: true },
@@ -54,7 +54,7 @@ const ways: readonly { readonly from: string; readonly arriving: Arriving; reado
 ];
 
 for (const { from, arriving, refused } of ways) {
-  test(`a login from ${from} is ${refused ? "refused" : "let through"}`, async (t) => {
+  test(`${refused ? "refuses" : "allows"} a login from ${from}`, async (t) => {
     const api = await serve(t, { settings: { LATCHKEY_TRUSTED_PROXIES: "10.0.0.0/8" } });
 
     for (const path of logins) {
@@ -130,7 +130,7 @@ test("treats a Fetch request with an https URL as TLS", async (t) => {
   assert.equal(await log("http://api.example"), 403);
 });
 
-test("allows a private network if the operator configures it, but not for Basic", async (t) => {
+test("accepts logins over cleartext if the operator allows them, but no Basic credentials", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_CLEARTEXT_LOGINS: "allow" } });
 
   const loggedIn = await arrive(api, "/api/token/", { peer: elsewhere, method: "POST", body: admin });
@@ -142,7 +142,7 @@ test("allows a private network if the operator configures it, but not for Basic"
   assert.deepEqual([loggedIn.status, basic.status], [200, 403]);
 });
 
-test("logs at startup how passwords are handled on its address", () => {
+test("warns at startup if other hosts can connect in cleartext, or if cleartext logins are allowed", () => {
   const readNotice = (environment: Record<string, string>): string | null =>
     cleartextNotice(readSettings({ LATCHKEY_DATABASE: "sqlite::memory:", ...environment }));
 

@@ -52,7 +52,7 @@ const transports = [
 ];
 
 for (const { from, arriving, trust, session, secure } of transports) {
-  test(`sets cookies for a request from ${from}`, async (t) => {
+  test(`sets and deletes cookies with the prefix and the attributes for a request from ${from}`, async (t) => {
     const api = await serve(t, {
       settings: { LATCHKEY_CLEARTEXT_LOGINS: "allow", ...(trust === "" ? {} : { LATCHKEY_TRUSTED_PROXIES: trust }) },
     });
@@ -121,7 +121,7 @@ function assertCookies(sent: readonly string[], expected: readonly string[]): vo
   assert.deepEqual(sent.map(sorted), expected.map(sorted));
 }
 
-test("answers a refresh by cookie with cookies that work", async (t) => {
+test("answers a refresh by cookie with new cookies, and a refresh by body with tokens in the body", async (t) => {
   const api = await serve(t);
   const jar = readCookies(await arrive(api, "/api/token/", { method: "POST", body: { ...admin, cookie: true } }));
 
@@ -141,7 +141,7 @@ test("answers a refresh by cookie with cookies that work", async (t) => {
   assert.deepEqual(named.header("set-cookie"), []);
 });
 
-test("ignores a session cookie without the prefix over TLS", async (t) => {
+test("ignores a session cookie without the `__Host-` prefix over TLS", async (t) => {
   const api = await serve(t);
   const cookie = readCookies(await arrive(api, "/api/session/", { method: "POST", body: admin }));
 
@@ -165,7 +165,7 @@ test("refuses a cookie with two different values at login, refresh and logout", 
       })
     ).json?.code;
 
-  // Sent before the origin check: two credentials of one kind are checked first.
+  // The site has no effect, because the service looks for duplicate credentials before it checks the origin.
   for (const site of ["none", "cross-site"]) {
     assert.equal(await twice("DELETE", "/api/session/", `${session}; session=other`, site), "duplicate_credentials");
     assert.equal(
@@ -217,7 +217,7 @@ test("ignores a cookie whose prefix follows another character, because a neighbo
   const ask = async (cookie: string): Promise<number> =>
     (await arrive(api, "/protected/", { encrypted: true, headers: [["Cookie", cookie]] })).status;
 
-  // Header octets are read as characters (0xA0). Browsers and RFC 6265 remove only spaces and tabs.
+  // JavaScript's `trim` would remove these characters, but browsers and RFC 6265 remove only spaces and tabs.
   for (const odd of ["\u00a0", "\u000b", "\u000c"]) {
     assert.equal(await ask(`${odd}${own}`), 401, JSON.stringify(odd));
     assert.equal(await ask(`__Host-access_token${odd}=${access}`), 401, JSON.stringify(odd));

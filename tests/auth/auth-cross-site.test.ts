@@ -10,7 +10,7 @@ const settings = {
   LATCHKEY_PUBLIC_URL: "https://public.example/api",
 };
 
-/** The header fields that a browser sends for a page, and whether that page is allowed. The request itself names api.example. */
+/** The header fields that a browser sends for a page, and whether that page is allowed. The host of the request is api.example. */
 const pages: { headers: Readonly<Record<string, string>>; ours: boolean }[] = [
   { headers: {}, ours: true },
   { headers: { "Sec-Fetch-Site": "same-origin" }, ours: true },
@@ -37,7 +37,7 @@ const pages: { headers: Readonly<Record<string, string>>; ours: boolean }[] = [
   { headers: { Origin: "https://public.example/api" }, ours: false },
 ];
 
-test("checks the page that made the browser send a request that reads or sets a cookie", async (t) => {
+test("accepts requests that read or set a cookie only from allowed pages", async (t) => {
   const api = await serve(t, { settings });
 
   for (const { headers, ours } of pages) {
@@ -76,7 +76,7 @@ test("checks the page that made the browser send a request that reads or sets a 
   }
 });
 
-test("accepts requests of other sites with credentials that browsers do not add, and for public data", async (t) => {
+test("accepts requests of other sites if they only read, or if no browser adds their credentials automatically", async (t) => {
   const api = await serve(t);
   const session = await requestCookie(api, "/api/session/");
   const from = [

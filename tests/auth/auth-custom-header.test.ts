@@ -6,7 +6,7 @@ import { basicHeader, serve } from "../harness/serve.ts";
 const customToken = "custom-token-of-this-service-0123456789";
 const settings = { LATCHKEY_CUSTOM_TOKEN: customToken, LATCHKEY_CUSTOM_TOKEN_USERNAME: "admin" };
 
-test("answers a missing and a wrong token in the same way as the only scheme, without a challenge", async (t) => {
+test("gives a missing and a wrong token the same answer without a challenge if no other scheme is enabled", async (t) => {
   const api = await serve(t, { settings: { ...settings, LATCHKEY_SCHEMES: "custom-header" } });
 
   for (const headers of [
@@ -39,7 +39,7 @@ test("answers a wrong token with the challenges of the other schemes, and refuse
   const api = await serve(t, { settings: { ...settings, LATCHKEY_SCHEMES: "basic,token,custom-header" } });
   const ann = await api.user("Ann");
 
-  // Not sent by fetch, which sends Sec-Fetch-Mode and is then challenged like a browser's fetch.
+  // Sent without `api.get`: its fetch over a socket adds Sec-Fetch-Mode, and then the service omits the Basic challenge.
   const wrong = await arrive(api, "/protected/", { headers: [["X-Custom-Token", "wrong"]] });
   assert.deepEqual([wrong.status, wrong.json.detail], [401, "Invalid or missing token."]);
   assert.deepEqual(wrong.header("www-authenticate"), [

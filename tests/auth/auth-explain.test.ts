@@ -28,7 +28,7 @@ function createArrival(target: string, headers: Readonly<Record<string, string>>
   };
 }
 
-test("explains to an administrator who asks what each scheme saw, and why", async (t) => {
+test("explains to an administrator, if the request asks for it, what each scheme found and why", async (t) => {
   const api = await serve(t, { settings });
 
   const reply = await api.get("/protected/", { ...api.admin, ...wanted, "x-remote-user": "admin" });
@@ -164,7 +164,7 @@ test("puts no secret into an explanation, and only characters that a header fiel
     assert.ok(!explanation.includes(secret));
 });
 
-test("explains a request without sending it: reports and counts nothing", async (t) => {
+test("explains a request that was not sent, and reports and counts nothing", async (t) => {
   const api = await serve(t, { settings });
   const token = await requestToken(api, 1);
   const before = api.observed.length;

@@ -5,7 +5,7 @@ import { adminPassword, serve, type Answered, type API } from "../harness/serve.
 const form = { "content-type": "application/x-www-form-urlencoded" };
 const right = `username=admin&password=${adminPassword}`;
 const logins = ["/api/token/", "/api/session/", "/api-token-auth/"];
-// A Fetch request does not set `Host` itself.
+// Includes `Host`, because a Fetch `Request` has none. The service compares it with the origin.
 const page = { host: "127.0.0.1:8000", "sec-fetch-site": "same-origin", origin: "http://127.0.0.1:8000" };
 const html = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
 
@@ -91,7 +91,7 @@ test("prevents a page of another site from making its visitors guess passwords",
       assert.equal((await send(api, "/api-token-auth/", body, headers)).json.code, "cross_site");
 });
 
-test("gives a session to the form of an allowed page and redirects back to it", async (t) => {
+test("starts a session for a form of the service's own page, and redirects back to that page", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_ALLOWED_ORIGINS: "https://app.example" } });
   const log = (headers: Record<string, string>, next?: string) =>
     send(api, "/api/session/", right + (next === undefined ? "" : `&next=${encodeURIComponent(next)}`), headers);
@@ -161,7 +161,7 @@ test("redirects to no other site", async (t) => {
   assert.equal(await target("https://evil.example", "http://127.0.0.1:8000/docs"), "/docs");
 });
 
-test("logs out by a form of an allowed page without a script, but not by a form of another page", async (t) => {
+test("logs out by a form of the service's own page without a script, but not by a form of another origin", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_ALLOWED_ORIGINS: "https://app.example" } });
   const logIn = async (): Promise<string> =>
     (await send(api, "/api/session/", right, page)).headers.get("set-cookie")!.split(";")[0]!;
@@ -188,7 +188,7 @@ test("logs out by a form of an allowed page without a script, but not by a form 
   assert.match(left.headers.get("set-cookie")!, /^session=; .*Max-Age=0/);
   assert.equal(left.headers.get("cache-control"), "no-store");
   assert.equal(await isIn(cookie), false);
-  // A second logout is no error, redirects to no other site, and answers a program in its format.
+  // A second logout is no error and redirects to no other site. A program gets 204 instead of a redirect.
   assert.equal((await logOut(cookie, { ...page, ...html }, "next=https://evil.example")).headers.get("location"), "/");
   assert.equal((await send(api, "/api/session/end/", "", { ...page, ...html })).status, 303);
   const asProgram = await logOut(await logIn(), {}, "");

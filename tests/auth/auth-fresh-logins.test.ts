@@ -7,7 +7,7 @@ type Headers = Readonly<Record<string, string>>;
 const proxy = "10.0.0.1";
 const withRemoteUser = { LATCHKEY_SCHEMES: "basic,session,token,bearer,remote-user", LATCHKEY_TRUSTED_PROXIES: proxy };
 
-/** Sends both requests that make credentials. */
+/** Requests a key and an API token. */
 const makes = async (api: API, id: number, headers: Headers, body: object = {}) => {
   const key = await api.post(`/users/${id}/keys`, { name: "k", ...body }, headers);
   const token = await api.post(`/users/${id}/token`, body, headers);
@@ -44,7 +44,7 @@ test("makes credentials for a fresh login, or with the caller's own password", a
   assert.equal((await api.post(`/users/${ann.id}/token`, undefined, ann.headers)).status, 200);
 });
 
-test("keeps an earlier login fresh no longer after the clock is set back", async (t) => {
+test("treats a login as stale if the clock was set back after it", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_SCHEMES: "basic,session,token" } });
   const ann = await api.user("Ann");
   const session = await api.post("/api/session/", { username: ann.email, password: ann.password });
@@ -56,7 +56,7 @@ test("keeps an earlier login fresh no longer after the clock is set back", async
   assert.deepEqual((await makes(api, ann.id, cookie, { current_password: ann.password })).statuses, [201, 201]);
 });
 
-test("treats tokens as never fresh, and lets a key make nothing", async (t) => {
+test("requires the password to make credentials with an API token, and lets a key make none", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const first = await makes(api, ann.id, ann.headers);
@@ -87,7 +87,7 @@ test("requires an administrator's own password for another user's key, and count
   assert.ok(tries.includes(429));
 });
 
-test("limits the lifetime of credentials that a login by an outside party makes, or makes none", async (t) => {
+test("limits the lifetime of credentials that a user of a proxy makes, or refuses to make them", async (t) => {
   const ask = (api: API, path: string, body: object, remote: string) =>
     arrive(api, path, {
       method: "POST",
@@ -123,7 +123,7 @@ test("limits the lifetime of credentials that a login by an outside party makes,
   assert.equal((await ask(strict, `/users/${bob.id}/token`, {}, bob.email)).status, 403);
 });
 
-test("shows a login by an outside party no token that outlives what it may make", async (t) => {
+test("refuses to show a user of a proxy an existing token that lives longer than the tokens that this user may make", async (t) => {
   const api = await serve(t, { settings: { ...withRemoteUser, LATCHKEY_OUTSIDE_CREDENTIALS_SECONDS: "3600" } });
   const ann = await api.user("Ann");
   const path = `/users/${ann.id}/token`;
@@ -149,7 +149,7 @@ test("shows a login by an outside party no token that outlives what it may make"
   assert.deepEqual([made.status, again.status, again.json.token], [201, 200, made.json.token]);
 });
 
-test("refuses an Idempotency-Key if a response cannot be shown again, and changes nothing", async (t) => {
+test("refuses an Idempotency-Key if the response has a secret, which must not be stored for a replay", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const key = { "idempotency-key": "key-number-1" };

@@ -112,7 +112,7 @@ test("checks ten guesses a minute, and no more", async (t) => {
   }
 });
 
-test("counts a wrong current password, and then does not check the right one either", async (t) => {
+test("counts wrong current passwords as guesses, and after ten of them refuses the right one too", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const session = await startSession(api, ann);
@@ -232,7 +232,7 @@ test("counts guesses for the account from every address, and for the address wit
   assert.equal((await logIn("2001:db8:0:1::1", "admin", adminPassword)).status, 200);
 });
 
-test("ignores a forged address", async (t) => {
+test("counts guesses for the address of the peer, and not for an address that an untrusted peer names", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_TRUSTED_PROXIES: "10.0.0.1" } });
   const logIn = (turn: number, password: string) =>
     arrive(api, "/api/token/", {
@@ -250,7 +250,7 @@ test("ignores a forged address", async (t) => {
   assert.equal((await logIn(10, "wrong")).status, 429);
 });
 
-test("limits a burst of guesses", async (t) => {
+test("checks only ten of thirty concurrent guesses", async (t) => {
   const api = await serve(t);
 
   const replies = await Promise.all(
@@ -281,7 +281,7 @@ function from(api: API, address: string) {
 
 const behindProxy = { LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" };
 
-test("allows one try a minute after a hundred wrong passwords in a row, and does not slow down an address where the account logged in", async (t) => {
+test("allows one try a minute after a hundred wrong passwords, except from addresses where the account logged in", async (t) => {
   const api = await serve(t, { settings: behindProxy });
   const ann = await api.user("Ann");
   const home = from(api, "2001:db8:0:7::1");
@@ -342,14 +342,14 @@ test("lets an address sign up ten times a minute, and still log in", async (t) =
   const burst = await Promise.all(Array.from({ length: 14 }, (_, at) => signUp(`user${at % 12}`)));
   const statuses = burst.map(({ status }) => status);
 
-  // Two of the names are sent twice. The first response to arrive counts.
+  // Two names are sent twice, so a sign-up that is not limited can also get 409.
   assert.equal(statuses.filter((status) => status === 201 || status === 409).length, 10);
   assert.equal(statuses.filter((status) => status === 429).length, 4);
   assert.equal((await signUp("other", from(api, "2001:db8:1::7"))).status, 201);
   assert.equal((await client.logIn("other@example.com", "password of other")).status, 200);
 });
 
-test("computes no hash for a taken name, and checks preconditions first", async (t) => {
+test("computes no hash for a taken name, and checks a precondition before the name", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const body = { name: "Ann", email: ann.email, password: "another password" };
@@ -368,7 +368,7 @@ test("keeps other clients served while one client sends its right password on 80
   const others = await Promise.all(Array.from({ length: 10 }, (_, at) => api.user(`Other${at}`)));
   const flood = { isOn: true, statuses: [] as number[] };
   const connections = Array.from({ length: 80 }, async () => {
-    // A connection reports a refusal at the earliest in the next turn of the event loop.
+    // Waits for the next turn of the event loop, as a network connection would. Else immediate refusals would block the loop.
     for (; flood.isOn; await nextTurn())
       flood.statuses.push((await from(api, "203.0.113.7").logIn(ann.email, ann.password)).status);
   });

@@ -37,7 +37,8 @@ function formatEmail(at: number, way: number): string {
 }
 
 /**
- * Starts a service on a database into which the command imported the users. On SQLite alone: the test reads the hashes in its file.
+ * Starts a service on a database into which `latchkey user import` wrote the users.
+ * On SQLite alone: the test reads the hashes in the database file.
  */
 async function serveImported(t: TestContext): Promise<{ api: API; storedHash: (username: string) => unknown }> {
   const place = placeFor();

@@ -21,7 +21,7 @@ interface Issuer {
   readonly jwksURL: string;
   /** Returns the number of requests for its keys. */
   readonly countRequests: () => number;
-  /** Makes a token of this issuer, at that time in milliseconds. */
+  /** Makes a token of this issuer. `now` is the time of issue, in milliseconds since the epoch. */
   token(now: number, claims?: object, header?: object): string;
   /** Replaces its keys. */
   rotate(): void;
@@ -76,7 +76,7 @@ async function serveTrusting(t: TestContext, issuer: Issuer): Promise<API> {
 
 const bearing = (token: string) => ({ authorization: `Bearer ${token}` });
 
-test("accepts a token of an outside issuer, by header and by cookie, as the local account", async (t) => {
+test("accepts a token of another issuer, by header and by cookie, as a credential of the local account that it names", async (t) => {
   const issuer = await startIssuer(t);
   const api = await serveTrusting(t, issuer);
   const ann = await api.user("Ann");
@@ -106,7 +106,7 @@ test("accepts a token of an outside issuer, by header and by cookie, as the loca
   assert.deepEqual([logged.scheme, logged.userId], ["bearer", ann.id]);
 });
 
-test("refuses the tokens of an issuer immediately after deactivation and deletion", async (t) => {
+test("refuses the tokens of an issuer immediately after their user is deactivated or deleted", async (t) => {
   const issuer = await startIssuer(t);
   const api = await serveTrusting(t, issuer);
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
@@ -154,7 +154,7 @@ test("names the mistake of an issuer's token in the challenge, and counts only f
   assert.equal((await api.get("/protected/", bearing(issuer.token(now, { name })))).status, 200);
 });
 
-test("fetches changed keys again, and refuses tokens of the former ones within ten minutes", async (t) => {
+test("fetches the keys of an issuer again after they changed, and then refuses tokens that the former keys signed", async (t) => {
   const issuer = await startIssuer(t);
   const api = await serveTrusting(t, issuer);
   const name = (await api.user("Ann")).email;
@@ -170,7 +170,7 @@ test("fetches changed keys again, and refuses tokens of the former ones within t
   assert.equal(issuer.countRequests(), 2);
 });
 
-test("starts and serves other callers while an issuer is down, and finds it later", async (t) => {
+test("starts and serves other callers while an issuer is down, and accepts its tokens after it is up again", async (t) => {
   const issuer = await startIssuer(t);
   issuer.down();
   const api = await serveTrusting(t, issuer);
@@ -194,7 +194,7 @@ test("starts and serves other callers while an issuer is down, and finds it late
   assert.equal((await api.get("/protected/", token())).status, 200);
 });
 
-test("explains such a token to an administrator without showing it", async (t) => {
+test("explains an issuer's token to an administrator without showing it", async (t) => {
   const issuer = await startIssuer(t);
   const api = await serveTrusting(t, issuer);
   const ann = await api.user("Ann");
@@ -238,7 +238,7 @@ test("explains such a token to an administrator without showing it", async (t) =
   );
 });
 
-test("observes nothing of an issuer's token, also of an invalid one", async (t) => {
+test("puts no part of an issuer's token into observations, even if the token is invalid", async (t) => {
   const issuer = await startIssuer(t);
   const api = await serveTrusting(t, issuer);
   const tokens = [{ name: "nobody" }, { aud: "x" }, { exp: 1 }, {}].map((claims) =>
@@ -250,7 +250,7 @@ test("observes nothing of an issuer's token, also of an invalid one", async (t) 
   for (const part of tokens.flatMap((token) => token.split("."))) assert.ok(!observed.includes(part));
 });
 
-test("needs only a file of issuers", async (t) => {
+test("accepts tokens of an issuer that is declared only in the file of LATCHKEY_ISSUERS", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const issuer = await startIssuer(t);
@@ -291,7 +291,7 @@ certifyScheme("bearer with the token of another issuer", async ({ store, observe
     wrong,
     unknown: forged(makeToken("nobody")),
     malformed: [],
-    // Plus the half minute by which clocks may differ.
+    // The 270 seconds of the token, and 30 seconds by which clocks may differ.
     lifetimeSeconds: 300,
     revoke: () =>
       store.write({ changes: [{ kind: "update", collection: accountsCollection, key: 1, values: { active: false } }] }),

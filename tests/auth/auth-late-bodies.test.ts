@@ -6,7 +6,7 @@ import { anyone, defineResource, mount, text } from "../../src/door/index.ts";
 import { rawSocket, type RawSocket } from "../harness/raw-socket.ts";
 import type { ServeOptions } from "../harness/serve.ts";
 
-/** Ends the body of a held request. Returns the response. */
+/** Sends the rest of the body of a request that waits for it. Returns the response. */
 type Held = () => Promise<string>;
 
 async function hold({ socket, permitted }: World, line: string, credential: string, body: unknown): Promise<Held> {
@@ -17,7 +17,7 @@ async function hold({ socket, permitted }: World, line: string, credential: stri
     `${line} HTTP/1.1\r\nHost: 127.0.0.1\r\n${credential}\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n{`,
   );
   const answer = socket.read(connection, /\r\n\r\n.*\}$/);
-  // PostgreSQL may need time to identify the caller.
+  // Waits for the permission, because PostgreSQL may need time to identify the caller.
   while (permitted() === before) await nextRound();
   return async () => {
     connection.write(text.slice(1));
@@ -43,7 +43,7 @@ async function secondAdministrator({ api }: RawSocket) {
   return { ...eve, ways };
 }
 
-/** Makes a tracer that counts the requests whose caller has permission. From then on, each waits for its body. */
+/** Makes a tracer that counts the requests whose caller got permission. After that step, a request waits for its body. */
 function counter(): { readonly tracer: Tracer; permitted(): number } {
   let permitted = 0;
   return {
@@ -89,7 +89,7 @@ for (const { what, status } of ends)
     if (what === "no administrator any more") await api.patch(`/users/${eve.id}/account`, { role: "user" }, api.admin);
     const statuses = (await Promise.all(held.map((end) => end()))).map((text) => Number(text.slice(9, 12)));
 
-    // An access token of another role is refused.
+    // An access token contains the role, so a change of the role always makes the token invalid.
     const expected = Object.keys(eve.ways).map((way) => (way === "bearer" ? 401 : status));
     assert.deepEqual(statuses, expected);
     assert.equal((await api.get(`/users/${ann.id}/account`, api.admin)).json.role, "user");
@@ -107,7 +107,7 @@ test("makes no key if the login ends while the body arrives", async (t) => {
   assert.deepEqual((await api.get(`/users/${eve.id}/keys`, api.admin)).json, []);
 });
 
-test("ends a request whose login expires while the body arrives, on an open endpoint too", async (t) => {
+test("refuses a request whose login is revoked while the body arrives, on an open endpoint too", async (t) => {
   const note = mount(defineResource({ name: "note", fields: { title: text() } }), { permission: anyone });
   const served = await world(t, { config: { mounts: [note] } });
   const { api, eve } = served;
@@ -132,10 +132,10 @@ test("accepts a slow body of a login that is still valid", async (t) => {
   assert.equal((await api.get(`/users/${ann.id}`, api.admin)).json.name, "Anna");
 });
 
-test("gives no API token for a password that is changed while it waits for its check", async (t) => {
+test("issues no working API token if the password changes while the request waits for its check", async (t) => {
   const { api, eve } = await world(t);
   const credentials = { username: eve.email, password: eve.password };
-  // At most as many as may be wrong, because they are wrong in the end.
+  // Only eight requests, because the change makes their passwords wrong, and ten wrong passwords reach the limit.
   const others = Array.from({ length: 8 }, () => api.post("/api/token/", credentials));
   const request = api.post("/api-token-auth/", credentials);
 
@@ -163,7 +163,7 @@ interface HeldHashes {
   release(): void;
 }
 
-/** Makes a tracer that sees each hash, and a function that holds them. */
+/** Makes a tracer that can delay the result of each hash, and a function that starts the delay. */
 function holder(): { readonly tracer: Tracer; hold(): HeldHashes } {
   let held: { readonly begun: () => void; readonly released: Promise<void> } | null = null;
   return {
@@ -192,7 +192,7 @@ for (const [what, method, path, body] of choices)
     const { api, ann, eve } = await world(t, { tracer });
     const headers = { authorization: eve.ways.bearer.replace("Authorization: ", "") };
     await api.get("/protected/", headers);
-    // Makes the service cache the administrator's own password.
+    // Makes the service cache the administrator's password, so that the change below needs no hash, which would be held.
     await api.get("/protected/", api.admin);
     const hashes = hold();
     const request = api.ask(method, `/users/${ann.id}${path}`, { headers, body });

@@ -34,7 +34,7 @@ async function refreshes(api: API, refresh: string): Promise<boolean> {
   return (await api.post("/api/token/refresh/", { refresh })).status === 200;
 }
 
-test("lists logins by tokens after their first use, with their origin, and ends them one by one", async (t) => {
+test("lists a token login after its first refresh, with its address and user agent, and ends one login alone", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const path = `/users/${ann.id}/sessions`;
@@ -88,7 +88,7 @@ test("lists logins by tokens after their first use, with their origin, and ends 
   );
 });
 
-test("lists a login that was refreshed near the end of its family until that end", async (t) => {
+test("lists a token login until its family expires, even if a refresh token has a longer lifetime", async (t) => {
   const api = await serve(t, {
     settings: {
       LATCHKEY_ACCESS_SECONDS: "60",
@@ -180,7 +180,7 @@ test("ends all logins except the caller's, under every scheme", async (t) => {
     assert.equal((await api.delete(path.replace(/\?.*/, query), ann.headers)).status, 400, query);
 });
 
-test("keeps a family over refreshes, and ends it with the next password change", async (t) => {
+test("keeps the caller's token family over refreshes and ends of other logins, and revokes it at a password change", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   let { headers, refresh } = await byTokens(api, ann, false);
@@ -201,7 +201,7 @@ test("keeps a family over refreshes, and ends it with the next password change",
   assert.deepEqual([await lives(api, headers), await refreshes(api, refresh)], [false, false]);
 });
 
-test("lists logins in pages, forwards and backwards, over both kinds", async (t) => {
+test("lists sessions and token logins together in pages, forwards and backwards", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   for (let turn = 0; turn < 4; turn++) {
@@ -255,7 +255,7 @@ test("keeps at most a hundred sessions of a user, also for concurrent logins, an
   assert.deepEqual(new Set(await Promise.all(rest.map((each) => lives(api, each)))), new Set([true]));
 });
 
-test("keeps at most a hundred used families of a user", async (t) => {
+test("keeps at most a hundred refreshed token families of a user, and deletes the oldest", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const first = await byTokens(api, ann);
@@ -285,7 +285,7 @@ test("ends the browser's previous session at a login, but not at a failed one", 
   );
 });
 
-test("revokes the browser's previous tokens at a login for cookies, and no others", async (t) => {
+test("revokes the tokens in the cookies of a browser when it logs in for cookies again, and no other tokens", async (t) => {
   const api = await serve(t);
   const { email: username, password } = await api.user("Ann");
   const login = async (headers: Headers = {}) => {

@@ -4,7 +4,7 @@ import { adminPassword, serve } from "../harness/serve.ts";
 
 const admin = { username: "admin", password: adminPassword };
 
-/** The body of each scheme's login, and the challenge of a refused one if the scheme is the only one. */
+/** The endpoints of each scheme, and the challenge of a refused login if no other scheme is enabled. */
 const logins = [
   {
     scheme: "session",
@@ -57,7 +57,7 @@ test("serves the list of the caller's sessions under every scheme", async (t) =>
   assert.equal((await api.get("/protected/", api.admin)).json.scheme, "basic");
 });
 
-test("accepts the first refresh token repeatedly without rotation, and gives only access tokens", async (t) => {
+test("accepts the first refresh token repeatedly if rotation is off, and returns only access tokens", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_REFRESH_ROTATION: "off" } });
   const ann = await api.user("Ann");
   const login = { username: ann.email, password: ann.password };

@@ -18,7 +18,7 @@ async function makeKey(api: API, id: number, headers: Headers, options: object =
   return made.json as { readonly id: string; readonly key: string };
 }
 
-/** Waits for pending background writes, with a write after them. */
+/** Waits for pending background writes: SQLite finishes them before this empty write. */
 async function settle(api: API): Promise<void> {
   await api.service.store.write({ changes: [] });
   await new Promise((resolve) => setImmediate(resolve));
@@ -152,7 +152,7 @@ test("writes the last use at most once a minute", async (t) => {
     api.clock.turn(seconds);
     await api.get("/protected/", withKey(key));
     await settle(api);
-    // PostgreSQL answers before the write is done.
+    // On PostgreSQL, the write of the last use may still run, so the test reads it again.
     while ((await used()) !== `2026-01-31T${expected}.000Z`) assert.ok(testsOnPostgres, expected);
   }
 });
@@ -268,7 +268,7 @@ test("lists the keys of a user in pages, oldest first, forwards and backwards", 
 test("lists keys as XML too, and keeps the key out of files, logs and observations", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-keys-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
-  // On SQLite only, because its files are read.
+  // On SQLite only, because the test reads the database files.
   const api = await serve(t, { settings: { LATCHKEY_DATABASE: `sqlite:${path.join(folder, "test.db")}` } });
   const { key } = await makeKey(api, 1, api.admin, { scopes: ["read", "notes:read"] });
   await api.get("/protected/", withKey(key));

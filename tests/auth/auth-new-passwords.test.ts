@@ -8,7 +8,7 @@ import { basicHeader, serve } from "../harness/serve.ts";
 
 const breached = "correct horse battery";
 
-/** Starts a mirror that knows one password. */
+/** Starts a mirror of the service for breached passwords, which lists one password. */
 async function startMirror(t: TestContext) {
   const digest = createHash("sha1").update(breached).digest("hex").toUpperCase();
   const mirror = { isAway: false, asked: 0, url: "" };
@@ -26,7 +26,7 @@ async function startMirror(t: TestContext) {
   return mirror;
 }
 
-test("refuses a breached password if a service is configured, and accepts it while that service is down", async (t) => {
+test("refuses a breached password if a breach service is configured, and accepts it while that service is down", async (t) => {
   const mirror = await startMirror(t);
   const api = await serve(t, { settings: { LATCHKEY_BREACHED_PASSWORDS_URL: mirror.url } });
   const ann = await api.user("Ann");
@@ -62,7 +62,7 @@ test("limits the requests to the breach service for sign-ups to ten a minute", a
   assert.equal(mirror.asked, 10);
 });
 
-test("sends no request without the setting", async (t) => {
+test("sends no request to a breach service if none is configured", async (t) => {
   const mirror = await startMirror(t);
   const api = await serve(t);
 

@@ -22,7 +22,7 @@ async function withSecrets(t: TestContext, folder: string, ...secrets: readonly 
   const file = path.join(folder, "latchkey.secret");
   rmSync(file, { force: true });
   writeFileSync(file, `${secrets.join("\n")}\n`, { mode: 0o600 });
-  // On SQLite only: the file of the secret is next to its file.
+  // On SQLite only, because the secret file is next to the database file.
   return serve(t, { settings: { LATCHKEY_DATABASE: `sqlite:${folder}/latchkey.db` } });
 }
 
@@ -56,7 +56,7 @@ async function taken(api: API, { pair, session, token, key, next }: Holdings): P
 
 const all = { access: 200, session: 200, token: 200, key: 200, cursor: 200, refresh: 200 };
 
-test("keeps all credentials after a new secret is put before the old one, and needs the old one only until its tokens expire", async (t) => {
+test("keeps all credentials valid with a new secret before the old one, until the old one is removed", async (t) => {
   const folder = createFolder(t);
   const old = await withSecrets(t, folder, first);
   await old.user("Ann");
@@ -90,7 +90,7 @@ test("keeps all credentials after a new secret is put before the old one, and ne
   assert.equal((await rid.get("/protected/", { authorization: `Token ${tokenOfBen}` })).json.user.id, ben.id);
 });
 
-test("makes a new API token if its secret was removed, and matches tokens to secrets after that", async (t) => {
+test("makes a new API token if the secret of the old one was removed, and returns that new token also among several secrets", async (t) => {
   const folder = createFolder(t);
   const one = await withSecrets(t, folder, second);
   const lost = (await one.post("/api-token-auth/", admin)).json.token as string;
@@ -121,7 +121,7 @@ test("gives a refresh token the same successor in processes that sign with diffe
   assert.equal((await old.post("/api/token/refresh/", { refresh: other })).status, 200);
 });
 
-test("replays after a new secret a response from before it", async (t) => {
+test("replays a stored response after the secret was changed", async (t) => {
   const folder = createFolder(t);
   const write = (api: API, name: string) =>
     api.post("/users", { name, email: "cy@example.com" }, { ...api.admin, "idempotency-key": "the-same-key" });

@@ -28,7 +28,7 @@ test("accepts the user that a trusted proxy names", async (t) => {
   assert.match((await ask(api, [["X-Remote-User", ann.email]])).header("vary").join(), /X-Remote-User/i);
 });
 
-test("drops and reports the header from any other peer", async (t) => {
+test("drops and reports the user header of a peer that is not a trusted proxy", async (t) => {
   const api = await serve(t, { settings: withRemoteUser });
 
   for (const peer of ["203.0.113.7", "10.0.0.2", "127.0.0.1", "::1"]) {
@@ -64,7 +64,7 @@ test("refuses a header that is given twice, in any spelling", async (t) => {
   assert.equal((await ask(api, [["X_Remote_User", "admin"]])).json.code, "not_authenticated");
 });
 
-test("believes only a proxy that sends the secret, if one is configured", async (t) => {
+test("believes a proxy only if it sends the configured secret", async (t) => {
   const api = await serve(t, { settings: { ...withRemoteUser, LATCHKEY_REMOTE_USER_SECRET: secret } });
   const name = ["X-Remote-User", "admin"] as const;
 
@@ -87,7 +87,7 @@ test("believes only a proxy that sends the secret, if one is configured", async 
   );
 });
 
-test("sends no challenge as the only scheme", async (t) => {
+test("sends no challenge if no other scheme is enabled", async (t) => {
   const api = await serve(t, {
     settings: {
       LATCHKEY_SCHEMES: "remote-user",
@@ -106,7 +106,7 @@ test("sends no challenge as the only scheme", async (t) => {
   assert.equal((await ask(api, [["X-Who", "admin"]])).status, 200);
 });
 
-test("uses the username as the name of an unknown user if the proxy sends none", async (t) => {
+test("uses the username as the name of a new user if the proxy sends a blank name", async (t) => {
   const api = await serve(t, { settings: { ...withRemoteUser, LATCHKEY_REMOTE_USER_CREATE: "true" } });
 
   for (const [username, name] of [
@@ -123,7 +123,7 @@ test("uses the username as the name of an unknown user if the proxy sends none",
   }
 });
 
-test("makes an unknown user if configured, once, and only with an e-mail", async (t) => {
+test("creates an account for an unknown user if configured, only once and only with an e-mail address", async (t) => {
   const api = await serve(t, { settings: { ...withRemoteUser, LATCHKEY_REMOTE_USER_CREATE: "true" } });
   const zoe = [
     ["X-Remote-User", "zoe"],
@@ -216,7 +216,7 @@ const transports = [
   },
 ] as const;
 
-test("refuses Basic over cleartext from another host, right or wrong", async (t) => {
+test("refuses Basic credentials over cleartext from another host, whether right or wrong", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_TRUSTED_PROXIES: proxy } });
 
   for (const { from, arriving, status } of transports) {

@@ -117,7 +117,7 @@ test("revokes exactly the credentials that a change must end, immediately", asyn
   }
 });
 
-test("accepts the new password immediately, and the credentials that it gives", async (t) => {
+test("accepts a new password immediately, and the credentials that a login with it returns", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const before = await everyCredential(api, ann);
@@ -152,7 +152,7 @@ test("gives a new user with the id of a deleted one none of the old credentials"
   assert.deepEqual(await living(api, after), everything);
 });
 
-test("applies a new role immediately, and renews an access token of the former role by a refresh", async (t) => {
+test("applies a new role immediately, refuses access tokens of the former role, and issues new ones at a refresh", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const hers = await everyCredential(api, ann);
@@ -170,7 +170,7 @@ test("applies a new role immediately, and renews an access token of the former r
   assert.equal((await api.get("/users/1", { authorization: `Bearer ${renewed.access}` })).status, 401);
 });
 
-test("revokes everything also for concurrent changes", async (t) => {
+test("revokes all credentials even if several changes run concurrently", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const hers = await everyCredential(api, ann);
@@ -197,7 +197,7 @@ async function pairOfServices(t: TestContext): Promise<[API, API]> {
   return [await serve(t, { settings }), await serve(t, { settings })];
 }
 
-test("accepts credentials between two services on one file, and shares revocations immediately", async (t) => {
+test("accepts the credentials of one service in another on the same database, and shares revocations", async (t) => {
   const [one, other] = await pairOfServices(t);
   const ann = await one.user("Ann");
   const hers = await everyCredential(one, ann);
@@ -243,7 +243,7 @@ test("still refuses a token after a promotion if a demotion has revoked it", asy
   assert.equal((await api.get("/users/1", renewed)).status, 200);
 });
 
-test("revokes keys at a password change if configured, and only then", async (t) => {
+test("revokes API tokens at a password change only if the request sets end_keys", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const hers = await everyCredential(api, ann);
@@ -259,13 +259,13 @@ test("revokes keys at a password change if configured, and only then", async (t)
   assert.deepEqual(await living(api, hers), []);
 });
 
-test("refuses a revoked token also in a process with longer lifetimes than the one that revoked it", async (t) => {
+test("refuses a revoked token also in a process with longer lifetimes than the process that revoked it", async (t) => {
   const settings = {
     LATCHKEY_DATABASE: (await sharedDatabase(t)).url,
     LATCHKEY_SECRET: "a secret that both know, and nobody else",
   };
   const api = await serve(t, { settings: { ...settings, LATCHKEY_ACCESS_SECONDS: "3600" } });
-  // Like a command without the setting of the lifetimes.
+  // Has the default lifetimes, like a command that runs without LATCHKEY_ACCESS_SECONDS.
   const command = await serve(t, { settings });
   const createBearer = async (name: string) => {
     const { id, email: username, password } = await api.user(name);

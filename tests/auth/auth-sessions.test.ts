@@ -138,7 +138,7 @@ test("lists the caller's sessions and ends one or all, but not another user's", 
     assert.equal((await api.ask(method, target, { headers: bob.headers })).status, 403);
     assert.equal((await api.ask(method, target)).status, 401);
   }
-  // A session of another user is not one of this user's.
+  // The path names Ann, so it has no session of Bob, not even for an administrator.
   const bobsId = (await api.get(`/users/${bob.id}/sessions`, bobs)).json[0].id;
   assert.equal((await api.delete(`${path}/${bobsId}`, here)).status, 404);
   assert.equal((await api.delete(`${path}/${bobsId}`, api.admin)).status, 404);
@@ -167,7 +167,7 @@ test("clears the cookie at logout, with or without a session", async (t) => {
   assert.equal(await requestStatus(api, mine), 401);
 });
 
-test("reads XML at a login too, and no other type", async (t) => {
+test("reads a login in XML, and answers in XML", async (t) => {
   const api = await serve(t);
   const { email, password } = await api.user("Ann");
 

@@ -3,7 +3,7 @@ import { test, type TestContext } from "node:test";
 import { anyone, defineEndpoint, defineResource, mount, text } from "../../src/door/index.ts";
 import { adminPassword, serve, type API } from "../harness/serve.ts";
 
-// Contract, section 7 "Verdicts": cookies of other programs, and cookies that outlived their login.
+// Cookies of other programs, and cookies whose login has expired. A browser sends both, and its user cannot remove them.
 
 const admin = { username: "admin", password: adminPassword };
 const note = mount(defineResource({ name: "note", fields: { title: text() } }), { permission: anyone });
@@ -32,7 +32,7 @@ function jwt(claims: object): string {
   return `${part({ alg: "EdDSA", typ: "at+jwt", kid: "x" })}.${part(claims)}.${"A".repeat(86)}`;
 }
 
-/** Cookies of other programs on this host that have our names. */
+/** Cookies of other programs on this host that have the names of our cookies. */
 const foreign = [
   "session=eyJfcGVybWFuZW50Ijp0cnVlfQ.ZxYw0A.c2lnbmF0dXJl",
   `session=${"a".repeat(42)}`,
@@ -62,7 +62,7 @@ test("ignores a cookie that cannot come from this service", async (t) => {
   }
 });
 
-test("ignores a rejected cookie, and refuses the request only if the endpoint needs a caller and no other credential identifies one", async (t) => {
+test("ignores a rejected cookie, unless the endpoint needs a caller and no other credential identifies one", async (t) => {
   const api = await open(t);
   const { access } = (await api.post("/api/token/", admin)).json;
   const { token } = (await api.post("/users/1/token", {}, api.admin)).json;
@@ -100,7 +100,7 @@ test("refuses a request with a rejected credential that is not a cookie, on publ
       assert.equal((await api.get("/who", { ...headers, ...(cookie === "" ? {} : { cookie }) })).status, 401);
 });
 
-test("clears a cookie by logging out and at the entry point alone, and lets every login through", async (t) => {
+test("clears a rejected cookie only at logout and at `GET /`, and accepts every login that sends one", async (t) => {
   const api = await open(t);
   const cookie = stale.join("; ");
   const site = { "sec-fetch-site": "same-origin" };
@@ -125,7 +125,7 @@ test("clears a cookie by logging out and at the entry point alone, and lets ever
   }
 });
 
-test("shows the caller at the entry point, together with the rejected cookie", async (t) => {
+test("shows the caller and the problem of a rejected cookie together at `GET /`", async (t) => {
   const api = await open(t);
 
   const root = await api.get("/", { ...api.admin, cookie: stale[0]! });
@@ -135,7 +135,7 @@ test("shows the caller at the entry point, together with the rejected cookie", a
   assert.equal(root.headers.get("cache-control"), "no-store");
 });
 
-test("counts a forged cookie as a guess only if it fails the request", async (t) => {
+test("counts a forged cookie as a guess only if the request fails because of it", async (t) => {
   const api = await open(t);
   const cookie = stale[1]!;
   const logIn = async (): Promise<number> => (await api.post("/api/session/", admin)).status;

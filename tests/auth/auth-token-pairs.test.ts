@@ -10,7 +10,7 @@ async function logIn(api: API, { email: username, password }: { readonly email: 
   return reply.json as { access: string; refresh: string; token_type: string; expires_in: number };
 }
 
-test("gives a pair at login, under both spellings of the path", async (t) => {
+test("returns a token pair at login, with and without a slash at the end of the path", async (t) => {
   const api = await serve(t);
   const { email: username, password } = await api.user("Ann");
 
@@ -26,7 +26,7 @@ test("gives a pair at login, under both spellings of the path", async (t) => {
   assert.equal((await api.post("/api/token/", { username: username.toUpperCase(), password })).status, 200);
 });
 
-test("reads only its own media types at login, and names each invalid field", async (t) => {
+test("reads only JSON and forms at the token login, and names each invalid field", async (t) => {
   const api = await serve(t);
   const rows = [
     { body: { username: "admin" }, issues: ["/password required"] },
@@ -113,7 +113,7 @@ test("ignores other credentials of a login request", async (t) => {
   );
 });
 
-test("rotates at a refresh: the same successor within the window, and the end of the family after it", async (t) => {
+test("returns the same successor for a refresh token that comes again within ten seconds, and later revokes the family", async (t) => {
   const api = await serve(t);
   const first = await logIn(api, await api.user("Ann"));
   const refresh = (token: string) => api.post("/api/token/refresh/", { refresh: token });
@@ -137,7 +137,7 @@ test("rotates at a refresh: the same successor within the window, and the end of
   assert.equal(api.observed.filter(({ kind }) => kind === "refresh_reuse").length, 1);
 });
 
-test("gives one successor to concurrent refreshes", async (t) => {
+test("returns the same successor to concurrent refreshes", async (t) => {
   const api = await serve(t);
   const { refresh } = await logIn(api, await api.user("Ann"));
 

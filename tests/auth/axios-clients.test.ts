@@ -9,10 +9,10 @@ const admin = { username: "admin", password: adminPassword };
 
 type Repeated = InternalAxiosRequestConfig & { _retry?: boolean };
 
-/** Gets new tokens for a client. Axios reports the outcome. */
+/** Gets new tokens for a client. Rejects with the error of Axios if the service refuses. */
 type Refresh = () => Promise<void>;
 
-/** Refreshes after each refused request and sends it again, as in most answers to "axios refresh token interceptor". */
+/** Refreshes after each refused request and sends that request again, as most tutorials for Axios do. */
 function refreshEach(client: AxiosInstance, refresh: Refresh): void {
   client.interceptors.response.use(undefined, async (error) => {
     const original = error.config as Repeated;
@@ -52,7 +52,7 @@ function refreshOnce(client: AxiosInstance, refresh: Refresh): void {
   });
 }
 
-/** Logs in with tokens that the client holds, in a header of each request. */
+/** Logs in, keeps the tokens, and sends the access token in a header of each request. */
 async function byHeader(client: AxiosInstance, login: object = admin): Promise<Refresh> {
   const tokens = (await client.post("/api/token/", login)).data as { access: string; refresh: string };
   client.interceptors.request.use((config) => {
@@ -63,7 +63,7 @@ async function byHeader(client: AxiosInstance, login: object = admin): Promise<R
     void Object.assign(tokens, (await client.post("/api/token/refresh/", { refresh: tokens.refresh })).data);
 }
 
-/** Logs in with tokens in cookies, which a browser stores. Axios in Node stores none. */
+/** Logs in with tokens in cookies. Stores the cookies as a browser does, because Axios in Node stores none. */
 async function byCookie(client: AxiosInstance, login: object = admin): Promise<Refresh> {
   const cookieJar = new Map<string, { readonly pair: string; readonly path: string }>();
   client.interceptors.response.use((response) => {
@@ -97,7 +97,7 @@ for (const [way, logIn] of Object.entries({ "a header": byHeader, cookies: byCoo
     "each refused request refreshes": refreshEach,
     "one refreshes and the others wait": refreshOnce,
   }))
-    test(`axios with tokens in ${way}, where ${kind}, stays logged in until the login ends`, async (t) => {
+    test(`keeps axios with tokens in ${way} logged in until the login ends, if ${kind}`, async (t) => {
       const { api, client } = await start(t);
       intercept(client, await logIn(client));
       const ask = (): Promise<number[]> =>
@@ -133,7 +133,7 @@ for (const [way, logIn] of Object.entries({ "a header": byHeader, cookies: byCoo
     "each refused request refreshes": refreshEach,
     "one refreshes and the others wait": refreshOnce,
   })) {
-    test(`axios with tokens in ${way}, where ${kind}, stops without a loop if the login requires a second factor`, async (t) => {
+    test(`asks axios with tokens in ${way} for a second factor without a loop, if ${kind}`, async (t) => {
       const { api, client } = await start(t);
       intercept(client, () => Promise.resolve());
       const ann = await addTOTP(api, "Ann");
@@ -144,7 +144,7 @@ for (const [way, logIn] of Object.entries({ "a header": byHeader, cookies: byCoo
       assert.ok(refused.detail.length > 20);
     });
 
-    test(`axios with tokens in ${way}, where ${kind}, ends a login from before the factor without a loop`, async (t) => {
+    test(`ends a login from before the second factor of axios with tokens in ${way} without a loop, if ${kind}`, async (t) => {
       const { api, client } = await start(t);
       const ann = await api.user("Ann");
       const login = { username: ann.email, password: ann.password };
@@ -160,7 +160,7 @@ for (const [way, logIn] of Object.entries({ "a header": byHeader, cookies: byCoo
     });
   }
 
-test("an axios client that knows of factors logs in, refreshes and stays logged in", async (t) => {
+test("lets an axios client log in with a second factor, refresh and stay logged in", async (t) => {
   const { api, client } = await start(t);
   const ann = await addTOTP(api, "Ann");
   const { pending } = (await startLogin(api, ann)).json.login;

@@ -14,7 +14,7 @@ import { setsSession } from "../harness/provider-logins.ts";
 
 const origin = "https://shop.example";
 
-/** Starts oidc-provider, a certified implementation, with one user for each login name. */
+/** Starts oidc-provider, a certified OpenID Provider, which has a user for every login name. */
 async function startProvider(t: TestContext, algorithm: "RS256" | "ES256" | "EdDSA", method: string): Promise<string> {
   const server = createServer();
   server.listen(0, "127.0.0.1");

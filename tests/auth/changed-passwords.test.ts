@@ -6,7 +6,7 @@ import { email, open, password, serve } from "../harness/own-logins.ts";
 
 const basic = (word: string) => ({ authorization: `Basic ${Buffer.from(`${email}:${word}`).toString("base64")}` });
 
-test("sets a password by people.changePassword, which ends every login and sends a notice", async (t) => {
+test("sets a password by people.changePassword, which refuses weak passwords and ends every login", async (t) => {
   const people = accounts(open);
   const api = await serve(t, people, [sessionLogin(people), basicLogin(people)], { name: "shop-of-ada" });
   const offered = api.service.use(people);

@@ -25,7 +25,7 @@ const config = {
   ],
 };
 
-test("asks for a confirmation if the proofs are too old, and runs nothing before it", async (t) => {
+test("asks for a confirmation if the login is too old, and calls the handler only after it", async (t) => {
   const api = await serve(t, { config });
   const { email: username, password } = await api.user("Ann");
   const session = readCookies(await api.post("/api/session/", { username, password }));
@@ -51,7 +51,7 @@ test("asks for a confirmation if the proofs are too old, and runs nothing before
   assert.equal((await api.post("/once", undefined, readCookies(confirmedLogin))).status, 200);
 });
 
-test("asks for a second factor at level 2, even for a fresh login without one", async (t) => {
+test("asks for a second factor if `level` is 2, even if the login without one is fresh", async (t) => {
   const api = await serve(t, { config });
   const { email: username, password } = await api.user("Bob");
   const { access } = (await api.post("/api/token/", { username, password })).json;
@@ -62,7 +62,7 @@ test("asks for a second factor at level 2, even for a fresh login without one", 
   assert.equal((await api.post("/twice", undefined, ann.headers)).status, 200);
 });
 
-test("refuses confirmations with credentials of programs", async (t) => {
+test("refuses an API token with 403, because a program cannot confirm a login", async (t) => {
   const api = await serve(t, { config });
   const { email: username, password } = await api.user("Ann");
   const { token } = (await api.post("/api-token-auth/", { username, password })).json;
@@ -72,7 +72,7 @@ test("refuses confirmations with credentials of programs", async (t) => {
   assert.deepEqual((await api.post("/api/login/confirm/", undefined, headers)).status, 403);
 });
 
-test("combines with other permissions", async (t) => {
+test("combines with other permissions by allOf and anyOf", async (t) => {
   const api = await serve(t, { config });
   const { email: username, password } = await api.user("Ann");
   const session = readCookies(await api.post("/api/session/", { username, password }));
@@ -84,7 +84,7 @@ test("combines with other permissions", async (t) => {
   assert.equal((await api.post("/either", undefined, api.admin)).status, 200);
 });
 
-test("refuses invalid options", () => {
+test("refuses invalid options, and a negation by `not`", () => {
   assert.throws(() => confirmed({ within: 0 }), /within/);
   assert.throws(() => confirmed({ within: 300, level: 3 as never }), /level/);
   const asks = not(confirmed({ within: 300 }));

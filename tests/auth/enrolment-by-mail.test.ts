@@ -40,7 +40,7 @@ test("asks for a code by mail before a first factor, and then for the factor", a
   assert.deepEqual([who.amr, who.level], [["pwd", "mail", "otp"], 2]);
 });
 
-test("asks a session too, whose cookie names the waiting login", async (t) => {
+test("asks for the code at a session login too, and names the waiting login in a cookie", async (t) => {
   const api = await startMailFlows(t, everyone);
   const first = await api.post("/api/session/", { username: ada, password });
   const cookie = readCookies(first);
@@ -54,7 +54,7 @@ test("asks a session too, whose cookie names the waiting login", async (t) => {
   assert.equal(done.status, 201, done.text);
 });
 
-test("does not ask again after a login by mail", async (t) => {
+test("asks for no second code after a login by mail", async (t) => {
   const api = await startMailFlows(t, everyone);
   const first = await api.post("/api/token/", { token: (await api.loginCode()).token });
   assert.deepEqual([first.json.login.needs, first.json.login.factors], ["enrolment", []]);
@@ -72,7 +72,7 @@ test("asks for no code by mail if no mailbox can have the address, for example t
   assert.equal(done.status, 200, done.text);
 });
 
-test("ends the waiting login after five wrong codes, and then refuses the right code", async (t) => {
+test("ends the waiting login after five wrong codes, and then refuses the right code in another login too", async (t) => {
   const api = await startMailFlows(t, everyone);
   const { pending } = (await api.post("/api/token/", { username: ada, password })).json.login;
   const { code } = (await api.sent()).values;
@@ -85,7 +85,7 @@ test("ends the waiting login after five wrong codes, and then refuses the right 
   assert.equal(blocked.json.code, "invalid_credentials");
 });
 
-test("takes the code of an earlier mail if a second login within a minute sends none", async (t) => {
+test("accepts the code of an earlier mail if a second login within a minute sends no mail", async (t) => {
   const api = await startMailFlows(t, everyone);
   await api.post("/api/token/", { username: ada, password });
   const { code } = (await api.sent()).values;
@@ -96,7 +96,7 @@ test("takes the code of an earlier mail if a second login within a minute sends 
   assert.deepEqual([again.status, again.json.errors[0].pointer], [400, "/factor"]);
 });
 
-test("takes no code by mail for an account that has a factor", async (t) => {
+test("accepts no code by mail for an account that has a factor", async (t) => {
   const api = await startMailFlows(t);
   await api.addTOTP(1, await api.logIn());
   api.clock.now += MINUTE_MS;

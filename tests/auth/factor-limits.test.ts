@@ -97,7 +97,7 @@ test("permits thirty wrong codes a day over two services", async (t) => {
   assert.equal((await tryCode(each[0], ann, ann.code())).status, 200);
 });
 
-test("counts the codes of every factor, of recovery codes and of a new factor together", async (t) => {
+test("counts wrong codes of all factors, wrong recovery codes and wrong codes for a new factor together", async (t) => {
   const { each, ann, notices } = await servePair(t);
   const [api] = each;
   for (let at = 0; at < 9; at++) {
@@ -137,7 +137,7 @@ test("counts each network from which the account logged in separately, so that n
   assert.equal((await tryCode(each[1], ann, "000000", home)).status, 429);
 });
 
-test("remembers no address after a right password with Basic, which cannot send the second factor", async (t) => {
+test("counts an address as a stranger's after a right password with Basic, which cannot send the second factor", async (t) => {
   const { each, ann } = await servePair(t);
   for (let at = 0; at < 10; at++) assert.equal((await tryCode(each[0], ann, "000000")).status, 401);
 
@@ -150,7 +150,7 @@ test("remembers no address after a right password with Basic, which cannot send 
   assert.equal((await tryCode(each[1], ann, "000000")).status, 429);
 });
 
-test("limits a burst of wrong codes through two services", async (t) => {
+test("checks only ten codes of a burst through two services", async (t) => {
   const { each, ann } = await servePair(t);
   const logins = await Promise.all(Array.from({ length: 8 }, (_, at) => startLogin(each[at % 2]!, ann)));
 
@@ -187,10 +187,10 @@ test("accepts a recovery code exactly once in a race of fifty through two servic
   assert.equal((await each[0].get(`/users/${ann.id}/factors`, each[0].admin)).json.at(-1).remaining, 9);
 });
 
-test("accepts the code of a TOTP step once, at every place that asks for one", async (t) => {
+test("accepts the code of a TOTP step only once, whether a login or a confirmation asks for it", async (t) => {
   const { each, ann, turn } = await servePair(t);
   const [api, other] = each;
-  // The code that confirmed the factor, one step ago.
+  // This code of the previous step has confirmed the factor, so it is used up.
   assert.equal((await tryCode(api, ann, ann.code(-1))).status, 401);
   const code = ann.code();
   assert.equal((await tryCode(api, ann, code)).status, 200);
@@ -202,13 +202,13 @@ test("accepts the code of a TOTP step once, at every place that asks for one", a
   assert.equal((await confirm(code)).status, 401);
   assert.equal((await confirm(` ${ann.code(1).slice(0, 3)} ${ann.code(1).slice(3)} `)).status, 201);
   turn(30);
-  // The code of this step was used before its time.
+  // The confirmation above has used up the code of this step, one step early.
   assert.equal((await tryCode(api, ann, ann.code())).status, 401);
   turn(30);
   assert.equal((await tryCode(api, ann, ann.code())).status, 200);
 });
 
-test("keeps the newest waiting login if an account has more than ten, on every service", async (t) => {
+test("deletes the oldest waiting login of an account with more than ten, and keeps the newest even if a clock is behind", async (t) => {
   const { each, ann } = await servePair(t);
   const first = (await startLogin(each[0], ann)).json.login.pending;
   each[0].clock.turn(1);
@@ -223,7 +223,7 @@ test("keeps the newest waiting login if an account has more than ten, on every s
   assert.equal(done.status, 200, done.text);
 });
 
-test("gives the same answer for every kind of wrong code", async (t) => {
+test("answers a wrong code of any form with 400 or with the same 401", async (t) => {
   const { each, ann, turn } = await servePair(t);
   for (const code of [
     "",

@@ -169,7 +169,7 @@ for (const [what, now] of Object.entries<() => unknown>({
     );
   });
 
-test("keeps declarations unchanged", async (t) => {
+test("copies and freezes declarations, so that later changes have no effect", async (t) => {
   const fields = { body: text() };
   const note = defineResource({ name: "note", fields });
   const permission: Record<string, typeof anyone> = { list: anyone, create: anyone };
@@ -185,7 +185,7 @@ test("keeps declarations unchanged", async (t) => {
   assert.equal((await ask("DELETE", "/notes/1")).status, 404);
 });
 
-test("reports a scheme that recognizes by a promise as an error, and leaves credentials of other schemes alone", async (t) => {
+test("reports a scheme as an error if its `recognizes` returns a promise", async (t) => {
   const part = (recognizes: () => unknown): Scheme => ({ ...limited, shared: true, recognizes: wrong(recognizes) });
   for (const late of [async () => false, () => Promise.reject(new Error("late"))]) {
     const { service, ask, faults } = await serve({

@@ -55,7 +55,7 @@ async function start(t: TestContext) {
   };
 }
 
-/** True for the transaction of an admission. */
+/** Returns true for the transaction that admits a login after its proofs were checked. */
 const admits = (changes: readonly Change[]): boolean =>
   changes.some((change) => change.kind === "updateAll" && change.collection.name === accountsCollection.name);
 
@@ -129,7 +129,7 @@ test("renews no login that ends while its user adds the first factor", async (t)
   assert.equal((await api.get("/users/1", session)).status, 401);
 });
 
-test("lets no login wait for an account that is deleted, or that the store does not write", async (t) => {
+test("starts no waiting login if the account is deleted in the meantime, or if the store refuses the write", async (t) => {
   const api = await start(t);
   const { session } = await api.addTOTP();
   const waits = (changes: readonly Change[]): boolean =>

@@ -28,7 +28,7 @@ const day = 86_400;
 const drawn = { LATCHKEY_ADMIN_PASSWORD: "" };
 
 for (const workers of ["1", "2"])
-  test(`writes the first password into a file of its owner if the output is not a terminal (workers: ${workers})`, async () => {
+  test(`writes the first password into a file that only its owner can read, without a terminal (workers: ${workers})`, async () => {
     await using service = await startService({ ...drawn, LATCHKEY_LOG: "debug", LATCHKEY_WORKERS: workers });
     const file = path.join(path.dirname(service.file), "latchkey.password");
 
@@ -64,7 +64,7 @@ test("shows the first password on a terminal, and creates no file", async (t) =>
   const address = /http:\/\/[\d.:]+/.exec(said)![0];
   const password = /password: ([\w-]{20}) \(shown only now/.exec(said)?.[1] ?? "";
   const answer = await fetch(`${address}/protected/`, { headers: basicHeader("admin", password) });
-  // The end of the terminal ends the service.
+  // Sends Ctrl+C, so that the terminal ends the service.
   child.stdin.write("\u0003");
   child.stdout.resume();
   await once(child, "exit");
@@ -106,7 +106,7 @@ test("keeps a generated password valid after its first use, in any kind of login
   }
 });
 
-test("sets no expiry for a password that replaces an unused one", async (t) => {
+test("sets no expiry for a password that replaces an unused generated password", async (t) => {
   const api = await serve(t, { settings: { ...drawn, LATCHKEY_DATABASE: `sqlite:${createFolder(t)}/a.db` } });
   const proof = { current_password: requirePassword(api.service) };
   const before = basicHeader("admin", proof.current_password);
@@ -137,7 +137,7 @@ test("replaces an existing password file, and follows no link", async (t) => {
   }
 });
 
-test("ends the start with the fix if the file cannot be written, and sets no unreadable password", async (t) => {
+test("refuses to start if the password file cannot be written, names the remedy, and sets no password", async (t) => {
   const folder = createFolder(t);
   const database = path.join(folder, "a.db");
   mkdirSync(path.join(folder, "latchkey.password"));
@@ -158,7 +158,7 @@ test("ends the start with the fix if the file cannot be written, and sets no unr
   );
 });
 
-test("creates one password when several services start together, and its file has the valid one", async (t) => {
+test("creates one password when several services start together, and writes the valid one into the file", async (t) => {
   const folder = createFolder(t);
   const file = path.join(folder, "latchkey.password");
 
@@ -174,7 +174,7 @@ test("creates one password when several services start together, and its file ha
   for (const service of services) await service.close();
 });
 
-test("puts the file next to the SQLite file, or into the working directory", () => {
+test("puts the password file next to the SQLite file, or into the working directory", () => {
   const of = (LATCHKEY_DATABASE: string) =>
     resolvePasswordFile(readSettings({ LATCHKEY_DATABASE, LATCHKEY_SECRET: "a secret that is known to all of them" }));
 
@@ -184,7 +184,7 @@ test("puts the file next to the SQLite file, or into the working directory", () 
   assert.equal(of("postgres://latchkey@localhost/latchkey"), path.resolve("latchkey.password"));
 });
 
-test("uses the first administrator's email as the username, if it is set", async (t) => {
+test("uses the first administrator's username as the e-mail address if it is one", async (t) => {
   const api = await serve(t, { settings: { ...drawn, LATCHKEY_ADMIN_USERNAME: "ada@example.com" } });
   const headers = basicHeader("ada@example.com", requirePassword(api.service));
 

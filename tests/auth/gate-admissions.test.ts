@@ -79,7 +79,7 @@ test("believes only the proofs that a scheme declares", async (t) => {
 
 const acting = { id: 1, username: "admin" };
 
-/** More of them: credentials that prove nothing, or that prove something about another user. */
+/** More such schemes: their credentials prove nothing, or prove something about another user. */
 const unproved = {
   timed: { proves: "each", claims: (call) => ({ authTime: now(call) }) },
   empty: { proves: "each", claims: (call) => ({ authTime: now(call), level: 2, proofs: [] }) },
@@ -153,7 +153,7 @@ const makers: Readonly<Record<string, Make>> = {
   "keys.create": ({ keys }, { now }, admission) => keys.create(admission, key, now),
 };
 
-/** Values that are no admission, as JavaScript code could give them. */
+/** Values that are no `Admission`, the right to start one login. JavaScript code could pass them, because it has no types. */
 const impostors: Readonly<Record<string, (account: Account, real: Admission) => unknown>> = {
   nothing: () => undefined,
   null: () => null,
@@ -167,7 +167,7 @@ const impostors: Readonly<Record<string, (account: Account, real: Admission) => 
   "a proxy": (_, real) => new Proxy(real, {}),
 };
 
-test("starts nothing with a value that is no admission, or with one that was spent", async (t) => {
+test("starts no login and makes no credential with a forged or an already used `Admission`", async (t) => {
   const people = accounts(open);
   const features = {
     sessions: sessionLogin(people),
@@ -260,7 +260,7 @@ function misuses(made: Makers, context: Context, account: Account, admission: Ad
     made.keys.create({ ...admission }, key, 0),
     // @ts-expect-error -- only a token pair makes access tokens
     made.tokens.access.issue(account, "family", 0),
-    // @ts-expect-error -- the class is a type alone
+    // @ts-expect-error -- the package exports the class only as a type
     (): Admission => new Admission(account, []),
   ];
 }

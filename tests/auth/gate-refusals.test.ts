@@ -10,7 +10,7 @@ import { outsideLogins } from "../harness/outside-logins.ts";
 import { adminPassword, serve, type API } from "../harness/serve.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
-// The refusals of the gate after the first step of a login.
+// The gate (`src/features/auth/gate`) decides whether the proofs of a login are enough. These are its refusals after the first step.
 
 const bearer = (access: string) => ({ authorization: `Bearer ${access}` });
 
@@ -35,7 +35,7 @@ test("completes no login with two proofs of one kind", async (t) => {
   assert.equal((await api.post("/api/login/", { pending, factor: ann.factor, code: ann.code() })).status, 200);
 });
 
-test("gives no login that is not enough to a user who adds the first factor", async (t) => {
+test("issues no new tokens to a user who adds a first factor of the same kind as the proof of the login", async (t) => {
   const api = await serve(t, { config: { features: outsideLogins().features } });
   const ann = await api.user("Ann");
   const { access } = (await api.post("/badge/tokens", undefined, { "x-badge-login": ann.email })).json;
@@ -82,7 +82,7 @@ test("confirms no login that has ended in the meantime", async (t) => {
   assert.equal(after.json.code, "login_expired");
 });
 
-test("ends a waiting login together with its account", async (t) => {
+test("ends a waiting login when its account is deactivated", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");
   const { pending } = (await startLogin(api, ann)).json.login;
@@ -91,7 +91,7 @@ test("ends a waiting login together with its account", async (t) => {
   assert.deepEqual([refused.status, refused.json.code], [401, "login_expired"]);
 });
 
-test("names the member that a completion lacks, and the factor that the login does not wait for", async (t) => {
+test("names the missing or invalid field of a request that completes a login", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");
   const { pending } = (await startLogin(api, ann)).json.login;
@@ -119,7 +119,7 @@ test("names the member that a completion lacks, and the factor that the login do
   assert.deepEqual([others.status, others.json.code], [401, "invalid_credentials"]);
 });
 
-test("lets no waiting login add a factor unless its account must have one and has none", async (t) => {
+test("lets a waiting login add a factor only if its account must have one and has none", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");
   const { pending } = (await startLogin(api, ann)).json.login;
@@ -244,7 +244,7 @@ test("adds and deletes no factor with a key", async (t) => {
     assert.deepEqual([refused.status, refused.json.code], [403, "permission_denied"], refused.text);
 });
 
-/** The calls of the gate. `known` are those of a caller who is logged in. */
+/** The requests to the gate. `known` is true if the caller is logged in. */
 const gateCalls = [
   { path: "/api/login/", body: { pending: "A".repeat(43), factor: "1", code: "000000" }, known: false },
   { path: "/api/login/factors/", body: { pending: "A".repeat(43), kind: "totp" }, known: false },
@@ -254,7 +254,7 @@ const gateCalls = [
   { path: "/users/ID/factors/recovery", body: undefined, known: true },
 ] as const;
 
-test("applies the rules of logins to every call of the gate", async (t) => {
+test("refuses replays, other sites and cleartext at every endpoint of the gate", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");
   for (const { path, body, known: isIdentified } of gateCalls) {
@@ -281,7 +281,7 @@ test("applies the rules of logins to every call of the gate", async (t) => {
   }
 });
 
-test("ignores other credentials at the calls that complete a login", async (t) => {
+test("ignores other credentials of a request that completes a login", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");
   const wrong = { authorization: "Bearer nonsense" };

@@ -55,7 +55,7 @@ async function startIssuer(t: TestContext) {
     jwksURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`,
     token(now: number): string {
       const iat = Math.floor(now / 1000);
-      // Its word about a second factor does not count, because its declaration does not say so.
+      // `acr` and `amr` claim a second factor. They do not count, because the issuer's declaration below does not allow them.
       const claims = {
         iss,
         aud,
@@ -111,7 +111,7 @@ async function makeWorld(t: TestContext, state: State): Promise<World> {
   };
 }
 
-/** Makes the user an administrator. The command and other administrators do it through the API, with the same result. */
+/** Makes the user an administrator by a write to the store. The command and the API have the same result. */
 async function promote(api: API, id: number): Promise<void> {
   const where = { column: "id", operator: "eq", value: id } as const;
   const change = { kind: "updateAll", collection: accountsCollection, where, values: { role: "admin" } } as const;
@@ -120,7 +120,7 @@ async function promote(api: API, id: number): Promise<void> {
 
 type Way = readonly [name: string, method: string, path: string, options: AskOptions];
 
-/** Returns the logins: each starts something, or is a login from before. */
+/** Returns the requests that start a login, and requests with a login from before the account needed a factor. */
 function collectLogins({ earlier }: World): readonly Way[] {
   const byPassword = { username: email, password };
   const form = { "content-type": "application/x-www-form-urlencoded" };
@@ -169,7 +169,7 @@ function collectChanges({ id }: World, headers: Headers): readonly Way[] {
 }
 
 async function ask({ api }: World, [, method, path, options]: Way): Promise<Answered> {
-  // The clock moves, so that the limits of other tests do not answer.
+  // Moves the clock, so that no limit of logins is reached.
   api.clock.turn(7);
   return api.ask(method, path, options);
 }
@@ -182,13 +182,13 @@ async function written({ api, id }: World): Promise<unknown> {
   const rows = [];
   for (const collection of collections)
     rows.push(...(await store.list({ collection, where, sort: [], limit: 100 })).map(({ record }) => record));
-  // A session that is refused was still seen.
+  // A refused request still updates `last_seen_at`, so the comparison ignores this column.
   const shown = rows.map((record) => ({ ...record, last_seen_at: null }));
   return [(await store.find(accountsCollection, id))!.record, ...shown];
 }
 
 for (const state of states.slice(1))
-  test(`lets no login with one proof in for an account with ${state}`, async (t) => {
+  test(`refuses every login with one proof for an account with ${state}`, async (t) => {
     const world = await makeWorld(t, state);
     const before = await written(world);
 
@@ -243,7 +243,7 @@ for (const state of states.slice(1))
     assert.deepEqual(await written(world), before);
   });
 
-test("lets every way in work for an account that needs no factor", async (t) => {
+test("accepts every way to log in for an account that needs no factor", async (t) => {
   for (const caller of ["password", "proxy", "issuer", "badge"]) {
     const world = await makeWorld(t, "no factor");
     for (const way of collectLogins(world)) assert.ok((await ask(world, way)).status < 300, way[0]);
@@ -252,15 +252,16 @@ test("lets every way in work for an account that needs no factor", async (t) => 
     assert.equal(read.status, 200, caller);
     const statuses = [];
     for (const way of collectChanges(world, headers)) statuses.push((await ask(world, way)).status);
-    // The proxy and the issuer name users, so only administrators choose usernames. A login by
-    // them gets no API token that another login made, because that one does not expire. There are no recovery codes yet.
+    // 403 for the username: the proxy and the issuer name users, so only administrators choose usernames.
+    // 409 for the API token: a login by the proxy or the issuer gets no token that never expires.
+    // 409 for the recovery codes: the user has no factor at that time.
     const [made, ...others] = statuses.slice(1);
     assert.equal(made, caller === "proxy" || caller === "issuer" ? 409 : 200, caller);
     assert.deepEqual(others, [201, 201, 200, 403, 201, 201, 204, 409, 200], caller);
   }
 });
 
-test("lets no inactive account in, even if the way in of a third party does not check it", async (t) => {
+test("refuses a login to an inactive account, even if the login of a third party does not check the account", async (t) => {
   const api = await serve(t, { config: { features: outsideLogins().features } });
   const ann = await api.user("Ann");
   const headers = { "x-badge-login": ann.email };

@@ -17,7 +17,7 @@ function logIn(api: API, address: string, username: string, password: string) {
   });
 }
 
-/** Sends guesses on 90 connections until it is stopped, each under an unknown name. Returns the number of each status. */
+/** Sends guesses on 90 connections, each under an unknown name. Returns a function that ends them and returns the count of each status. */
 function flood(api: API, chooseAddress: (turn: number) => string) {
   const statuses = new Map<number, number>();
   let stopped = false;

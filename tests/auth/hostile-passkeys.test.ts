@@ -31,7 +31,7 @@ const edward = generateKeyPairSync("ed25519").publicKey;
 const p256 = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const withRPHash = (rpId: string) => (data: Buffer) => Buffer.concat([sha256(rpId), data.subarray(32)]);
 
-/** Wrong in every ceremony. */
+/** Cases that are wrong in every ceremony: as a login alone, as a second factor and as a new passkey. */
 const everywhere: Readonly<Record<string, Case>> = {
   "an origin with a path": { origin: `${origin}/` },
   "an origin with its usual port": { origin: `${origin}:443` },
@@ -268,12 +268,12 @@ async function second(api: API, owner: Owner, wrong: Case): Promise<Answered> {
   return api.post("/api/login/", { pending: login.pending, factor, credential });
 }
 
-/** The body of a login has at most 16 KiB. */
+/** Returns the expected status and code. A case of 20 kB is too large, because the body of a login has at most 16 KiB. */
 function chooseProblem(name: string): readonly [number, string] {
   return name.endsWith("20 kB") ? [413, "content_too_large"] : [401, "invalid_credentials"];
 }
 
-/** Expects that nothing was a fault, and that the passkey still works. */
+/** Checks that no request was a fault, and that the passkey still works. */
 async function expectUnharmed(api: API, ann: Owner): Promise<void> {
   api.clock.turn(86_400);
   assert.equal((await alone(api, ann, {})).status, 200);
@@ -374,7 +374,7 @@ test("refuses the answers of one ceremony, account or passkey for another", asyn
     assert.deepEqual([status, json.code], [401, "invalid_credentials"], name);
   const named = await post({ pending: annLogin.pending, factor: bob.factor, credential: annAnswer });
   assert.deepEqual([named.status, named.json.errors[0].pointer], [400, "/factor"]);
-  // The name of a waiting login is no name of a challenge, and the other way round.
+  // `pending` of a waiting login does not start a login alone, and `pending` of a login alone names no waiting login.
   for (const pending of [annLogin.pending, confirming.pending])
     assert.equal((await api.post("/api/token/", { pending, credential: annAnswer })).json.code, "login_expired");
   const wrongPlace = await post({ pending: (await passing()).pending, factor: ann.factor, credential: annAnswer });
@@ -404,7 +404,7 @@ test("refuses a new passkey for another challenge, and one with the id of anothe
   for (const { status, json } of tries)
     assert.deepEqual([status, json.errors?.[0].pointer], [400, "/credential"], JSON.stringify(json));
   assert.equal((await confirm(one.id, own.register(one.options))).status, 200);
-  // The authenticator of Ann now stores a new handle. Her stored passkey has not changed.
+  // Ann's authenticator has registered for Bob above, so it now sends Bob's user handle. The service has not changed Ann's passkey.
   const userHandle = Buffer.from(`user:${ann.id}`).toString("base64url");
   assert.equal((await alone(api, ann, { userHandle })).status, 200);
 });

@@ -16,7 +16,7 @@ import {
 } from "../harness/provider-logins.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
-/** One attack. `run` returns the answer that must not log anyone in. */
+/** One attack. `run` returns the answer, which must log no user in. Default: an ordinary login of a new browser. */
 interface Attack {
   readonly title: string;
   /** The status and the code of the answer. Default: 401 `login_failed`. */
@@ -410,7 +410,7 @@ for (const { title, answer = [401, "login_failed"], options, honest = 0, twist, 
 
     assert.deepEqual([refused.status, refused.json?.code], answer, refused.text);
     assert.equal(setsSession(refused), false);
-    // ada has signed up.
+    // The accounts are that of ada, who has signed up, and those of the honest logins.
     assert.equal(await store.count(accountsCollection, null), 1 + honest);
     assert.equal(await store.count(identitiesCollection, null), honest);
     assert.deepEqual(

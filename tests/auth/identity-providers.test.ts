@@ -70,7 +70,7 @@ test("finds the user again by issuer and sub, not by the address", async (t) => 
   assert.equal((await requestUser(second)).id, id);
 });
 
-test("makes one user of 20 first logins at once", async (t) => {
+test("creates one user for 20 concurrent first logins of one identity", async (t) => {
   const { browser } = await startWorld(t);
   const all = await Promise.all(
     Array.from({ length: 20 }, async () => {
@@ -104,7 +104,7 @@ test("creates users of unverified addresses only if the provider is trusted", as
   assert.deepEqual([name, address], ["bea@company.example", "bea@company.example"]);
 });
 
-test("gives level 2 if the provider always checks a second factor", async (t) => {
+test("gives a login level 2 if the provider is declared to check a second factor always", async (t) => {
   const world = await startWorld(t, { provider: { level: 2 } });
   const ada = world.browser();
   await ada.logIn();
@@ -112,7 +112,7 @@ test("gives level 2 if the provider always checks a second factor", async (t) =>
   assert.equal((await ada.get("/api/session/")).json.level, 2);
 });
 
-test("gives level 2 only with a declared value of acr, and asks for it", async (t) => {
+test("gives a login level 2 only with a declared value of acr, and requests these values from the provider", async (t) => {
   const world = await startWorld(t, { provider: { level: { acr: ["mfa", "phr"] } } });
   const ada = world.browser();
   const started = await ada.get("/api/login/company/start");
@@ -129,7 +129,7 @@ test("gives level 2 only with a declared value of acr, and asks for it", async (
   }
 });
 
-test("asks for the factor of an account after a login of level 1", async (t) => {
+test("asks for the second factor of an account if the provider has not checked one", async (t) => {
   const world = await startWorld(t);
   const ada = await linkAda(world);
   const made = (await ada.ask("POST", "/users/1/factors", { kind: "totp", label: "Phone" })).json;
@@ -150,7 +150,7 @@ test("asks for the factor of an account after a login of level 1", async (t) => 
   assert.deepEqual((await other.get("/api/session/")).json.amr, ["fed", "otp"]);
 });
 
-test("asks for no factor after a login of level 2", async (t) => {
+test("asks for no second factor if the provider has checked one", async (t) => {
   const world = await startWorld(t, { provider: { level: 2 }, accounts: { secondFactor: "everyone" } });
 
   const done = await world.browser().logIn();
@@ -202,7 +202,7 @@ test("sends users one notice about a linked identity, and none about the identit
   assert.equal(await mail.queued(), 0);
 });
 
-test("keeps an identity with the account that it is linked to", async (t) => {
+test("refuses to link an identity that another account has", async (t) => {
   const world = await startWorld(t);
   await world.browser().logIn();
   const ada = world.browser();
@@ -228,7 +228,7 @@ test("limits the lifetime of keys that are made through a login at a provider", 
   assert.equal(Date.parse(key.json.expires_at), world.own.clock.now + 3_600_000);
 });
 
-test("keeps the last way to log in", async (t) => {
+test("refuses to unlink an identity that is the last way to log in", async (t) => {
   const world = await startWorld(t);
   const bea = world.browser();
   await bea.logIn();
@@ -263,7 +263,7 @@ test("keeps one of the last two ways to log in if both are removed at once", asy
   }
 });
 
-test("ends an identity with its account", async (t) => {
+test("deletes an identity together with its account", async (t) => {
   const world = await startWorld(t);
   const bea = world.browser();
   await bea.logIn();
@@ -275,7 +275,7 @@ test("ends an identity with its account", async (t) => {
   assert.notEqual((await requestUser(bea)).id, id);
 });
 
-test("ends the identity of a prepared account at the first proof of its address", async (t) => {
+test("deletes an identity that was linked before the first proof of the account's address", async (t) => {
   const world = await startWorld(t, { provider: { create: false } });
   const { people, store, own } = world;
   // Another person has signed up with ada's address, and has linked an identity.
@@ -315,7 +315,7 @@ test("links only after a fresh login, and only at a known provider", async (t) =
   assert.equal(proved.status, 200, proved.text);
 });
 
-test("unlinks only after a fresh login, and links and unlinks with no key", async (t) => {
+test("unlinks only after a fresh login, and lets no key link or unlink", async (t) => {
   const world = await startWorld(t);
   const ada = await linkAda(world);
   const [{ id }] = (await ada.get("/users/1/identities")).json;
@@ -358,7 +358,7 @@ test("accepts only paths of the service as the next page", async (t) => {
   assert.equal((await ada.get("/api/login/other/start")).status, 404);
 });
 
-test("keeps the started logins of several tabs, and not too many", async (t) => {
+test("keeps the started logins of several tabs in one cookie, and drops the oldest if the cookie becomes too long", async (t) => {
   const { browser } = await startWorld(t);
   const ada = browser();
   const callbacks: URL[] = [];
@@ -372,7 +372,7 @@ test("keeps the started logins of several tabs, and not too many", async (t) => 
   assert.equal(ada.cookies.has("oidc"), false);
 });
 
-test("names its cookie for TLS if the connection has it", async (t) => {
+test("gives its cookie the prefix `__Host-` and `Secure` if the connection has TLS", async (t) => {
   const { own } = await startWorld(t);
   const headers = { "x-forwarded-proto": "https" };
   const request = new Request("http://127.0.0.1/api/login/company/start", { headers });

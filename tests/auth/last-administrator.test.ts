@@ -10,7 +10,7 @@ import { prepareSchema } from "../../src/store/sqlite/schema.ts";
 // On SQLite alone: the query plan is that of SQLite.
 
 // `npm run bench -- rows` measures the cost at a million users, on both databases.
-test("finds whether an administrator is left by an index, without reading an account", (t) => {
+test("finds out from an index alone whether an administrator remains, without reading an account", (t) => {
   const database = connect(":memory:");
   t.after(() => database.close());
   prepareSchema(database, [accountsCollection]);

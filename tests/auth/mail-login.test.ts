@@ -4,7 +4,7 @@ import { readCookies } from "../harness/factors.ts";
 import { basic, MINUTE_MS, startMailFlows } from "../harness/mail-flows.ts";
 import { email as ada, password } from "../harness/own-logins.ts";
 
-test("logs in with the code of a mail, and shows the proof", async (t) => {
+test("logs in with the code of a mail, and lists the mail as a proof of the session", async (t) => {
   const api = await startMailFlows(t);
   const mail = await api.loginCode();
   assert.deepEqual([mail.to, mail.template], [ada, "login_code"]);
@@ -14,7 +14,7 @@ test("logs in with the code of a mail, and shows the proof", async (t) => {
   assert.deepEqual([who.amr, who.level], [["mail"], 1]);
 });
 
-test("logs in with the link of a mail for a token pair, once", async (t) => {
+test("returns a token pair for the link of a mail, only once", async (t) => {
   const api = await startMailFlows(t);
   const { token, values } = await api.loginCode();
   const done = await api.post("/api/token/", { token });
@@ -39,7 +39,7 @@ test("answers a wrong code like a wrong password, for known and unknown addresse
   assert.deepEqual(wrong[1], wrong[0]);
 });
 
-test("does not take the link of a reset for a login, or the link of a login for a reset", async (t) => {
+test("accepts no reset link for a login, and no login link for a reset", async (t) => {
   const api = await startMailFlows(t);
   const reset = await api.reset();
   const login = await api.loginCode();
@@ -55,7 +55,7 @@ test("lets one of fifty requests log in with a code", async (t) => {
   assert.equal(all.filter(({ status }) => status === 201).length, 1);
 });
 
-test("asks for the second factor after the mail, and keeps it", async (t) => {
+test("asks for the second factor after the mail, and lists both proofs", async (t) => {
   const api = await startMailFlows(t);
   await api.post("/api/session/", { token: (await api.loginCode()).token });
   await api.post("/api/password/reset/confirm/", { token: (await api.reset()).token, password });
@@ -91,7 +91,7 @@ test("counts wrong links and codes as guesses of the caller's address", async (t
   assert.equal((await api.post("/api/session/", { token: "no-token" })).status, 401);
 });
 
-test("gives no session for a GET of the link", async (t) => {
+test("starts no session for a GET of the link, and keeps the link valid", async (t) => {
   const api = await startMailFlows(t);
   const { token, values } = await api.loginCode();
   const { pathname, search } = new URL(values["link"]!);

@@ -22,7 +22,7 @@ import { testMail, type SentMail, type TestMail } from "../harness/test-mail.ts"
 const MINUTE_MS = 60_000;
 const from = (address: string) => ({ "x-forwarded-for": address });
 
-test("redeems the link of a mail once, and never its code afterwards", async (t) => {
+test("redeems the link of a mail once, and then refuses the code of the same mail too", async (t) => {
   const { ask, sent, use } = await started(t);
   await ask(ada);
   const mail = await sent();
@@ -60,7 +60,7 @@ test("ends a link after half an hour and a code after ten minutes", async (t) =>
   assert.equal((await use({ token })).status, 400);
 });
 
-test("ends the code of an earlier mail, and keeps its link", async (t) => {
+test("ends the code of a mail when a later mail is sent, and keeps the link valid", async (t) => {
   const { ask, sent, use, clock } = await started(t);
   await ask(ada);
   const first = await sent();
@@ -72,7 +72,7 @@ test("ends the code of an earlier mail, and keeps its link", async (t) => {
   assert.equal((await use({ token: first.token })).status, 200);
 });
 
-test("sends one mail a minute and five an hour to a mailbox, and stays silent beyond", async (t) => {
+test("sends one mail a minute and five an hour to a mailbox, and answers the same without a mail above these limits", async (t) => {
   const { ask, mail, clock } = await started(t);
   let count = 0;
   for (let minute = 0; minute < 60; minute++) {
@@ -85,14 +85,14 @@ test("sends one mail a minute and five an hour to a mailbox, and stays silent be
   assert.equal((await mail.deliver(clock.now)).length, 1);
 });
 
-test("counts mails that are requested at the same time", async (t) => {
+test("sends one mail for ten concurrent requests", async (t) => {
   const { ask, mail, clock } = await started(t);
   const answers = await Promise.all(Array.from({ length: 10 }, () => ask(ada)));
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [202]);
   assert.equal((await mail.deliver(clock.now)).length, 1);
 });
 
-test("queues ten mails a minute for a client's address", async (t) => {
+test("queues at most ten mails a minute that one client address requests", async (t) => {
   const { ask, mail } = await started(t);
   for (let each = 0; each < 15; each++) await ask(`user${each}@example.com`, from("192.0.2.1"));
   assert.equal(await mail.queued(), 10);
@@ -138,7 +138,7 @@ test("does not count a right code as a try if its user must correct something el
   assert.equal((await use({ email: ada, code })).status, 200);
 });
 
-test("ends links and codes with a changed password and with a changed address", async (t) => {
+test("ends links and codes when the password or the address changes", async (t) => {
   const { ask, sent, use, api, clock } = await started(t);
   const basic = (word: string) => ({ authorization: `Basic ${Buffer.from(`${ada}:${word}`).toString("base64")}` });
   await ask(ada);
@@ -222,7 +222,7 @@ const body = defineResource({
   fields: { email: field, code: field, token: field, weak: field },
 });
 
-/** A feature as an independent developer would write it: it asks for mails and uses their proofs. */
+/** A feature as an independent developer would write it. `/ask` sends a mail, and `/use` redeems the link or the code of the mail. */
 function asking(people: AccountsFeature, box: Feature<Mailbox>): Feature<Pick<ServiceFacts, "measure">> {
   return defineFeature({
     name: "asking",

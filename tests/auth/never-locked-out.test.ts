@@ -64,7 +64,7 @@ for (const [name, lock] of Object.entries(lockedOut))
     await expectKept(api);
   });
 
-/** Adds a passkey that checks the person, through a new login. */
+/** Logs in and adds a passkey with user verification. */
 async function addPasskey(api: API, { id, email: username, password }: Pick<TOTPUser, "id" | "email" | "password">) {
   const { access } = (await api.post("/api/token/", { username, password })).json;
   const made = (await api.post(`/users/${id}/factors`, { kind: "passkey" }, bearer(access))).json;
@@ -147,7 +147,7 @@ test("keeps the last factor of a user who must have one, and names the ways out"
   assert.deepEqual([refused.status, refused.json.code], [409, "last_factor"]);
   assert.match(refused.json.detail, /Add another one first.*another administrator or the operator can delete it/);
 
-  // Another administrator deletes it.
+  // Another administrator deletes the factor.
   const made = await api.post(
     "/users",
     { name: "Bob", email: "bob@example.com", password: "password of Bob" },
@@ -188,7 +188,7 @@ test("keeps the last way to log in, and names the ways out", async (t) => {
   assert.deepEqual([refused.status, refused.json.code], [409, "last_login"]);
   assert.match(refused.json.detail, /Set a password, or add another passkey or identity first/);
 
-  // Support deletes it, and gives a password for one login.
+  // An administrator deletes the passkey, and creates a password for one login.
   assert.equal((await api.delete(`/users/${ann.id}/factors/${factor}`, api.admin)).status, 204);
   const once = await api.post(`/users/${ann.id}/password`, undefined, api.admin);
   assert.ok(once.status < 300, once.text);
@@ -213,7 +213,7 @@ test("lets a user with a recovery code log in and add a factor, but delete none"
 
 test("lets no administrator remove an own last factor as if it were another user's", async (t) => {
   const { api, factor, headers, login, code } = await enrolAdmin(t);
-  // The id in another spelling, and through the API token of the same user.
+  // Spells the ids in other ways, and then uses the API token of the same user.
   for (const path of [`/users/01/factors/${factor}`, `/users/1/factors/0${factor}`, `/users/+1/factors/${factor}`])
     assert.ok((await api.delete(path, headers)).status >= 400, path);
   const { token } = (await api.post("/users/1/token", undefined, headers)).json;

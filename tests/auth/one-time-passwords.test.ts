@@ -18,7 +18,7 @@ async function drawFor(api: API, id: number): Promise<string> {
 
 const logIn = (api: API, username: string, password: string) => api.post("/api/session/", { username, password });
 
-test("logs in once with a one-time password, and then requires another one", async (t) => {
+test("accepts a one-time password for one login, and in that login as the proof for a new password", async (t) => {
   const api = await serve(t);
   const { id, email } = await newcomer(api);
   const password = await drawFor(api, id);
@@ -59,7 +59,7 @@ test("refuses a one-time password for other requests, and after seven days", asy
   assert.equal((await logIn(api, email, password)).status, 401);
 });
 
-test("ends the old password and logins, and shows the new one to no other user", async (t) => {
+test("ends the old password and all logins, and shows the new password in no observation and no account", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const pair = (await api.post("/api/token/", { username: ann.email, password: ann.password })).json;
@@ -76,7 +76,7 @@ test("ends the old password and logins, and shows the new one to no other user",
   assert.ok(!stored.includes(password));
 });
 
-test("lets only administrators with a fresh login create one, for another active user", async (t) => {
+test("lets only administrators with a fresh login create a one-time password, for another active user", async (t) => {
   const api = await serve(t);
   const [ann, ben] = [await api.user("Ann"), await api.user("Ben")];
   const draw = (id: number, headers = api.admin, body?: unknown) => api.post(`/users/${id}/password`, body, headers);

@@ -66,7 +66,7 @@ test("accepts a passkey as the second factor after a password", async (t) => {
   const { pointer, code } = lacking.json.errors[0];
   assert.deepEqual([lacking.status, pointer, code], [400, "/credential", "required"]);
 
-  // Without user verification, it proves only possession.
+  // Without user verification, the passkey proves only possession, which is enough for a second factor.
   const credential = ann.authenticator.assert(factors[0].ask, { flags: 0x01 });
   const done = await api.post("/api/login/", { pending, factor: ann.factor, credential });
 
@@ -246,7 +246,7 @@ test("refuses a login with a passkey of another user, with any user handle", asy
   assert.equal(answer.status, 401);
 });
 
-test("does not reveal that another user has a passkey", async (t) => {
+test("does not reveal that a passkey belongs to another user", async (t) => {
   const api = await serve(t, { settings });
   const ann = await addPasskey(api, "Ann");
   const { id, email: username, password } = await api.user("Bob");
@@ -260,7 +260,7 @@ test("does not reveal that another user has a passkey", async (t) => {
   assert.deepEqual([taken.status, issue.pointer, issue.code], [400, "/credential", "invalid"], taken.text);
 });
 
-test("keeps one login method for a user without a password", async (t) => {
+test("refuses to delete the only passkey of a user without a password", async (t) => {
   const api = await serve(t, { settings });
   const ann = await addPasskey(api, "Ann");
   const accounts = await import("../../src/features/auth/accounts/stored-accounts.ts");

@@ -68,7 +68,7 @@ async function logInEverywhere(api: MailFlows): Promise<Record<string, Headers>>
   };
 }
 
-test("ends every login, the API token and the keys, unless end_keys is false", async (t) => {
+test("ends every login, the API token and the keys at the first proof of the address, even if end_keys is false", async (t) => {
   for (const endKeys of [undefined, true, false]) {
     const api = await startMailFlows(t);
     const { refresh, ...logins } = await logInEverywhere(api);
@@ -79,7 +79,7 @@ test("ends every login, the API token and the keys, unless end_keys is false", a
     assert.equal((await api.post(CONFIRM, body)).status, 204);
     const keyStatus = endKeys === false ? 200 : 401;
     const expected: Record<string, number> = { session: 401, access: 401, token: keyStatus, key: keyStatus };
-    // Ada has signed up by herself, so this first proof ends her keys in any case.
+    // Ada has signed up by herself, so another person may have made her keys. The first proof ends them in any case.
     if (endKeys === false) expected["token"] = expected["key"] = 401;
     for (const [name, headers] of Object.entries(logins))
       assert.equal((await api.get("/users/1", headers)).status, expected[name], name);
@@ -87,7 +87,7 @@ test("ends every login, the API token and the keys, unless end_keys is false", a
   }
 });
 
-test("keeps the API token and the keys with end_keys false after the address was proved", async (t) => {
+test("keeps the API token and the keys if end_keys is false and the address was proved before", async (t) => {
   const api = await startMailFlows(t);
   await api.post(CONFIRM, { token: (await api.reset()).token, password });
   const { token, key, session } = await logInEverywhere(api);
@@ -112,7 +112,7 @@ test("keeps the second factor of an account whose address was proved, and ends i
   assert.equal(first.json.code, "factor_required");
 });
 
-test("refuses a weak password without a try, and the link stays usable", async (t) => {
+test("refuses a weak password, counts no try for it, and keeps the link and the code usable", async (t) => {
   const api = await startMailFlows(t);
   const { token, values } = await api.reset();
   const { code } = values;
@@ -146,7 +146,7 @@ test("lets one of fifty requests use a link", async (t) => {
   assert.equal(all.filter(({ status }) => status === 400).length, 49);
 });
 
-test("ignores other credentials, and refuses other sites and repeated requests", async (t) => {
+test("ignores other credentials, and refuses other sites and Idempotency-Key", async (t) => {
   const api = await startMailFlows(t);
   const bad = { authorization: "Basic bm9ib2R5Om5vcGU=", cookie: "session=none" };
   assert.equal((await api.post("/api/password/reset/", { email: ada }, bad)).status, 202);
@@ -157,7 +157,7 @@ test("ignores other credentials, and refuses other sites and repeated requests",
   assert.equal((await api.post(CONFIRM, { token: "x", password: chosen }, key)).json.code, "malformed");
 });
 
-test("answers a form of its own pages with a redirect, and refuses a form of another origin", async (t) => {
+test("answers a form of the service's own pages with a redirect, and refuses a form of another origin", async (t) => {
   const api = await startMailFlows(t);
   const form = (path: string, fields: Record<string, string>, headers: Headers = {}) =>
     api.service.fetch(

@@ -16,7 +16,6 @@ interface Attacker {
   refresh?: string;
   pending?: string;
   code?: () => string;
-  /** A link that was requested by the attacker, whose mail goes to the owner. */
   changed?: boolean;
 }
 
@@ -127,7 +126,7 @@ for (const order of orders) {
   });
 }
 
-test("keeps the password and the factor of an account that an administrator made", async (t) => {
+test("keeps the password and the factor of an account that an administrator made, at the first proof of the address", async (t) => {
   const api = await startMailFlows(t);
   const changes = [{ kind: "update", collection: accountsCollection, key: 1, values: { role: "admin" } } as const];
   await api.service.store.write({ changes });

@@ -23,7 +23,7 @@ test("refreshes and logs out while PostgreSQL cleans up the table of ended famil
 });
 
 for (const first of ["refresh", "logout"] as const)
-  test(`ends the family and lists no login of it if a refresh and a logout meet and the ${first} comes first`, async (t) => {
+  test(`ends the family and lists no login of it if a refresh and a logout run concurrently and the ${first} comes first`, async (t) => {
     const { api, refresh, other } = await loggedIn(t);
     await other.query("BEGIN; SELECT FROM accounts WHERE id = 1 FOR UPDATE");
     const begin = {
@@ -61,7 +61,7 @@ async function loggedIn(
 
 /** Waits until this many connections wait for a lock. */
 async function waiting(client: pg.Client, count: number): Promise<void> {
-  // Within a transaction, pg_stat_activity does not show connections that are newer than its first read.
+  // Reads pg_locks, because pg_stat_activity in a transaction omits connections that are newer than the first read.
   const all = "SELECT DISTINCT pid FROM pg_locks WHERE NOT granted";
   for (const start = performance.now(); (await client.query(all)).rows.length < count;)
     assert.ok(performance.now() - start < 5000, "nobody waits");

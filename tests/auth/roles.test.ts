@@ -45,7 +45,7 @@ test("assigns, shows and requires a custom role", async (t) => {
     assert.match(JSON.stringify(paths[place].get), /"enum":\["user","editor","admin"\]/, place);
 });
 
-test("refuses to start with the fix if a user has a role that is no longer declared", async (t) => {
+test("refuses to start, and names the remedy, if a user has a role that is no longer declared", async (t) => {
   const settings = {
     LATCHKEY_DATABASE: (await sharedDatabase(t)).url,
     LATCHKEY_SECRET: "a secret of more than 32 characters",

@@ -65,7 +65,7 @@ test("gives the API token after the second factor", async (t) => {
   assert.equal((await api.get("/protected/", { authorization: `Token ${done.json.token}` })).status, 200);
 });
 
-test("stores nothing of a login before it is complete", async (t) => {
+test("updates last_login_at only when a login is complete", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");
   const before = await lastLogin(api, ann.id);
@@ -78,7 +78,7 @@ test("stores nothing of a login before it is complete", async (t) => {
   assert.notEqual(await lastLogin(api, ann.id), before);
 });
 
-test("accepts a code once", async (t) => {
+test("accepts a TOTP code once if several logins send it at the same time", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");
   const logins = await Promise.all([1, 2, 3].map(async () => (await startLogin(api, ann)).json.login.pending));
@@ -94,7 +94,7 @@ test("accepts a code once", async (t) => {
   );
 });
 
-test("accepts a recovery code once in a race of fifty, and shows how many are left", async (t) => {
+test("accepts a recovery code once if fifty requests send it at the same time, and shows how many codes are left", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");
   const code = ann.recoveryCodes[3]!;
@@ -178,7 +178,7 @@ test("counts the wrong codes of processes whose clocks differ by seconds", async
   assert.deepEqual(statuses, [...Array<number>(10).fill(401), 429, 429]);
 });
 
-test("ends every other login with the first factor, and renews the one that added it", async (t) => {
+test("ends every other login when the first factor is added, and renews the login that added it", async (t) => {
   const api = await serve(t);
   const { id, email: username, password } = await api.user("Ann");
   const other = (await api.post("/api/token/", { username, password })).json;

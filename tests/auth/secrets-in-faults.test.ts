@@ -149,7 +149,7 @@ test("hides the value in messages of the database", async (t) => {
   assert.equal(await service.store.count(mount(named("kept"), options).collection, null), 0);
 });
 
-test("hides values in the place of a secret or a hidden field at the start too", async () => {
+test("hides a value that was given for a secret or a hidden field, also if it stops the start", async () => {
   const people = accounts();
   const failures = [
     createService({

@@ -15,7 +15,7 @@ interface Tokens {
 /** The conditions after which these clients refresh their tokens. */
 type Waits = "for token_not_valid" | "for any 401" | "until exp";
 
-/** Creates an interceptor like those for axios: one retry, with or without a shared refresh for concurrent requests. */
+/** Creates a client with one retry, like the interceptors for axios. If `keepsFirst` is true, it always sends its first refresh token. */
 function client(api: API, tokens: Tokens, waits: Waits, keepsFirst: boolean) {
   async function refresh(): Promise<boolean> {
     const answer = await api.post("/api/token/refresh/", { refresh: tokens.refresh });
@@ -78,7 +78,7 @@ for (const rotation of ["on", "off"]) {
 }
 
 for (const waits of kinds)
-  test(`ends the login of a client that waits ${waits} at the start with a new rule about factors, without a loop`, async (t) => {
+  test(`ends the login of a client that waits ${waits} without a loop, after a start with a rule that requires factors`, async (t) => {
     const settings = {
       LATCHKEY_DATABASE: (await sharedDatabase(t)).url,
       LATCHKEY_SECRET: "a secret that both of the services know",
@@ -101,7 +101,7 @@ for (const waits of kinds)
     assert.deepEqual([again.status, again.json.code], [401, "factor_required"]);
   });
 
-test("answers the recorded exchanges of SimpleJWT as the page says", async (t) => {
+test("answers requests of SimpleJWT clients as docs/coming-from-django-rest-framework.md says", async (t) => {
   const api = await serve(t);
   const { access, refresh } = (await api.post("/api/token/", admin)).json;
   const describeAnswer = ({ status, json }: Answered): string => `${status} ${json?.code ?? ""}`.trim();

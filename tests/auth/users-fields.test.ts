@@ -77,7 +77,7 @@ test("reports an invalid field by its pointer and a code, and stores nothing", a
   assert.equal((await api.get("/users", api.admin)).json.length, 1);
 });
 
-test("stores valid values as in the contract", async (t) => {
+test("stores valid values unchanged, except for white space at the ends of names", async (t) => {
   const api = await serve(t);
   const rows: readonly (readonly [body: { name: string; email: string } & Record<string, string>, shown: object])[] = [
     [
@@ -144,7 +144,7 @@ test("keeps emails and usernames unique, ignoring case", async (t) => {
   );
 });
 
-test("gives an email to one of many concurrent requests", async (t) => {
+test("lets one of many concurrent requests take an email", async (t) => {
   const api = await serve(t);
 
   const answers = await Promise.all(
@@ -172,7 +172,7 @@ test("changes the username together with the email, until the user chooses a use
   assert.equal((await api.get("/users", basicHeader("BEA@example.com", "password of ann"))).status, 200);
 });
 
-test("changes an account whose username follows a long email, or one with a colon", async (t) => {
+test("changes an account whose username came from its email, even if it is too long or has a colon for a chosen username", async (t) => {
   const api = await serve(t);
 
   for (const [at, email] of [longMailbox, "ann@[IPv6:::1]"].entries()) {

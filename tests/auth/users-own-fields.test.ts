@@ -42,7 +42,7 @@ test("shows custom fields of users in every representation, and filters and sort
   assert.ok(paths["/users"].get.parameters.some(({ name }: { name?: string }) => name === "tenant_id[in]"));
 });
 
-test("lets only administrators set and change their fields, in every kind of write", async (t) => {
+test("lets only administrators set and change the fields in `administered`, in every kind of write", async (t) => {
   const api = await serve(t, { config: { users, registration: "open" } });
   const self = { ...ann, password: "password of ann" };
 
@@ -63,7 +63,7 @@ test("lets only administrators set and change their fields, in every kind of wri
       "content-type": pointer,
     }),
     await api.put("/users/2", { ...ann, tenant_id: 8 }, headers),
-    // If PUT leaves it out, it gets the default.
+    // A PUT without `tenant_id` would reset it to the default, so the service refuses it too.
     await api.put("/users/2", ann, headers),
   ];
   for (const { status, text: message } of attempts) assert.equal(status, 403, message);
@@ -72,7 +72,7 @@ test("lets only administrators set and change their fields, in every kind of wri
   assert.equal((await api.get("/users/2", api.admin)).json.tenant_id, 7);
 });
 
-test("gives existing users the field's default", async (t) => {
+test("gives existing users the defaults of new fields", async (t) => {
   const settings = {
     LATCHKEY_DATABASE: (await sharedDatabase(t)).url,
     LATCHKEY_SECRET: "a secret of more than 32 characters",

@@ -51,7 +51,7 @@ test("replaces the shown fields with PUT, and keeps the others if they are not s
   assert.equal((await api.get(`/users/${ann.id}`, ann.headers)).status, 200, "the password has stayed");
 });
 
-test("never assigns an id again with POST that PUT has created or that was deleted", async (t) => {
+test("never assigns an id with POST that PUT has used or that was deleted", async (t) => {
   const api = await serve(t);
   const put = (id: number) => api.put(`/users/${id}`, { name: `n${id}`, email: `n${id}@example.com` }, api.admin);
   let count = 0;
@@ -76,7 +76,7 @@ test("never assigns an id again with POST that PUT has created or that was delet
   assert.equal(await post(), 7);
 });
 
-test("deletes a user with every credential, even if the id is used again", async (t) => {
+test("deletes every credential together with its user, and accepts none of them if the id is used again", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const { access, refresh } = (await api.post("/api/token/", { username: ann.email, password: ann.password })).json;
@@ -95,7 +95,7 @@ test("deletes a user with every credential, even if the id is used again", async
   assert.equal((await api.get("/users", basicHeader("bob@example.com", "password of bob"))).status, 200);
 });
 
-test("keeps the last active administrator, and a user with orders", async (t) => {
+test("refuses to remove the last active administrator, and to delete a user with orders", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   await api.post("/orders", {}, ann.headers);
@@ -116,11 +116,11 @@ test("keeps the last active administrator, and a user with orders", async (t) =>
   assert.equal((await api.delete("/users/1", api.admin)).json.code, "last_admin", "an inactive one does not count");
 });
 
-test("keeps one of two administrators who delete each other at the same time", async (t) => {
+test("keeps one of two administrators who demote and deactivate each other at the same time", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   await api.patch(`/users/${ann.id}/account`, { role: "admin" }, api.admin);
-  // Caches her verified password. Otherwise it would be checked only after she has lost access.
+  // Makes the service cache Ann's password. Otherwise it would check the password only after Ann has lost her role.
   await api.get("/protected/", ann.headers);
 
   const answers = await Promise.all([
@@ -201,7 +201,7 @@ test("requires the current password to change your own password or username", as
   );
 });
 
-test("lets anyone create a user with open registration, and nothing else", async (t) => {
+test("lets anonymous callers create a user if registration is open, but nothing else", async (t) => {
   const api = await serve(t, { config: { registration: "open" } });
 
   const made = await api.post("/users", { name: "Ann", email: "ann@example.com", password: "password of ann" });
@@ -216,7 +216,7 @@ test("lets anyone create a user with open registration, and nothing else", async
   );
 });
 
-test("does not let a login block a concurrent change of the account, and shows it to its readers", async (t) => {
+test("changes an account with If-Match after a login, and returns the new login time for If-None-Match", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const path = `/users/${ann.id}/account`;

@@ -33,7 +33,7 @@ test("changes an address when the new mailbox confirms it, and informs the old o
   assert.equal((await api.ask("GET", "/users/2", undefined, as(next))).status, 200, "the username follows");
 });
 
-test("requires a login of the user for a changed address, and keeps the link usable after a request without one", async (t) => {
+test("requires a login of the user to confirm an address, and keeps the link usable after a request without a login", async (t) => {
   const api = await startMailed(t);
   const { token, values } = await requestMove(api);
   assert.equal((await api.post(confirm, { token })).status, 401);
@@ -45,7 +45,7 @@ test("requires a login of the user for a changed address, and keeps the link usa
   assert.equal((await api.post(confirm, { token }, as(next))).json.code, "invalid_link");
 });
 
-test("requires the current password for an own address, and no password of an administrator for another user's", async (t) => {
+test("requires the current password to change your own address, and none from an administrator who changes another user's", async (t) => {
   const api = await startMailed(t);
   for (const [body, login, status, pointer] of [
     [{ email: next }, as(ada), 400, "/current_password"],
@@ -85,7 +85,7 @@ test("changes an address exactly once if fifty requests use a link at the same t
   assert.equal(await readEmail(api, 2), next);
 });
 
-test("ends older links with a changed address and with a changed password", async (t) => {
+test("ends older links when the address or the password changes", async (t) => {
   const api = await startMailed(t);
   const older = await requestMove(api, "older@example.com");
   const { token } = await requestMove(api);
@@ -103,7 +103,7 @@ test("ends older links with a changed address and with a changed password", asyn
   assert.equal(refused.json.code, "invalid_link");
 });
 
-test("refuses a change of an own address in PATCH and PUT, and accepts the unchanged address and a change by an administrator", async (t) => {
+test("refuses to change your own address by PATCH and PUT, except to the same one, and lets an administrator change it", async (t) => {
   const api = await startMailed(t);
   const patches: readonly (readonly [string, string, unknown, Readonly<Record<string, string>>])[] = [
     ["PATCH", "/users/2", { email: next, current_password: password }, as(ada)],
@@ -206,7 +206,7 @@ test("ends the invitations of a deleted user, also for the next user with the ad
   assert.deepEqual(await api.sent(), []);
 });
 
-test("keeps a link through requests of a mail scanner, and gives no login for them", async (t) => {
+test("keeps a link valid while a mail scanner requests it, and starts no login for these requests", async (t) => {
   const pages = consolePages({ title: "Shop" });
   const api = await startMailed(t, undefined, [pages]);
   assert.equal((await api.post("/users", { name: "Eve", email: "eve@example.com" })).status, 202);
@@ -249,7 +249,7 @@ test("refuses the form of another site", async (t) => {
   }
 });
 
-test("requires a login with the second factor, and no password, for an own address if the account has a factor", async (t) => {
+test("requires a login with the second factor, and no password, to change the address of an account with a factor", async (t) => {
   const api = await serve(t, { settings: withMail });
   const ben = await addTOTP(api, "Ben");
   assert.equal((await api.post(`/users/${ben.id}/email`, { email: next }, ben.headers)).status, 202);

@@ -39,7 +39,7 @@ test("creates the user of a sign-up when its address is confirmed, with a link a
   assert.deepEqual([byCode.status, byCode.json], [201, { id: 4, ...eve }], byCode.text);
 });
 
-test("answers a sign-up with a known address in the same bytes, and sends a mail without a link", async (t) => {
+test("answers a sign-up with a known address in the same bytes as an unknown one, and sends a mail without a link", async (t) => {
   const api = await startMailed(t);
   const takenReply = await api.post("/users", { name: "Mallory", email: "ADA@example.com" });
   const [queued, mail] = [await api.mail.queued(), await api.onlyMail()];
@@ -54,7 +54,7 @@ test("answers a sign-up with a known address in the same bytes, and sends a mail
   assert.deepEqual([mail.to, mail.template, mail.values], [ada, "account_exists", {}]);
 });
 
-test("answers a sign-up with a known address in the same bytes if its username is the address", async (t) => {
+test("answers a sign-up with a known address like an unknown one if the sent username is the address", async (t) => {
   const api = await startMailed(t);
   for (const email of [ada, "ADA@example.com", "unknown@example.com"])
     for (const username of [email, email.toUpperCase()]) {
@@ -107,7 +107,7 @@ test("refuses a sign-up with members that it must not contain", async (t) => {
   assert.deepEqual(await api.sent(), []);
 });
 
-test("refuses Idempotency-Key and answers with no-store in every call", async (t) => {
+test("refuses Idempotency-Key and answers with no-store at every endpoint for addresses", async (t) => {
   const api = await startMailed(t);
   const calls: readonly (readonly [string, unknown, Readonly<Record<string, string>>])[] = [
     ["/users", ben, {}],
@@ -224,7 +224,7 @@ test("ends the link of a sign-up after a day", async (t) => {
   assert.equal((await api.post(confirm, { token, password })).json.code, "invalid_link");
 });
 
-test("counts sign-ups for each address of a client, and not for another", async (t) => {
+test("limits the sign-ups of each client address separately", async (t) => {
   const api = await startMailed(t);
   const from = (address: string) => ({ "x-forwarded-for": address, "x-forwarded-proto": "https" });
   const statuses: number[] = [];
@@ -299,7 +299,7 @@ test("confirms a sign-up in spite of a wrong credential", async (t) => {
   assert.equal((await api.post(confirm, { token, password }, as(ada, "wrong"))).status, 201);
 });
 
-test("prepares no account for the address of another person", async (t) => {
+test("gives an attacker who signs up with another person's address no way into that person's later account", async (t) => {
   const api = await startMailed(t);
   // An attacker signs up with the victim's address and cannot read the mail.
   const attack = await signUp(api, { ...ben, name: "Mallory", username: "mallory" });
@@ -315,7 +315,7 @@ test("prepares no account for the address of another person", async (t) => {
   assert.equal((await api.ask("GET", "/users/3", undefined, as(ben.email))).json.name, "Ben");
 });
 
-test("does not start if addresses are to be verified and no feature sends mail", async () => {
+test("refuses to start if an option requires mail and no feature sends mail", async () => {
   const people = accounts({ registration: "verified", invitations: true });
   const store = await emptyStore();
   await assert.rejects(

@@ -5,7 +5,7 @@ import { adminPassword, basicHeader, serve } from "../harness/serve.ts";
 
 const login = { username: "admin", password: adminPassword };
 
-test("links the start page to all resources", async (t) => {
+test("links to all resources and logins from the start page", async (t) => {
   for (const base of ["", "/api/v1"]) {
     const api = await serve(t, { settings: { LATCHKEY_BASE_PATH: base } });
 
@@ -83,7 +83,7 @@ test("reports and clears an old cookie, and still answers", async (t) => {
     assert.equal(answer.status, 200, said);
     assert.equal(answer.json.problem?.status ?? null, status, `${said} ${answer.text}`);
     if (status !== 401 || code === "invalid_credentials") assert.equal(answer.json.problem?.code ?? null, code, said);
-    // With a rejected cookie, the other one identifies the caller.
+    // If one of two cookies is rejected, the other cookie identifies the caller.
     const isKnown = "cookie" in headers && (headers.cookie.includes(session) || headers.cookie.includes(access));
     assert.equal(answer.json.caller !== null, isKnown, said);
     assert.deepEqual(
@@ -104,7 +104,7 @@ test("counts guesses at the start page", async (t) => {
   assert.deepEqual([right.status, right.json.caller, right.json.problem.code], [200, null, "too_many_attempts"]);
 });
 
-test("keeps a custom root endpoint", async (t) => {
+test("serves a custom endpoint at / instead of the start page", async (t) => {
   const own = defineEndpoint({ method: "GET", path: "/", access: "open", handle: () => ({ status: 204 }) });
   const api = await serve(t, { config: { endpoints: [own] } });
 

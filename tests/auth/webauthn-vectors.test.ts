@@ -9,8 +9,8 @@ import {
 import { writeCBOR } from "../harness/authenticator.ts";
 import { vectors, type Vector } from "../harness/webauthn-vectors.ts";
 
-// The vectors of the standard are given to the verifier. node:crypto checks each of them first, with a public key that
-// comes from the private key of the vector, so without CBOR and COSE.
+// Checks the verifier with the test vectors of the WebAuthn standard. First, node:crypto checks each vector with a public key that is
+// derived from the vector's private key, so that this check depends on no code for CBOR and COSE.
 
 const text = (hex: string): string => Buffer.from(hex, "hex").toString("base64url");
 const expected = (challenge: string): PasskeyExpectations => ({
@@ -61,7 +61,7 @@ function buildAssertion({ credentialId, authentication }: Vector, handle: string
 /** Replaces the attestation with `none`, as a browser does if the relying party asks for `none` (§5.1.3). */
 function withoutAttestation({ registration: { attestationObject } }: Vector): string {
   const bytes = Buffer.from(attestationObject, "hex");
-  // The member authData is the last one: its name, and a byte string with one or two bytes of length.
+  // `authData` is the last member: its name, and then a byte string whose length has one or two bytes.
   const at = bytes.lastIndexOf("hauthData") + "hauthData".length;
   const authData = bytes.subarray(at + (bytes[at] === 0x58 ? 2 : 3));
   const object = new Map<string, unknown>([
