@@ -10,7 +10,7 @@ import { startService } from "../harness/service-process.ts";
 
 /**
  * A block of a page. The tests check these blocks in README.md and docs:
- * - a block of `ts` must compile, also in a docstring. One of `ts run` also runs. `ts part` is a fragment and is not checked;
+ * - a block of `ts` must compile, also in a docstring. A block of `ts run` also runs. `ts part` is a fragment and is not checked;
  * - a block with `file=…` shows that file, which another test runs;
  * - the blocks of `sh run` of a page run in order, as one script, against a separate service. `http://127.0.0.1:8000`
  *   means that service, `$PASSWORD` its administrator's password, and `latchkey` the command on its
@@ -65,7 +65,7 @@ for (const block of typescript.filter(({ info }) => info === "ts run")) {
   });
 }
 
-test("finds the targets of all links of a page, in the package too", async () => {
+test("finds the targets of all links of the pages, also in the package", async () => {
   const { stdout } = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: root });
   const packed = collectFiles(JSON.parse(stdout));
   const broken = [...pages, ...globSync("*.md", { cwd: root })].flatMap((page) =>
@@ -88,13 +88,13 @@ test("lists every page in the index of the docs", () => {
   );
 });
 
-test("names the tested versions in one sentence, the same everywhere", () => {
+test("names the tested operating systems in the same sentence on four pages", () => {
   const sentence = "It is tested on Linux; macOS and Windows should work, and have not been tried.";
   for (const page of ["README.md", "CONTRIBUTING.md", "docs/stability.md", "docs/tutorial/shop.md"])
     assert.ok(readFileSync(path.join(root, page), "utf8").includes(sentence), page);
 });
 
-test("shows the whole file in a block that names it", () => {
+test("shows a whole file in a block that names the file", () => {
   for (const { page, line, info, text } of blocks) {
     const file = / file=(\S+)/.exec(info)?.[1];
     if (file !== undefined) assert.equal(text, readFileSync(path.join(root, file), "utf8"), `${page}:${line}`);

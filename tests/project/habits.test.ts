@@ -32,7 +32,7 @@ test("names no path on a developer's machine and no package registry in any file
   assert.deepEqual([...linesThat(machine, files), ...linesThat(registry, files)], []);
 });
 
-test("silences no type", () => {
+test("silences no error of a type", () => {
   assert.deepEqual(linesThat(/\bas any\b|@ts-(?:ignore|nocheck)\b/, typescript.filter(isNotThisFile)), []);
 });
 
@@ -75,7 +75,7 @@ test("keeps source files within 300 lines", () => {
   assert.deepEqual(long, []);
 });
 
-test("keeps functions within 80 lines, with all that they contain", () => {
+test("keeps functions within 80 lines, including the functions inside them", () => {
   const code = typescript.filter((file) => file.startsWith("src/") && !file.endsWith(".test.ts"));
 
   assert.deepEqual(code.flatMap(longFunctions), []);

@@ -57,14 +57,14 @@ function mayImport(file: string, imported: string): boolean {
   return seen === undefined ? from === to || findFloor(imported) < findFloor(file) : seen.includes(to);
 }
 
-test("puts every file into one of the folders", () => {
+test("puts every file of src into a folder that has a floor", () => {
   assert.deepEqual(
     files.filter((file) => findFloor(file) === -1),
     [],
   );
 });
 
-test("imports only from the folders below", () => {
+test("imports only from the same folder and from lower floors", () => {
   const upward = files
     .filter((file) => !file.endsWith(".test.ts"))
     .flatMap((file) =>
@@ -92,14 +92,14 @@ test("imports nothing from a neighboring plug-in", () => {
   assert.deepEqual(strays, []);
 });
 
-/** The only files that make the right to start a login: the gate, `vouch`, and the test kit. */
+/** The only files that make an `Admission`, the right to start a login: `vouch`, the gate, and the test kit. */
 const makersOfAdmissions = [
   "features/auth/accounts/passwords/proof.ts",
   "features/auth/gate/gate.ts",
   "testing/testing.ts",
 ];
 
-test("makes the right to start a login only in the gate", () => {
+test("makes an Admission only in the gate, in vouch and in the test kit", () => {
   const makers = files
     .filter((file) => !file.endsWith(".test.ts"))
     .filter((file) => imports.get(file)!.includes("features/auth/gate/admission.ts"))
@@ -108,7 +108,7 @@ test("makes the right to start a login only in the gate", () => {
   assert.deepEqual(makers, makersOfAdmissions);
 });
 
-test("imports in no circle", () => {
+test("contains no circular imports", () => {
   const done = new Set<string>();
   const circles: string[] = [];
   const walk = (file: string, trail: readonly string[]): void => {

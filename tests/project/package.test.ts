@@ -71,7 +71,7 @@ before(async () => {
 
 after(() => rmSync(project, { recursive: true, force: true }));
 
-test("has the right types in the packed package for its users", async () => {
+test("compiles a user's program against the types of the packed package", async () => {
   const flags =
     "--strict --module nodenext --target es2024 --types node --exactOptionalPropertyTypes --noEmit consumer.ts";
 
@@ -91,7 +91,7 @@ test("serves a resource behind a custom scheme from the packed package", async (
   await run(process.execPath, ["consumer.ts"], { cwd: project, timeout: 20_000 });
 });
 
-test("contains the files to run it, and no tests", () => {
+test("packs the files that the package needs to run, and no tests", () => {
   const files = globSync("**/*", { cwd: path.join(modules, "latchkey") });
 
   assert.deepEqual(
@@ -104,7 +104,7 @@ test("contains the files to run it, and no tests", () => {
   }
 });
 
-test("names the required version in the packed package to an old Node", async () => {
+test("reports the required version if an old Node imports the packed package", async () => {
   for (const door of ["latchkey", "latchkey/service", "latchkey/testing"]) {
     const { stderr } = await run(process.execPath, asOlderNode(importing(door)), { cwd: project });
 

@@ -44,7 +44,7 @@ const ways: Readonly<Record<string, (stream: NodeJS.WriteStream) => unknown>> = 
 };
 
 for (const [name, write] of Object.entries(ways))
-  test(`shows callers' input without sending it to a terminal unchanged: ${name}`, async (t) => {
+  test(`escapes control characters of callers' input before it is written: ${name}`, async (t) => {
     const written = await writtenBy(t, write);
 
     assert.ok(written.includes(shown), written);
@@ -65,7 +65,7 @@ async function writtenBy(t: TestContext, run: (stream: NodeJS.WriteStream) => un
   return written;
 }
 
-test("writes to standard output and error in the few files that make text safe", () => {
+test("writes to standard output and error only in the few files that make text safe", () => {
   const source = path.join(import.meta.dirname, "../../src");
   const files = globSync("**/*.ts", { cwd: source }).filter((file) => !file.endsWith(".test.ts"));
 

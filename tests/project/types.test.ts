@@ -106,7 +106,7 @@ test("gives records and drafts the types of their declaration", () => {
 const shelves = defineResource({ name: "shelf", plural: "shelves", within: books, fields: { label: text() } });
 
 test("gives hooks, checks and handlers the types of their arguments", () => {
-  // None of these runs. The compiler reads them.
+  // None of this code runs. Only the compiler checks it.
   const never = (): void => {
     mount(books, {
       permission: anyOf(administrator, owner("author_id")),
@@ -120,7 +120,7 @@ test("gives hooks, checks and handlers the types of their arguments", () => {
           true satisfies Same<typeof write.draft.values.added_at, string>;
           return { values: { score: 1, author_id: keyOf(1) } };
         }
-        // Undefined if the caller leaves it out: the value stays unchanged.
+        // Undefined if the caller omits the field, whose stored value then stays unchanged.
         true satisfies Same<typeof write.draft.values.pin, string | undefined>;
         true satisfies Same<typeof write.current.pin, string>;
         true satisfies Same<typeof write.id, number>;
@@ -175,11 +175,11 @@ test("gives hooks, checks and handlers the types of their arguments", () => {
       fields: { height: decimal({ scale: 2, maximum: "9.99", json: "number", default: 1.5 }) },
     });
     true satisfies Same<Flat<RecordOf<typeof measured>>, { readonly id: number; readonly height: number }>;
-    // @ts-expect-error -- a number then
+    // @ts-expect-error -- the default is a number, as `json` says
     decimal({ scale: 2, maximum: "9.99", json: "number", default: "1.50" });
     // @ts-expect-error -- ids are numbers
     references(books, { default: ["1"] });
-    // @ts-expect-error -- a slip
+    // @ts-expect-error -- a misspelt option
     references("books", { maxItms: 3 });
     const named = defineResource({
       name: "person",
@@ -209,15 +209,15 @@ test("gives hooks, checks and handlers the types of their arguments", () => {
     >;
     mount(named, {
       permission: nobody,
-      // @ts-expect-error -- it has no column
+      // @ts-expect-error -- a computed field has no column
       beforeWrite: () => ({ values: { full: "x" } }),
     });
-    // @ts-expect-error -- another type
+    // @ts-expect-error -- the computed value has another type
     defineResource({ name: "a", fields: {}, computed: { b: { as: integer(), from: () => "1" } } });
     defineResource({
       name: "a",
       fields: { b: text({ writeOnly: true }) },
-      // @ts-expect-error -- it is never shown
+      // @ts-expect-error -- a write-only field is never shown
       computed: { c: { as: text(), from: ({ b }) => b } },
     });
     const mounted = mount(books, { permission: nobody });
@@ -241,7 +241,7 @@ test("gives hooks, checks and handlers the types of their arguments", () => {
     olderShape(mounted, { prefix: "/v1", fields: { name: "titel" }, defaults });
     // @ts-expect-error -- no such field
     olderShape(mounted, { prefix: "/v1", fields: { c: { from: "prise", as: text(), show: () => "" } }, defaults });
-    // @ts-expect-error -- never shown
+    // @ts-expect-error -- a write-only field is never shown
     olderShape(mounted, { prefix: "/v1", fields: { p: { from: "pin", as: text(), show: () => "" } }, defaults });
     // @ts-expect-error -- no path
     olderShape(mounted, { prefix: "v1", fields: { name: "title" }, defaults });
@@ -254,11 +254,11 @@ test("gives hooks, checks and handlers the types of their arguments", () => {
     text({ deprecated: { since: "soon" } });
     // @ts-expect-error -- no address
     text({ deprecated: { since: "2026-07-01", link: "example.org" } });
-    // @ts-expect-error -- a slip
+    // @ts-expect-error -- a misspelt option
     text({ deprecated: { since: "2026-07-01", sunet: "2027-01-01" } });
-    // @ts-expect-error -- it begins some day
+    // @ts-expect-error -- since is missing
     mount(books, { permission: nobody, deprecated: { sunset: "2027-01-01" } });
-    // @ts-expect-error -- a slip
+    // @ts-expect-error -- a misspelt option
     mount(books, { permission: nobody, deprecated: { since: "2026-07-01", lnik: "/changes" } });
     mount(books, {
       permission: nobody,
@@ -273,7 +273,7 @@ test("gives hooks, checks and handlers the types of their arguments", () => {
       permission: nobody,
       beforeWrite: ({ kind }) => (kind === "create" ? Promise.resolve({ values: { score: 2 } }) : {}),
     });
-    // @ts-expect-error -- a member that means nothing
+    // @ts-expect-error -- an unknown member
     mount(books, { permission: nobody, beforeWrite: () => ({ values: { score: 1 }, alos: [] }) });
     const shelved = mount(shelves, { permission: nobody });
     mount(books, {
@@ -289,7 +289,7 @@ test("gives hooks, checks and handlers the types of their arguments", () => {
     });
     mount(books, {
       permission: nobody,
-      // @ts-expect-error -- no column of it either
+      // @ts-expect-error -- no column of shelves
       beforeWrite: async ({ kind }) =>
         kind === "delete"
           ? {
@@ -308,12 +308,12 @@ test("gives hooks, checks and handlers the types of their arguments", () => {
       actions: {
         shelve: {
           permission: nobody,
-          // @ts-expect-error -- nor here
+          // @ts-expect-error -- no column of shelves
           handle: () => ({ changes: [{ kind: "insert", collection: shelved.collection, values: { lable: "a" } }] }),
         },
       },
     });
-    // @ts-expect-error -- given by the path
+    // @ts-expect-error -- the path gives the value
     mount(shelves, { permission: nobody, beforeWrite: () => ({ values: { book_id: 2 } }) });
     // @ts-expect-error -- a value of another type
     mount(books, { permission: nobody, beforeWrite: () => ({ values: { score: "1" } }) });
@@ -326,11 +326,11 @@ test("gives hooks, checks and handlers the types of their arguments", () => {
     mount(books, { permission: nobody, expand: { author: "auhtor_id" } });
     // @ts-expect-error -- a number that refers to nothing
     mount(books, { permission: nobody, expand: { author: "pages" } });
-    // @ts-expect-error -- it does not stand within a shelf
+    // @ts-expect-error -- books do not belong to a shelf
     mount(shelves, { permission: nobody, expand: { books: mount(books, { permission: nobody }) } });
     // @ts-expect-error -- transient, and no column
     mount(books, { permission: owner("note") });
-    // @ts-expect-error -- it narrows by a column that it does not name
+    // @ts-expect-error -- the type of the permission does not name the column
     ({ name: "own", decide: () => ({ only: { column: "author_id", operator: "eq", value: 1 } }) }) satisfies Permission;
     ({
       name: "own",
@@ -342,13 +342,13 @@ test("gives hooks, checks and handlers the types of their arguments", () => {
 });
 
 test("refuses in types what a declaration refuses", () => {
-  // None of these runs. The compiler reads them.
+  // None of this code runs. Only the compiler checks it.
   const never = (): void => {
     // @ts-expect-error -- title is required
     ({ kind: "novel", contact: "a@example.com", author_id: 1, pin: "1" }) satisfies BookDraft;
     // @ts-expect-error -- a word that is not of the enumeration
     ({ ...least, kind: "essay" }) satisfies BookDraft;
-    // @ts-expect-error -- the service gives it
+    // @ts-expect-error -- the service generates the value
     ({ ...least, added_at: "2026-01-01T00:00:00Z" }) satisfies BookDraft;
     // @ts-expect-error -- read-only
     ({ ...least, score: 1 }) satisfies BookDraft;
@@ -356,9 +356,9 @@ test("refuses in types what a declaration refuses", () => {
     ({ ...least, price: 12.5 }) satisfies BookDraft;
     // @ts-expect-error -- required fields are never null
     ({ ...least, title: null }) satisfies BookDraft;
-    // @ts-expect-error -- never shown
+    // @ts-expect-error -- a write-only field is never shown
     void ({} as Book).pin;
-    // @ts-expect-error -- a record is not written to
+    // @ts-expect-error -- records are read-only
     ({} as { book: Book }).book.title = "Persuasion";
     // @ts-expect-error -- no such field
     defineResource({ name: "book", fields: { title: text() }, sorts: ["titel"] });
@@ -366,9 +366,9 @@ test("refuses in types what a declaration refuses", () => {
     defineResource({ name: "book", fields: { title: text() }, filters: { titel: ["eq"] } });
     // @ts-expect-error -- no such operator
     defineResource({ name: "book", fields: { title: text() }, filters: { title: ["like"] } });
-    // @ts-expect-error -- the default is of the field's type
+    // @ts-expect-error -- the default has another type than the field
     integer({ default: "1" });
-    // @ts-expect-error -- one of the words
+    // @ts-expect-error -- not one of the words
     enumeration(["a", "b"], { default: "c" });
     // @ts-expect-error -- a scale is needed
     decimal({ maximum: "1" });
