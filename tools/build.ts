@@ -1,6 +1,6 @@
 /**
- * Builds `dist`: one set of modules with shared chunks. Two hundred small files would cost the process 60 ms at its start and 10 MB more.
- * With chunks every entry still gets the same classes, so a custom resource and the service know each other's problems.
+ * Builds `dist` as modules with shared chunks. Two hundred small files would make the start 60 ms slower and use 10 MB more memory. Shared
+ * chunks give all entries the same classes, so the service recognizes the problems that a custom resource throws.
  */
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";

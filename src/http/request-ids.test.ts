@@ -11,7 +11,7 @@ test("makes different ids of one length, over many draws of random bytes", () =>
   for (const id of made) assert.match(id, /^[\w-]{22}$/);
 });
 
-test("makes ids of random bits only, so that no id shows how many ids were made before", () => {
+test("makes ids from random bits only, without a counter that would reveal the number of requests", () => {
   const make = requestIds((bytes) => bytes.fill(7));
 
   assert.equal(new Set(Array.from({ length: 1500 }, make)).size, 1);

@@ -72,7 +72,7 @@ test("reads at most 8 MiB of records for PATCH of a collection, and reads whole 
       takeOctets();
       const stale = await patch(buildPatch(130, { if_match: '"no-such-state"' }));
       assert.deepEqual([stale.status, stale.json.errors[129 % 100].code], [412, "stale"]);
-      // A caller may send a read-only field unchanged, so the response is not 400.
+      // The first record has `made_by` 7, and a caller may send a read-only field unchanged. So only the tag is wrong.
       assert.equal((await patch([{ id: 1, made_by: 7, if_match: '"no-such-state"' }])).status, 412);
       assert.deepEqual(readCodes(await patch([...buildPatch(130), { id: 999 }])), [404, ["/130/id not_found"]]);
       assert.deepEqual(

@@ -51,7 +51,7 @@ test("creates users by a form and from a file, gives a one-time password, promot
   };
   // A name cannot contain a line break.
   await bringIn(csv, /^1 made, 2 refused\.\nLine 3: .*\/email .*\nLine 4: .*\/name /);
-  // A corrected file creates only the missing users, and another file is treated as a new one.
+  // A corrected file creates only the missing users. A file with other content starts a new import.
   await bringIn(csv.replace("no mailbox", "cleo@example.com"), /^2 made, 1 refused\.\nLine 4: .*\/name /);
   await bringIn(
     "name,email\nEve,eve@example.com\nFay,fay@example.com,admin\n",
@@ -81,7 +81,7 @@ test("creates users by a form and from a file, gives a one-time password, promot
   await ann.getByRole("button", { name: "Log in" }).click();
   await ann.getByRole("heading", { name: "Your account" }).waitFor();
 
-  // Her logins were recorded in the meantime, which causes no conflict.
+  // Ann's logins have changed her account since this page was opened. They cause no conflict.
   await page.getByLabel("role").selectOption("admin");
   await save(page);
   await ann.goto(`${service.address}/users`);
@@ -94,7 +94,7 @@ test("creates users by a form and from a file, gives a one-time password, promot
   await ann.getByRole("button", { name: "Log in" }).waitFor();
 });
 
-test("creates a key, which is shown once, and revokes it; and ends the other logins", async () => {
+test("creates a key and shows it once, revokes it, and ends the other logins", async () => {
   const page = await openAs("admin", service.password, "/users/1/account");
   const other = await openAs("admin", service.password, "/users/1");
   await page.reload();
@@ -119,7 +119,7 @@ test("creates a key, which is shown once, and revokes it; and ends the other log
   await other.getByRole("button", { name: "Log in" }).waitFor();
 });
 
-test("lets the second of two editors of an account choose, and keeps the input in other forms", async () => {
+test("lets the second of two editors of an account choose a value, and keeps the input in other forms", async () => {
   const { address, password } = service;
   const authorization = `Basic ${Buffer.from(`admin:${password}`).toString("base64")}`;
   const headers = { authorization, "content-type": "application/json" };

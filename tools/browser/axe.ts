@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 
 const axeSource = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
-/** Returns the findings of axe. The page's policy blocks other scripts, so axe is injected from outside. */
+/** Returns the findings of axe. The policy of the page blocks foreign scripts, so Playwright evaluates axe in the page. */
 export async function findings(page: Page): Promise<string[]> {
   await page.evaluate(await source());
   return page.evaluate(async () => {

@@ -11,7 +11,7 @@ import { startObservedService, type ObservedService } from "./observed-service.t
 let browser: Browser;
 let context: BrowserContext;
 let service: ObservedService;
-/** A site on a separate origin, on the service's host. `LATCHKEY_ALLOWED_ORIGINS` names the first one. */
+/** Two sites on the service's host, with other ports and so with other origins. `LATCHKEY_ALLOWED_ORIGINS` names the first one. */
 let allowed: Awaited<ReturnType<typeof startSite>>;
 let stranger: Awaited<ReturnType<typeof startSite>>;
 
@@ -99,12 +99,12 @@ test("binds the cookie to the host over TLS", async (t) => {
   assert.equal((await fetchFrom(page, "/orders", jsonPost({}))).status, 201);
 });
 
-test("sends the cookie from a page of another origin on the same host, and changes nothing", async () => {
+test("refuses a write from a page of another origin on the same host, although the browser sends the cookie", async () => {
   await loggedIn();
   const { page } = await openPage(context, formatOrigin(stranger));
   service.answers.length = 0;
 
-  // The requests that a page may send without a preflight.
+  // A request that a page may send without a preflight.
   const simple = await fetchFrom(page, `${service.address}/orders`, {
     method: "POST",
     mode: "no-cors",
@@ -122,24 +122,24 @@ test("sends the cookie from a page of another origin on the same host, and chang
   );
 });
 
-test("creates nothing for a page of another origin in an administrator's browser that remembers Basic", async () => {
+test("creates nothing for a page of another origin, although the browser sends an administrator's Basic credentials", async () => {
   const ours = await openRemembering();
   const { page } = await openPage(context, formatOrigin(stranger));
   service.answers.length = 0;
 
   await changeEverything(page, service.address);
 
-  // The credential was sent, because otherwise reading would have been refused.
+  // The browser has sent the credentials. Without them, the service would have refused to show the users.
   assert.ok(
     service.answers.some((line) => /^GET \/users (?:200|304)$/.test(line)),
     service.answers.join("\n"),
   );
   assertNothingChanged(service);
-  // The service's own page may create it.
+  // A page of the service itself may create an order.
   assert.equal((await fetchFrom(ours, "/orders", jsonPost({}))).status, 201);
 });
 
-test("creates nothing for a caller that a proxy has identified", async (t) => {
+test("creates nothing for a page of another origin if a proxy identifies the caller", async (t) => {
   const secret = "shared-with-the-proxy";
   await using behind = await startObservedService({
     LATCHKEY_SCHEMES: "basic,session,token,bearer,remote-user",
@@ -158,7 +158,7 @@ test("creates nothing for a caller that a proxy has identified", async (t) => {
   assert.equal((await fetchFrom(ours, "/orders", jsonPost({}))).status, 201);
 });
 
-test("creates nothing for a form that the page sends", async () => {
+test("refuses a form that a page of another origin sends", async () => {
   await loggedIn();
   const { page } = await openPage(context, formatOrigin(stranger));
 
@@ -172,7 +172,7 @@ test("creates nothing for a form that the page sends", async () => {
   assert.equal(answers.at(-1), "POST /users/1/token 403 cross_site");
 });
 
-test("lets it neither log the browser in nor read a response", async () => {
+test("lets a page of another origin neither log the browser in nor read a response", async () => {
   await loggedIn();
   const before = await context.cookies();
   const { page } = await openPage(context, formatOrigin(stranger));
@@ -240,7 +240,8 @@ function formatOrigin({ port }: { readonly port: number }): string {
 /** Opens a page of the service, in a browser that knows the administrator's password from now on. */
 async function openRemembering(): Promise<Page> {
   const { username, password } = { username: "admin", password: service.password };
-  // At the root of all paths, so that the browser uses the password for all of them. As JSON, because pages have a form to log in with.
+  // The path is at the root, so that the browser sends the password to all paths. The format is JSON, because an HTML page would show a
+  // login form instead of a Basic challenge.
   const address = new URL("/users?format=json", service.address);
   const page = await context.newPage();
   await page.goto(`http://${username}:${password}@${address.host}${address.pathname}${address.search}`);

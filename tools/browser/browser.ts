@@ -4,7 +4,7 @@ import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 
-/** The path on Debian. */
+/** The path of Chromium on Debian. */
 const executablePath = "/usr/bin/chromium";
 
 const args = [
@@ -60,7 +60,7 @@ export interface Fetching {
   readonly body?: string;
 }
 
-/** Makes a page fetch, like one of its scripts. */
+/** Calls `fetch` in a page, as a script of the page would. */
 export function fetchFrom(page: Page, url: string, init: Fetching = {}): Promise<Fetched> {
   return page.evaluate(
     async ([target, options]) => {

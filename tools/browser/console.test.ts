@@ -56,7 +56,7 @@ async function send(path: string, body: object, method = "POST"): Promise<Respon
   return answer;
 }
 
-/** Opens a page and counts its complaints: blocked by a policy, thrown by a script or refused by a server. */
+/** Opens a page and collects the complaints of the browser: errors, warnings and dialogs. */
 async function open(
   options: BrowserContextOptions = {},
 ): Promise<{ context: BrowserContext; page: Page; complaints: string[] } & AsyncDisposable> {
@@ -64,7 +64,7 @@ async function open(
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("console", (message) => {
-    // The browser also reports a status that is a problem.
+    // The browser also logs each response with an error status. Such a response is expected here.
     if (["error", "warning"].includes(message.type()) && !/Failed to load resource/.test(message.text()))
       complaints.push(message.text());
   });
@@ -137,7 +137,7 @@ for (const [width, colorScheme] of [
   });
 }
 
-test("shows every button of a list and of a record on the narrowest screen, and the parts that it opens", async () => {
+test("shows every button and every opened menu of a list and of a record on the narrowest screen", async () => {
   await using opened = await open({ viewport: { width: 320, height: 900 } });
   const { page } = opened;
   await logIn(page);
@@ -163,7 +163,7 @@ test("shows every button of a list and of a record on the narrowest screen, and 
   }
 });
 
-test("offers existing records by name for an id of another record", async () => {
+test("suggests existing records by name in a field for the id of another record", async () => {
   await using opened = await open();
   const { page, complaints } = opened;
   await logIn(page, "/books");
@@ -274,7 +274,7 @@ test("shows mistakes at their fields, keeps the typed text, and succeeds at the 
   assert.deepEqual(complaints, []);
 });
 
-test("lets the second of two users who change one record choose, and loses nothing", async () => {
+test("lets the second of two users who change one record choose a value, and keeps all other values", async () => {
   await using opened = await open();
   const { page, complaints } = opened;
   await logIn(page, "/users/3");
@@ -293,7 +293,7 @@ test("lets the second of two users who change one record choose, and loses nothi
   assert.deepEqual(complaints, []);
 });
 
-test("loses nothing if the login ends while the user types", async () => {
+test("keeps the typed text if the login ends while the user types", async () => {
   await using opened = await open();
   const { page, context } = opened;
   await logIn(page, "/orders/1/items");
@@ -328,7 +328,7 @@ test("requests a page again before Back shows it, so that it shows nothing of a 
   t.after(() => keeping.close());
   const page = await keeping.newPage();
   await logIn(page, "/users/1");
-  // A mark that only the same document has.
+  // The mark is lost when the browser requests the page again.
   const isKept = (): Promise<boolean> => page.evaluate(() => "mark" in document.body.dataset);
   await page.evaluate(() => (document.body.dataset["mark"] = "kept"));
   await page.locator(".tools summary").click();

@@ -55,7 +55,9 @@ async function open(path: string, options: BrowserContextOptions = {}) {
   return { ...opened, [Symbol.asyncDispose]: () => context.close() };
 }
 
-/** Ignores responses that are refused on purpose, and those that the page stopped reading when it continued. */
+/**
+ * Removes the expected complaints: responses that are refused on purpose, and responses that the page stopped reading when it continued.
+ */
 const omitExpected = (complaints: readonly string[]) =>
   complaints.filter((each) => !/status of 400|ERR_ABORTED/.test(each));
 const saved = (page: Page) => page.locator("[data-said]", { hasText: "Done." }).waitFor();
@@ -102,7 +104,7 @@ test("accepts a typed id of a resource that may not be listed, without a request
   assert.deepEqual(omitExpected(complaints), []);
 });
 
-test("keeps line breaks, and adds none to a long line", async () => {
+test("keeps line breaks in a field with several lines, and allows none in a field with one line", async () => {
   const { id } = await send("POST", "/posts", { title: "Lines", body: "a\r\n  b" });
   await using opened = await open(`/posts/${id}`);
   const { page, complaints } = opened;
@@ -151,7 +153,7 @@ test("shows the typed values again after a mistake: checkboxes, invalid ids, and
   assert.match(await page.locator(".facts-list").innerText(), /first\n\nlast/);
 });
 
-test("shows the caller on a page that is served without authentication, by a request", async () => {
+test("shows the caller by a separate request on a page that is served without authentication", async () => {
   await using opened = await open("/nothing");
   await opened.page.getByRole("link", { name: "Log in" }).waitFor();
   await using plain = await open("/nothing", { javaScriptEnabled: false });

@@ -40,7 +40,7 @@ const library = defineFeature({
   setUp: () => ({ offer: null, mounts: [mount(books, { permission: authenticated, actions: { lend } })] }),
 });
 
-/** How a person operates the page: with the mouse, or without one. */
+/** A way to operate the page: with the mouse, or by keyboard. */
 interface Hand {
   type(field: Locator, text: string): Promise<void>;
   choose(button: Locator): Promise<void>;
@@ -77,7 +77,7 @@ const keyboard = (page: Page): Hand => {
   };
 };
 
-/** Returns how many times Tab is pressed before the next check. A check of the page takes longer than a press. */
+/** Returns how many times `reach` presses Tab before it checks the focus again, because a check takes longer than a press. */
 function tabsTo(target: Element): number {
   const stops = [
     ...document.querySelectorAll<HTMLElement>("a[href], button, input, select, textarea, summary, [tabindex='0']"),
@@ -101,15 +101,15 @@ async function readOperations({ address }: ObservedService): Promise<readonly Op
   );
 }
 
-/** Sorts operations so that records are created before they are read, and ended last. */
+/** Sorts operations so that records are created before they are read, and deleted last. */
 function inOrder(operations: readonly Operation[]): readonly Operation[] {
   const weight = ({ method, path }: Operation): number => {
     const isNested = path.split("/").length;
     if (path === "/api/session/end/" || (path.startsWith("/api") && method === "delete")) return 100;
-    // A factor makes later logins ask for it.
+    // After a factor is added, later logins ask for it.
     if (path.startsWith("/users/{id}/factors") && method !== "get") return factorOrder(path, method);
     if (method === "delete") return 50 - isNested;
-    // Confirming names the waiting login that the next one completes.
+    // The confirmation returns the waiting login that the next login completes.
     if (path === "/api/login/confirm/") return 0;
     return method === "post" ? isNested : 20;
   };
@@ -128,7 +128,7 @@ function factorOrder(path: string, method: string): number {
 
 const missing = /^404 [^]*"not_found"/;
 
-/** The refusals of a service without mail, and of a user without a login that waits for a step. */
+/** The expected refusals: the service sends no mail, and the user has no login that waits for a step. */
 const refused: Readonly<Record<string, RegExp>> = {
   getApiLogin: /^401 [^]*"login_expired"/,
   postApiLoginFactors: /^401 [^]*"login_expired"/,
@@ -140,7 +140,7 @@ const refused: Readonly<Record<string, RegExp>> = {
 /** Values from earlier responses, by the name that later operations need. */
 type Known = Record<"key" | "session" | "refresh" | "access" | "file" | "pending" | "factor" | "secret", string>;
 
-/** Returns the values that replace examples in a form, if the examples name nothing that exists. */
+/** Returns the values to type into a form, if the examples in the form name no existing record. */
 function filledFor(
   { operationId, path }: Operation,
   earlierValues: Known,
@@ -210,7 +210,7 @@ for (const [name, handOf] of [
     await hand.type(page.getByLabel("Password"), service.password);
     await hand.choose(page.getByRole("button", { name: "Log in" }));
     await page.waitForURL(`${service.address}/`);
-    // The browser itself logs the 401 of the login page.
+    // Listens only now, because the browser has logged the 401 of the login page.
     page.on("console", (message) => void (message.type() === "error" && complaints.push(message.text())));
     page.on("pageerror", (error) => void complaints.push(String(error)));
     const earlierValues: Known = {

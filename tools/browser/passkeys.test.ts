@@ -29,7 +29,7 @@ interface Opened extends AsyncDisposable {
   refusesUser(): Promise<void>;
 }
 
-/** Opens a page with an authenticator of the machine, as Chromium simulates it. */
+/** Opens a page in Chromium, which simulates an authenticator that is part of the machine. */
 async function open(path: string, of = service): Promise<Opened> {
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -73,7 +73,7 @@ async function logOut(page: Page): Promise<void> {
   await page.waitForURL(`${new URL(page.url()).origin}/`);
 }
 
-/** Creates a user, and returns the path of the account. */
+/** Creates a user. Returns the e-mail address and the path of the account. */
 async function makeUser(name: string): Promise<{ readonly email: string; readonly account: string }> {
   const authorization = `Basic ${Buffer.from(`admin:${service.password}`).toString("base64")}`;
   const email = `${name.toLowerCase()}@example.com`;
@@ -121,7 +121,7 @@ test("adds a passkey on the account page, and logs in with it without a username
   await page.waitForURL(`${here(service)}/orders?status=open`);
   assert.deepEqual((await session(page)).amr, ["hwk"]);
   assert.equal((await session(page)).level, 2);
-  // The whole page is another one after the login, also if it has the same address.
+  // The login loads the whole page again, even if the address stays the same.
   await logOut(page);
   await page.goto(`${here(service)}/orders`);
   await page.getByRole("button", { name: "Log in with a passkey" }).click();
@@ -170,7 +170,7 @@ test("says why a passkey does not work, and offers the other ways", async () => 
   assert.deepEqual(complaints, []);
 });
 
-test("confirms with a passkey in the middle of a form, and sends what was typed in all forms", async () => {
+test("asks for a passkey when a form is sent, and then sends the typed values", async () => {
   const dora = await makeUser("Dora");
   await using opened = await open(`/login?next=${dora.account}`);
   const { page, complaints } = opened;
@@ -200,7 +200,7 @@ test("confirms with a passkey in the middle of a form, and sends what was typed 
   assert.deepEqual(complaints, []);
 });
 
-test("keeps the forms of the page while their user confirms by password", async () => {
+test("keeps the typed values while the user confirms with a password", async () => {
   const books = defineResource({ name: "book", fields: { title: text(), isbn: text({ maxLength: 13 }) } });
   const mounts = [
     mount(books, { permission: { list: anyone, read: anyone, create: confirmed({ within: 60 }), update: anyone } }),
@@ -238,7 +238,7 @@ test("lets an administrator who must have a factor add a passkey while logging i
   assert.deepEqual(complaints, []);
 });
 
-test("leads from a loopback address to localhost before a passkey", async () => {
+test("links from a loopback address to localhost for a login with a passkey", async () => {
   const page = await (await browser.newContext()).newPage();
   await page.goto(`${service.address}/login?next=/orders`);
   assert.equal(await page.getByRole("button", { name: "Log in with a passkey" }).count(), 0);

@@ -8,8 +8,8 @@ import { after, before, test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 
 /**
- * Tests the first minute of a new user: both packages in their published form, installed from files, and the project that they create, with
- * its types, its tests, its start and its first request. Nothing of this repository is on the path.
+ * Tests the first minute of a new user. Packs both packages as they are published, and installs them from these files. Then checks the
+ * created project: its types, its tests, its start and its first request. The PATH contains no programs of this repository.
  */
 const run = promisify(execFile);
 const root = path.join(import.meta.dirname, "../..");
@@ -21,7 +21,7 @@ const environment = {
     .filter((directory) => !directory.startsWith(root))
     .join(path.delimiter),
   LATCHKEY_ADMIN_PASSWORD: "first-administrator",
-  // A test within a test would print nothing.
+  // If this variable were set, the tests of the project would print no report.
   NODE_TEST_CONTEXT: undefined,
 };
 const packed = { latchkey: "", create: "" };
@@ -49,7 +49,7 @@ async function start(t: TestContext, folder: string, script: string): Promise<st
 
 interface Running {
   readonly url: string;
-  /** Reads what it prints until a text matches, and returns the first group. */
+  /** Reads the output until a text matches, and returns the first group of the match. */
   read(pattern: RegExp): Promise<string>;
 }
 
@@ -79,7 +79,7 @@ async function launch(t: TestContext, folder: string, script: string): Promise<R
   return { url: await read(/Latchkey listens on (http:\/\/[^\s,]+)/), read };
 }
 
-test("gets from nothing to the first request of a custom resource in a minute, plus the installation", async (t) => {
+test("answers the first request of a custom resource within a minute, without the time of the installation", async (t) => {
   const begun = performance.now();
   const made = await inFolder(
     place,
@@ -111,7 +111,7 @@ test("gets from nothing to the first request of a custom resource in a minute, p
   assert.ok(ms.create + ms.start < 60_000);
 });
 
-test("runs the examples in the README of the project, and its start as in production", async (t) => {
+test("starts the project as in production, and runs the examples in its README", async (t) => {
   const url = await start(t, shop, "start");
   const readme = readFileSync(path.join(shop, "README.md"), "utf8");
   const lines = readme.split("\n").filter((line) => line.startsWith("curl -"));

@@ -101,12 +101,13 @@ test("restarts with the same database and logins, explains a broken file, and as
   await hear(/Started again on \S+ in \d+ ms: resources\/notes\.ts changed\./);
   assert.deepEqual(await (await ask("/notes")).json(), [{ id: 1, body: "first", rank: 3 }]);
 
-  // A broken file stops nothing.
+  // The previous service still runs after a change that cannot be parsed.
   write("resources/notes.ts", notes("rank: integer({ default: 3 }),", "const = 1;"));
   await hear(/SyntaxError[^]*resources\/notes\.ts:\d+[^]*The previous service still runs/);
   assert.equal((await ask("/notes")).status, 200);
 
-  // The same is true for a mistake in a declaration, and for one that only shows when all of them are combined. Each is reported once.
+  // It also still runs after a mistake in one declaration, and after a mistake that only all declarations together show. Each mistake is
+  // reported once.
   write("resources/notes.ts", notes("rank: integer({ defualt: 3 }),"));
   const [slip] = await hear(/One declaration is wrong:[^]*The previous service still runs/);
   assert.equal(slip.match(/defualt; did you mean default/g)?.length, 1);
@@ -116,7 +117,7 @@ test("restarts with the same database and logins, explains a broken file, and as
   await hear(/One declaration is wrong:\n- .*refers to user, which is not mounted[^]*The previous service still runs/);
   assert.equal((await ask("/notes")).status, 200);
 
-  // A missing imported file is waited for.
+  // The service starts again when an imported file that was missing is created.
   write("resources/notes.ts", `${notes("rank: integer({ default: 3 }),")} import "../later/words.ts";`);
   await hear(/Cannot find module[^]*The previous service still runs/);
   write("later/words.ts", "export const word = 1;");
@@ -137,7 +138,7 @@ test("restarts with the same database and logins, explains a broken file, and as
   await assert.rejects(ask("/notes"));
 });
 
-test("serves without a config file and loads a new one, reports a wrong setting, and continues after its fix", async (t) => {
+test("reports a wrong setting at the start, and serves after its fix", async (t) => {
   const { write, hear } = await develop(t, { "latchkey.config.ts": "export default { setings: {} };" });
 
   await hear(/setings in the config file is unknown\. The nearest is settings; there are settings,[^]*Mend it/);
@@ -180,7 +181,7 @@ test("uses a port that the config file changes at the next start, and keeps a ra
   assert.equal((await hear(/Started again on (\S+) /))[1], drawn);
 });
 
-test("reports a used port with the fix, and takes it when the other program ends", async (t) => {
+test("reports a used port with the fix, and listens on it when the other program ends", async (t) => {
   const other = createServer().listen(0, "127.0.0.1");
   // A failed test would otherwise never end.
   t.after(() => other.close());

@@ -9,7 +9,7 @@ import { startPostgres } from "../../tests/harness/postgres.ts";
 import { basicHeader } from "../../tests/harness/serve.ts";
 import { startService } from "../../tests/harness/service-process.ts";
 
-// Neither Grafana nor Kubernetes runs here. The tests check that both can read the files, and that the files match the service.
+// The tests run neither Grafana nor Kubernetes. They check that both can read the files, and that the files match the service.
 
 const root = path.join(import.meta.dirname, "../..");
 const read = (file: string): string => readFileSync(path.join(root, file), "utf8");
@@ -44,7 +44,7 @@ function manifest(kind: string): Manifest {
   return found;
 }
 
-test("has rules that Prometheus accepts and that fire when they should", () => {
+test("has alert rules that Prometheus accepts, and that fire as `alerts.test.yaml` requires", () => {
   execFileSync("promtool", ["check", "rules", path.join(root, rules)]);
   execFileSync("promtool", ["test", "rules", path.join(root, "deploy/prometheus/alerts.test.yaml")]);
 });
@@ -73,7 +73,7 @@ test("uses only metrics in the rules and the dashboard that the service reports"
   });
   const ask = async (): Promise<string> =>
     (await fetch(`${service.address}/metrics`, { headers: basicHeader("admin", service.password) })).text();
-  // An event that has never happened has no series.
+  // Causes a refusal, because the metric of an event has no series before its first event.
   await fetch(`${service.address}/protected/`, { headers: { authorization: "Bearer x.y.z" } });
   await ask();
   const metricNames = new Set([...(await ask()).matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name));
@@ -128,7 +128,7 @@ test("has only members in the manifests that Kubernetes knows, with their types"
   rmSync(file);
 });
 
-test("uses only existing settings there, and no secret value", () => {
+test("uses only existing settings in the manifests, and no secret value", () => {
   const { initContainers, containers } = manifest("Deployment").spec.template.spec;
   const settings = manifest("ConfigMap").data!;
   for (const [name, value] of Object.entries(settings)) {
@@ -154,7 +154,7 @@ test("keeps one of two replicas serving, probes them on their port, and selects 
 
   assert.ok(replicas >= 2);
   assert.equal(strategy.rollingUpdate.maxUnavailable, 0);
-  // Kubernetes would set LATCHKEY_PORT, which is a setting.
+  // With service links, Kubernetes would set a variable LATCHKEY_PORT, which the service would read as its setting.
   assert.equal(enableServiceLinks, false);
   assert.ok(terminationGracePeriodSeconds >= 20);
   assert.deepEqual([livenessProbe.httpGet.path, readinessProbe.httpGet.path], ["/livez", "/readyz"]);

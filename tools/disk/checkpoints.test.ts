@@ -7,7 +7,10 @@ import { makeFaultyDisk } from "./faults.ts";
 
 const folders = path.join(import.meta.dirname, "../../src/store/sqlite");
 
-/** A reader holds the log, so that only a part of it can be moved. In that case SQLite itself syncs nothing. */
+/**
+ * The reader's open transaction lets SQLite move only a part of the log into the file. After such a partial checkpoint, SQLite itself syncs
+ * nothing.
+ */
 const program = `
   import { statSync } from "node:fs";
   import { DatabaseSync } from "node:sqlite";
@@ -40,7 +43,7 @@ const program = `
   process.kill(process.pid, "SIGKILL");
 `;
 
-test("syncs the content that the thread has moved into the file before the writer's turn, which would wait for all of it", () => {
+test("syncs the pages in the thread that has moved them, so that the writer does not wait for the sync", () => {
   using disk = makeFaultyDisk({ keep: true });
 
   const { stdout, stderr } = spawnSync(

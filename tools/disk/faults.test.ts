@@ -26,7 +26,7 @@ for (const [call, error] of [
   ["write", "ENOSPC"],
   ["sync", "EIO"],
 ] as const) {
-  test(`acknowledges no ${call} that fails with ${error}, and continues when they succeed again`, async () => {
+  test(`acknowledges no request whose ${call} fails with ${error}, and continues when the disk works again`, async () => {
     using disk = makeFaultyDisk();
     const ledger = makeLedger();
     {
@@ -55,7 +55,7 @@ for (const [call, error] of [
   });
 }
 
-test("keeps a refused write wholly or not at all if killed after a failed sync, and makes a retry once", async () => {
+test("stores a refused write completely or not at all if killed after a failed sync, and its retry only once", async () => {
   using disk = makeFaultyDisk();
   const ledger = makeLedger();
   {
@@ -72,7 +72,7 @@ test("keeps a refused write wholly or not at all if killed after a failed sync, 
   await ledger.holds(service);
 });
 
-test("drops with the next write a write that was refused for a failed sync, also if the service is killed then", async () => {
+test("acknowledges no write with a failed sync, and keeps the next write even if the service is then killed", async () => {
   using disk = makeFaultyDisk();
   const [refused, next] = [makeLedger(), makeLedger()];
   {
@@ -94,7 +94,7 @@ test("drops with the next write a write that was refused for a failed sync, also
   await next.holds(service);
 });
 
-test("answers 503 while reads fail, and succeeds when the disk does", async () => {
+test("answers 503 while the disk fails to read, and succeeds when the disk works again", async () => {
   using disk = makeFaultyDisk();
   await using service = await start(disk);
   const bearer = await logIn(service);
@@ -103,7 +103,7 @@ test("answers 503 while reads fail, and succeeds when the disk does", async () =
 
   for (let time = 0; time < 3; time++) {
     for (const headers of [bearer, basic]) {
-      // A connection that reads has not cached the writes of another connection.
+      // A connection that reads has not cached the pages that another connection wrote. So the requests below must read from the disk.
       const user = { name: "Ada", email: `ada${time}@${headers === basic ? "basic" : "bearer"}.example` };
       const made = await fetch(`${service.address}/users`, {
         method: "POST",
@@ -146,7 +146,7 @@ test("acknowledges no write before it is synced", async () => {
   assert.ok(performance.now() - startedAt >= 400);
 });
 
-test("keeps everything acknowledged after a power cut: copies of the synced content are enough", async () => {
+test("keeps every acknowledged write after a power cut, which leaves only the synced content", async () => {
   using disk = makeFaultyDisk({ keep: true });
   const ledger = makeLedger();
   {

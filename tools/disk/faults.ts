@@ -9,9 +9,9 @@ export interface FaultyDisk extends Disposable {
   /** The folder with the synced content, as a power cut would leave it. Only if `keep` is set. */
   readonly syncedFolder: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Makes every such call fail with this error from now on, until `heal`. */
+  /** Makes every call of this kind fail with this error until `heal`. */
   fail(call: "write" | "sync" | "read" | "link" | "mode", error: "EIO" | "ENOSPC" | "EPERM"): void;
-  /** Makes a sync take this much longer from now on, in milliseconds. */
+  /** Makes every sync take this much longer until `heal`, in milliseconds. */
   slow(syncMs: number): void;
   heal(): void;
   /** Returns how many calls have failed. */

@@ -45,7 +45,7 @@ for (const mebibytes of [4, 8]) {
   });
 }
 
-test("starts on a full disk after a kill with all acknowledged writes, and makes a retry once", async () => {
+test("starts on a full disk after a kill with all acknowledged writes, and stores a retried write once", async () => {
   using disk = mountSmallDisk(4);
   disk.fill(ballastBytes);
   const ledger = makeLedger();
@@ -102,7 +102,7 @@ test("is ready on a full disk, and serves logins that write nothing", async () =
     tokens: 200,
     verify: 200,
     "told before": 201,
-    // These must be written: the used token, the session, the guess.
+    // These responses require a write: of the used token, the session, the wrong password.
     refresh: 507,
     session: 507,
     "wrong password": 507,

@@ -6,7 +6,7 @@ import { placeFor, type Ended } from "../../tests/harness/cli.ts";
 import { startService } from "../../tests/harness/service-process.ts";
 import { makeFaultyDisk, type FaultyDisk } from "./faults.ts";
 
-/** Makes a disk like FAT: a file has one name, and its modes are those of the whole disk. */
+/** Makes a disk like FAT: it supports neither hard links nor modes of single files. */
 function makeLinklessDisk(): FaultyDisk {
   const disk = makeFaultyDisk();
   disk.fail("link", "EPERM");
@@ -39,7 +39,7 @@ test("puts a backup, a move and a restore in place on a disk without links, and 
     [aside, 2],
   ] as const)
     assert.equal(countUsers(`${disk.folder}/${name}`), users, name);
-  // The names that were requested: of the database, its secret and the backup, the move, the two of the restore.
+  // Each command first tries to link its files: the database, its secret, the backup, the move, and two files of the restore.
   assert.ok(disk.failed() >= 5);
 });
 

@@ -26,7 +26,7 @@ function fill(file: string): void {
   database.close();
 }
 
-test("ends a migration on a full disk with the fix while others write, and resumes it when there is room", async () => {
+test("ends a migration on a full disk with the fix in its error while clients write, and resumes it when there is room", async () => {
   using disk = mountSmallDisk(40);
   const file = `${disk.folder}/things.db`;
   const [old, now] = [things("integer"), things("text")];
@@ -75,7 +75,7 @@ function namesFix(error: unknown): boolean {
   return error instanceof StoreFull && error.message.includes("Free space, and migrate again");
 }
 
-/** Returns how many tables are being copied. */
+/** Returns the number of tables whose copy is unfinished. */
 function begun(file: string): unknown {
   const database = new DatabaseSync(file, { returnArrays: true });
   const [count] = database.prepare("SELECT count(*) FROM latchkey_unfinished").get() as unknown as unknown[];

@@ -32,7 +32,7 @@ async function move(from: string, to: string): Promise<void> {
 }
 
 for (const free of [0, 1]) {
-  test(`names the full disk at a move, a backup and a restore with ${free} MiB left, leaves nothing, and succeeds with room`, async () => {
+  test(`names the full disk if a move, a backup or a restore fails with ${free} MiB left, leaves no files, and succeeds with room`, async () => {
     using large = mountSmallDisk(40);
     using small = mountSmallDisk(30);
     const from = `${large.folder}/from.db`;

@@ -26,13 +26,13 @@ export interface ServedEndpoint extends MountedFacts {
   /** For the API's documentation. */
   readonly documentation?: EndpointDocumentation;
   /**
-   * Ends the request with a problem before its format, its type and its body are checked. For a call that another site
-   * must not even start. Synchronous: a promise is a fault (500).
+   * Called before the format, the media type and the body of a request are checked. Throws a problem to end the request, for example if a
+   * page of another site sent it. Synchronous: a promise is a fault (500).
    */
   guard?(context: Context): void;
   /**
-   * Ends the request if the target of its path does not exist. Called only if preconditions are checked, which happens
-   * afterwards.
+   * Throws a problem if the path names something that does not exist. Called before `If-Match` or `If-None-Match` is checked, and only if
+   * the service checks one of them.
    */
   target?(context: Context): Eventually<unknown>;
   handle(context: Context): Eventually<Reply>;
@@ -95,13 +95,13 @@ export interface EndpointDeclaration<
   /** A body may be left out. `context.body` is null then. */
   readonly bodyOptional?: IsOptional;
   /**
-   * Ends the request with a problem before its format, its type and its body are checked. For a call that another site
-   * must not even start. Synchronous: a promise is a fault (500).
+   * Called before the format, the media type and the body of a request are checked. Throws a problem to end the request, for example if a
+   * page of another site sent it. Synchronous: a promise is a fault (500).
    */
   guard?(context: Context<ParamsOf<Path>>): void;
   /**
-   * Ends the request if the target of its path does not exist. Called only if preconditions are checked, which happens
-   * afterwards.
+   * Throws a problem if the path names something that does not exist. Called before `If-Match` or `If-None-Match` is checked, and only if
+   * the service checks one of them.
    */
   target?(context: Context<ParamsOf<Path>, BodyOf<Schema, IsOptional>>): Eventually<unknown>;
   handle(context: Context<ParamsOf<Path>, BodyOf<Schema, IsOptional>>): Eventually<Reply>;

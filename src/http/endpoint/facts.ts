@@ -28,7 +28,7 @@ export interface BodyReading {
   read(body: ReceivedBody): unknown;
 }
 
-/** The methods of a custom endpoint. HEAD follows GET, and OPTIONS any method. */
+/** The methods that an endpoint can declare. The service itself answers HEAD where GET is declared, and OPTIONS at every path. */
 export type Method = "GET" | "QUERY" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** The header fields that show which media types a method accepts. */

@@ -6,9 +6,9 @@ const EQUALITIES = new Set<Operator>(["eq", "in", "null"]);
 
 /**
  * Returns the indexes of a resource. Each field that sorts lists or has filters gets an index. If many rows share the values of a field
- * with an equality filter, that field also gets an index with each field of an order after it. If a permission narrows lists by a column,
- * these indexes also exist with that column first. Two filters together with an order get no index, because each write would have to update
- * it.
+ * with an equality filter, the field also gets an index together with each sort field. `narrowedBy` are the columns by which permissions
+ * narrow lists: indexes of an equality filter and a sort field also exist with each of these columns first. In a nested resource, every
+ * index starts with the column of the parent. Two filters together with a sort get no index, because each write would have to update it.
  */
 export function chooseIndexes(
   resource: Resource,

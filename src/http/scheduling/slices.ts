@@ -2,7 +2,10 @@ import type { Eventually } from "../../core/eventually.ts";
 import type { ReceivedBody } from "../endpoint/facts.ts";
 import { whenAllAnswered } from "./answered.ts";
 
-/** A body with more than this many bytes waits for a turn before each step, because each step (read, check, write) takes milliseconds. */
+/**
+ * A body with more than this many bytes waits for a turn (`takeTurn`) before each step, because each step (read, check, write) takes
+ * milliseconds.
+ */
 export const LARGE_BYTES = 64 * 1024;
 
 const starting = new Set<() => void>();
@@ -51,8 +54,9 @@ export function yieldBeforeFirstStep(bytes: Uint8Array): Promise<void> | undefin
 }
 
 /**
- * Work that pauses regularly and can continue later. A body reader pauses after every `LARGE_BYTES`, so it never pauses in a smaller body.
- * A smaller body starts without waiting for a turn. If it paused, it would get the next turn before large bodies that wait for their first.
+ * Work that pauses at each `yield` and can continue later. A body reader pauses only after every `LARGE_BYTES`, so it reads a smaller body
+ * without a pause. A smaller body has not waited for a first turn. If it paused, its next turn would come before the first turn of large
+ * bodies that arrived earlier.
  */
 export type Pieces<T> = Generator<undefined, T, undefined>;
 

@@ -90,7 +90,7 @@ function buildReply(
   };
 }
 
-/** Returns the query for the rows within the parent in the path that the permission allows. */
+/** Adds two conditions to a query: the rows belong to the parent in the path, and the permission allows them. */
 function narrowQuery(
   { resource: { parentColumn } }: MountInPlace,
   { only, params }: Pick<Exchange, "only" | "params">,
@@ -195,7 +195,10 @@ function reversed(sort: readonly Sort[]): readonly Sort[] {
 
 type ListHeaders = readonly (readonly [string, string])[];
 
-/** The position of a page, and the binding of its cursors. */
+/**
+ * The requested position in a list. `binding` returns the text that its cursors are valid for: the path, the caller, the filters and the
+ * order.
+ */
 interface Place {
   readonly caller: number | null;
   readonly binding: () => string;
@@ -253,8 +256,8 @@ function makeLinks(
           askForRows(exchange, { ...query, columns: ["id"], sort, after: values, limit: 1 }),
           (rows) => rows.length > 0,
         );
-  // A page that was read backwards usually has a next page: the one with the `prev` link. The rows of that page may have been deleted
-  // since, so the store is asked.
+  // If the caller followed a `prev` link, the page with that link usually comes next. Its rows may have been deleted since, so the store is
+  // asked.
   return after(cursor?.direction === "before" ? isAnyBehind(query.sort, page.last) : page.more, (hasNext) =>
     after(cursor === null ? false : isAnyBehind(reversed(query.sort), page.first), (hasPrevious) => {
       let links = link("first", null);
