@@ -6,7 +6,7 @@ import { onBoth, onPostgres, onSQLite } from "../harness/existing.ts";
 import { ownService } from "../harness/own-service.ts";
 import { askPostgres } from "../harness/postgres.ts";
 
-/** Returns columns in which the database treats different texts as equal. */
+/** Returns SQL for a table with columns of a type for which the database treats different texts as equal. */
 const alike = (type: string): string =>
   `CREATE TABLE word (id ${type} PRIMARY KEY NOT NULL, v ${type});
    CREATE INDEX words ON word (v);
@@ -60,7 +60,7 @@ onBoth(
 );
 
 onSQLite(
-  "refuses a word in another case than in the enumeration",
+  "refuses to start if a row has a word of the enumeration in another case",
   "CREATE TABLE word (id integer PRIMARY KEY, v text COLLATE NOCASE); INSERT INTO word VALUES (1, 'open'), (2, 'OPEN');",
   async ({ serve }) => {
     const words = defineResource({ name: "word", table: "word", fields: { v: enumeration(["open", "paid"]) } });
@@ -69,7 +69,7 @@ onSQLite(
   },
 );
 
-/** Returns the messages at the start of the service. */
+/** Returns the messages of the notices that a service has observed since its start. */
 function toldBy({ observed }: { readonly observed: readonly Observation[] }): readonly string[] {
   return observed.flatMap((each) => (each.kind === "notice" ? [each.message] : []));
 }

@@ -16,7 +16,7 @@ const visit = defineResource({
   scans: true,
 });
 
-onBoth("reads milliseconds as they were sent, also in a test of JSON Patch", visits, async ({ serve }) => {
+onBoth("returns the milliseconds that were sent, and compares them in JSON Patch", visits, async ({ serve }) => {
   const api = await serve(mount(visit, { permission: anyone }));
   for (const at of [
     "0001-01-01T00:00:00.000Z",

@@ -13,9 +13,9 @@ const exactNumbers = [
   ["amount", "0.10000000000000000001"],
 ] as const;
 
-/** With exponents: jsonb writes such a number in digits, and a text in SQLite keeps the exponent. */
+/** Tables with numbers with exponents. PostgreSQL's jsonb shows such a number in digits, and a text in SQLite keeps the exponent. */
 const made = madeWith(numbers);
-/** Without exponents, so that a cell of a page shows the whole value. */
+/** Tables without numbers with exponents, so that a cell of an HTML page shows the whole value. */
 const short = madeWith(numbers.replace(/"large".*?,/, "").replace(/,"least".*/, ""));
 
 function madeWith(members: string) {
@@ -53,7 +53,7 @@ onBoth("shows the same numbers of a JSON value in a record and in a list", made,
   assert.equal((await ask("QUERY", "/cks", { body: {} })).text, listed);
 });
 
-onBoth("changes no number other than the member that a patch names", made, async ({ serve, sql, engine }) => {
+onBoth("keeps all digits of the numbers that a patch does not change", made, async ({ serve, sql, engine }) => {
   const { ask } = await serve(mount(ck, { permission: anyone, arrays: true }));
   const row = async (): Promise<string> =>
     String((await sql(`SELECT jb${engine === "postgres" ? "::text" : ""} AS jb FROM ck WHERE id = 1`))[0]!["jb"]);
@@ -95,7 +95,7 @@ onBoth("compares exact numbers in a patch by all their digits, and never as obje
   assert.equal(await patch({ op: "test", path: "/jb/plain", value: 1.5 }), 200);
 });
 
-onBoth("keeps exact numbers in every format, shape and repeated response", short, async ({ makeStore }, t) => {
+onBoth("shows exact numbers in every format, older shape and replayed response", short, async ({ makeStore }, t) => {
   const child = defineResource({
     name: "child",
     plural: "children",
@@ -132,7 +132,7 @@ onBoth("keeps exact numbers in every format, shape and repeated response", short
   assert.equal(again.text, first.text);
 });
 
-onBoth("gives hooks an exact number that calculates as the nearest double", made, async ({ serve }) => {
+onBoth("passes hooks exact numbers, and computes with the nearest double", made, async ({ serve }) => {
   const seen: unknown[] = [];
   const hooked = defineResource({
     name: "ck",

@@ -22,7 +22,6 @@ import { onBoth, onPostgres, onSQLite, type Before } from "../harness/existing.t
 import "../harness/doors-of-source.ts";
 
 /** Returns the declarations that `db inspect` writes for a database. */
-
 async function inspected({ engine, url }: Before): Promise<string> {
   return formatDeclarations(
     engine === "sqlite" ? await inspectSQLite(url.replace("sqlite:", "")) : await inspectPostgres(new Secret(url)),
@@ -30,7 +29,7 @@ async function inspected({ engine, url }: Before): Promise<string> {
 }
 
 onPostgres(
-  "finds and serves tables with points and quotes in their names",
+  "finds and serves tables with dots and quotes in their names",
   `CREATE SCHEMA "Odd.Schema";
    CREATE SCHEMA a;
    CREATE TABLE "Odd.Schema"."Ta.ble ""x""" (id serial PRIMARY KEY, v text);
@@ -140,7 +139,7 @@ onPostgres(
 );
 
 onPostgres(
-  "refuses a value that is out of the range of its column, with its field",
+  "refuses a value that is out of the range of its column, and names the field",
   "CREATE TABLE parent (id serial PRIMARY KEY); CREATE TABLE child (id serial PRIMARY KEY, amount smallint, parent_id integer REFERENCES parent, name varchar(3));",
   async ({ serve, sql }) => {
     const parents = defineResource({ name: "parent", table: "parent", fields: {} });
@@ -197,7 +196,7 @@ for (const [type, value, field] of [
   ["date", "2026-00-10", date()],
 ] as const)
   onSQLite(
-    `stops the start for a ${type} that does not exist, with its row: ${value}`,
+    `refuses to start if a row has a ${type} that does not exist, and names the row: ${value}`,
     `CREATE TABLE post (id integer PRIMARY KEY, at ${type} NOT NULL DEFAULT '${value}'); INSERT INTO post (id) VALUES (7)`,
     async ({ serve }) => {
       const posts = defineResource({ name: "post", table: "post", fields: { at: field } });
@@ -272,7 +271,7 @@ onPostgres(
 );
 
 onPostgres(
-  "answers with a fault if a trigger does not find its table, and does not report the database as missing",
+  "answers 500 if a trigger does not find its table, and continues to serve",
   `CREATE SCHEMA shop; CREATE TABLE shop.note (id serial PRIMARY KEY, body text NOT NULL); CREATE TABLE shop.log (at timestamptz);
    CREATE FUNCTION shop.noted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO log VALUES (now()); RETURN NEW; END $$;
    CREATE TRIGGER noted AFTER INSERT ON shop.note FOR EACH ROW EXECUTE FUNCTION shop.noted();`,
@@ -306,7 +305,7 @@ onSQLite(
 );
 
 onPostgres(
-  "refuses a value that breaks a rule of its column or is not of its type, with its field",
+  "refuses a value that breaks a rule of its column or is not of its type, and names the field if only one can be wrong",
   `CREATE TABLE thing (id serial PRIMARY KEY, stock integer CONSTRAINT "in stock" CHECK (stock >= 0), address inet, lasts interval, info jsonb,
    least integer, most integer, CHECK (least <= most))`,
   async ({ serve }) => {
@@ -338,7 +337,7 @@ onPostgres(
 );
 
 onSQLite(
-  "refuses a value that breaks the CHECK of one column, with its field",
+  "refuses a value that breaks a CHECK, and names the field if the CHECK is about one column",
   `CREATE TABLE thing (id integer PRIMARY KEY, "in stock" integer, sold integer CHECK (sold >= 0), least integer, most integer, CHECK (least <= most))`,
   async ({ serve }) => {
     const optional = { optional: true, minimum: -9 } as const;
@@ -357,7 +356,7 @@ onSQLite(
 );
 
 onBoth(
-  "filters a column named format by its full name",
+  "filters a column named format by `format[eq]`, because the parameter `format` selects the format of the response",
   "CREATE TABLE medium (id integer PRIMARY KEY, format integer NOT NULL UNIQUE)",
   async (before) => {
     const filters = { format: ["eq"] } as const;
@@ -370,7 +369,7 @@ onBoth(
 );
 
 onSQLite(
-  "reads date-times in a text column as JavaScript writes them",
+  "reads and writes date-times in a text column in the form that JavaScript writes",
   `CREATE TABLE event (id integer PRIMARY KEY, at text); INSERT INTO event (at) VALUES (NULL), ('2026-01-31T09:30:00.000Z')`,
   async ({ serve, sql }) => {
     const fields = { at: dateTime({ optional: true }) };
@@ -459,7 +458,7 @@ for (const theirs of [0, 1, 27])
   );
 
 onSQLite(
-  "stops the start for a trigger that calls a function of another program, with the writes that fire it",
+  "refuses to start if a trigger calls a function of another program, and names the writes that fire the trigger",
   `CREATE TABLE book (id integer PRIMARY KEY, title text NOT NULL, sort text, pages integer);
    CREATE TRIGGER sorted AFTER INSERT ON book BEGIN UPDATE book SET sort = title_sort(NEW.title) WHERE id = NEW.id; END;
    CREATE TRIGGER renamed AFTER UPDATE OF title ON book BEGIN UPDATE book SET sort = title_sort(NEW.title) WHERE id = NEW.id; END;

@@ -88,7 +88,7 @@ onPostgres(
 );
 
 onPostgres(
-  "stops the start for writes that a rule prevents or that are not granted",
+  "refuses to start with declared writes that a rule of the table prevents or that are not granted",
   `CREATE TABLE thing (id serial PRIMARY KEY, name text, parent integer);
    CREATE RULE quiet AS ON UPDATE TO thing WHERE new.name = 'no' DO INSTEAD NOTHING;`,
   async (before, t) => {
@@ -110,7 +110,7 @@ onPostgres(
 );
 
 onPostgres(
-  "does not create a record under an id that the database always generates",
+  "does not create a record under a chosen id if the database always generates the ids",
   "CREATE TABLE thing (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text, parent integer);",
   async ({ serve }) => {
     const api = await serve(things());
@@ -138,7 +138,7 @@ onSQLite(
 );
 
 onBoth(
-  "answers 400 for an undeclared reference that the database checks at the commit",
+  "answers 400 if the database refuses an undeclared reference at the commit",
   {
     sqlite:
       "CREATE TABLE thing (id integer PRIMARY KEY, name text, parent integer REFERENCES thing (id) DEFERRABLE INITIALLY DEFERRED);",
@@ -169,7 +169,7 @@ onBoth(
 );
 
 onBoth(
-  "names a row with a key beyond the safe integers as the database writes it",
+  "names a row by all digits of its key if the key is beyond the safe integers",
   {
     sqlite: `CREATE TABLE big (id integer PRIMARY KEY, name text); INSERT INTO big VALUES (9007199254740993, 'a'), (9007199254740995, 'b');
       CREATE TABLE low (id integer PRIMARY KEY, name text); INSERT INTO low VALUES (-9007199254740993, 'a');`,
@@ -189,7 +189,7 @@ onBoth(
 );
 
 onBoth(
-  "names a row without a computed value by its key as the database writes it",
+  "names a row without a computed value by all digits of its key",
   {
     sqlite:
       "CREATE TABLE far (id text PRIMARY KEY NOT NULL, n integer); INSERT INTO far VALUES ('9007199254740993', 1);",

@@ -19,7 +19,7 @@ import { planPostgres, planSQLite, postgresStore, type Collection } from "../../
 import { onBoth, onPostgres } from "../harness/existing.ts";
 import { readLinks } from "../harness/own-service.ts";
 
-/** Tables like Django's: names with underscores, microseconds or none, numbers with a scale, references without an action. */
+/** A table like those of Django: names with underscores, microseconds or none, numbers with a scale, references without an action. */
 const members = {
   sqlite: `
     CREATE TABLE "club_member" ("member no" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "first_name" varchar(30) NOT NULL,
@@ -107,7 +107,7 @@ onBoth("reads an existing table under the names of its resource", filled, async 
   assert.equal((await api.get("/members/99999999999")).status, 404);
 });
 
-onBoth("filters and pages lists of an existing table like all others", filled, async ({ serve }) => {
+onBoth("filters, sorts and pages the lists of an existing table", filled, async ({ serve }) => {
   const api = await serve(mount(member, { permission: anyone }));
   const ids = async (query: string): Promise<number[]> => {
     const { status, json, text: body } = await api.get(`/members?${query}`);
@@ -290,7 +290,7 @@ onBoth(
   },
 );
 
-onBoth("reports values that are not of the declared kind, with their rows", wrong, async ({ serve, sql }) => {
+onBoth("reports values that are not of the declared kind, and names their rows", wrong, async ({ serve, sql }) => {
   const thing = defineResource({
     name: "thing",
     table: "theirs",
@@ -366,7 +366,7 @@ onPostgres(
 );
 
 onPostgres(
-  "uses its own schema for tables with the same names as existing ones",
+  "creates its own tables in another schema if existing tables have the same names",
   `CREATE SCHEMA latchkey; CREATE TABLE public.notes (id integer PRIMARY KEY, body text NOT NULL); INSERT INTO public.notes VALUES (7, 'theirs');`,
   async ({ serve, sql, url }) => {
     await sql(`ALTER DATABASE "${new URL(url).pathname.slice(1)}" SET search_path = latchkey`);
@@ -427,7 +427,7 @@ onBoth(
 );
 
 onBoth(
-  "reads a view each time, because its rows may depend on the clock",
+  "reads a view for every request, because its rows may depend on the clock",
   {
     sqlite: "CREATE VIEW dice AS SELECT 1 AS id, abs(random() % 1000000000) AS shown",
     postgres: "CREATE VIEW dice AS SELECT 1 AS id, (random() * 1000000000)::integer AS shown",
@@ -449,7 +449,7 @@ onBoth(
 );
 
 onBoth(
-  "counts the rows of a view each time",
+  "counts the rows of a view for every request",
   {
     sqlite: `CREATE VIEW swarm AS WITH RECURSIVE numbers (id) AS
       (SELECT 1 UNION ALL SELECT id + 1 FROM numbers LIMIT 1 + abs(random() % 10000)) SELECT id, id AS size FROM numbers`,

@@ -61,7 +61,7 @@ onPostgres(
 );
 
 onPostgres(
-  "stops the start for a column that would round written values",
+  "refuses to start with a writable decimal whose column would round written values",
   "CREATE TABLE price (id serial PRIMARY KEY, net numeric(9,2), pieces integer); INSERT INTO price (net, pieces) VALUES (1.5, 2);",
   async ({ serve }) => {
     const prices = (scale: number, writes: readonly "create"[]): ReturnType<typeof mount> => {
@@ -82,7 +82,7 @@ onPostgres(
 );
 
 onSQLite(
-  "refuses a file in UTF-16, because it sorts texts differently, and leaves it unchanged",
+  "refuses a file in UTF-16, because SQLite sorts the texts of such a file differently, and leaves the file unchanged",
   "PRAGMA encoding = 'UTF-16le'; CREATE TABLE word (id integer PRIMARY KEY, v text); INSERT INTO word (v) VALUES ('a'), ('š');",
   async ({ serve, sql }) => {
     const words = defineResource({ name: "word", table: "word", fields: { v: text() } });
@@ -99,7 +99,7 @@ onSQLite(
 );
 
 onSQLite(
-  "reports virtual tables, and leaves out the tables that store them",
+  "reports virtual tables, and leaves out the tables that store their content",
   "CREATE VIRTUAL TABLE docs USING fts5(title); CREATE TABLE word (id integer PRIMARY KEY, v text);",
   async ({ url }) => {
     const declared = formatDeclarations(await inspectSQLite(url.replace("sqlite:", "")));

@@ -204,7 +204,7 @@ onBoth(
   },
 );
 
-onBoth("answers a refusal of the database as the caller's problem, with its field", shop, async ({ serve }) => {
+onBoth("answers 400 or 409 for a refusal of the database, and names the field", shop, async ({ serve }) => {
   const api = await serve(...mounts);
   const ask = async (method: string, path: string, body?: object) => {
     const { status, json } = await api.ask(method, path, body === undefined ? {} : { body });
@@ -236,7 +236,7 @@ onBoth("answers a refusal of the database as the caller's problem, with its fiel
   assert.equal((await api.get("/products")).json.length, 4);
 });
 
-onBoth("creates a record once for a repeated request", shop, async ({ serve }) => {
+onBoth("creates a record once for repeated requests with the same idempotency key", shop, async ({ serve }) => {
   const api = await serve(...mounts);
   const body = { title: "Once", price: "1.00", shelf_id: 1 };
   const headers = { "idempotency-key": "0198c5d8-7a4c-7b1f-9d0e-3f2a61c4b7e5" };
@@ -251,7 +251,7 @@ onBoth("creates a record once for a repeated request", shop, async ({ serve }) =
 });
 
 onBoth(
-  "stops the start if a new row needs a value and no field provides it",
+  "refuses to start if a new row needs a value and no field provides it",
   `CREATE TABLE strict_one (id integer PRIMARY KEY, name text NOT NULL, secret text NOT NULL);`,
   async ({ serve }) => {
     const one = defineResource({ name: "one", table: "strict_one", writes: ["create"], fields: { name: text() } });
@@ -329,7 +329,7 @@ onBoth(
   },
 );
 
-onBoth("stops the start if a column that only the database fills is declared as writable", shop, async ({ serve }) => {
+onBoth("refuses to start if a column that only the database fills is declared as writable", shop, async ({ serve }) => {
   const twice = defineResource({
     name: "product",
     table: "product",
@@ -437,7 +437,7 @@ onBoth(
 );
 
 onBoth(
-  "refuses an invalid value from a caller who may not read the row, even if the row already has it",
+  "refuses an invalid value from a caller who may not read the row, even if the row already has this value",
   "CREATE TABLE shirt (id integer PRIMARY KEY, size varchar(9), tag varchar(9)); INSERT INTO shirt VALUES (1, 's', 'a'), (2, 's', 'a');",
   async ({ serve, sql }) => {
     const shirts = defineResource({
@@ -480,7 +480,7 @@ const deepTable = (values: string): string => `
   INSERT INTO leaf VALUES (1, 1300), (2, 7);`;
 
 onBoth(
-  "removes a row of an existing table with more than 1,000 levels below it",
+  "deletes a row of an existing table, with the more than 1,000 levels of rows that depend on it",
   {
     sqlite: deepTable(
       "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1300) SELECT i FROM n)",

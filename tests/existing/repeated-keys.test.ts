@@ -123,7 +123,7 @@ for (const [what, key] of [
   );
 
 onPostgres(
-  "answers 500 and logs the fix if the role may not move the sequence",
+  "answers 500 and logs the fix if the role may not move the sequence that generates the keys",
   `CREATE TABLE lagging (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL);
    INSERT INTO lagging (id, name) OVERRIDING SYSTEM VALUE VALUES (1, 'a'), (2, 'b'), (30, 'c')`,
   async ({ url, sql }, t) => {
