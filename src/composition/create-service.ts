@@ -82,7 +82,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 
 /** A service whose store is still closed. If the service is never opened, there is nothing to close. */
 export interface AssembledService {
-  /** The tables with which it opens its store. */
+  /** The tables of the service. `open` opens the store with them. */
   readonly collections: readonly Collection[];
   /** Opens the store and starts the features. If a feature cannot start, nothing stays open. */
   open(): Promise<Service>;

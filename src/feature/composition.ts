@@ -48,7 +48,7 @@ export type Surroundings = Omit<Host, "use" | "secret"> & {
 
 /**
  * Sets up every feature. `own` are the parts of the service in addition to its features. Throws `DeclarationError` with everything that is
- * missing or duplicate.
+ * missing, wrong or duplicate.
  */
 export function compose(features: readonly Feature[], own: Parts, surroundings: Surroundings): Composition {
   const shapeless = features.flatMap(shapeMistakes);

@@ -40,7 +40,7 @@ export interface NamedUpkeep extends Upkeep {
   readonly feature?: string;
 }
 
-/** Runs all upkeep of a service on one timer. Returns a function that stops it. */
+/** Runs all upkeep of a service on one timer. Returns a function that stops the upkeep. */
 export function startUpkeep(
   upkeep: readonly NamedUpkeep[],
   { store, observe, now }: { readonly store: Store; readonly observe: Observer | null; readonly now: () => number },

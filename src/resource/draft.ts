@@ -39,7 +39,7 @@ export interface DraftOptions {
    * depend on these values, or on any other value of the record. Undefined if the caller may read the record.
    */
   readonly hidden?: ReadonlySet<string>;
-  /** True if the body was XML: every value is text, and its field parses the text. */
+  /** True if every value of the body is text, as in XML and forms. The field of the value then parses the text. */
   readonly leavesAreText: boolean;
   readonly context: DraftContext;
 }

@@ -166,5 +166,5 @@ export type ChangedValuesOf<R extends ResourceShape> = { readonly [K in KeptName
 /** The transient fields in the request. */
 export type TransientOf<R extends ResourceShape> = { readonly [K in TransientName<R>]?: FieldValue<FieldsOf<R>[K]> };
 
-/** The values that `check` gets: the stored values of the record as they are after the write, and the transient fields in the request. */
+/** The values that `check` gets: the stored values of the record after the write, and the transient fields in the request. */
 export type CheckedOf<R extends ResourceShape> = { readonly id?: RecordId<R> } & MadeValuesOf<R> & TransientOf<R>;

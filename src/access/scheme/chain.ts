@@ -12,7 +12,7 @@ import { requireChallenge, requireVerdict } from "./verdict.ts";
 
 /** The caller of a request, according to its credentials. */
 export interface IdentifiedCaller {
-  /** Null if the request has no credential. */
+  /** Null if no credential was accepted. */
   readonly identity: Identity | null;
   /** True if a browser may have sent one of the accepted credentials automatically. */
   readonly ambient: boolean;
@@ -39,7 +39,7 @@ export interface Chain {
    * the request has no credential.
    */
   challenge(call: Call, passedOver?: readonly Refused[]): Problem;
-  /** Counts the rejected cookies of a request as guesses. Ends the request with 429 if there were too many before. */
+  /** Counts each unknown or forged cookie of a request as a guess. Ends the request with 429 if there were too many guesses before. */
   countGuesses(call: Call, passedOver: readonly Refused[]): Eventually<unknown>;
   /** The value of `Vary`: the header fields that are read. */
   readonly vary: string;

@@ -31,7 +31,7 @@ export interface Room {
 export interface Allowance {
   /** The maximum number of tries in any window. */
   readonly limit: number;
-  /** The time before which all tries are forgiven, in milliseconds since the epoch. Null for none. */
+  /** The time up to which all tries are forgiven, in milliseconds since the epoch. Null if no tries are forgiven. */
   readonly since?: number | null;
 }
 

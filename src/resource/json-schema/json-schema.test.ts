@@ -105,7 +105,7 @@ const rows: readonly (readonly [schema: JSONSchema, value: unknown, issues: read
 ];
 
 for (const [schema, value, issues] of rows)
-  test(`checks ${JSON.stringify(value)} against ${JSON.stringify(schema).slice(0, 80)}`, () => {
+  test(`finds ${issues.length} mistakes in ${JSON.stringify(value)} by ${JSON.stringify(schema).slice(0, 80)}`, () => {
     assert.deepEqual(collectIssues(schema, value), issues);
   });
 
@@ -142,7 +142,7 @@ for (const [schema, said] of mistaken)
     );
   });
 
-test("reads the text of XML and forms by the types of a schema", () => {
+test("converts the text of XML and forms to the types of a schema", () => {
   const schema: JSONSchema = {
     type: "object",
     properties: {
@@ -169,7 +169,7 @@ test("reads the text of XML and forms by the types of a schema", () => {
   });
 });
 
-test("derives types from the schema", () => {
+test("derives the type of the accepted values from a schema", () => {
   type Login = FromSchema<typeof login>;
   const sample: Login = {
     needs: "factor",

@@ -12,7 +12,7 @@ export interface StandardSchema<Output = unknown> {
     readonly vendor: string;
     readonly validate: (value: unknown) => unknown;
     readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
-    /** The members that Standard JSON Schema adds. */
+    /** Returns the JSON Schema of the schema (Standard JSON Schema). Only some libraries have it. */
     readonly jsonSchema?: StandardJSONSchema | undefined;
   };
 }
