@@ -19,7 +19,7 @@ import { planPostgres, planSQLite, postgresStore, type Collection } from "../../
 import { onBoth, onPostgres } from "../harness/existing.ts";
 import { readLinks } from "../harness/own-service.ts";
 
-/** A table like those of Django: names with underscores, microseconds or none, numbers with a scale, references without an action. */
+/** A table like those of Django: names with underscores, times with and without microseconds, numbers with a scale, references without an action. */
 const members = {
   sqlite: `
     CREATE TABLE "club_member" ("member no" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "first_name" varchar(30) NOT NULL,
@@ -216,7 +216,7 @@ onBoth("leaves existing tables out of every plan", filled, async ({ serve, engin
   assert.deepEqual([after.tables, after.obstacles, after.remarks], [[], [], []]);
 });
 
-onBoth("refuses writes to a table that is declared without them", filled, async ({ serve }) => {
+onBoth("refuses writes to a table that is declared without writes", filled, async ({ serve }) => {
   const api = await serve(mount(member, { permission: anyone }));
 
   const refused = await api.ask("PATCH", "/members/1", { body: { name: "x" } });

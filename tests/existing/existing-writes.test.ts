@@ -13,7 +13,7 @@ import {
 } from "../../src/door/index.ts";
 import { onBoth, onPostgres } from "../harness/existing.ts";
 
-/** A table with automatic behavior: defaults, a trigger, a counter, a rule, deferred references. */
+/** A table with automatic behavior: defaults, a trigger, a version counter (`lock_version`), a CHECK, deferred references. */
 const shop = {
   sqlite: `
     CREATE TABLE shelf (id integer PRIMARY KEY AUTOINCREMENT, label varchar(10) NOT NULL UNIQUE);
@@ -159,7 +159,7 @@ for (const [title, path] of [
     await sql("UPDATE product SET price = 0 WHERE id = 1");
     let theirs = 0;
 
-    // The service adds one with If-Match, while another program adds one with SQL.
+    // The service adds one to the price with If-Match, while another program adds one with SQL.
     async function add(): Promise<void> {
       for (;;) {
         const found = await api.get(path);

@@ -43,7 +43,7 @@ async function listening(t: TestContext, server: Server | Http2Server, path?: st
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-/** Sends the text and resets the connection. `spawnSync` blocks this process, so it accepts the connection only afterwards. */
+/** Sends the text and resets the connection. `spawnSync` blocks this process, so the server accepts the connection only afterwards. */
 function sendAndReset(port: number, sent: string): void {
   const program = `const socket = require("node:net").connect(${port}, "127.0.0.1", () => socket.write(${JSON.stringify(sent)}, () => socket.resetAndDestroy()));`;
   assert.equal(spawnSync(process.execPath, ["-e", program]).status, 0);

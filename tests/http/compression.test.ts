@@ -68,7 +68,7 @@ test("sends the same representation in every coding, with a different strong tag
   }
 });
 
-test("answers 304 to the current tag of every coding, whichever coding the request accepts", async (t) => {
+test("answers 304 to the current tag of each coding, in a request for any coding", async (t) => {
   const api = await withSheets(t);
 
   for (const path of everything) {
@@ -152,7 +152,7 @@ test("sends short, secret or non-text bodies uncompressed", async (t) => {
   }
 });
 
-test("compresses no response to a request that another site made a browser send with the user's cookie", async (t) => {
+test("compresses no response to a request that another site sent with the user's cookie", async (t) => {
   const api = await serve(t, { config, settings: { LATCHKEY_ALLOWED_ORIGINS: "https://app.example" } });
   await api.post("/orders", {}, api.admin);
   for (let count = 0; count < 20; count++) await api.post("/orders", {}, api.admin);

@@ -21,7 +21,7 @@ const notes = mount(
 
 const mostMilliseconds = 50;
 
-test("blocks others for at most 50 ms for any body within the limits", async (t) => {
+test("blocks other requests for at most 50 ms for any body within the limits", async (t) => {
   const { service, admin, put, post } = await serve(t, { config: { mounts: [notes] } });
   const { id } = (await post("/notes", {}, admin)).json;
   const slow: string[] = [];
@@ -52,7 +52,7 @@ test("blocks others for at most 50 ms for any body within the limits", async (t)
     ["application/json", jsonBodies],
   ] as const)
     for (const [name, body] of Object.entries(bodies)) {
-      // The parser refuses a bad body for every method, so one method is enough for it.
+      // The parser refuses a bad body in the same way for every method, so the test sends it with one method only.
       const isTaken = (await measure(name, "POST", type, body)) === 201;
       for (const method of isTaken ? ["PUT", "PATCH"] : []) await measure(name, method, type, body);
     }

@@ -74,7 +74,7 @@ async function loaded(t: TestContext): Promise<void> {
   await askService(service, "/docs");
 }
 
-test("blocks others for at most 50 ms while three hundred mounts are described for the first time", async (t) => {
+test("blocks other requests for at most 50 ms while three hundred mounts are described for the first time", async (t) => {
   await loaded(t);
   const { service } = await ownService(t, { mounts: buildMounts(300), features: [documentation(shop)] });
 

@@ -13,7 +13,7 @@ const OF_EVERY_ANSWER = [
   "Content-Security-Policy",
 ];
 
-test("answers raw requests by the contract, even if Node would be silent or answer differently", async (t) => {
+test("answers raw requests with documented problems, even if Node itself would not answer or would answer differently", async (t) => {
   const send = await overSocket(t);
   const rows: readonly (readonly [request: string, status: number, code: string])[] = [
     ["GET /livez HTTP/1.1", 400, "malformed"],
@@ -47,7 +47,7 @@ test("answers raw requests by the contract, even if Node would be silent or answ
   }
 });
 
-test("accepts the target in each of the forms that HTTP has", async (t) => {
+test("accepts every form of a request target", async (t) => {
   const send = await overSocket(t);
 
   for (const request of [

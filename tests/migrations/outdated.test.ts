@@ -186,7 +186,7 @@ test("accepts writes of a process that started before a column was added", async
   }
 });
 
-test("refuses further writes of processes with a weaker rule after a process with a stricter rule starts, and of no others", async (t) => {
+test("refuses further writes only of processes with a weaker rule after a process with a stricter rule starts", async (t) => {
   for (const { open, engine } of await databases(t)) {
     const [before, today, again, tomorrow] = [open(), open(), open(), open()];
     await before.open([wide]);

@@ -214,6 +214,6 @@ test("starts the command in the systemd unit with existing settings, and does no
   requireSettings(readEnvironment(unit));
   assert.match(unit, new RegExp(`^ExecStart=/\\S+/node \\S+${path.posix.join("/latchkey", own.bin.latchkey)}$`, "m"));
   assert.match(unit, new RegExp(`^RestartPreventExitStatus=${exits.settings}$`, "m"));
-  // With one worker, SIGHUP would end the process, because no other worker could serve in the meantime.
+  // SIGHUP replaces the workers one after another. With LATCHKEY_WORKERS=1, it would end the service.
   assert.ok(Number(readEnvironment(unit)["LATCHKEY_WORKERS"]) > 1);
 });

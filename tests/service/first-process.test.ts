@@ -205,7 +205,7 @@ test("loses no request on SIGHUP to all processes, right after the start and lat
   await until(() => listWorkers(service).length === 2);
 });
 
-test("sets no V8 flag that the V8 of this Node does not know", async () => {
+test("sets only V8 flags that the V8 of this Node knows", async () => {
   await using service = await startService({}, configured("export default {}"));
 
   assert.doesNotMatch(service.said(), /flag/);

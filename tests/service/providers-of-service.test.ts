@@ -133,7 +133,7 @@ test("links an identity by the form of the account page, without JavaScript", as
 
   assert.equal(foreign.status, 403);
   assert.equal(begun.status, 200, begun.text);
-  // A form may not be redirected to another origin (`form-action`), so the page has a link.
+  // The policy `form-action` forbids the redirect of a form to another origin, so the response is a page with a link.
   const [, link = ""] = /href="(\/api\/login\/company\/start\?link=[^"]+)"/.exec(begun.text) ?? [];
   const cookie = `${own}; ${begun.headers.getSetCookie()[0]!.split(";")[0]!}`;
   const started = await api.get(link, { ...html, cookie });

@@ -135,7 +135,7 @@ for (const args of [
       cwd: folder,
       env: { ...process.env, LATCHKEY_PORT: "0", LATCHKEY_DATABASE: "sqlite:circle.db" },
       encoding: "utf8",
-      // A command that serves would not end.
+      // If the command served by mistake, it would not end.
       timeout: 20_000,
     });
 
@@ -201,7 +201,7 @@ test("ends with 78 and makes no secret if a database has accounts but its secret
       cwd: folder,
       env: { ...process.env, LATCHKEY_PORT: "0" },
       encoding: "utf8",
-      // A command that serves would not end.
+      // If the command served by mistake, it would not end.
       timeout: 10_000,
     });
     assert.equal(ended.status, 78, ended.stderr);

@@ -33,7 +33,7 @@ test("answers every client that connects while a worker is stopped, after the wo
   const [victim] = serving(service);
 
   process.kill(victim!, "SIGSTOP");
-  // Until it is stopped, the worker may accept a connection.
+  // Waits until the system has stopped the worker. Until then, the worker may still accept a connection.
   await until(() => /^\d+ \(.*\) T /.test(readFileSync(`/proc/${victim!}/stat`, "utf8")));
   const answers = Array.from({ length: 20 }, () => ask(service));
   await wait(100);
