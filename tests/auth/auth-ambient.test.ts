@@ -122,7 +122,7 @@ test("refuses changes by a page of another site with credentials that browsers s
   }
 });
 
-test("checks the origin after the credentials and before the permission, and names both origins and the setting", async (t) => {
+test("checks the origin after the credentials and before the permission, with both origins and the setting in the refusal", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const ask = (authorization: string, from: Headers, path = "/users") =>

@@ -18,7 +18,7 @@ const sets = [
 ];
 
 for (const { schemes, challenges, status, code } of sets) {
-  test(`challenges an anonymous caller with all of ${schemes} and only them`, async (t) => {
+  test(`sends an anonymous caller the challenges of ${schemes}, and no others`, async (t) => {
     const api = await serve(t, { settings: { LATCHKEY_SCHEMES: schemes } });
 
     for (const path of [

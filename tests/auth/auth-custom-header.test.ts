@@ -72,7 +72,7 @@ test("ignores the header if the scheme is not enabled", async (t) => {
   assert.equal((await api.get("/protected/", { "x-custom-token": "wrong", ...api.admin })).status, 200);
 });
 
-test("refuses to start with an account that does not exist or has no token", async (t) => {
+test("refuses to start if the account does not exist, or if the token is not set", async (t) => {
   await assert.rejects(
     serve(t, {
       settings: { ...settings, LATCHKEY_SCHEMES: "custom-header", LATCHKEY_CUSTOM_TOKEN_USERNAME: "nobody" },

@@ -87,7 +87,7 @@ test("requires an administrator's own password for another user's key, and count
   assert.ok(tries.includes(429));
 });
 
-test("limits the lifetime of credentials that a user of a proxy makes, or refuses to make them", async (t) => {
+test("limits the lifetime of credentials that a caller of the remote-user scheme makes, or refuses to make them", async (t) => {
   const ask = (api: API, path: string, body: object, remote: string) =>
     arrive(api, path, {
       method: "POST",
@@ -123,7 +123,7 @@ test("limits the lifetime of credentials that a user of a proxy makes, or refuse
   assert.equal((await ask(strict, `/users/${bob.id}/token`, {}, bob.email)).status, 403);
 });
 
-test("refuses to show a user of a proxy an existing token that lives longer than the tokens that this user may make", async (t) => {
+test("shows a caller of the remote-user scheme no token that lives longer than the tokens that this caller may make", async (t) => {
   const api = await serve(t, { settings: { ...withRemoteUser, LATCHKEY_OUTSIDE_CREDENTIALS_SECONDS: "3600" } });
   const ann = await api.user("Ann");
   const path = `/users/${ann.id}/token`;

@@ -19,11 +19,11 @@ const aud = "https://api.example";
 /** An issuer with a separate server on loopback. */
 interface Issuer {
   readonly jwksURL: string;
-  /** Returns the number of requests for its keys. */
+  /** Returns the number of requests for the keys of the issuer. */
   readonly countRequests: () => number;
   /** Makes a token of this issuer. `now` is the time of issue, in milliseconds since the epoch. */
   token(now: number, claims?: object, header?: object): string;
-  /** Replaces its keys. */
+  /** Replaces the keys of the issuer. */
   rotate(): void;
   down(): void;
   up(): Promise<void>;

@@ -157,7 +157,7 @@ const choices = [
   ["is set", "PATCH", "", { password: "a password of Eve's choice" }],
 ] as const;
 
-/** Holds the hashes that are started from now on, until they are released. */
+/** The hashes that start after a call of `hold`. Their results are delayed until a call of `release`. */
 interface HeldHashes {
   readonly begun: Promise<void>;
   release(): void;
@@ -192,7 +192,7 @@ for (const [what, method, path, body] of choices)
     const { api, ann, eve } = await world(t, { tracer });
     const headers = { authorization: eve.ways.bearer.replace("Authorization: ", "") };
     await api.get("/protected/", headers);
-    // Makes the service cache the administrator's password, so that the change below needs no hash, which would be held.
+    // Makes the service cache the administrator's password, so that the deactivation below needs no hash. A hash would be delayed too.
     await api.get("/protected/", api.admin);
     const hashes = hold();
     const request = api.ask(method, `/users/${ann.id}${path}`, { headers, body });

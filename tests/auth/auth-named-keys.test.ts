@@ -24,7 +24,7 @@ async function settle(api: API): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-test("shows a key once, in the form that scanners detect, and accepts it", async (t) => {
+test("shows a key once, in the form that scanners for leaked secrets detect, and accepts it", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const path = `/users/${ann.id}/keys`;

@@ -49,7 +49,7 @@ test("refuses a breached password if a breach service is configured, and accepts
   assert.equal((await api.get("/protected/", basicHeader(ann.email, breached))).status, 200);
 });
 
-test("limits the requests to the breach service for sign-ups to ten a minute", async (t) => {
+test("sends the breach service at most ten requests a minute for sign-ups", async (t) => {
   const mirror = await startMirror(t);
   const settings = { LATCHKEY_BREACHED_PASSWORDS_URL: mirror.url };
   const api = await serve(t, { settings, config: { registration: "open" } });

@@ -40,7 +40,7 @@ async function holdings(api: API) {
 
 type Holdings = Awaited<ReturnType<typeof holdings>>;
 
-/** Returns the status of each credential. */
+/** Returns the status of a request with each credential. */
 async function taken(api: API, { pair, session, token, key, next }: Holdings): Promise<Record<string, number>> {
   const status = async (headers: Record<string, string>): Promise<number> =>
     (await api.get("/protected/", headers)).status;

@@ -144,7 +144,7 @@ for (const [way, logIn] of Object.entries({ "a header": byHeader, cookies: byCoo
       assert.ok(refused.detail.length > 20);
     });
 
-    test(`ends a login from before the second factor of axios with tokens in ${way} without a loop, if ${kind}`, async (t) => {
+    test(`ends the login of axios with tokens in ${way} without a loop when its user adds a factor, if ${kind}`, async (t) => {
       const { api, client } = await start(t);
       const ann = await api.user("Ann");
       const login = { username: ann.email, password: ann.password };

@@ -167,7 +167,7 @@ test("checks only ten codes of a burst through two services", async (t) => {
   assert.equal(judged.length, 10);
 });
 
-test("accepts a recovery code exactly once in a race of fifty through two services", async (t) => {
+test("accepts a recovery code exactly once if fifty requests send it at the same time through two services", async (t) => {
   const { each, ann } = await servePair(t);
   const code = ann.recoveryCodes[7]!;
   const logins = await Promise.all(Array.from({ length: 10 }, (_, at) => startLogin(each[at % 2]!, ann)));

@@ -16,7 +16,7 @@ import {
 } from "../../src/door/index.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
-// A check whose result is invalid refuses access: a promise is neither yes nor no.
+// The service refuses access if the result of a check is invalid. For example, a promise is neither yes nor no.
 
 const wrong = (value: unknown) => value as never;
 const limited: Scheme = {
@@ -135,7 +135,7 @@ for (const [what, reply, message] of [
   ["a tag that ends its quotes", { status: 200, tag: 'a"b' }, /tag is a text; it has to be/],
   ["a tag that ends its line", { status: 200, tag: "a\nb" }, /tag is a text; it has to be/],
 ] as const)
-  test(`reports a reply with ${what} as an error, over fetch too`, async (t) => {
+  test(`reports a reply with ${what} as an error, also through the fetch binding`, async (t) => {
     const wrongly = defineEndpoint({ method: "GET", path: "/a", access: anyone, handle: () => reply as Reply });
     const { service, ask, faults } = await serve({ endpoints: [wrongly] });
     t.after(() => service.close());
@@ -153,7 +153,7 @@ for (const [what, options, message] of [
     /problem\(invalid\): issues is a list; it has to be a list of \{ pointer, code, detail \}/,
   ],
 ] as const)
-  test(`refuses a problem with ${what} when it is made`, () => {
+  test(`refuses to make a problem with ${what}`, () => {
     assert.throws(() => problem("invalid", wrong(options)), message);
   });
 

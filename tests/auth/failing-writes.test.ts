@@ -11,7 +11,7 @@ import { emptyStore } from "../harness/test-store.ts";
 
 // Logins whose writes fail, or are too late.
 
-/** Answers a transaction instead of the store. Null: the store answers. */
+/** Answers a transaction instead of the store. Returns null if the store must answer it. */
 type Interfere = (changes: readonly Change[]) => Promise<Outcome | null>;
 
 /** Starts a service with logins, in whose transactions a test can interfere. */
@@ -35,7 +35,7 @@ async function start(t: TestContext) {
       const changes = [{ kind: "update", collection: accountsCollection, key: 1, values }] as const;
       assert.equal((await inner.write({ changes })).kind, "written");
     },
-    /** Adds a TOTP factor. Returns its secret and the session that added it. */
+    /** Adds a TOTP factor. Returns its id, a function that makes its codes, and the session that added it. */
     async addTOTP() {
       const session = readCookies(await post("/api/session/", { username, password }));
       const { id, secret } = (await post("/users/1/factors", { kind: "totp" }, session)).json;
@@ -45,7 +45,7 @@ async function start(t: TestContext) {
       api.clock.now += 30_000;
       return { factor: id as string, code, session: readCookies(confirmed) };
     },
-    /** Runs a task while a test interferes. */
+    /** Runs a task. `meanwhile` can answer the transactions of the task instead of the store. */
     async during<T>(meanwhile: Interfere, task: () => Promise<T>): Promise<T> {
       interfere = meanwhile;
       const result = await task();

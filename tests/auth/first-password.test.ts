@@ -28,7 +28,7 @@ const day = 86_400;
 const drawn = { LATCHKEY_ADMIN_PASSWORD: "" };
 
 for (const workers of ["1", "2"])
-  test(`writes the first password into a file that only its owner can read, without a terminal (workers: ${workers})`, async () => {
+  test(`writes the first password into a private file if the output is not a terminal (workers: ${workers})`, async () => {
     await using service = await startService({ ...drawn, LATCHKEY_LOG: "debug", LATCHKEY_WORKERS: workers });
     const file = path.join(path.dirname(service.file), "latchkey.password");
 

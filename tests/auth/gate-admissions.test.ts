@@ -229,7 +229,7 @@ test("starts no login and makes no credential with a forged or an already used `
   const { store } = api.service;
   const count = async (collection: typeof accountsCollection): Promise<number> =>
     (await store.list({ collection, where: null, sort: [], limit: 100 })).length;
-  // The login of the test, and one session for the real admission that `renew` took.
+  // Two sessions: that of the test's own login, and one from the real admission that `begin.renew` spent.
   assert.deepEqual(
     [await count(sessionsCollection), await count(apiTokensCollection), await count(namedKeysCollection)],
     [2, 0, 0],

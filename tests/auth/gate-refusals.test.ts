@@ -49,7 +49,7 @@ test("issues no new tokens to a user who adds a first factor of the same kind as
   assert.equal((await api.get("/protected/", bearer(access))).status, 401);
 });
 
-/** Starts a confirmation of this login. Returns the name of the waiting login and the headers that complete it. */
+/** Starts a confirmation of this login. Returns the name and the cookie of the waiting login. */
 async function startConfirmation(api: API, headers: Readonly<Record<string, string>>) {
   const started = await api.post("/api/login/confirm/", undefined, headers);
   assert.equal(started.status, 200, started.text);
@@ -163,7 +163,7 @@ test("hides the factors of a user from other users, and answers 409 for a factor
   assert.equal((await api.delete(`${path}/${made.id}`, ann.headers)).status, 204);
 });
 
-test("hides the factor that a waiting login adds from other logins of the user", async (t) => {
+test("hides a factor from the user's other logins while a waiting login adds it", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_SECOND_FACTOR: "admins" } });
   const login = { username: "admin", password: "first-administrator" };
   const begin = async () => (await api.post("/api/token/", login)).json.login.pending as string;

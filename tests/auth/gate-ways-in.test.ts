@@ -205,7 +205,7 @@ for (const state of states.slice(1))
     assert.deepEqual(await written(world), before);
   });
 
-/** The name of a waiting login is a credential of no scheme. */
+/** Checks that no scheme accepts the name of a waiting login as a credential. */
 async function refusesPending(world: World, { json, headers }: Answered): Promise<void> {
   const cookie = headers
     .getSetCookie()[0]

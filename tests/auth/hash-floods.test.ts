@@ -89,7 +89,7 @@ for (const { title, chooseAddress, hashed, logins } of floods) {
   });
 }
 
-test("lets a stranger log in from another site during a flood of guesses from one /48", async (t) => {
+test("lets an account log in from a new network during a flood of guesses from one /48", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" } });
   const ann = await api.user("Ann");
 

@@ -31,7 +31,7 @@ const edward = generateKeyPairSync("ed25519").publicKey;
 const p256 = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const withRPHash = (rpId: string) => (data: Buffer) => Buffer.concat([sha256(rpId), data.subarray(32)]);
 
-/** Cases that are wrong in every ceremony: as a login alone, as a second factor and as a new passkey. */
+/** Cases that are wrong in every ceremony: a login with a passkey alone, a second factor and a new passkey. */
 const everywhere: Readonly<Record<string, Case>> = {
   "an origin with a path": { origin: `${origin}/` },
   "an origin with its usual port": { origin: `${origin}:443` },
@@ -374,7 +374,7 @@ test("refuses the answers of one ceremony, account or passkey for another", asyn
     assert.deepEqual([status, json.code], [401, "invalid_credentials"], name);
   const named = await post({ pending: annLogin.pending, factor: bob.factor, credential: annAnswer });
   assert.deepEqual([named.status, named.json.errors[0].pointer], [400, "/factor"]);
-  // `pending` of a waiting login does not start a login alone, and `pending` of a login alone names no waiting login.
+  // A login with a passkey alone accepts no `pending` of a waiting login. A waiting login accepts no `pending` of a passkey alone.
   for (const pending of [annLogin.pending, confirming.pending])
     assert.equal((await api.post("/api/token/", { pending, credential: annAnswer })).json.code, "login_expired");
   const wrongPlace = await post({ pending: (await passing()).pending, factor: ann.factor, credential: annAnswer });

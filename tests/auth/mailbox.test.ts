@@ -100,7 +100,7 @@ test("queues at most ten mails a minute that one client address requests", async
   assert.equal(await mail.queued(), 11);
 });
 
-test("writes the same rows for an address without a user, and sends it nothing", async (t) => {
+test("writes the same rows for an address without a user, and sends no mail", async (t) => {
   const { ask, mail, clock, use } = await started(t);
   await ask("stranger@example.com");
   assert.equal(await mail.queued(), 1);
@@ -156,7 +156,7 @@ test("ends links and codes when the password or the address changes", async (t) 
   assert.equal((await use({ email: ada, code: second.values["code"] })).status, 400);
 });
 
-test("leads links to the pages of the service, or to those that the option links names", async (t) => {
+test("makes links to the pages of the service, or to the pages in the option `links`", async (t) => {
   const own = await started(t);
   await own.ask(ada);
   assert.match((await own.sent()).values["link"]!, /^https:\/\/shop\.example\/reset\?token=[\w-]{65}$/);

@@ -7,7 +7,7 @@ import { makeAuthenticator } from "../harness/authenticator.ts";
 import { addTOTP, parseBase32, type TOTPUser } from "../harness/factors.ts";
 import { serve, type Answered, type API } from "../harness/serve.ts";
 
-// No user and no service lock themselves out. Each refusal names the fix, and support has a way out.
+// No user and no service lock themselves out. Each refusal names the remedy, and another administrator can help.
 
 const bearer = (access: string) => ({ authorization: `Bearer ${access}` });
 const origin = "https://example.com";
@@ -90,7 +90,7 @@ const able: Readonly<
 };
 
 for (const [name, prepare] of Object.entries(able))
-  test(`lets an administrator leave if another has ${name}`, async (t) => {
+  test(`removes an administrator if another one has ${name}`, async (t) => {
     for (const [method, path, body] of losses) {
       const api = await serve(t, { settings });
       await prepare(api, await makeAdmin(api, "Bob"));
@@ -99,14 +99,14 @@ for (const [name, prepare] of Object.entries(able))
     }
   });
 
-test("lets an administrator leave if this administrator cannot log in", async (t) => {
+test("demotes an administrator who cannot log in", async (t) => {
   const api = await serve(t);
   const bob = await makeAdmin(api, "Bob");
   await write(api, bob.id, { password_hash: null });
   assert.equal((await api.patch(`/users/${bob.id}/account`, { role: "user" }, api.admin)).status, 200);
 });
 
-test("keeps one administrator who can log in if all of them leave at the same time", async (t) => {
+test("keeps one administrator who can log in if all of them are demoted at the same time", async (t) => {
   for (let round = 0; round < 5; round++) {
     const api = await serve(t);
     const ids = [1, (await makeAdmin(api, "Ann")).id, (await makeAdmin(api, "Bob")).id];

@@ -43,7 +43,7 @@ test("stops the start if a rule asks for factors and a scheme does not declare w
   assert.equal(await start(t, "optional", silent), null);
 });
 
-test("stops the start of the ready-made service for a scheme of the config file that declares nothing", async (t) => {
+test("stops the start of the ready-made service if a scheme of the config file does not declare what it proves", async (t) => {
   const config = { schemes: [silent] };
   await assert.rejects(
     serve(t, { settings: { LATCHKEY_SECOND_FACTOR: "admins" }, config }),
@@ -61,7 +61,7 @@ test("stops the start if a rule asks for factors and the service has no kind of 
   assert.equal(await start(t, "optional", scheme, false), null);
 });
 
-/** Returns the credentials of a user: every kind of login, and those of programs. */
+/** Returns the credentials of a user: one of every kind of login, an API token and a key. */
 async function logIn(api: API, username: string, password: string) {
   const login = { username, password };
   const cookie = readCookies(await api.post("/api/session/", login));

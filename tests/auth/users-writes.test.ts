@@ -216,7 +216,7 @@ test("lets anonymous callers create a user if registration is open, but nothing 
   );
 });
 
-test("changes an account with If-Match after a login, and returns the new login time for If-None-Match", async (t) => {
+test("still accepts an ETag in If-Match after a login of the account, but shows the new login time for If-None-Match", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const path = `/users/${ann.id}/account`;

@@ -162,7 +162,7 @@ test("sends another invitation until the user has a password", async (t) => {
   assert.equal((await api.post("/users/9/invitation", undefined, root)).status, 404);
 });
 
-test("refuses an invitation with a password, by a user and of an existing user", async (t) => {
+test("refuses an invitation with a password, by an anonymous caller and for an existing user", async (t) => {
   const api = await startMailed(t, { registration: "open", invitations: true });
   const ben = { name: "Ben", email: "ben@example.com", invite: true };
   for (const [method, path, body, login, pointer] of [

@@ -257,7 +257,7 @@ test("accepts the form of a page, and redirects to the next page", async (t) => 
   assert.equal((await api.post("/users", "name=Ben", { ...form, ...root })).status, 415);
 });
 
-test("redirects to the page of a console with another path", async (t) => {
+test("redirects to the verification page of a console that has another path", async (t) => {
   const pages = consolePages({ title: "Shop", pages: { verify: "/people/verify" } });
   const api = await startMailed(t, undefined, [pages]);
   const headers = { "content-type": "application/x-www-form-urlencoded", accept: "text/html" };

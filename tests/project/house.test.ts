@@ -17,7 +17,7 @@ const floors = [
   ["cli", "testing"],
 ];
 
-/** Folders that import like external code: only from these folders. */
+/** The folders that import like external code, and the only folders from which they import. */
 const doors = new Map([
   ["service", ["service", "door"]],
   ["cli", ["cli", "service", "door"]],

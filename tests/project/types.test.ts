@@ -341,7 +341,7 @@ test("gives hooks, checks and handlers the types of their arguments", () => {
   assert.equal(typeof never, "function");
 });
 
-test("refuses in types what a declaration refuses", () => {
+test("refuses in the compiler what a declaration refuses at run time", () => {
   // None of this code runs. Only the compiler checks it.
   const never = (): void => {
     // @ts-expect-error -- title is required
