@@ -1,7 +1,7 @@
 /**
- * Measures the cost of the service: requests per CPU second of the server, as a ratio to another server. That one is a bare `node:http`
- * server that sends the same bytes and headers, or a server written by hand that does the same work. Both run at the same time and get
- * requests in turn, so that a slow machine affects both.
+ * Measures the cost of the service: requests per CPU second of the server, as a ratio to another server. The other one is a bare
+ * `node:http` server that sends the same bytes and headers, or a server written by hand that does the same work. Both run at the same time
+ * and get requests in turn, so that a slow machine affects both.
  */
 import { parseArgs } from "node:util";
 import { startService } from "../tests/harness/service-process.ts";

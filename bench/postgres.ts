@@ -1,6 +1,6 @@
 /**
  * Measures the cost of the service on PostgreSQL: reading a user by id, in requests per CPU second of the server, as a ratio to a bare
- * `node:http` server. That one sends the same prepared query through a pool of the same size, and the same bytes. The CPU time of
+ * `node:http` server. The bare server sends the same prepared query through a pool of the same size, and the same bytes. The CPU time of
  * PostgreSQL does not count.
  */
 import assert from "node:assert/strict";

@@ -1,6 +1,6 @@
 /**
- * Measures how long other processes still accept an access token after one process has ended it: three processes on one SQLite file, then
- * on one PostgreSQL database. The time starts with the response to the request that ends the token. It stops when the last process has
+ * Measures how long other processes still accept an access token after one process has revoked it: three processes on one SQLite file, then
+ * on one PostgreSQL database. The time starts with the response to the request that revokes the token. It stops when the last process has
  * refused the token, so it includes a round trip.
  */
 import { parseArgs } from "node:util";

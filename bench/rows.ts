@@ -109,7 +109,7 @@ async function measure(name: string, database: string, count: number): Promise<R
   const creates = await times(50, (at) =>
     ask("POST", "/users", { name: "New", email: `${name}-${at}@example.org`.replaceAll(/[ ,]/g, "") }),
   );
-  // Deletes users with even ids from 4, because they have no orders. Of all users with even ids, only user 2 has orders.
+  // Deletes users with even ids from 4, because these users have no orders. User 2 has half of all orders.
   const deletes = await times(50, (at) => ask("DELETE", `/users/${at * 2 + 4}`));
   const demotions = await times(50, async (at) => {
     await ask("PATCH", `/users/${at * 2 + 201}/account`, { role: "admin" });

@@ -1,10 +1,10 @@
 /**
  * Reads the output of the acceptance suites: `node tools/known-difference.ts FILE`. Exits with 0 if the suites failed only because of two
- * known differences that their differential test draws now and then.
+ * known differences, which the random requests of their differential test sometimes reach.
  *
- * - Its model compares `toLowerCase()` of both texts. The word `ΣΑΣ` becomes `σας`, but the text `ΣΑΣΑ` becomes `σασα`, so the model
- *   does not find the word in the text. The contract asks for a search that ignores case, and Latchkey finds it.
- * - An existing table without `AUTOINCREMENT` gives the largest id again after its record is deleted. SQLite does so, PostgreSQL does not.
+ * - The model of that test compares `toLowerCase()` of both texts. The word `ΣΑΣ` becomes `σας`, but the text `ΣΑΣΑ` becomes `σασα`, so
+ *   the model does not find the word in the text. The contract requires a search that ignores case, and Latchkey finds the word.
+ * - In an existing table without `AUTOINCREMENT`, SQLite assigns the largest id again after its record is deleted. PostgreSQL does not.
  */
 import { readFileSync } from "node:fs";
 

@@ -88,7 +88,7 @@ function declared(statement: Extract<Statement, { type: "ExportNamedDeclaration"
   }
 }
 
-/** The first of several signatures of a function has the docstring. */
+/** Returns a function with its docstring, which is at the first of several signatures. */
 function overload(file: string, name: string, text: string): ExportedName[] {
   if (text !== "") return [{ name, kind: "function", text, file }];
   const { text: code, docstrings } = read(file);

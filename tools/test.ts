@@ -22,7 +22,8 @@ import { measuresTime, runsAlone, runsOnPostgres, startsProcesses } from "./test
 const processes = 4;
 const groups = 4 * processes;
 
-// The longest time for a test. A slower one is stopped and named. On an idle machine, each takes at most a minute, and all of them seven.
+// The longest time for a test. A slower test is stopped and named. On an idle machine, each test takes at most a minute, and all of them
+// together take seven.
 const LONGEST_TEST_MS = 300_000;
 const LONGEST_RUN_MS = 1_200_000;
 

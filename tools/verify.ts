@@ -1,6 +1,6 @@
 /**
- * Runs checks that need time or parts of other projects: `npm run verify -- NAME …`. Without a name, lists them.
- * `npm run verify:nightly` runs every check that `.ci/run` does not run.
+ * Runs checks that need much time or other programs: `npm run verify -- NAME …`. Without a name, lists them. `npm run verify:nightly` runs
+ * every check that `.ci/run` does not run.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -189,7 +189,7 @@ const checks: Readonly<Record<string, Check>> = {
   },
 };
 
-// Everything from the first option on goes to the check itself.
+// Passes everything from the first option on to the check.
 const words = process.argv.slice(2).filter((word) => word !== "--nightly");
 const option = words.findIndex((word) => word.startsWith("--"));
 const extra = option === -1 ? [] : words.slice(option);

@@ -38,7 +38,7 @@ interface Flagged {
   readonly advice: string;
 }
 
-/** The sentences of a text that a rule flags. */
+/** Returns the sentences of a text that a rule flags. */
 function flag(file: string, text: string): readonly Flagged[] {
   const plain = text.replace(/`[^`]*`/g, "`x`").replace(/\{@link [^}]*\}/g, "x");
   return plain.split(/(?<=[.!?:;])\s+|\n{2,}/).flatMap((each) => {
@@ -70,7 +70,7 @@ const git = (...parameters: readonly string[]): string[] =>
     .split("\n")
     .filter(Boolean);
 
-/** Returns what is wrong with the subject of a commit. Returns null if nothing is. A subject without a type is written by a tool that merges. */
+/** Returns the mistake in the subject of a commit. Returns null if there is none. A subject without a type comes from a merge. */
 function findMistake(subject: string): string | null {
   const rest = /^\w+(?:\([^)]*\))?!?: (.*)$/.exec(subject)?.[1];
   if (rest === undefined) return null;

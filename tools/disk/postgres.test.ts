@@ -19,7 +19,7 @@ const things = (price: "integer" | "text"): Collection => ({
   indexes: [["price", "id"]],
 });
 
-test("ends a migration on a PostgreSQL with a full disk with the fix while others read, and resumes it when there is room", async () => {
+test("ends a migration on a full disk of PostgreSQL with the fix in its error while clients read, and succeeds when there is room", async () => {
   await using servers = await postgresServers();
   const server = await servers.primary();
   using disk = mountSmallDisk(60);

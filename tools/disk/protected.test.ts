@@ -31,7 +31,7 @@ test("names a read-only disk in every writing command", async () => {
     (error) => error instanceof CopyError && words.test(error.message),
   );
 
-  // SQLite would create an index of the log next to it.
+  // SQLite would have to create the index of the log (`-shm`) in this folder.
   const beside = /latchkey\.db cannot be read, because its folder is read-only\. Copy it, with /;
   await assert.rejects(checkDatabase({ kind: "sqlite", path: file }), beside);
   await assert.rejects(

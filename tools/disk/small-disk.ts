@@ -10,11 +10,11 @@ export interface SmallDisk extends Disposable {
   fill(bytes?: number): void;
   /** Frees the room that was taken. */
   makeRoom(): void;
-  /** Makes it read-only from now on. No process may have a file on it open for writing. */
+  /** Makes the disk read-only. No process may have a file on it open for writing. */
   protect(): void;
 }
 
-/** Mounts a small disk. Throws if this process may not, with the reason. */
+/** Mounts a small disk. Throws if this process may not mount one. */
 export function mountSmallDisk(mebibytes: number): SmallDisk {
   const folder = realpathSync(mkdtempSync(path.join(tmpdir(), "latchkey-small-")));
   const ballast = path.join(folder, "ballast");

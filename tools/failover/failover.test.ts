@@ -13,7 +13,7 @@ import {
 } from "../../tests/harness/postgres-server.ts";
 import { startService, type ServiceProcess } from "../../tests/harness/service-process.ts";
 
-// Once here. `FAILOVER_ROUNDS=15` covers every way several times.
+// One round by default. With `FAILOVER_ROUNDS=15`, the primary stops in each way several times.
 const rounds = Number(process.env["FAILOVER_ROUNDS"] ?? 1);
 const password = "outlives a fail-over";
 let servers: PostgresServers;
@@ -24,7 +24,10 @@ before(async () => {
 
 after(() => servers[Symbol.asyncDispose]());
 
-/** The ways in which a primary stops. A server that returns is no longer the primary, even if it assumes that it is. */
+/**
+ * The ways in which a primary stops. After the promotion of its replica, a primary that returns must not be used, even if it still acts as
+ * the primary.
+ */
 const ends: readonly [how: string, end: (primary: PostgresServer) => unknown][] = [
   ["is killed", (primary) => primary.kill()],
   ["hangs", (primary) => primary.freeze()],
@@ -33,7 +36,7 @@ const ends: readonly [how: string, end: (primary: PostgresServer) => unknown][] 
 
 for (let round = 0; round < rounds; round++) {
   const [how, end] = ends[round % ends.length]!;
-  test(`replaces a primary that ${how} under load by its replica, with everything acknowledged exactly once (round ${round + 1})`, async (t) => {
+  test(`replaces a primary that ${how} under load by its replica, and stores every acknowledged write exactly once (round ${round + 1})`, async (t) => {
     const [primary, replica] = await servers.pair({ synchronous: true });
     await using service = await serviceOn(primary, replica);
     const ledger = makeLedger(password);
@@ -63,7 +66,7 @@ for (let round = 0; round < rounds; round++) {
 
 const events: Collection = { name: "events", key: "integer", columns: [{ name: "what", type: "text" }] };
 
-test("follows a feed without gaps on a replica that was behind at its promotion, and assigns keys a second time", async (t) => {
+test("shows all rows of a promoted replica in a feed, even if it lost rows and assigns their keys again", async (t) => {
   const [primary, replica] = await servers.pair();
   const store = postgresStore({ url: new Secret(formatURL(replica, primary)) });
   t.after(() => store.close());
@@ -76,7 +79,7 @@ test("follows a feed without gaps on a replica that was behind at its promotion,
   await caughtUp(primary);
 
   await replica.stop();
-  // More than the sequence reserves ahead of its log.
+  // PostgreSQL logs up to 32 values of a sequence ahead. With more rows than that, the replica assigns some keys again.
   for (let at = 0; at < 40; at++) await add(store, "lost");
   const highest = seen.length;
   await primary.kill();
@@ -91,7 +94,7 @@ test("follows a feed without gaps on a replica that was behind at its promotion,
   await replica.kill();
 });
 
-// Takes as long as a statement may, so `npm test` skips it.
+// Waits for the time limit of a statement, so `npm test` skips it.
 if (rounds > 1)
   test("acknowledges nothing while a synchronous replica hangs, still reads, and makes a repeated write once", async () => {
     const [primary, replica] = await servers.pair({ synchronous: true });
@@ -155,7 +158,7 @@ async function caughtUp(primary: PostgresServer): Promise<void> {
   while ((await primary.ask(behind)).length > 0) await wait(20);
 }
 
-/** Returns the result within 5 seconds. */
+/** Repeats the work until it no longer throws, for at most 5 seconds. Returns its result. */
 async function settled<T>(work: () => Promise<T>): Promise<T> {
   const start = performance.now();
   for (;;) {

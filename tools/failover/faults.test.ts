@@ -10,7 +10,7 @@ import {
 } from "../../tests/harness/postgres-server.ts";
 import { startService, type ServiceProcess } from "../../tests/harness/service-process.ts";
 
-// One service whose database is stopped in every possible way, one after another.
+// All tests use one service. They stop its database in different ways, one after another.
 const password = "outlives its database";
 const ledger = makeLedger(password);
 let servers: PostgresServers;
@@ -37,7 +37,7 @@ for (const [how, end] of [
   ["is stopped", () => server.stop()],
   ["is killed", () => server.kill()],
 ] as const) {
-  test(`answers 503 with Retry-After while a server ${how} and started again under load, and loses nothing acknowledged`, async (t) => {
+  test(`answers 503 with Retry-After while a server ${how} and started again under load, and loses no acknowledged write`, async (t) => {
     const load = ledger.load(service);
     await load.begun;
 
@@ -59,18 +59,19 @@ for (const [how, end] of [
   });
 }
 
-test("waits at most 5 seconds for a server that hangs, and refuses access tokens once revocations are unknown", async (t) => {
+test("waits at most 5 seconds for a server that hangs, and refuses access tokens when it can no longer read revocations", async (t) => {
   const headers = { authorization: `Bearer ${await accessToken()}` };
   const load = ledger.load(service);
   await load.begun;
-  // The account of a name is read once, when a process first sees a token.
+  // Sends the token before the server hangs, because a process reads the account from the database when it first sees a token.
   await ask("/metrics", headers);
 
   server.freeze();
   const frozen = performance.now();
   const underway = timed("/users/1", headers);
   const ready = timed("/readyz");
-  // Requests without the database still work, so an access token must not be trusted for longer than its revocation may be unknown.
+  // `/metrics` reads nothing from the database, so it still answers. But the service must refuse an access token when its revocation may be
+  // unknown for too long.
   const without = await ask("/metrics", headers);
   const answers = await Promise.all([underway, ready]);
   const live = await ask("/livez");

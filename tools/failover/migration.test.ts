@@ -65,7 +65,7 @@ function endingAt(end: () => Promise<void>): { readonly tell: () => void; readon
 }
 
 for (const [how, end] of ends) {
-  test(`resumes a migration whose server ${how}, and leaves nothing for long after a dry run`, async () => {
+  test(`resumes a migration whose server ${how}, and then removes the remains of a dry run`, async () => {
     const server = await servers.primary();
     const url = new Secret(formatURL(server));
     await fill(postgresStore({ url, poolSize: 2 }));
@@ -94,7 +94,7 @@ for (const [how, end] of ends) {
     await server.kill();
   });
 
-  test(`leaves a server that ${how} during a move empty, and moves everything with the next one`, async (t) => {
+  test(`leaves nothing on a server that ${how} during a move, and moves all rows at the next try`, async (t) => {
     const folder = mkdtempSync(path.join(tmpdir(), "latchkey-moved-"));
     t.after(() => rmSync(folder, { recursive: true }));
     const file = path.join(folder, "things.db");

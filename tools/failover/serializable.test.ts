@@ -1,4 +1,4 @@
 import { certifyPostgres } from "../../tests/harness/postgres-contract.ts";
 
-// Transactions that the server aborts to keep them serializable are tried again.
+// At this isolation level, the server aborts some concurrent transactions. The store must try them again.
 certifyPostgres("PostgreSQL, serializable", "-c default_transaction_isolation=serializable");

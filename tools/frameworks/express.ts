@@ -6,7 +6,7 @@ export const service = await startService();
 export const app = express();
 app.set("trust proxy", "loopback");
 
-// Mounted before any middleware that reads bodies.
+// Mounted before any middleware that reads bodies, because the service reads them itself.
 app.use(
   requestListener(service, {
     client: ({ ip, secure }: express.Request) => ({ address: ip, encrypted: secure }),

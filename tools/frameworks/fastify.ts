@@ -5,7 +5,7 @@ import { startService } from "./service.ts";
 export const service = await startService();
 export const app = Fastify({ trustProxy: "loopback" });
 
-// Fastify has read no body yet.
+// In this hook, Fastify has not read the body yet, so the service can read it.
 app.addHook("onRequest", (request, reply, done) => {
   if (!service.serves(request.raw.url ?? "")) return done();
   reply.hijack(); // Fastify leaves the response to Latchkey

@@ -23,7 +23,7 @@ class AppModule {}
 export const app = await NestFactory.create<NestExpressApplication>(AppModule, { logger: false });
 app.set("trust proxy", "loopback");
 
-// Nest reads bodies in middleware that it adds at its start, which runs after this.
+// Runs before Nest's own middleware, which is added at the start of the app and reads bodies.
 app.use(
   requestListener(service, {
     client: ({ ip, secure }: Request) => ({ address: ip, encrypted: secure }),

@@ -3,7 +3,7 @@ import { standsIn } from "./promises.ts";
 
 process.env["PORT"] = "0";
 
-standsIn("a server of one's own with Next.js", async () => {
+standsIn("a custom server with Next.js", async () => {
   const { app, server } = await import("./next/server.ts");
   const { getService } = await import("./next/service.ts");
   if (!server.listening) await once(server, "listening");

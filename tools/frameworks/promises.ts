@@ -41,7 +41,7 @@ export function standsIn(name: string, start: () => Promise<Standing>): void {
     return read(sent);
   };
 
-  test(`${name}: a resource below the prefix is made, listed, changed and removed`, async () => {
+  test(`${name}: creates, lists, changes and deletes records below the prefix`, async () => {
     const made = await ask("POST", "/api/books", '{"title":"Emma"}');
     assert.deepEqual([made.status, made.headers.location], [201, "/api/books/1"], made.text);
     const list = await ask("GET", "/api/books?limit=1");
@@ -54,7 +54,7 @@ export function standsIn(name: string, start: () => Promise<Standing>): void {
     assert.deepEqual([removed.status, removed.text], [204, ""]);
   });
 
-  test(`${name}: what is not the service's goes on to the next handler, and a method that it lacks does not`, async () => {
+  test(`${name}: passes paths of other handlers on, and itself answers 405 at a path that it serves`, async () => {
     const echoed = await ask("POST", "/api/echo", '{"of":"the framework"}');
     assert.deepEqual([echoed.status, JSON.parse(echoed.text)], [200, { of: "the framework" }]);
     for (const path of ["/elsewhere", "/apis/books", "/API%2fbooks"]) {
@@ -66,14 +66,14 @@ export function standsIn(name: string, start: () => Promise<Standing>): void {
     assert.match(String(headers.allow), /GET, HEAD, QUERY, POST/);
   });
 
-  test(`${name}: HEAD is GET without its body`, async () => {
+  test(`${name}: answers HEAD like GET, without the body`, async () => {
     await ask("POST", "/api/books", '{"title":"Head"}');
     const [got, head] = [await ask("GET", "/api/books"), await ask("HEAD", "/api/books")];
     assert.deepEqual([head.status, head.text], [200, ""]);
     for (const field of ["content-type", "etag", "link"]) assert.equal(head.headers[field], got.headers[field], field);
   });
 
-  test(`${name}: QUERY is the service's where the framework knows it, and refused where not`, async () => {
+  test(`${name}: answers QUERY if the framework knows the method, and refuses it otherwise`, async () => {
     const { knowsQuery } = await standing;
     const { status, text } = await ask("QUERY", "/api/books", '{"where":{"title":{"eq":"Head"}}}');
     assert.equal(status < 300, knowsQuery, `${status} ${text}`);
@@ -81,7 +81,7 @@ export function standsIn(name: string, start: () => Promise<Standing>): void {
     else assert.ok(status === 400 || status === 405, String(status));
   });
 
-  test(`${name}: logging in sets two cookies, and the service reads them`, async () => {
+  test(`${name}: sets two cookies at a login, and accepts them`, async () => {
     const ann = { name: "Ann", email: "ann@example.com", password: "the password of ann" };
     const https = { "x-forwarded-proto": "https" };
     assert.equal((await ask("POST", "/api/users", JSON.stringify(ann), https)).status, 201);
@@ -99,7 +99,7 @@ export function standsIn(name: string, start: () => Promise<Standing>): void {
     assert.equal((JSON.parse(own.text) as { email: string }).email, ann.email);
   });
 
-  test(`${name}: a body that comes in pieces is read, and one that is too large is refused`, async () => {
+  test(`${name}: reads a body that arrives in pieces, and refuses one that is too large`, async () => {
     const slow = await open("POST", "/api/books", { headers: json });
     for (const piece of ['{"tit', 'le":"In ', 'pieces"}']) {
       slow.write(piece);
@@ -111,7 +111,7 @@ export function standsIn(name: string, start: () => Promise<Standing>): void {
     assert.equal(large.status, 413);
   });
 
-  test(`${name}: whoever goes in the middle of a body has made nothing, and others are served`, async () => {
+  test(`${name}: creates nothing if the client disconnects in the middle of a body, and serves other clients`, async () => {
     const before = await ask("GET", "/api/books");
     const socket = connect(await port, "127.0.0.1");
     socket.write(
@@ -123,14 +123,14 @@ export function standsIn(name: string, start: () => Promise<Standing>): void {
     assert.equal((await ask("GET", "/api/books")).text, before.text);
   });
 
-  test(`${name}: the service sees the caller whom the framework has found`, async () => {
+  test(`${name}: uses the caller's address that the framework has found`, async () => {
     const forwarded = { "x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "https" };
     const { caller } = await standing;
     const { text } = await ask("GET", "/api/caller", undefined, forwarded);
     assert.deepEqual(JSON.parse(text), caller);
   });
 
-  test(`${name}: what upgrades its connection is the framework's`, async () => {
+  test(`${name}: leaves upgraded connections to the framework`, async () => {
     const { server } = await standing;
     server.on("upgrade", (_request, socket) => {
       socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n");
@@ -144,7 +144,7 @@ export function standsIn(name: string, start: () => Promise<Standing>): void {
     socket.destroy();
   });
 
-  test(`${name}: a request that is on its way when the framework ends is answered`, async () => {
+  test(`${name}: answers a request that still arrives when the framework stops`, async () => {
     const { close } = await standing;
     const late = await open("POST", "/api/books", { headers: json });
     late.write('{"title":');

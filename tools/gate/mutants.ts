@@ -21,8 +21,8 @@ const noChanges: Replace = () => "[]";
 const first: Replace = ([value = ""]) => value;
 
 /**
- * The calls of the gate, by the name of the called function, and the value that the code goes on with if the call is
- * removed: always as if the gate had agreed.
+ * The functions of the gate (`src/features/auth/gate`), which checks that a login has enough proofs. Each has the code that replaces a call
+ * of it, as if the gate had agreed.
  */
 const calls: Readonly<Record<string, Replace>> = {
   beginLogin: (args) => `__beginWithoutGate(${args.join(", ")})`,
@@ -55,11 +55,11 @@ const calls: Readonly<Record<string, Replace>> = {
   gateMistakes: noChanges,
   takeBack: nothing,
   endOldest: nothing,
-  // No user has the id 0.
+  // No user has the id 0, so this call drops nothing.
   dropCodes: () => "dropCodes(0)",
 };
 
-/** The same for methods whose name alone is too common: the name of the object, and of the method. */
+/** Methods of the gate. Other objects have methods with the same names, so each key also contains the name of the object. */
 const methods: Readonly<Record<string, Replace>> = {
   "pending.count": () => "1",
   "pending.end": noChanges,
@@ -69,7 +69,7 @@ const methods: Readonly<Record<string, Replace>> = {
 /** The names of all functions of the gate. */
 export const gateFunctions: readonly string[] = [...Object.keys(calls), ...Object.keys(methods)];
 
-/** Names that other folders use for other functions. */
+/** Other folders have different functions with these names. So only their calls in files of the gate are replaced. */
 const onlyOfGate = new Set(["judge", "standing", "endOldest", "requireRoom", "requirePassword", "requireConfirmed"]);
 const gateFile = /\/auth\/gate\/|\/passwords\/proof\.ts$|\/scheme\/(joining|standing)\.ts$/;
 
@@ -112,7 +112,7 @@ export function collectMutants(root: string, file: string, withRefusals: boolean
       if (withRefusals && statement.alternate === null && isRefusal(statement.consequent)) add(statement, ";");
     },
     Property({ key, value, start, end }) {
-      // An object with a guard that refuses nothing.
+      // Replaces the guard of an endpoint by one that refuses nothing.
       if (
         key.type === "Identifier" &&
         key.name === "guard" &&
@@ -145,7 +145,7 @@ function lastName(expression: Expression): string {
     : "";
 }
 
-/** True for a statement that only throws. */
+/** Returns true for a statement that only throws. */
 function isRefusal(statement: Node): boolean {
   if (statement.type === "ThrowStatement") return true;
   return statement.type === "BlockStatement" && statement.body.length === 1 && statement.body.every(isRefusal);

@@ -1,6 +1,6 @@
 /**
- * Removes each call of the gate, one at a time, in a copy of the sources, and runs the tests of logins. Reports the
- * share of removed calls that a test notices, and every one that none does. Run by hand or at night:
+ * Removes each call of the gate (see `mutants.ts`), one at a time, in a copy of the sources, and runs the tests of logins. Reports the
+ * share of removed calls that a test notices, and lists the calls that no test notices. Run by hand or at night:
  *
  *   npm run verify -- gate-mutations [--only PATTERN] [--list]
  */
@@ -27,7 +27,7 @@ const files = [
 /** Files that only refuse: each `if … throw` in them is removed too. */
 const refusing = /^src\/features\/auth\/gate\/|\/passwords\/proof\.ts$/;
 
-/** The fast tests of logins. Those that notice most come first. */
+/** The fast tests of logins. The tests that notice most removed calls come first. */
 const tests = [
   "tests/auth/gate-admissions.test.ts",
   "tests/auth/second-factor.test.ts",
@@ -57,7 +57,7 @@ const tests = [
 
 const pattern = values.only === undefined ? null : new RegExp(values.only);
 const all = files.flatMap((file) => collectMutants(root, file, refusing.test(file)));
-// Otherwise the calls of a renamed function would be left out without a message.
+// Without this check, the calls of a renamed function would be left out without a message.
 const missing = gateFunctions.filter((name) => !all.some(({ removed }) => removed.includes(`${name}(`)));
 if (missing.length > 0) throw new Error(`No file calls ${missing.join(", ")}. Name the functions in mutants.ts anew.`);
 const mutants = all
@@ -76,7 +76,7 @@ try {
     cpSync(path.join(root, each), path.join(place, each), { recursive: true });
   symlinkSync(path.join(root, "node_modules"), path.join(place, "node_modules"));
   cheapenHashes();
-  // A busy machine may fail once.
+  // Runs the tests a second time after a failure, because a test may fail once on a busy machine.
   const failing = (await findFailure()) === null ? null : await findFailure();
   if (failing !== null) throw new Error(`A test fails without a change. Mend it first: ${failing}`);
   for (const [at, mutant] of mutants.entries()) {
@@ -85,7 +85,7 @@ try {
     writeFileSync(file, mutant.source);
     const failure = await findFailure();
     writeFileSync(file, before);
-    // A file of tests that does not start says nothing about its tests.
+    // If a whole test file fails, it could not load the changed code, so no test has noticed the change.
     if (failure?.endsWith(".test.ts") === true)
       throw new Error(`${describeMutant(mutant)}: the change is not valid code. Mend tools/gate/mutants.ts.`);
     if (failure === null) survivors.push(mutant);
@@ -105,7 +105,7 @@ function describeMutant({ file, line, removed }: Mutant): string {
   return `${file}:${line} ${removed}`;
 }
 
-/** Most of the time of these tests is password hashes. Their cost is not tested here. */
+/** Makes password hashes cheap, because these tests would spend most of their time on them and do not test their cost. */
 function cheapenHashes(): void {
   const file = path.join(place, "src/core/crypto/password-hash.ts");
   const source = readFileSync(file, "utf8");

@@ -5,7 +5,7 @@ import { readDescription, type Description, type Operation } from "./description
 
 // Checks that the responses of the running service match its document: each operation is called, as the administrator and anonymously.
 
-/** In an order in which everything exists before it is requested. */
+/** The requests, in an order in which each record is created before another request needs it. */
 const requests: readonly (readonly [line: string, status: number, body?: unknown])[] = [
   ["POST /users", 201, { name: "Ann", email: "ann@example.com", password: "a long enough one" }],
   ["GET /users", 200],
@@ -64,7 +64,7 @@ const requests: readonly (readonly [line: string, status: number, body?: unknown
   ["DELETE /orders/1/items/1", 204],
   ["DELETE /orders/1", 204],
   ["DELETE /users/1", 409],
-  // It ends the password that the logins above needed.
+  // Comes late, because it replaces the password of the logins above.
   ["POST /users/2/password", 201],
   ["DELETE /users/2", 204],
   ["GET /protected/", 200],
@@ -95,7 +95,7 @@ before(async () => {
 after(() => service[Symbol.asyncDispose]());
 
 for (const [line, expected, sent] of requests) {
-  test(`${line}: ${expected}, as described`, async () => {
+  test(`answers ${line} with ${expected}, as described`, async () => {
     const [method = "", target = ""] = filled(line).split(" ");
     const operation = description.find(method, target);
     coveredOperations.add(`${method} ${operation.template}`);
@@ -111,7 +111,7 @@ for (const [line, expected, sent] of requests) {
 }
 
 test("covers every operation", () => {
-  // The pages are for people, and the URL of one contains the version. tests/console tests them.
+  // Leaves out the pages for people, because tests/console tests them and the URL of one contains the version.
   const pages = ["/login", "/login/factor", "/signup", "/forgot", "/reset", "/verify"];
   const all = description.operations
     .filter(({ template }) => !template.startsWith("/console/") && !pages.includes(template))

@@ -1,4 +1,5 @@
-// The code of a developer who has only the OpenAPI document: openapi-typescript made the types from it. The test checks them and runs this.
+// Code as a developer writes it who has only the OpenAPI document. openapi-typescript made its types. A test checks the types and runs this
+// file.
 import createClient from "openapi-fetch";
 import type { components, paths } from "./generated/api.d.ts";
 
@@ -20,7 +21,7 @@ const listed = await client.GET("/users", { params: { query: { limit: 10, sort: 
 const names: (string | undefined)[] = listed.data?.map(({ name }) => name) ?? [];
 
 const order = await client.POST("/orders", { body: { user_id: user.id, status: "open" } });
-// One sent record is answered with one record, and an array with an array.
+// The response to one record is one record, and the response to an array is an array.
 const orderId = order.data === undefined || Array.isArray(order.data) ? 0 : order.data.id;
 const item = await client.POST("/orders/{order_id}/items", {
   params: { path: { order_id: orderId }, header: { "Idempotency-Key": "one-brass-key" } },

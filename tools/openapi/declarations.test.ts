@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { emitDeclarations } from "../../tests/harness/declarations.ts";
 
-// The TypeScript of this folder is older than ours. tests/project/package.test.ts does the same with ours.
+// This folder has an older TypeScript. tests/project/package.test.ts makes the same test with the project's TypeScript.
 const run = promisify(execFile);
 const root = path.join(import.meta.dirname, "../..");
 

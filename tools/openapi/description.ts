@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import formats from "ajv-formats";
 import { Ajv2020 } from "ajv/dist/2020.js";
 
-/** One operation of the service's document. */
+/** One operation of the OpenAPI document. */
 export interface Operation {
   readonly method: string;
   /** The path with its parameters in braces. */
@@ -13,7 +13,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Document>>;
 }
 
-/** The description that the running service gives of itself. */
+/** The OpenAPI document of a running service. */
 export interface Description {
   readonly operations: readonly Operation[];
   find(method: string, target: string): Operation;
@@ -82,7 +82,7 @@ function locateMethod(method: string): readonly string[] {
   return method === "QUERY" ? ["x-oai-additionalOperations", method] : [method.toLowerCase()];
 }
 
-/** OpenAPI 3.1 has no name for QUERY, so it is in an extension. */
+/** Returns all operations of a path. OpenAPI 3.1 has no member for QUERY, so an extension contains it. */
 function withAdditional(methods: Record<string, Operation>): Record<string, Operation> {
   const { "x-oai-additionalOperations": additional, ...plain } = methods;
   return { ...plain, ...(additional as unknown as Record<string, Operation> | undefined) };

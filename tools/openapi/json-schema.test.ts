@@ -4,7 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { jsonSchema } from "../../src/door/resources.ts";
 
-// Compares Latchkey's check of a JSON Schema with that of another library.
+// Compares how Latchkey and ajv check values against JSON Schemas.
 
 type Schema = Parameters<typeof jsonSchema>[0];
 
@@ -79,6 +79,6 @@ test("agrees with ajv on 5,000 schemas and values", () => {
     { numRuns: 5000 },
   );
 
-  // Neither library gave the same result for everything.
+  // The comparison shows little if most values are invalid.
   assert.ok(valid > 1000, String(valid));
 });

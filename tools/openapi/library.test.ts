@@ -8,7 +8,7 @@ import { build } from "esbuild";
 import { readDescription } from "./description.ts";
 import { startLibrary, type Library } from "./library.ts";
 
-// Checks the document of a product with custom problems by other tools, and the clients that generators make of it.
+// Checks the OpenAPI document of a service with custom problems (`library.ts`), and the clients that generators make from it.
 const run = promisify(execFile);
 const here = import.meta.dirname;
 const generated = path.join(here, "clients/generated");
@@ -32,14 +32,14 @@ before(async () => {
 
 after(() => rmSync(generated, { recursive: true, force: true }));
 
-test("is valid OpenAPI 3.1 without warnings of redocly", async () => {
+test("serves a document that is valid OpenAPI 3.1, without warnings of redocly", async () => {
   const said = await runTool("redocly", ["lint", "--config", "redocly.yaml", "--format", "json", document]);
 
   const { totals, problems } = JSON.parse(said) as { totals: Record<string, number>; problems: unknown[] };
   assert.deepEqual({ ...totals, problems }, { errors: 0, warnings: 0, ignored: 0, problems: [] });
 });
 
-test("gives types that compile under --strict, with the clients that use them", async () => {
+test("compiles the generated clients, and code that uses them, under --strict", async () => {
   assert.equal(await runTool("tsc", ["-p", "clients"]), "");
 });
 
@@ -63,7 +63,7 @@ for (const name of Object.keys(generators))
     }
   });
 
-test("has a schema for each status that accepts its own problems and no others", async () => {
+test("has a schema for each status that accepts only the problems with this status", async () => {
   const library = await startLibrary();
   try {
     const description = await readDescription(library.address);
@@ -91,7 +91,7 @@ function sendTo({ address }: Library, body: object): Promise<Response> {
   return fetch(`${address}/loans`, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
-/** Runs a tool of this folder, offline. Returns its output, also if it found something. */
+/** Runs a tool of this folder, offline. Returns its output, even if the tool reports mistakes. */
 async function runTool(name: string, args: readonly string[]): Promise<string> {
   const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
   const said = run(path.join(here, "node_modules/.bin", name), args, { cwd: here, env, timeout: 60_000 });

@@ -16,7 +16,7 @@ import {
 import { date } from "../../src/door/resources.ts";
 import { sqliteStore } from "../../src/door/stores.ts";
 
-/** A product with custom problems. Clients are generated from its document. */
+/** A running service with custom problems. The tests generate clients from its OpenAPI document. */
 export interface Library {
   readonly address: string;
   close(): Promise<void>;

@@ -55,7 +55,7 @@ test("compiles clients of orval and Hey API under --strict", async () => {
   assert.equal(await tool("tsc", ["-p", folder]), "");
 });
 
-/** Runs a tool of this folder, offline. Returns its output, also if it found something. */
+/** Runs a tool of this folder, offline. Returns its output, even if the tool reports mistakes. */
 async function tool(name: string, args: readonly string[]): Promise<string> {
   const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
   const said = run(path.join(here, "node_modules/.bin", name), args, { cwd: here, env, timeout: 60_000 });

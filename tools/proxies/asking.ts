@@ -6,7 +6,7 @@ export interface Asking {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** The address that nginx sees as the caller's. */
+  /** The address that nginx uses as the caller's. */
   readonly from?: string;
   /** The address that the connection comes from. */
   readonly localAddress?: string;

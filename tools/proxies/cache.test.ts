@@ -6,7 +6,7 @@ import { adminPassword, basicHeader, startUpstream, type Upstream } from "./upst
 
 type Headers = Readonly<Record<string, string>>;
 
-/** All callers, by their names. They send their credentials in different places. */
+/** The header fields of each caller, by the caller's name. */
 type Callers = Readonly<Record<string, Headers>>;
 
 async function fill(service: Upstream): Promise<Callers> {
@@ -51,7 +51,7 @@ async function targets(service: Upstream): Promise<string[]> {
   const filled = readable.flatMap((path) =>
     ["1", "2", "3"].map((id) => path.replaceAll(/\{(?:\w+_)?id\}/g, id).replace("{code}", "taken")),
   );
-  // Counts and latencies differ with every request.
+  // `/metrics` is left out, because its counts and latencies differ with every request.
   return [...new Set(filled)].filter((path) => path !== "/metrics");
 }
 
@@ -95,7 +95,7 @@ test("never gives one caller's response to another with nginx as a shared cache"
   const cachedTargets = new Set<string>();
 
   for (const target of await targets(service)) {
-    // Twice, so that a response cached in the first round would be used in the second.
+    // Each caller asks twice, so that the second request would get a response that the first one of another caller left in the cache.
     for (const [who, headers] of [...Object.entries(callers), ...Object.entries(callers).toReversed()]) {
       const [through, direct] = [await nginx.ask(target, { headers }), await service.ask(target, headers)];
       assert.deepEqual(
@@ -117,7 +117,7 @@ test("never gives one caller's response to another with nginx as a shared cache"
   ]);
 });
 
-test("caches one response for each variant", async (t) => {
+test("caches one response for each format and origin", async (t) => {
   const service = await startUpstream(t, { LATCHKEY_ALLOWED_ORIGINS: "https://app.example" });
   const nginx = await startNginx(t, { block: "cache", upstream: service.url });
   const json = { accept: "application/json" };

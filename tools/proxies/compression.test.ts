@@ -10,7 +10,7 @@ const config = { mounts: [mount(sheets, { permission: anyone })] };
 const compressing = "gzip on; gzip_proxied any; gzip_types *; gzip_min_length 20;";
 const gzip = { "accept-encoding": "gzip" };
 
-/** Adds the compression settings of the whole machine to the page's configuration, without the cache, which sends its own requests. */
+/** Turns compression on for all of nginx, in the configuration of the docs. Removes the cache, which sends its own requests. */
 function withGzipOn(text: string): string {
   return text.replace("access_log off;", `access_log off; ${compressing}`).replace("proxy_cache latchkey;", "");
 }
@@ -20,7 +20,7 @@ async function write(nginx: Nginx, path: string, tag: string): Promise<number> {
   return (await nginx.ask(path, { method: "PATCH", body: {}, headers })).status;
 }
 
-test("makes a conditional write behind the page's nginx, also with gzip on for everything else", async (t) => {
+test("accepts a conditional write behind the documented nginx, even if nginx compresses everything else", async (t) => {
   const service = await startUpstream(t, {}, config);
   const nginx = await startNginx(t, { block: "cache", upstream: service.url, change: withGzipOn });
   await service.post("/sheets", { body: "What is long enough shrinks. ".repeat(60).trim() });
@@ -43,7 +43,7 @@ test("makes a conditional write behind the page's nginx, also with gzip on for e
   }
 });
 
-test("weakens the tags of compressed responses in nginx without gzip off, as the page warns", async (t) => {
+test("gets weak tags for compressed responses from nginx without `gzip off`, as the docs warn", async (t) => {
   const service = await startUpstream(t, { LATCHKEY_COMPRESSION: "off" }, config);
   const change = (text: string): string => withGzipOn(text).replace("gzip off;", "");
   const nginx = await startNginx(t, { block: "cache", upstream: service.url, change });

@@ -14,7 +14,7 @@ async function behindHaproxy(t: TestContext): Promise<{ readonly service: Upstre
   return { service, haproxy: await startHaproxy(t, { replicas: [up, await freePort()] }) };
 }
 
-test("counts TLS that ends in haproxy as TLS, and uses the caller's address", async (t) => {
+test("treats a request as encrypted if its TLS ends in haproxy, and uses the caller's address", async (t) => {
   const { haproxy } = await behindHaproxy(t);
 
   const { status, headers } = await haproxy.ask("/api/session/", {
@@ -40,7 +40,7 @@ test("counts TLS that ends in haproxy as TLS, and uses the caller's address", as
   assert.equal((await logOut(`https://127.0.0.1:${haproxy.ports.tls}`)).status, 204);
 });
 
-test("redirects callers without TLS to it in haproxy", async (t) => {
+test("redirects callers without TLS to https in haproxy", async (t) => {
   const { haproxy } = await behindHaproxy(t);
 
   const { status, headers } = await haproxy.ask("/users?limit=1");

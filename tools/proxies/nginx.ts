@@ -15,13 +15,13 @@ export interface Nginx {
 }
 
 export interface NginxOptions {
-  /** The block in the page. */
+  /** The name of the block in docs/proxies.md. */
   readonly block: string;
   /** The address of the service. */
   readonly upstream: string;
-  /** The address of the page's sign-in service. */
+  /** The address of the service that nginx asks who the caller is. */
   readonly signIn?: string;
-  /** Changes settings that the page does not contain, as a test needs. */
+  /** Changes the configuration, as a test needs. */
   readonly change?: (text: string) => string;
   /** Files that the configuration names. */
   readonly files?: Readonly<Record<string, string>>;
@@ -58,7 +58,10 @@ function same(text: string): string {
   return text;
 }
 
-/** Returns the configuration around the page's block: it uses nothing outside of the folder, and accepts a caller from any address. */
+/**
+ * Returns a complete configuration around a block of the docs. It uses only files of the folder, and a test can choose the caller's
+ * address.
+ */
 function configuration(folder: string, block: string): string {
   const kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
   for (const kind of kinds) mkdirSync(path.join(folder, kind), { recursive: true });

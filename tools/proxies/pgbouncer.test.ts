@@ -35,7 +35,7 @@ async function startPooled(t: TestContext, connections: number): Promise<Pooled>
     .replace("default_pool_size = 20", `default_pool_size = ${connections}`)
     .replace("/etc/pgbouncer/userlist.txt", users);
   writeFileSync(file, written);
-  // PgBouncer runs as an unprivileged user, who must be able to enter the folder. It does not start as root.
+  // PgBouncer does not start as root. So it runs as `nobody`, who must be able to enter the folder.
   chmodSync(folder, 0o755);
   const asNobody = process.getuid?.() === 0 ? ["-u", "nobody"] : [];
   const start = (): Promise<() => Promise<void>> =>
@@ -50,7 +50,7 @@ async function startPooled(t: TestContext, connections: number): Promise<Pooled>
     LATCHKEY_SECRET: "a secret that both of the processes know",
     LATCHKEY_ADMIN_PASSWORD: adminPassword,
   };
-  // The first start of both, concurrently.
+  // Starts both processes concurrently on the empty database.
   const services = await Promise.all([startService(settings), startService(settings)]);
   t.after(() => Promise.all(services.map((each) => each[Symbol.asyncDispose]())));
   return {
@@ -62,7 +62,7 @@ async function startPooled(t: TestContext, connections: number): Promise<Pooled>
   };
 }
 
-test("shares three connections between two processes through PgBouncer, and keeps acknowledged writes once if it is killed under load", async (t) => {
+test("shares three connections between two processes through PgBouncer, and keeps acknowledged writes once if PgBouncer is killed under load", async (t) => {
   const { services, restart } = await startPooled(t, 3);
   const ledger = makeLedger(adminPassword);
   for (let round = 0; round < 3; round++) {
@@ -83,7 +83,7 @@ test("shares three connections between two processes through PgBouncer, and keep
   t.diagnostic(ledger.summary());
 });
 
-test("reports a logout to the other process within a second through PgBouncer, although no process can listen", async (t) => {
+test("reports a logout to the other process within a second through PgBouncer, which does not support LISTEN", async (t) => {
   const { services } = await startPooled(t, 3);
   const [one, other] = services;
   const send = (service: ServiceProcess, method: string, body: unknown): Promise<Response> =>

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { startNginx } from "./nginx.ts";
 import { adminPassword, startUpstream } from "./upstream.ts";
 
-test("names only reachable URLs in responses under a path of nginx", async (t) => {
+test("names only reachable URLs in responses if nginx serves the service under a path", async (t) => {
   const service = await startUpstream(t, { LATCHKEY_BASE_PATH: "/api/v1" });
   const nginx = await startNginx(t, { block: "prefix", upstream: service.url });
 

@@ -7,14 +7,14 @@ import type { TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
 export interface Program {
-  /** The command, and the Debian package that contains it. */
+  /** The name of the command, and of the Debian package that contains it. */
   readonly name: string;
   readonly args: readonly string[];
   /** The port that it listens on when it runs. */
   readonly port: number;
   /** Its working folder, which is deleted with the test. */
   readonly folder: string;
-  /** Default: `SIGTERM`. */
+  /** The signal that stops the program. Default: `SIGTERM`. */
   readonly endedBy?: NodeJS.Signals;
 }
 
@@ -23,7 +23,7 @@ export async function runProgram(
   t: TestContext,
   { name, args, port, folder, endedBy = "SIGTERM" }: Program,
 ): Promise<() => Promise<void>> {
-  // On Debian it is in /usr/sbin, which is not on every user's path.
+  // On Debian, the command is in /usr/sbin, which is not on every user's path.
   const env = { ...process.env, PATH: `${process.env["PATH"]}:/usr/sbin` };
   const child = spawn(name, args, { env, stdio: ["ignore", "ignore", "pipe"] });
   let said = "";

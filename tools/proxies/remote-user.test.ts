@@ -22,7 +22,7 @@ async function behindBasic(
   return { service, nginx: await startNginx(t, { block: "basic", upstream: service.url, files, ...options }) };
 }
 
-test("auth_basic: asks for the password in nginx, and believes the name in the service", async (t) => {
+test("accepts the user whose password nginx has checked with auth_basic", async (t) => {
   const { nginx } = await behindBasic(t);
 
   const annAnswer = await nginx.ask("/protected/", { headers: asAnn });
@@ -34,7 +34,7 @@ test("auth_basic: asks for the password in nginx, and believes the name in the s
   assert.equal(stranger.status, 401);
 });
 
-test("drops the values that a caller writes into the identity's header fields", async (t) => {
+test("ignores the values that a caller sends in the header fields of nginx", async (t) => {
   const { nginx } = await behindBasic(t);
 
   for (const name of ["X-Remote-User", "x-remote-user", "X_Remote_User", "X-Remote_User"]) {
@@ -56,7 +56,7 @@ test("refuses header fields with underscores in the service if nginx accepts the
   }
 });
 
-test("does not believe the name alone: neither past nginx, nor from a location without the secret", async (t) => {
+test("refuses a name without the secret, from a caller that bypasses nginx and from an nginx location without the secret", async (t) => {
   const { service } = await behindBasic(t);
   const forgetful = await startNginx(t, { block: "cache", upstream: service.url });
 
@@ -64,7 +64,7 @@ test("does not believe the name alone: neither past nginx, nor from a location w
   assert.equal((await forgetful.ask("/protected/", { headers: { "X-Remote-User": "admin" } })).status, 401);
 });
 
-test("auth_request: accepts the user that a custom service names", async (t) => {
+test("accepts the user that a custom service has named to nginx with auth_request", async (t) => {
   const service = await startUpstream(t, settings);
   await service.user("Ann");
   const nginx = await startNginx(t, { block: "request", upstream: service.url, signIn: await startSignIn(t) });

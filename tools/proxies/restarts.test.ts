@@ -11,11 +11,11 @@ import { startHaproxy } from "./haproxy.ts";
 import { startNginx } from "./nginx.ts";
 import { adminPassword } from "./upstream.ts";
 
-// `npm run verify -- proxies` restarts a few times.
+// A few restarts by default, so that `npm run verify -- proxies` is short.
 const restarts = Number(process.env["PROXY_RESTARTS"] ?? 4);
 delete process.env["PROXY_RESTARTS"];
 
-/** A proxy, and how requests are sent to it. */
+/** A proxy, and the function that sends requests to it. */
 interface Way {
   readonly name: string;
   readonly ask: (target: string, asking?: Asking) => Promise<Answered>;
@@ -69,8 +69,8 @@ interface Load {
 }
 
 /**
- * Reads and writes in several lanes, one request after another in each. Most lanes keep their connection. One opens a new one for each
- * request.
+ * Reads and writes in four lanes, one request after another in each. The first lane opens a new connection for each request. The others
+ * reuse their connections.
  */
 function startLoad({ name, ask, tls, headers }: Way): Load {
   const failures: string[] = [];

@@ -6,7 +6,7 @@ import { adminPassword, basicHeader, startUpstream } from "./upstream.ts";
 const from = "203.0.113.7";
 const login = { method: "POST", body: { username: "admin", password: adminPassword } };
 
-test("counts TLS that ends in nginx as TLS", async (t) => {
+test("treats a request as encrypted if its TLS ends in nginx", async (t) => {
   const service = await startUpstream(t);
   const nginx = await startNginx(t, { block: "tls", upstream: service.url });
 
@@ -37,7 +37,7 @@ test("counts TLS that ends in nginx as TLS", async (t) => {
   assert.equal((await logOut(`https://127.0.0.1:${nginx.ports.tls}`)).status, 204);
 });
 
-test("redirects callers without TLS to it in nginx", async (t) => {
+test("redirects callers without TLS to https in nginx", async (t) => {
   const service = await startUpstream(t);
   const nginx = await startNginx(t, { block: "tls", upstream: service.url });
 
@@ -46,7 +46,7 @@ test("redirects callers without TLS to it in nginx", async (t) => {
   assert.deepEqual([status, headers["location"]], [301, "https://127.0.0.1/users?limit=1"]);
 });
 
-test("ignores a caller without TLS that claims TLS", async (t) => {
+test("refuses credentials without TLS, even if the caller claims TLS in a header field", async (t) => {
   const service = await startUpstream(t);
   const nginx = await startNginx(t, { block: "cache", upstream: service.url });
   const headers = {

@@ -38,7 +38,7 @@ const notes = defineResource({
 });
 const ownNotes = anyOf(administrator, owner("user_id"));
 
-/** Both are declared public. The second one is wrong, because its notes depend on the caller. */
+/** Both resources declare public responses. For notes that is a mistake, because they depend on the caller. */
 const config: ConfigFile = {
   mounts: [
     mount(notices, { cache: "public", permission: { list: anyone, read: anyone, create: administrator } }),

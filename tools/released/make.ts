@@ -9,7 +9,7 @@ import { readSettings } from "../../src/service/settings/settings.ts";
  */
 const [database = "", credentialsFile = ""] = process.argv.slice(2);
 
-/** It protects only this database. */
+/** This secret may be public, because it protects only the database of a test. */
 const secret = "the secret of a database that is kept for the tests";
 const passwords = { admin: "first-administrator", ada: "countess of Lovelace" };
 const clock = { now: Date.parse("2026-01-31T09:00:00Z") };
@@ -39,7 +39,7 @@ async function ask(method: string, path: string, headers: Headers, body?: unknow
   return { status: response.status, json: text === "" ? {} : JSON.parse(text), headers: response.headers };
 }
 
-/** Sends a write under a key. Returns it with its response. */
+/** Sends a write with an idempotency key. Returns the request and its response. */
 async function repeatable(method: string, path: string, headers: Headers, key: string, body: unknown) {
   const reply = await ask(method, path, { ...headers, "idempotency-key": key }, body);
   const { status, json } = reply;

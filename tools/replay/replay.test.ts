@@ -61,7 +61,7 @@ async function homeOn(t: TestContext, engine: string): Promise<Home> {
   return { database, createFolder, fill: () => fillDatabase(database) };
 }
 
-/** The first rows, in SQL over a number `n`. */
+/** The columns and values of the first rows, in SQL with a number `n`. */
 const columns = "id, _revision, title, price, state, isbn, pages, lang, note, shelf_id";
 const values =
   "n, n, 'Title ' || n, n % 1000, CASE n % 3 WHEN 0 THEN 'draft' WHEN 1 THEN 'new' ELSE 'sold' END, 'isbn-' || n, n % 700, 'en', " +
@@ -101,7 +101,10 @@ interface Traffic {
 
 let made = 10_000_000;
 
-/** Starts writers that create, change, delete and read books, each its own. They stop at the first failed request. */
+/**
+ * Starts writers that create, change, delete and read books. Each writer uses different books. All of them stop at the first failed
+ * request.
+ */
 function startTraffic({ address }: ServiceProcess, count: number, ledger: Ledger): Traffic {
   const times: number[] = [];
   const failed: string[] = [];
@@ -189,7 +192,7 @@ function start(home: Home, count: number): Promise<ServiceProcess> {
   );
 }
 
-/** Checks that every record has its last acknowledged state, with the changes since then applied. */
+/** Checks that every record has its last acknowledged state, converted by the changes of the declaration since then. */
 async function verify(home: Home, from: number, count: number, ledger: Ledger): Promise<void> {
   const file = /^sqlite:(.*)$/.exec(home.database)?.[1];
   const store =
@@ -242,7 +245,7 @@ async function release(t: TestContext, home: Home, from: number, to: number, led
   };
   const all = plan.tables.flatMap((each) => each.changes);
   const serves = all.every(({ alone }) => alone === null);
-  // If the previous version may not continue, it is not stopped at exactly that moment. Its writes after that are refused.
+  // The previous version continues even if the plan does not allow it. In that case, the service refuses its writes.
   const beside = startTraffic(old, from, ledger);
   const begun = performance.now();
   let ended: Awaited<ReturnType<typeof latchkey>> = null;
@@ -255,7 +258,7 @@ async function release(t: TestContext, home: Home, from: number, to: number, led
   if (serves) {
     await using next = await start(home, to);
     await sleep(200);
-    // If the plan says that a change is compatible, no client fails.
+    // If the plan allows the previous version to continue, no request may fail.
     await beside.stop();
     assert.deepEqual(beside.failed, []);
     await requireOtherTag(
@@ -279,7 +282,7 @@ async function release(t: TestContext, home: Home, from: number, to: number, led
   );
 }
 
-/** A client's cached copy is invalid if the record now shows something else. */
+/** Requires that a client's cached copy of a record is invalid if the migration has changed the shown values. */
 async function requireOtherTag({ address }: ServiceProcess, seen: Traffic["seen"], isAnew: boolean): Promise<void> {
   if (seen === null || !isAnew) return;
   const { status } = await fetch(`${address}/books/${seen.id}`, { headers: { "if-none-match": seen.etag } });
@@ -287,7 +290,7 @@ async function requireOtherTag({ address }: ServiceProcess, seen: Traffic["seen"
 }
 
 for (const engine of engines)
-  test(`replays two years of a product: ${changes.length} changes, ${step} at a time, of ${rows} records on ${engine}, beside ${writers} who write, with kills`, async (t) => {
+  test(`replays two years of a product: ${changes.length} changes, ${step} at a time, of ${rows} records on ${engine}, with ${writers} concurrent writers and kills`, async (t) => {
     const home = await homeOn(t, engine);
     await (await start(home, 0))[Symbol.asyncDispose]();
     await home.fill();

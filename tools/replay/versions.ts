@@ -11,7 +11,7 @@ import {
 } from "../../src/door/index.ts";
 import { date, type Mount } from "../../src/door/resources.ts";
 
-// A product of two years: the declarations of one resource, one change after another, and what becomes of its records.
+// Two years of a product: the changes of one resource's declaration, in their order, and their effects on its records.
 
 /** A record as the service shows it. */
 export type Shown = Readonly<Record<string, unknown>>;
@@ -21,19 +21,19 @@ type Declared = Omit<Parameters<typeof defineResource>[0], "name">;
 
 interface Change {
   readonly words: string;
-  /** The declaration afterwards. */
+  /** Returns the declaration after the change. */
   readonly declare: (before: Declared) => Declared;
   /** Returns the record after the change. Default: unchanged. */
   readonly carry?: (before: Shown) => Shown;
   /** Returns the fields of a new record from this version on. Default: as before. */
   readonly make?: (before: Shown, number: number) => Shown;
-  /** The columns that may be deleted. */
+  /** The columns whose deletion the operator must allow. */
   readonly dropped?: readonly string[];
-  /** The field that the version of before leaves without a value, while it serves on. */
+  /** A field that the previous version does not write, if it continues after the migration. */
   readonly left?: string;
 }
 
-/** Other fields, in the order of before. */
+/** Returns a change of the fields only. */
 const fields =
   (change: (before: Fields) => Fields) =>
   (before: Declared): Declared => ({ ...before, fields: change(before.fields) });
@@ -59,7 +59,7 @@ const first: Declared = {
   },
 };
 
-/** The rows of the beginning, by their numbers. */
+/** Returns one of the first records, by its number. */
 export function beginning(number: number): Shown {
   return {
     title: `Title ${number}`,
@@ -215,7 +215,7 @@ export const changes: readonly Change[] = [
   },
 ];
 
-/** The declarations behind so many changes. */
+/** Returns the mounts after this many changes. */
 export function mountsBehind(count: number): readonly Mount[] {
   const declared = changes.slice(0, count).reduce((before, { declare }) => declare(before), first);
   const book = defineResource({ name: "book", ...declared });
@@ -228,12 +228,12 @@ export function bodyBehind(count: number, number: number): Shown {
   return changes.slice(0, count).reduce((before, { make }) => make?.(before, number) ?? before, body);
 }
 
-/** Returns a record after some of the changes. */
+/** Returns a record after the changes from `from` to `to`. */
 export function carried(record: Shown, from: number, to: number): Shown {
   return changes.slice(from, to).reduce((before, { carry }) => carry?.(before) ?? before, record);
 }
 
-/** Returns a record that the previous version has created after the changes: some fields have no value. */
+/** Returns a record that the previous version has written after the migration, without a value in the `left` fields. */
 export function leftWithout(record: Shown, shown: Shown, from: number, to: number): Shown {
   const left = changes
     .slice(from, to)
@@ -241,7 +241,7 @@ export function leftWithout(record: Shown, shown: Shown, from: number, to: numbe
   return { ...record, ...Object.fromEntries(left.map((name) => [name, null])) };
 }
 
-/** The columns that may go on the way. Before the first change none of them is there. */
+/** Returns the columns that these changes delete. Returns none before the first change, because these columns do not exist yet. */
 export function droppedBetween(from: number, to: number): readonly string[] {
   return from === 0 ? [] : changes.slice(from, to).flatMap(({ dropped = [] }) => dropped);
 }

@@ -1,4 +1,6 @@
-/** The version that was released and today's serve one database at the same time, and the released one goes on alone after that. */
+/**
+ * Tests that a released version and today's version can use one database at the same time, and that the released one can then use it alone.
+ */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
@@ -52,7 +54,7 @@ async function ask(
   return { status: response.status, replayed: response.headers.get("idempotency-replayed"), json };
 }
 
-/** Makes a checkout of a released version, with the packages of this one. */
+/** Makes a checkout of a released version, with the installed packages of today's version. */
 function checkOut(version: keyof typeof releases): string {
   const folder = mkdtempSync(path.join(places, `${version}-`));
   const archive = execFileSync("git", ["archive", releases[version]], { cwd: root, maxBuffer: 2 ** 28 });
@@ -63,7 +65,7 @@ function checkOut(version: keyof typeof releases): string {
 
 for (const version of Object.keys(releases) as (keyof typeof releases)[])
   for (const kind of ["SQLite", "PostgreSQL"] as const)
-    test(`${version} and today's version serve one ${kind} database, and ${version} goes on after it`, async () => {
+    test(`serves one ${kind} database with ${version} and today's version, and then with ${version} alone`, async () => {
       const folder = checkOut(version);
       const database = kind === "SQLite" ? `sqlite:${path.join(folder, "latchkey.db")}` : await server.makeDatabase();
       const settings = {
@@ -86,7 +88,10 @@ for (const version of Object.keys(releases) as (keyof typeof releases)[])
       assert.equal((await make(old, "last")).status, 201);
     });
 
-/** 0.1.0 has no folded column beside a name. A start of today's corrects those that it has left wrong, and looks again while there are some. */
+/**
+ * Version 0.1.0 writes names without their folded column. Today's version corrects such rows after its start, and checks again as long as
+ * it finds some. This function waits until searches find all rows.
+ */
 async function findsFolded(old: ServiceProcess, today: ServiceProcess, ann: number): Promise<void> {
   const found = async (query: string): Promise<number> =>
     (await ask(today, "GET", `/users?${query}&limit=100`)).json.length;
@@ -114,7 +119,7 @@ function make(service: ServiceProcess, name: string) {
   });
 }
 
-/** Asserts that credentials of one version work in the other, and that ended ones are refused by both. */
+/** Asserts that each version accepts the credentials of the other, and that a token which one version ended is refused by the other. */
 async function bothServe(
   old: ServiceProcess,
   today: ServiceProcess,
@@ -144,7 +149,8 @@ async function bothWrite(old: ServiceProcess, today: ServiceProcess): Promise<vo
 
   assert.deepEqual([...new Set(made.map(({ status }) => status))], [201]);
   assert.equal(new Set(made.map(({ json }) => json.id)).size, 40);
-  // u1 and u10 to u19, from both versions. 0.1.0 has no words: today's version indexes its writes, and checks for them every five seconds.
+  // Finds u1 and u10 to u19, from both versions. Version 0.1.0 does not index words. So today's version looks for its writes every five
+  // seconds, and indexes them.
   const found = async (): Promise<number> => (await ask(today, "GET", "/users?search=u1&limit=50")).json.length;
   for (let look = 0; look < 70 && (await found()) < 11; look++) await wait(100);
   assert.equal(await found(), 11);

@@ -7,13 +7,13 @@ import { before, test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 
-// The installed package in runtimes whose binaries come from npm.
+// Tests the installed package in Node, Bun and Deno. The binaries of Bun and Deno come from npm.
 
 const here = import.meta.dirname;
 const root = path.join(here, "../..");
 const run = promisify(execFile);
 
-/** The binary that npm chose for this machine: no script has to be run for it. */
+/** Returns the path of the binary that npm chose for this machine. The binary works without an install script. */
 function resolveBinary(scope: string, name: string): string {
   const folder = path.join(here, "node_modules", scope);
   const [platform] = readdirSync(folder);
@@ -41,7 +41,7 @@ before(() => {
 });
 
 for (const [name, command] of Object.entries(runtimes)) {
-  test(`serves from memory by fetch and logs users in with a token: ${name}`, async () => {
+  test(`serves a database in memory through fetch, and logs users in with a token: ${name}`, async () => {
     assert.deepEqual(await printedBy(command, "memory.mjs"), {
       statuses: [201, 200, 401, 201, 200, 400],
       listed: ["Ünï 1"],
@@ -49,7 +49,7 @@ for (const [name, command] of Object.entries(runtimes)) {
     });
   });
 
-  test(`serves from a file over a socket, beside other stores in its process, and ends: ${name}`, async (t) => {
+  test(`serves a database file over a socket while other stores are open in the process, and exits: ${name}`, async (t) => {
     const DATABASE = path.join(createFolder(t), "notes.db");
     assert.deepEqual(await printedBy(command, "file.mjs", { DATABASE }), {
       statuses: [201, 201, 201, 201, 201, 201],
@@ -58,7 +58,7 @@ for (const [name, command] of Object.entries(runtimes)) {
     });
   });
 
-  test(`loads the core that esbuild bundles for no platform: ${name}`, async (t) => {
+  test(`loads the core from a bundle that esbuild made for no specific platform: ${name}`, async (t) => {
     const folder = createFolder(t);
     await bundleInto(folder);
     const names = Object.keys(await import("latchkey"));
@@ -66,7 +66,10 @@ for (const [name, command] of Object.entries(runtimes)) {
   });
 }
 
-/** The two packages beside it are loaded when a password is hashed; what is written as CommonJS asks for `require`. */
+/**
+ * Bundles the core, and asserts that the bundle imports no database. The `@node-rs` packages stay outside, because they are loaded only
+ * when a password is hashed. The banner defines `require` for packages in CommonJS.
+ */
 async function bundleInto(folder: string): Promise<void> {
   const { metafile } = await build({
     stdin: { contents: `export * from "latchkey";`, resolveDir: here },

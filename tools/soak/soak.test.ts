@@ -1,7 +1,8 @@
 /**
- * The built service for `SOAK_MINUTES` (15) with two workers on one SQLite file: writes that are kept account of, reads, lists, refreshed tokens and wrong
- * passwords, while workers are killed, certificates and settings are read again, and the database is backed up, checked and measured beside it.
- * In the end every acknowledged write is there once, and neither the processes nor the log of the database have grown.
+ * Runs the built service for `SOAK_MINUTES` (15) with two workers on one SQLite file. The traffic consists of writes that a ledger records,
+ * reads, lists, refreshed tokens and wrong passwords. In the meantime, workers are killed, certificates and settings are reloaded, and the
+ * database is backed up, checked and measured. At the end, every acknowledged write is stored once, and neither the processes nor the log
+ * of the database have grown.
  */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -18,10 +19,13 @@ import { startService, type ServiceProcess } from "../../tests/harness/service-p
 const minutes = Number(process.env["SOAK_MINUTES"] ?? 15);
 const roundMs = 20_000;
 const command = path.join(import.meta.dirname, "../../dist/cli/latchkey.js");
-/** Low priority, because the test is long and other work should go first. */
+/** Low priority, because the test is long and other programs should not wait for it. */
 const niceness = 10;
 
-/** No caller has more writes under keys a day than 10,000, and six lanes write. */
+/**
+ * The pause between two writes of a lane, in milliseconds. A caller may send 10,000 writes with idempotency keys a day, and six lanes write
+ * as one caller.
+ */
 const pauseMs = Math.max(20, minutes * 42);
 
 const settings = {
@@ -87,7 +91,7 @@ test(`survives ${minutes} minutes of mixed traffic, kills, backups and checks wi
   assert.equal(await service.ended, 0);
 });
 
-/** The first process, then those it has started. */
+/** Returns the ids of the first process and of the processes that it has started. */
 function listProcesses({ pid }: ServiceProcess): number[] {
   const workers = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
   return [pid, ...workers];
@@ -101,7 +105,7 @@ function residentMB(pid: number): number {
   }
 }
 
-/** The largest that the log has been within a time, in megabytes. */
+/** Returns the largest size of the log within a time, in megabytes. */
 async function largestLog({ file }: ServiceProcess, withinMs: number): Promise<number> {
   let bytes = 0;
   for (const end = performance.now() + withinMs; performance.now() < end; await wait(200))
@@ -137,7 +141,9 @@ async function run({ file }: ServiceProcess, ...args: readonly string[]): Promis
   assert.equal(status, 0, `${args.join(" ")}: ${out}${errors}`);
 }
 
-/** Sends reads, lists, searches, refreshes and wrong passwords until it is stopped. Repeats requests that a killed worker has cut off. */
+/**
+ * Sends reads, lists, searches, refreshes and wrong passwords until it is stopped. Counts the requests that a killed worker has cut off.
+ */
 function startTraffic({ address, password }: ServiceProcess) {
   let isOver = false;
   let reads = 0;
@@ -207,12 +213,12 @@ function startTraffic({ address, password }: ServiceProcess) {
       { username: `guest${Math.floor(Math.random() * 1000)}`, password: "wrong" },
     );
     await answer?.text().catch(() => "");
-    // Fewer than would keep the others of this address out.
+    // The pause prevents the throttle from refusing the other requests from this address.
     await wait(10_000);
   };
 
   const lanes = Promise.all([lane(refresh), lane(read), lane(read), lane(guess)]);
-  // The error is reported when the traffic is stopped.
+  // Prevents an unhandled rejection. `stop` throws the error.
   lanes.catch(() => undefined);
   return {
     counts: () => ({ reads, failed }),

@@ -1,4 +1,4 @@
-// The bill of materials names every package of the lock file that an installation gets, and none that only developers do.
+// The bill of materials must name every package of the lock file that users install, and no package that only developers install.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -12,7 +12,7 @@ interface Locked {
 const root = path.join(import.meta.dirname, "../..");
 const read = (file: string): unknown => JSON.parse(readFileSync(path.join(root, file), "utf8"));
 
-test("lists every installed package in the bill of materials, including the last one", () => {
+test("lists exactly the packages that users install in the bill of materials", () => {
   const { packages } = read("package-lock.json") as { readonly packages: Readonly<Record<string, Locked>> };
   const { components } = read("latchkey.cdx.json") as { readonly components: readonly { readonly purl: string }[] };
 

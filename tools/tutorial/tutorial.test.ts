@@ -9,8 +9,9 @@ import { freePort } from "../../tests/harness/free-port.ts";
 import { startPostgres } from "../../tests/harness/postgres.ts";
 
 /**
- * Follows the tutorial like a reader, from an empty folder, with the built package and a real PostgreSQL: `file=…` is written, `start`
- * continues beside the next blocks, `stopped` runs after it has stopped, and `step` runs while it serves.
+ * Follows the tutorial like a reader, from an empty folder, with the built package and a real PostgreSQL. The words after the fence of a
+ * code block select an action: `file=…` writes a file, `start` starts the service, `step` runs commands while it serves, and `stopped`
+ * stops it and then runs commands.
  */
 const root = path.join(import.meta.dirname, "../..");
 const page = readFileSync(path.join(root, "docs/tutorial/shop.md"), "utf8");
@@ -56,7 +57,7 @@ test("follows the tutorial from an empty folder to a shop on PostgreSQL", { time
 
   const child = spawn("bash", ["-euxo", "pipefail", "-c", script], {
     cwd: shop,
-    // The project's tests run separately.
+    // If this variable were set, the tests of the tutorial's project would print no report.
     env: {
       ...process.env,
       NODE_TEST_CONTEXT: undefined,

@@ -4,7 +4,7 @@ import { defineConfig, type DefaultTheme } from "vitepress";
 
 const docs = path.join(import.meta.dirname, "../../../docs");
 
-/** The index of the docs says which pages there are, in which order. */
+/** Returns the pages in the order of the index of the docs. */
 function readSidebar(): DefaultTheme.SidebarItem[] {
   const [, ...kinds] = readFileSync(path.join(docs, "README.md"), "utf8").split(/^## /m);
   return kinds.map((kind) => ({
