@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { Socket } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 
 /** The longest wait until the server closes a connection, in milliseconds. */
 const goodbyeMs = 1000;
@@ -27,7 +26,11 @@ export function makeSockets(): Sockets {
     },
     async closed() {
       const closing = Promise.all([...open].map((socket) => once(socket, "close").catch(() => undefined)));
-      await Promise.race([closing, sleep(goodbyeMs)]);
+      const { promise: late, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, goodbyeMs);
+      await Promise.race([closing, late]);
+      // A timer that still runs would keep the process alive.
+      clearTimeout(timer);
       for (const socket of open) socket.destroy();
     },
   };
