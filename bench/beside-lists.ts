@@ -78,7 +78,7 @@ interface Build {
 }
 
 async function prepare(name: string): Promise<Build> {
-  // The token outlives the measurement.
+  // With this lifetime, the token outlives the measurement.
   const service = stack.use(await startService({ LATCHKEY_ACCESS_SECONDS: "7200" }, onAnyCore(name)));
   const { read } = await prepareWriting(service);
   const own = await ordinaryUser(service, read.headers);

@@ -1,6 +1,6 @@
 /**
- * Sends the same request again and again, on raw sockets that are kept alive, one request at a time on each. A JSON argument configures it.
- * It prints its results as JSON.
+ * Sends the same request again and again, on raw sockets that are kept alive, one request at a time on each. A JSON argument configures
+ * this process. Prints its results as JSON.
  */
 import { connect, type Socket } from "node:net";
 import { createHistogram } from "node:perf_hooks";

@@ -64,7 +64,7 @@ async function measureMicroseconds(query: ListQuery): Promise<number> {
   const times: number[] = [];
   for (let run = 0; run < 600; run++) {
     const start = performance.now();
-    // A new query object, because the same one would be answered from the cache.
+    // A new query object each time, because the store would answer the same object from its cache.
     await store.listJSON({ ...query });
     if (run >= 100) times.push((performance.now() - start) * 1000);
   }

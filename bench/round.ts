@@ -80,8 +80,8 @@ export async function waitForRest(pid: number): Promise<void> {
 }
 
 /**
- * Returns the CPU time of all programs on all cores, plus the time that the host of a virtual machine took from it. Linux counts it in
- * hundredths of a second.
+ * Returns the CPU time of all programs on all cores, plus the time that the host of a virtual machine has used for other machines. Linux
+ * counts it in hundredths of a second.
  */
 export function machineSeconds(): number {
   const [, user, nice, system, , , irq, softIrq, stolen] = readFileSync("/proc/stat", "utf8").split(/\s+/, 9);
@@ -91,7 +91,8 @@ export function machineSeconds(): number {
 /** Returns the user and system time of a process with all its threads, from `/proc/PID/stat`. Linux counts it in hundredths of a second. */
 function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The second field is the command's name in parentheses and may hold anything; user and system time are fields 14 and 15.
+  // The second field is the command's name in parentheses and may contain spaces, so the fields are counted from its end. User and system
+  // time are fields 14 and 15.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }

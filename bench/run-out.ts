@@ -106,10 +106,7 @@ function repeatable(): Kind {
   };
 }
 
-/**
- * Keys that writes have named and that the counter has not reached yet, without a gap. The client's first write without a key must skip all
- * of them.
- */
+/** A series of keys without a gap that earlier writes have named. The client's first write without a key must skip all of them. */
 function takenKeys(): Kind {
   const table = "latchkey_taken_keys";
   return {

@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 import { measuresTime, runsAlone, runsOnPostgres, startsProcesses } from "./test-files.ts";
 
 // Runs test files, several of them in one process, because each load of the service takes half a second of a core, and there are hundreds of
-// files. Processes that tests start run a build, which is made first.
+// files. Processes that tests start run a build, which this script makes first.
 //
 //   node tools/test.ts [--processes | --served] [--again] [--name PATTERN] [FILE …]
 //

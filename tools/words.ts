@@ -1,6 +1,7 @@
 /**
- * Finds comments that are hard to read, and commit subjects that are not imperative. `npm run words` runs it, and exits with 1 above the limit.
- * `npm run words -- src/http` shows the sentences of a folder. It knows patterns, not meaning: rewrite for a reader, not for this script.
+ * Finds comments that are hard to read, and commit subjects that are not imperative. `npm run words` runs it, and exits with 1 above the
+ * limit. `npm run words -- src/http` shows the sentences of a folder. The script knows patterns, not meaning: rewrite a sentence for a
+ * reader, not for the script.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";

@@ -65,8 +65,8 @@ const broken: readonly (readonly [what: string, check: string, change: Partial<P
   ["decides true", atOnce, decides(({ identity }) => (identity === null ? "deny" : true))],
   ["forgets unknown callers", atOnce, decides(({ identity }) => (identity!.role === "admin" ? "allow" : "deny"))],
   ["forgets a credential without scopes", atOnce, decides(({ identity }) => identity?.scopes?.[0]!.length && "deny")],
-  ["allows every caller", "answers as its examples say", anyone],
-  ["denies every caller", "answers as its examples say", decides(() => "deny")],
+  ["allows every caller", "returns the decision that each example requires", anyone],
+  ["denies every caller", "returns the decision that each example requires", decides(() => "deny")],
   [
     "alternates its answers",
     "gives the same question the same answer, independent of earlier questions",
@@ -86,7 +86,7 @@ const broken: readonly (readonly [what: string, check: string, change: Partial<P
   ["allows unknown callers", "denies unknown callers, unless `admitsUnknown` is true", decides(() => "allow")],
   [
     "turns the caller into an administrator",
-    "changes nothing in the question",
+    "does not modify the request that it decides on",
     decides(({ identity }) => {
       if (identity !== null) Object.assign(identity, { role: "admin" });
       return "deny";

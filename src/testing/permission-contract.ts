@@ -60,7 +60,7 @@ export const permissionChecks: readonly PermissionCheck[] = [
     for (const question of questionsTo(subject)) requireDecision(subject.permission, question);
   }),
 
-  createCheck("answers as its examples say", ({ permission, examples }) => {
+  createCheck("returns the decision that each example requires", ({ permission, examples }) => {
     const kinds = new Set(examples.map(({ decision }) => decision === "deny"));
     assert.equal(kinds.size, 2, "one example allows, and another denies");
     for (const { who, action, params = { id: 1 }, decision } of examples) {
@@ -100,7 +100,7 @@ export const permissionChecks: readonly PermissionCheck[] = [
       assert.equal(requireDecision(subject.permission, question), "deny", `an unknown caller may ${question.action}`);
   }),
 
-  createCheck("changes nothing in the question", (subject) => {
+  createCheck("does not modify the request that it decides on", (subject) => {
     for (const question of questionsTo(subject)) {
       const before = structuredClone(question);
       requireDecision(subject.permission, question);

@@ -110,7 +110,7 @@ test("refuses a write from a page of another origin on the same host, although t
     mode: "no-cors",
     body: '{"status":"open"}',
   });
-  // A request that needs a preflight is not even sent.
+  // The preflight of these requests fails, so the browser does not send them.
   const jsonAnswer = await fetchFrom(page, `${service.address}/orders`, jsonPost({ status: "open" }));
   const removed = await fetchFrom(page, `${service.address}/users/1/sessions`, { method: "DELETE" });
 

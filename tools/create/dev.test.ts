@@ -166,7 +166,7 @@ test("sends mail without a setting: writes it into the project and prints its li
   assert.equal(chosen.status, 204);
 });
 
-test("uses a port that the config file changes at the next start, and keeps a random one", async (t) => {
+test("uses a changed port of the config file at the next start, and keeps a random port", async (t) => {
   const [first, second] = [await freePort(), await freePort()];
   const at = (port: number): string => `export default { settings: { port: ${port} } };`;
   const { write, hear } = await develop(t, { "latchkey.config.ts": at(first) }, []);
@@ -183,7 +183,7 @@ test("uses a port that the config file changes at the next start, and keeps a ra
 
 test("reports a used port with the fix, and listens on it when the other program ends", async (t) => {
   const other = createServer().listen(0, "127.0.0.1");
-  // A failed test would otherwise never end.
+  // Otherwise, this open server would keep a failed test running.
   t.after(() => other.close());
   await once(other, "listening");
   const { port } = other.address() as AddressInfo;

@@ -43,7 +43,7 @@ test("puts a backup, a move and a restore in place on a disk without links, and 
   assert.ok(disk.failed() >= 5);
 });
 
-test("creates a file once for concurrent commands on a disk without links, and the others report that it exists", async () => {
+test("lets one of several concurrent commands create a file on a disk without links, and the others report that it exists", async () => {
   using disk = makeLinklessDisk();
   const file = `${disk.folder}/latchkey.db`;
   using place = placeFor({ ...disk.environment, LATCHKEY_DATABASE: `sqlite:${file}` });

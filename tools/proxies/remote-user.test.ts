@@ -34,7 +34,7 @@ test("accepts the user whose password nginx has checked with auth_basic", async 
   assert.equal(stranger.status, 401);
 });
 
-test("ignores the values that a caller sends in the header fields of nginx", async (t) => {
+test("ignores the values that a caller sends in the header fields that nginx sets", async (t) => {
   const { nginx } = await behindBasic(t);
 
   for (const name of ["X-Remote-User", "x-remote-user", "X_Remote_User", "X-Remote_User"]) {

@@ -26,7 +26,7 @@ interface Way {
 /** Two processes on one PostgreSQL that can be restarted on their ports. */
 interface Replicas {
   readonly ports: readonly [number, number];
-  /** Stops one as an operator does and starts it again. Returns how long it took to stop, in milliseconds. */
+  /** Stops one process as an operator would, and starts it again. Returns the duration of the stop, in milliseconds. */
   restart(which: number): Promise<number>;
 }
 
@@ -59,7 +59,7 @@ async function startReplicas(t: TestContext): Promise<Replicas> {
   };
 }
 
-/** The results of a load: the expected responses, and all others. */
+/** A running load and its results: `answered` counts the expected responses, and `failures` lists all others. */
 interface Load {
   readonly failures: readonly string[];
   /** The created users, by their e-mail addresses. */

@@ -258,7 +258,7 @@ async function release(t: TestContext, home: Home, from: number, to: number, led
   if (serves) {
     await using next = await start(home, to);
     await sleep(200);
-    // If the plan allows the previous version to continue, no request may fail.
+    // If the plan allows the previous version to continue, all its requests must succeed.
     await beside.stop();
     assert.deepEqual(beside.failed, []);
     await requireOtherTag(

@@ -33,7 +33,7 @@ export interface Factory<R extends Resource> {
 
 /** The options of a factory. */
 export interface FactoryOptions {
-  /** The seed, for repeatable values. Default: that of the process. A failed test prints it, and `TEST_SEED` sets it. */
+  /** The seed, for repeatable values. Default: the seed of the process, which `TEST_SEED` sets. A process with a failed test prints it. */
   readonly seed?: string | number;
 }
 

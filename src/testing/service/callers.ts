@@ -29,7 +29,7 @@ export type CredentialSketch = Partial<Pick<Identity, "scopes" | "expiresAt" | "
 const SCHEME = "test";
 const HEADER = "X-Test-Caller";
 
-/** The callers that a test has logged in. */
+/** Logs in callers for a test, and has the scheme that recognizes them. */
 export interface Callers {
   readonly scheme: Scheme;
   /** Returns the header fields that a caller sends after the login. */

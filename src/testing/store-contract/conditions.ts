@@ -195,7 +195,7 @@ function promiseComparisons(promises: Promises): void {
     }
   });
 
-  promises("throws StoreUnavailable when it is closed", async (store) => {
+  promises("throws StoreUnavailable after it is closed", async (store) => {
     await store.check();
     await store.close();
 

@@ -9,7 +9,7 @@ export function promiseKeys(promises: Promises): void {
 }
 
 function promiseHandedOut(promises: Promises): void {
-  promises("counts keys from one", async (store) => {
+  promises("assigns the keys 1, 2, 3 and so on", async (store) => {
     assert.deepEqual([await next(store), await next(store), await next(store)], [1, 2, 3]);
   });
 

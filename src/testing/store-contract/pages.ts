@@ -63,7 +63,7 @@ function promiseFreshPages(promises: Promises): void {
   });
 
   promises(
-    "shows writes that another store made while this one was closed to a repeated query",
+    "shows a repeated query the writes that another store made while this one was closed",
     async (store, { reopen }) => {
       const query = byId(visits);
       assert.deepEqual(await loadPage(store, query), []);

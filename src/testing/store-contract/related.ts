@@ -120,7 +120,7 @@ function promiseTextKeys(promises: Promises): void {
     );
   });
 
-  promises("relates text keys with characters that JSON escapes", async (store) => {
+  promises("returns the related rows of text keys with characters that JSON escapes", async (store) => {
     const keys = ['a"b', "a\\b", "line\nbreak", "\u001e\u001f", '"', "é€"].toSorted();
     await written(store, ...keys.map((key, times) => insert(visits, { times, place: `in ${key}` }, key)));
     const query = { collection: visits, where: null, limit: 1, maxLength: 1000, columns: ["id"] };

@@ -104,30 +104,33 @@ function promiseWords(promise: Promises): void {
 }
 
 function promiseLateWords(promise: Promises): void {
-  promise("finds rows from before the search was declared, also if it was removed in between", async (_, place) => {
-    const before = await place.reopen();
-    await before.open([shelves, unsearched]);
-    const many = Array.from({ length: 700 }, (_each, at) =>
-      insert(unsearched, { title: `Number ${at}`, author: "Émile" }),
-    );
-    await written(before, ...many);
-    const store = await place.reopen();
-    await store.open([shelves, books]);
-    assert.equal((await settled(store, "emile")).length, 700);
-    await store.close();
+  promise(
+    "finds rows from before the search was declared, even if the search was removed in between",
+    async (_, place) => {
+      const before = await place.reopen();
+      await before.open([shelves, unsearched]);
+      const many = Array.from({ length: 700 }, (_each, at) =>
+        insert(unsearched, { title: `Number ${at}`, author: "Émile" }),
+      );
+      await written(before, ...many);
+      const store = await place.reopen();
+      await store.open([shelves, books]);
+      assert.equal((await settled(store, "emile")).length, 700);
+      await store.close();
 
-    // Removes the search, and then adds it again.
-    const without = await place.reopen();
-    await without.open([shelves, unsearched]);
-    await written(without, { kind: "update", collection: unsearched, key: 1, values: { author: "Zoë" } });
-    await without.close();
-    const again = await place.reopen();
-    await again.open([shelves, books]);
-    assert.equal((await settled(again, "emile")).length, 699);
-    assert.deepEqual(await settled(again, "zoe"), [1]);
-    await again.close();
-    await before.close();
-  });
+      // Removes the search, and then adds it again.
+      const without = await place.reopen();
+      await without.open([shelves, unsearched]);
+      await written(without, { kind: "update", collection: unsearched, key: 1, values: { author: "Zoë" } });
+      await without.close();
+      const again = await place.reopen();
+      await again.open([shelves, books]);
+      assert.equal((await settled(again, "emile")).length, 699);
+      assert.deepEqual(await settled(again, "zoe"), [1]);
+      await again.close();
+      await before.close();
+    },
+  );
 
   promise("still finds the rows of a table that a migration has created again", async (_, place) => {
     const before = await place.reopen();
