@@ -53,6 +53,13 @@ export function isExactNumber(value: unknown): value is ExactNumber {
 /** Matches numbers that may lose digits. A number with at most 15 digits and an exponent of at most two digits is a double. */
 const MAY_BE_ROUNDED = /(?<![\d.])-?\d(?:[\d.]{15}|[\d.]*[eE][-+]?\d{3})[\d.eE+-]*/g;
 
+/**
+ * Each match of `MAY_BE_ROUNDED` contains a match of one of these. Most texts contain none, and the search for these two is six times as
+ * fast: V8 skips up to eight characters at a time, but only if the pattern repeats the first eight without a quantifier.
+ */
+const MANY_DIGITS = new RegExp(`${"[\\d.]".repeat(8)}[\\d.]{8}`);
+const LARGE_EXPONENT = /[eE][-+]?\d{3}/;
+
 /** Parses stored JSON and keeps each number that a double cannot hold as an `ExactNumber`. Throws a `SyntaxError` like `JSON.parse`. */
 export function valueOfJSON(text: string): unknown {
   if (!hasExactNumber(text)) return JSON.parse(text);
@@ -66,6 +73,7 @@ export function valueOfJSON(text: string): unknown {
  * forty times as slow.
  */
 function hasExactNumber(text: string): boolean {
+  if (!MANY_DIGITS.test(text) && !LARGE_EXPONENT.test(text)) return false;
   // The position after the last skipped string.
   let end = 0;
   for (const { 0: source, index } of text.matchAll(MAY_BE_ROUNDED)) {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, truncateSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
@@ -75,4 +75,23 @@ test("checks again after a check that has failed", (t) => {
   assert.throws(() => checks.beforeAcknowledgment(sizes), isOverwritten);
 
   assert.throws(() => checks.beforeWrite(sizes), isOverwritten);
+});
+
+test("finds a single page of another log among the new pages", (t) => {
+  const { log, sizes, checks, insert } = writing(t);
+  for (let count = 0; count < 100; count++) insert();
+  const pages = sizes!()[0];
+  const original = readFileSync(log);
+  const frameBytes = (original.length - 32) / pages;
+
+  // The pages 1 to 3 were checked before the acknowledgment.
+  for (let page = 4; page <= pages; page++) {
+    const changed = Buffer.from(original);
+    changed[32 + (page - 1) * frameBytes + 8]! ^= 1;
+    writeFileSync(log, changed);
+    assert.throws(() => checks.everything(sizes), isOverwritten, `page ${page} of ${pages}`);
+  }
+
+  writeFileSync(log, original);
+  checks.everything(sizes);
 });
