@@ -20,8 +20,8 @@ export interface Collection<V = unknown> {
    */
   readonly removed?: Readonly<Record<string, string>>;
   /**
-   * Set for the collection of a many-to-many relation whose ids are lists in the records of another collection. Its columns are the record
-   * and the id.
+   * Set if this collection indexes lists of ids in the records of another collection. It has a row for each id in a list, with two
+   * columns: the record and the id.
    */
   readonly links?: KeptLinks;
   /** Never set. It carries `V` for the type checker. */

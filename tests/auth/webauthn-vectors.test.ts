@@ -20,7 +20,7 @@ const expected = (challenge: string): PasskeyExpectations => ({
 });
 const userHandle = text("00");
 
-/** Returns the public key of a vector, from its private key. */
+/** Returns the public key of a vector. Computes it from the private key, or for RS256 from the two primes of the standard. */
 function derivePublicKey({ algorithm, privateKey }: Vector): KeyObject {
   if (algorithm === "RS256") {
     const modulus = (2n ** 1279n - 1n) * (2n ** 2203n - 1n);

@@ -43,7 +43,7 @@ test("asks on a page for the code of an app, and then shows the requested page",
   assert.equal((await api.get("/api/session/", readCookies(done))).json.level, 2);
 });
 
-test("lets an administrator who must have a factor add one on pages, and shows the recovery codes once", async (t) => {
+test("asks an administrator on a page to add the required factor, and then shows the recovery codes", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_SECOND_FACTOR: "admins" } });
 
   const first = await send(api, "/api/session/", { username: "admin", password: adminPassword, next: "/orders" });
@@ -61,7 +61,7 @@ test("lets an administrator who must have a factor add one on pages, and shows t
   assert.equal((await api.get("/api/session/", readCookies(done))).json.level, 2);
 });
 
-test("follows no `next` to another site from the page of a factor", async (t) => {
+test("puts only a `next` of the same site into the form for the code", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");
   for (const next of [

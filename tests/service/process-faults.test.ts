@@ -9,7 +9,7 @@ import { freePort } from "../harness/free-port.ts";
 import { sendHalf, untilClosed } from "../harness/half-sent.ts";
 import { startService } from "../harness/service-process.ts";
 
-/** Returns settings that make the process run the code `fault` on SIGUSR2. No other code catches its error. */
+/** Returns settings that make the process run the code `fault` on SIGUSR2. No code catches an error of `fault`. */
 function planted(fault: string): Readonly<Record<string, string>> {
   const text = `process.on("SIGUSR2", () => { ${fault} })`;
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(text)}`, LATCHKEY_LOG: "error" };

@@ -29,7 +29,7 @@ after(async () => {
   rmSync(places, { recursive: true, force: true });
 });
 
-/** Starts a version on a database. */
+/** Starts the version in a folder, on the database of the test. */
 type Start = (folder: string) => Promise<ServiceProcess>;
 
 async function ask(

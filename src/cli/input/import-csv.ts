@@ -11,7 +11,7 @@ export type CSVLine =
 export interface CSVRules {
   /** Reads the header. Throws `CommandFailed` if it is invalid. */
   readColumns(cells: readonly string[]): readonly string[];
-  /** Returns true if values of this column have no line breaks. A value with several lines then has a missing quote. */
+  /** Returns true if values of this column have no line breaks. If such a value has one, its closing quote is missing. */
   isOneLine(column: string): boolean;
   /** True if an empty cell means no value and a cell with `""` means an empty text. If false, both mean an empty text. */
   readonly tellsNothing: boolean;
@@ -24,8 +24,8 @@ interface Row {
 }
 
 /**
- * The maximum number of lines of a row with quoted values. If a row has more lines, its closing quote is assumed to be missing. By default,
- * a text has at most this many characters.
+ * The maximum number of lines of a row with quoted values. If a row has more lines, its closing quote is assumed to be missing. The number
+ * is the default maximum length of a text, because a text cannot have more lines than characters.
  */
 const MAX_HEIGHT = 10_000;
 

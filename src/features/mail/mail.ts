@@ -30,8 +30,8 @@ const outcomes = ["sent", "dropped", "failed"] as const;
 
 /**
  * Sends mails of other features through the outbox, never within a request. The transaction of an event also queues its mail, so each
- * committed event has its mail, and a mail server that hangs delays no response. The outbox contains only ids, because a mail is composed
- * when it is sent.
+ * committed event has its mail, and a mail server that hangs delays no response. A mail is composed when it is sent. So the outbox contains
+ * no texts, links or codes of mails.
  *
  * @example
  * ```ts

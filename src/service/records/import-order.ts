@@ -24,7 +24,7 @@ export interface ImportOrder {
   orderLines<L extends { readonly line: number }>(lines: AsyncIterable<ImportLine | L>): AsyncIterable<OrderedLine | L>;
   /** Returns the references that are still missing after `orderLines` has returned all lines. */
   lateReferences(): readonly LateReference[];
-  /** Returns the optional references of a record whose targets were all returned by `orderLines` before. */
+  /** Returns the optional fields that refer only to records which `orderLines` has already returned. */
   givenReferences(record: ImportLine["record"]): readonly string[];
 }
 

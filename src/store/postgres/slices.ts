@@ -19,7 +19,7 @@ export function inSlices<T>(work: Generator<undefined, T, undefined>): Eventuall
 /** The number of steps between two checks of the clock. */
 const STEPS = 16;
 
-/** Resolves after the last slice in the queue. Each turn of the event loop runs one slice, so that other tasks never wait for several. */
+/** Resolves when the last slice in the queue may start. Each turn of the event loop runs one slice, so no task waits for several slices. */
 let endOfQueue = Promise.resolve();
 
 function queueSlice<T>(work: () => Eventually<T>): Promise<T> {

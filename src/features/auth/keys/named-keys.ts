@@ -78,13 +78,13 @@ export interface KeyPage {
 
 /** The named keys of a store. `now` in milliseconds. */
 export interface NamedKeys {
-  /** Makes a new key. Only this result contains the secret. Spends the admission. */
+  /** Makes a new key. Only this result contains the secret. Each admission allows one key. */
   create(
     admission: Admission,
     newKey: NewKey,
     now: number,
   ): Promise<{ readonly listed: ListedKey; readonly key: string }>;
-  /** Returns the keys of a user, oldest first. Returns all of them without a page. */
+  /** Returns the keys of a user, oldest first. If `page` is left out, returns all keys. */
   list(userId: number, page?: KeyPage): Promise<readonly ListedKey[]>;
   /** Returns a key of the user by its id. Returns null if the user has none with that id. */
   find(userId: number, id: string): Promise<ListedKey | null>;

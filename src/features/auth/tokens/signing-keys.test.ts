@@ -43,7 +43,7 @@ test("signs with the first private key of a set and verifies with all", () => {
   assert.equal(keys.find("nobody"), null);
 });
 
-test("names a key as in its file, otherwise by its RFC 7638 thumbprint, and publishes it without its private part", async () => {
+test("uses the kid in the file, or else the RFC 7638 thumbprint, and publishes no private part of a key", async () => {
   const keys = parseSigningKeys(formatKeySet({ ...ed25519(), kid: "mine" }, p256()), "keys.json");
 
   const [named, unnamed] = keys.jwks().keys;
@@ -124,6 +124,6 @@ test("reports all mistakes together, without the content of the keys", () => {
   assert.equal(problems.join().includes(d), false);
 });
 
-test("names an unreadable file and the fix", () => {
+test("names a file that cannot be read, and the reason", () => {
   assert.throws(() => readSigningKeys("no/such/file.json"), /no\/such\/file.json cannot be read \(ENOENT\)/);
 });
