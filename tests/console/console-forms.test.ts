@@ -31,7 +31,7 @@ const posts = defineResource({
   },
 });
 
-/** Returns a page without the white space of its source. */
+/** Returns a page on one line, with one space in place of each run of white space. */
 function joinLines({ text: page }: OwnAnswer): string {
   return page.replaceAll(/\s+/g, " ");
 }
@@ -46,7 +46,7 @@ function startService(t: Parameters<typeof ownService>[0], listsTags: Permission
   });
 }
 
-test("shows no state of the caller on a page that checks no credentials", async (t) => {
+test("does not show whether the caller is logged in on a page that checks no credentials", async (t) => {
   const api = await serve(t);
   const headers = { ...api.admin, accept: "text/html" };
 
@@ -81,7 +81,7 @@ test("does not identify the caller for an unknown path, in any format", async (t
   assert.equal(looks, 1);
 });
 
-test("offers ids by name if the caller may read their list, and requests no other list", async (t) => {
+test("offers the records of a reference as choices only if the caller may list them", async (t) => {
   for (const [permission, isListed] of [
     [anyone, true],
     [nobody, false],

@@ -1,7 +1,10 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 
-/** The beginning of a script (`--input-type=module`) of processes that continue at the same time. They need the channel `ipc`. */
+/**
+ * The first lines of a script (`--input-type=module`). The process waits here until `startTogether` lets all processes continue. It needs
+ * an `ipc` channel to its parent.
+ */
 export const waitForOthers = `
   process.send("ready");
   const at = await new Promise((resolve) => process.once("message", resolve));

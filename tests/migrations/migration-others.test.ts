@@ -166,7 +166,7 @@ for (const [what, made, pattern] of [
   ],
   ["an index", "CREATE INDEX mine ON things (title, price)", /the index mine, .* does not fit the new table/],
 ] as const)
-  test(`keeps a table on SQLite unchanged if ${what} of another program needs a column that the migration removes`, async (t) => {
+  test(`keeps a table on SQLite unchanged if ${what} of another program needs a column that the migration renames`, async (t) => {
     const database = await onSQLite(t, made);
 
     const { obstacles } = await database.plan([now]);

@@ -119,7 +119,7 @@ test("lets users sign up and log in with a JWT with an example of fifteen lines"
   assert.equal((await post("/api/token/", { ...login, password: "another" })).status, 401);
 });
 
-test("shows one record with a signed link until the link expires or its user's password changes", async (t) => {
+test("shows one record with a signed link until the password of the link's user changes", async (t) => {
   const home = await run(t, "signed-links.ts");
   const ask = (path: string, method = "GET", body?: object, user = ""): Promise<Response> =>
     fetch(home + path, {

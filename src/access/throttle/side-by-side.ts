@@ -2,8 +2,9 @@ import type { Eventually } from "../../core/eventually.ts";
 import type { Room } from "./window.ts";
 
 /**
- * Runs a task when its subjects have room. For each subject, the number of running tasks must be smaller than the number of failures that
- * are still allowed. `rooms` returns these numbers, and throws if one of them is 0.
+ * Runs a task when all its subjects allow another one. Failures are counted for each subject, for example for an account or a network. A
+ * subject allows another task if it has fewer running tasks than remaining failures. `rooms` returns the remaining failures of each
+ * subject. It throws if a subject has none.
  */
 export type SideBySide = <T>(rooms: () => Eventually<readonly Room[]>, task: () => Promise<T>) => Promise<T>;
 
@@ -38,7 +39,7 @@ export function makeSideBySide(): SideBySide {
     }
   }
 
-  /** Wakes one waiting task at a time. Each of them reads the store again and may use the last allowed failure. */
+  /** Wakes only one waiting task. That task reads the remaining failures again, and may leave no room for the next one. */
   function wake(): void {
     for (const waiter of waiters) {
       if (isFull(waiter.seen)) continue;

@@ -15,7 +15,7 @@ import type { MountedFacts, ReceivedBody } from "./facts.ts";
 
 export type { BodyShape } from "./body-shape.ts";
 
-/** One method at one path, in the form that the pipeline serves: of a mounted resource, or a custom one. */
+/** One method at one path, in the form that the pipeline serves. It is an endpoint of a mounted resource or a custom endpoint. */
 export interface ServedEndpoint extends MountedFacts {
   /** `/orders/{order_id}/items`: a name in braces is an id (1 to 2^53-1), `{name:text}` is one segment of text, `{id:uuid}` a UUID in lower case. */
   readonly path: string;
@@ -44,13 +44,13 @@ export interface Endpoint extends Omit<
   "access" | "rows" | "mounted" | "own" | "deprecations" | "reading"
 > {
   /**
-   * The callers that may use it. `open`: credentials are not read, so an expired one cannot lock a caller out. A
-   * permission that needs columns is not allowed, because there are no rows to narrow.
+   * The callers that may use it. `open`: credentials are not read, so an expired one cannot lock a caller out. A permission with `columns`
+   * is not allowed, because a custom endpoint has no rows that the permission could narrow.
    */
   readonly access: Permission | "open";
   /** The deprecation. Every response announces it in its headers. */
   readonly deprecated?: Deprecation;
-  /** The features that its handler uses (`context.use`), by value. If one is missing, the service does not start. */
+  /** The features that its handler gets with `context.use`, as objects. If the service lacks one of them, it does not start. */
   readonly needs?: readonly Offering<unknown>[];
   /**
    * The schema of its body: a Standard Schema (zod, valibot, arktype) or a JSON Schema. A body that does not fit is 400 `invalid` with a pointer

@@ -34,7 +34,7 @@ async function showAny(drawing: Drawing, value: unknown): Promise<Markup> {
   return html`<p>${showValue(drawing, null, value)}</p>`;
 }
 
-/** Returns the form for an offer of an endpoint. Returns nothing for an offer that only reads. */
+/** Returns the form for an action that the caller may take at this path. Returns nothing if the action only reads or has another path. */
 function drawForm({ view, tag, path }: Drawing, offer: Offer): PageContent {
   const { method, description } = offer;
   if (method === "GET" || method === "QUERY" || offer.path !== path) return "";
@@ -48,7 +48,7 @@ function drawForm({ view, tag, path }: Drawing, offer: Offer): PageContent {
   </section>`;
 }
 
-/** Returns the secrets in a response, which shows them only once. */
+/** Draws the credentials that the response gives out, with a note that they cannot be shown again. */
 function drawSecrets({ view, body: { value } }: Drawing): PageContent {
   if (view.place?.logsIn !== true || view.call.method !== "POST" || view.status >= 300 || !isObject(value)) return "";
   const secrets = SECRETS.flatMap((name) => (typeof value[name] === "string" ? [[name, value[name]] as const] : []));

@@ -17,8 +17,8 @@ import type { Responder } from "./unreadable.ts";
 /** The options of a listener behind a framework. */
 export interface RequestListenerOptions<Request extends AnyRequest> {
   /**
-   * Returns the caller that the framework has found (Express: `request.ip` and `request.secure`). Default: the other
-   * end of the connection, or the caller that one of the service's `trustedProxies` reports.
+   * Returns the client's address, and whether its connection uses TLS, as the framework knows them (Express: `request.ip` and
+   * `request.secure`). Default: the values of the connection, or those that one of the service's `trustedProxies` reports.
    */
   readonly client?: (request: Request) => ToldClient;
 }
@@ -111,7 +111,7 @@ export function makeListener<Request extends AnyRequest>(
     if (next !== undefined && service.serves?.(target) === false) return next();
     if (isStream(request) && !admitStream(request))
       return refused("streams", readPeerAddress(request.socket), "Too many streams of one connection are open.");
-    // Created before the request waits for earlier ones, so that the framework sees an error that its function throws.
+    // The `client` option is called before the request waits for earlier ones. If it throws, the framework gets the error.
     const arrival = new NodeArrival(request, target, response, client && toldBy(client(incoming)));
     if (response.socket === null && request.httpVersionMajor === 1)
       answerInOrder(request.socket, response, () => take(request, response, arrival));
@@ -139,7 +139,7 @@ interface FrameworkRequest extends IncomingMessage {
   readonly baseUrl?: string;
 }
 
-/** Returns the target of a request, with the base path counted from the root. */
+/** Returns the target of a request. If the service has a base path, the target includes the prefix that a framework removed. */
 function targetFor({ basePath = "" }: Responder, { url, originalUrl, baseUrl = "" }: FrameworkRequest): string {
   // Express ignores case in prefixes.
   if (baseUrl !== "" && !`${basePath}/`.toLowerCase().startsWith(`${baseUrl}/`.toLowerCase()))
