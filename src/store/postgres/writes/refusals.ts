@@ -33,7 +33,9 @@ function brokenBy(error: ServerError, table: Table, change: Change): BrokenRule 
   const { code, constraint, table: holder, column } = error;
   switch (code) {
     case state.unique:
-      return { rule: "unique", column: takenColumn(table, constraint) };
+      // A unique index of another table can be violated only by concurrent work.
+      if (table.existing === null && holder !== table.collection.name) return null;
+      return { rule: "unique", column: takenColumn(table, error) };
     case state.foreignKey:
     case state.restrict:
       return { rule: "reference", column: () => danglingColumn(table, constraint), holder: () => holder ?? "" };
@@ -102,7 +104,8 @@ function isTooLarge(storage: string, value: unknown): boolean {
   return most !== undefined && typeof value === "string" && [...value].length > Number(most);
 }
 
-function takenColumn({ collection }: Table, constraint = ""): string | null {
+function takenColumn(table: Table, { constraint = "", detail = "" }: ServerError): string | null {
+  const { collection } = table;
   if (collection.existing !== undefined) return collection.existing.constraints?.[constraint] ?? null;
   if (constraint === formatKeyConstraint(collection)) return "id";
   const column = collection.columns.find((each) => {
@@ -110,7 +113,21 @@ function takenColumn({ collection }: Table, constraint = ""): string | null {
     const columnName = each.unique === "folded" ? formatShadowName(postgres, each) : each.name;
     return formatIndexName(postgres, collection, [columnName], true) === constraint;
   });
-  return column?.name ?? null;
+  return column?.name ?? findListedColumn(table, detail);
+}
+
+/**
+ * Returns the first declared column of an index that an operator has made. The server lists its columns: `Key (title, "order")=(…) already
+ * exists.` Returns null if the index has an expression.
+ */
+function findListedColumn({ columns }: Table, detail: string): string | null {
+  const list = /\((.*?)\)=\(/s.exec(detail)?.[1] ?? "";
+  const names = list.split(", ").map((name) => name.replace(/^\w+$/, '"$&"'));
+  if (!names.every((name) => /^"[^"]+"$/.test(name))) return null;
+  const found = [...columns.values()].find(({ quoted, shadow }) =>
+    [quoted, shadow ?? quoted].some((name) => names.includes(name)),
+  );
+  return found?.name ?? null;
 }
 
 function danglingColumn({ collection }: Table, constraint = ""): string | null {

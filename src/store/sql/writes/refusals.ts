@@ -22,8 +22,8 @@ export type BrokenRule =
 export type BrokenColumn = string | { readonly column: string; readonly place: number };
 
 /**
- * Returns the refusal of a change that violates a rule. Returns null if only a fault of the program can violate it: the store's own tables
- * have no other rules.
+ * Returns the refusal of a change that violates a rule. Returns null if only a fault of the program can violate it: apart from unique
+ * indexes of operators, the store's own tables have no other rules.
  */
 export function findRefusal(
   broken: BrokenRule,
@@ -35,7 +35,6 @@ export function findRefusal(
     existing === null ? null : { kind: "unfit", change: at, column };
   switch (broken.rule) {
     case "unique":
-      if (broken.column === null && existing === null) return null;
       return { kind: "taken", change: at, column: broken.column };
     case "reference": {
       if (change.kind === "delete" || change.kind === "deleteAll")
