@@ -79,7 +79,7 @@ export interface ServiceCore {
   readonly scopesAllow: ScopesAllow | null;
   /** The limiters, which decide whether there are too many requests. */
   readonly limiters: readonly RequestLimiter[];
-  /** True if other hosts may also log in over cleartext. */
+  /** True if a caller on another machine may log in without TLS. */
   readonly allowsCleartextLogins: boolean;
   /** The tracer. Null if there is none. */
   readonly tracer: Tracer | null;
@@ -87,6 +87,6 @@ export interface ServiceCore {
   readonly observe: Observer | null;
   /** Returns what a feature of the service offers. Throws a TypeError if the service does not have it. */
   use<Offer>(feature: Offering<Offer>): Offer;
-  /** The requests that are waiting. Requests that are answered immediately never appear here. */
+  /** The requests that wait for a promise. A request that is answered synchronously is never in the list. */
   readonly inFlight: InFlight;
 }

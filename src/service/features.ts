@@ -99,7 +99,7 @@ export function chosenFeatures(
   ]);
 }
 
-/** Throws `ConfigError` if the function of a config file returns anything else. */
+/** Returns the list that the config file's function `features` made. Throws `ConfigError` if it is not a list. */
 function requireList(made: unknown): readonly Feature[] {
   if (Array.isArray(made)) return made as readonly Feature[];
   throw new ConfigError([

@@ -72,7 +72,7 @@ test("ends the code of a mail when a later mail is sent, and keeps the link vali
   assert.equal((await use({ token: first.token })).status, 200);
 });
 
-test("sends one mail a minute and five an hour to a mailbox, and answers the same without a mail above these limits", async (t) => {
+test("limits the mails to a mailbox to one a minute and five an hour, and gives the same response above these limits", async (t) => {
   const { ask, mail, clock } = await started(t);
   let count = 0;
   for (let minute = 0; minute < 60; minute++) {
@@ -129,7 +129,7 @@ test("refuses the right code after thirty wrong ones from everywhere", async (t)
   assert.equal((await use({ token })).status, 200);
 });
 
-test("does not count a right code as a try if its user must correct something else", async (t) => {
+test("does not count a right code as a try if the request fails for another reason", async (t) => {
   const { ask, sent, use } = await started(t);
   await ask(ada);
   const { code } = (await sent()).values;

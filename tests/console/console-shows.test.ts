@@ -103,7 +103,7 @@ test("shows no value that JSON hides from the same caller, with any permissions"
         // A form that is shown again contains the record, as far as the caller may read it.
         const record = method === "PATCH" ? (await ask("GET", at, as === undefined ? {} : { as })).text : "";
         const place = `${method} ${at} as ${as}`;
-        // The name of a record is next to its id, as far as the caller may read it.
+        // A page shows the title of a referenced book next to its id, if the caller may read this book.
         const referred = await ask("GET", `/books/${shelf[0]!.key}`, as === undefined ? {} : { as });
 
         assert.equal(page.status, data.status, place);

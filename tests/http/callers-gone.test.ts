@@ -99,7 +99,7 @@ test("observes a request over a local socket with the address unix", async (t) =
   assert.deepEqual(await waitForRequest(observed), ["unix", 404]);
 });
 
-test("refuses unread bodies and CONNECT over HTTP/2, and then serves the same connection", async (t) => {
+test("keeps an HTTP/2 connection open after it refuses CONNECT or a request whose body it did not read", async (t) => {
   const { service } = await ownService(t, { mounts: [mount(books, { permission: anyone })] });
   const server = createHTTP2(requestListener(service));
   const session = connect(`http://127.0.0.1:${await listening(t, server)}`);
@@ -219,7 +219,7 @@ test("stores at most 64 MiB of unread responses, also for many HTTP/2 streams wi
   assert.ok(waitingCount * bytes > 32 * 1024 * 1024, `${waitingCount} answers wait`);
 });
 
-test("allows 250 streams on an HTTP/2 connection, and refuses more so that the client can retry", async (t) => {
+test("allows 250 streams on an HTTP/2 connection, and refuses further streams with a code that allows a retry", async (t) => {
   const { service, observed } = await ownService(t, answering(10));
   const port = await listening(t, createHTTP2(requestListener(service)));
 

@@ -80,7 +80,7 @@ test(
   },
 );
 
-test("answers 507 for lack of space, and still reads stored records", async (t) => {
+test("answers 507 to a write for lack of space, and still answers reads", async (t) => {
   const store = sqliteStore({ path: ":memory:" });
   const full = { ...store, write: () => Promise.reject(new StoreFull("no room")) };
   const note = defineResource({ name: "note", fields: { text: text({ maxLength: 100 }) } });

@@ -165,7 +165,7 @@ for (const name of names) {
     }
   });
 
-  test(`keeps every other login without ${name}`, async (t) => {
+  test(`keeps the other logins working if ${name} is left out`, async (t) => {
     const people = accounts(open);
     const others = names
       .filter((other) => other !== name)
@@ -270,7 +270,7 @@ test("refuses to start with a custom scheme that has the name of a built-in one"
   );
 });
 
-test("revokes sessions and tokens when the password changes, and keys on request", async (t) => {
+test("revokes sessions and access tokens when the password changes, and API tokens and keys only on request", async (t) => {
   const people = accounts(open);
   const made = names.map((name) => [name, ways[name].make(people)] as const);
   const api = await serve(
@@ -363,7 +363,8 @@ test("refuses an access token as soon as it is revoked, and deletes expired data
   assert.equal((await api.get("/notes", byToken)).status, 401);
   await ways.session.logIn(api);
   assert.deepEqual(await rows(), [1, 1]);
-  // Longer than any access token lives (15 minutes for one that acts for a user), plus the minute by which clocks may differ.
+  // A revocation is deleted after twice the longest token lifetime (15 minutes, for a token that acts for a user) and one minute for
+  // different clocks.
   api.clock.now += 1_861_000;
   t.mock.timers.tick(1000);
   while ((await rows()).some((count) => count > 0)) await turn();

@@ -90,7 +90,7 @@ export async function startSite(): Promise<{ readonly port: number; close(): voi
   return listening(server);
 }
 
-/** Starts a proxy that adds header fields to every request, like one that has identified the caller. */
+/** Starts a proxy that adds header fields to every request. A real proxy does so after it has identified the caller. */
 export function startProxy(
   address: string,
   added: Readonly<Record<string, string>>,

@@ -71,7 +71,7 @@ export function formatSite(address: string): string {
   return formatPrefix(address, 3);
 }
 
-/** Returns the block in which one party may have many addresses: the /24 of an IPv4 address, or the /64 of an IPv6 address. */
+/** Returns the /24 of an IPv4 address, or the /64 of an IPv6 address. One attacker may control a whole /24, so it has one limit. */
 export function formatBlock(address: string): string {
   const network = formatNetwork(address);
   const [, block] = /^(\d+\.\d+\.\d+)\.\d+$/.exec(network) ?? [];

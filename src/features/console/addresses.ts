@@ -27,7 +27,7 @@ export function readTarget({ call, query }: Pick<View, "call" | "query">): strin
   return query === "" ? call.path : `${call.path}?${query}`;
 }
 
-/** Returns the curl command for a program, never with a credential. */
+/** Returns a curl command that requests the target on this service. It never contains a credential. */
 export function formatCurl({ call }: View, target: string): string {
   return `curl ${shellWord(`${call.client.origin ?? ""}${target}`)}`;
 }

@@ -60,8 +60,8 @@ export interface EndpointFacts {
   /** True if it refuses forms from browsers, although `consumes` includes forms. A page of any site can make a browser send a form. */
   readonly refusesBrowserForms?: boolean;
   /**
-   * The media types, in addition to those of the formats, for which a caller gets a redirect. A form of an HTML page is answered with a
-   * redirect.
+   * The media types for which the handler redirects, if the caller's `Accept` prefers one of them. No format needs to write them. Example:
+   * `text/html`, which a browser prefers when it sends a form.
    */
   readonly redirectsFor?: readonly string[];
   /**
@@ -76,8 +76,9 @@ export interface EndpointFacts {
   /** The largest body, in bytes, if it is less than the default of 1 MiB. */
   readonly maxBodyBytes?: number;
   /**
-   * `handler`: the handler checks `If-Match` and `If-None-Match` of a call that may change something. Left out: they are checked before the
-   * handler is called, against a state without a tag. `If-Match: *` is true, `If-None-Match: *` is false, and no tag matches.
+   * `handler`: the handler checks `If-Match` and `If-None-Match` of a call that may change something. Left out: the service checks
+   * them before it calls the handler. It assumes that the target exists and has no ETag: `If-Match: *` is true, `If-None-Match: *` is
+   * false, and no ETag matches.
    */
   readonly preconditions?: "handler";
   /** The media type of a response that is not negotiated. */

@@ -10,7 +10,7 @@ export class Lines {
     return this.#ends.has(record);
   }
 
-  /** Waits for the earlier tasks of the record, then runs the task. */
+  /** Runs the task after the earlier tasks of the record. Does not wait longer for an earlier task that has run for `MOST_DELAY_MS`. */
   async runAfterEarlier<T>(record: string, act: () => Promise<T>): Promise<T> {
     const ahead = this.#ends.get(record);
     const { promise: end, resolve: goOn } = Promise.withResolvers<void>();

@@ -24,8 +24,8 @@ import { watchWords } from "./word-triggers.ts";
 const idleMs = 60_000;
 
 /**
- * Locks a table, because only then does a connection update its knowledge of tables. After an advisory lock alone, `to_regclass` would
- * still return the state from before the wait.
+ * Locks a table, so that the connection refreshes its cache of table names. An advisory lock does not refresh it: `to_regclass` would still
+ * return the state from before the wait.
  */
 const takeNews = "SELECT FROM pg_class LIMIT 0";
 
@@ -53,7 +53,7 @@ export const postgresSchema: SchemaDialect = {
   findColumns: (table) =>
     statement(
       "SELECT attname::text AS name, format_type(atttypid, atttypmod) AS storage, NOT attnotnull AS nullable, " +
-        // `SET DEFAULT NULL` removes the default. For numeric(19,2), it leaves an expression without a value.
+        // `SET DEFAULT NULL` removes the default. A numeric(19,2) column keeps the expression `NULL::numeric`, which is no default.
         "EXISTS (SELECT FROM pg_attrdef WHERE adrelid = attrelid AND adnum = attnum AND pg_get_expr(adbin, adrelid) NOT LIKE 'NULL::%') AS has_default, " +
         "EXISTS (SELECT FROM pg_index WHERE indrelid = attrelid AND indisprimary AND indkey::text = attnum::text) AS is_key " +
         "FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
@@ -82,7 +82,7 @@ export const postgresSchema: SchemaDialect = {
   ),
   findExisting,
   findUnwritable,
-  // Nothing to do: PostgreSQL changes a table in place, and the columns that a migration adds are dropped quickly.
+  // Nothing to do: PostgreSQL changes a table in place, so no old table remains. The migration drops old columns itself, which is fast.
   *dropLeftovers() {},
   lock: lockTable,
   *drop(collection, found) {

@@ -35,7 +35,7 @@ export interface Oldest {
   readonly at: string;
 }
 
-/** The idempotency records, as a collection with an age. */
+/** The table of idempotency records, declared as a collection, so that `findOldest` can read its time column. */
 const idempotencyTable: readonly Collection[] = internalTables
   .filter(({ name }) => name === "latchkey_idempotency")
   .map(({ name, columns }) => ({ name, key: "text", columns, indexes: [["expires_at"]] }));

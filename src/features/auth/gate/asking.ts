@@ -24,8 +24,8 @@ export async function askFor(parts: GateEndpointsParts, context: Context, waitin
 }
 
 /**
- * Returns the problem that names the missing proofs. If the login will set a cookie, the name of the waiting login is sent
- * in a cookie, otherwise in the body.
+ * Returns the problem that names the missing proofs. It also contains the secret name with which the client continues the waiting login:
+ * in a cookie if the login will set a cookie, otherwise in the body.
  */
 export async function stillNeeded(
   parts: GateEndpointsParts,
@@ -78,7 +78,7 @@ export function needsEnrolment({ gate }: GateEndpointsParts, account: Account): 
   return (account.factors ?? 0) === 0 && mustHaveFactor(account.role, gate.rule);
 }
 
-/** Returns true if a code by mail must come before the first factor: mail is on, and the login has no proof by mail yet. */
+/** Returns true if the client must prove a code by mail before the account adds its first factor, and has not done so yet. */
 export async function needsMail(parts: GateEndpointsParts, account: Account, login: PendingLogin): Promise<boolean> {
   const { step } = parts.gate.mail;
   if (step === null || login.purpose !== "login" || !needsEnrolment(parts, account)) return false;
