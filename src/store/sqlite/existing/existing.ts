@@ -38,7 +38,7 @@ export function* findExisting(
     columns.push({
       name: String(name),
       storage,
-      nullable: notNull === 0 && name !== counted && (hidden as number) < 2 ? true : notNull === 0 && name !== counted,
+      nullable: notNull === 0 && name !== counted,
       filled: value !== null || name === counted,
       generated: hidden === 2 || hidden === 3,
       // Any column can contain date-times, even a text column.
