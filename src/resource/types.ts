@@ -66,25 +66,37 @@ type WritableName<R extends ResourceShape> = keyof {
 type LeftOutName<R extends ResourceShape> = keyof {
   [K in keyof FieldsOf<R> as IsLeftOut<OptionsIn<R, K>> extends true ? K : never]: K;
 };
-/** Read-only fields that are not generated, not optional and have no default. The draft of a new record has no value for them. */
+/**
+ * Fields for which the draft of a new record may have no value: those that the database fills, and read-only fields that are not generated,
+ * not optional and have no default.
+ */
 type OpenName<R extends ResourceShape> = keyof {
   [
-    K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "generated"> extends true
-      ? never
-      : IsTrue<OptionsIn<R, K>, "readOnly"> extends true
-        ? IsLeftOut<OptionsIn<R, K>> extends true
-          ? never
-          : K
-        : never
+    K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "filled"> extends true
+      ? K
+      : IsTrue<OptionsIn<R, K>, "generated"> extends true
+        ? never
+        : IsTrue<OptionsIn<R, K>, "readOnly"> extends true
+          ? IsLeftOut<OptionsIn<R, K>> extends true
+            ? never
+            : K
+          : never
   ]: K;
 };
 /**
  * Fields that every change stores, because the draft always has a value for them: the sent value, the existing value, a constant default or
- * null. `made` marks a default that is a function. A change does not call the function, so the draft may lack the value.
+ * null. `made` marks a default that is a function. A change does not call the function, so the draft may lack the value. It may also lack the
+ * value of a field that the database fills.
  */
 type KeptName<R extends ResourceShape> = Exclude<
   keyof {
-    [K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "made"> extends true ? never : K]: K;
+    [
+      K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "made"> extends true
+        ? never
+        : IsTrue<OptionsIn<R, K>, "filled"> extends true
+          ? never
+          : K
+    ]: K;
   } &
     ShownName<R> &
     WritableName<R>,

@@ -127,6 +127,27 @@ test("gives hooks, checks and handlers the types of their arguments", () => {
         return { values: { score: write.current.score + 1 } };
       },
     });
+    const members = defineResource({
+      name: "member",
+      table: "members",
+      writes: ["create", "update"],
+      fields: { active: boolean({ filled: true }), joined_at: dateTime({ readOnly: true, filled: true }) },
+      check(record) {
+        // The database sets a value that the caller of a create or a PUT omits.
+        true satisfies Same<typeof record.active, boolean | undefined>;
+        true satisfies Same<typeof record.joined_at, string | undefined>;
+        return [];
+      },
+    });
+    mount(members, {
+      permission: nobody,
+      beforeWrite(write) {
+        if (write.kind !== "delete") true satisfies Same<typeof write.draft.values.active, boolean | undefined>;
+        if (write.kind === "update") true satisfies Same<typeof write.draft.values.active, boolean | undefined>;
+        if (write.kind === "update") true satisfies Same<typeof write.current.active, boolean>;
+        return {};
+      },
+    });
     true satisfies Same<ColumnOf<typeof shelves>, "id" | "book_id" | "label">;
     true satisfies Same<StoredOf<typeof shelves>["book_id"], number>;
     mount(shelves, { permission: owner("book_id") });
