@@ -68,8 +68,8 @@ export interface BindingsOptions {
 }
 
 /**
- * The number of attempts. Two processes may see the same new identity at the same time. One of them tries again and finds the binding that
- * the other process made.
+ * The maximum number of attempts to bind an identity. Two processes may see the same new identity at the same time. One of them tries again
+ * and finds the binding that the other process made.
  */
 const ATTEMPTS = 5;
 
@@ -108,7 +108,7 @@ export function storeBindings(options: BindingsOptions): Bindings {
     if (username !== identity.username || !isClaimable(row)) throw notBound(observe, identity, id);
     const outcome = await store.write({
       changes: [
-        // The revision ensures that the row still has the compared username, which counts as given from now on.
+        // The revision ensures that the row still has the compared username. From now on, this username counts as given.
         { kind: "update", collection: accountsCollection, key: id, values: givenOrigin, revision: row.revision },
         { kind: "require", collection: bindingsCollection, where: ofUser(id), atMost: 0, name: "bound" },
         insertBinding(key, id, now),

@@ -51,7 +51,7 @@ type Account = ReturnType<typeof accountResource>;
 /** Returns the endpoints of `/users/{id}/account`: how a user logs in. */
 export function accountEndpoints(parts: AccountsParts): readonly Endpoint[] {
   const path = "/users/{id}/account";
-  // The mails of invitations and of verified sign-ups prove addresses.
+  // Mails of invitations and of verified sign-ups prove addresses, so the accounts of such a service show `email_verified_at`.
   const account = accountResource(parts.roles, parts.invitations || parts.registration === "verified");
   const mount = placeAccounts(parts, account);
   const documentation = buildDocumentation(account);
@@ -154,7 +154,10 @@ async function prepareChange(
   };
 }
 
-/** Checks a chosen username with the rules of `/users`. The field accepts longer usernames, because a default username is an address. */
+/**
+ * Checks a chosen username with the rules of `/users`. The field itself accepts longer usernames, because the default username is the
+ * e-mail address.
+ */
 function requireUsername({ users }: AccountsParts, username: string): void {
   const flaw = users.resource.fields.username.kind.parse(username);
   if (flaw instanceof Flaw) throw invalid([{ pointer: "/username", code: flaw.code, detail: flaw.detail }]);

@@ -59,7 +59,7 @@ export interface AccountsOptions<F extends Fields = Fields> extends OwnUserField
   /** The cost of a password hash. Default: the OWASP recommendation. */
   readonly passwordCost?: PasswordCost;
   /**
-   * The service that checks whether new passwords are known from breaches, by the first five characters of a digest.
+   * The URL of a service that knows passwords from breaches. It receives only the first five digits of the digest of a new password.
    * Default: no check.
    */
   readonly breachedPasswordsURL?: string;

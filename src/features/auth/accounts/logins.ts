@@ -107,8 +107,8 @@ async function list(parts: AccountsParts, context: Context): Promise<Reply> {
 }
 
 /**
- * The maximum number of attempts to end logins. If another request changes the account at the same time, the account is
- * read again.
+ * The maximum number of attempts to end logins. An attempt fails if another request changes the account at the same time. The next attempt
+ * reads the account again.
  */
 const ATTEMPTS = 100;
 

@@ -68,8 +68,8 @@ async function signUp(
   const chosen = transient.username ?? null;
   if (chosen !== null) requireMayName(parts, context);
   if (chosen !== null) requireOwnAddress({ username: chosen, email });
-  // A username equal to the address is dropped. The request checks whether a chosen username is taken. It must not check this for the
-  // address, because the answer for a known address must be the same.
+  // A username equal to the address is dropped. The request checks whether a chosen username is taken. It must not check the address in
+  // this way, because the answer must be the same for a known and for an unknown address.
   const username = chosen !== null && fold(chosen) === fold(email) ? null : chosen;
   if (username !== null) await requireFree(parts, users, context, { id: null, username });
   await parts.throttle.probe(context.call, async () => {

@@ -38,7 +38,7 @@ export interface VerifierPlace {
   readonly current: AddressVerifier | null;
   /** Throws `DeclarationError` if there is one already. */
   set(verifier: AddressVerifier): void;
-  /** Returns the options that need mail, if no feature sends it. */
+  /** Returns the options that need mail, if no registered feature sends it. */
   mistakes(options: NeedsMail): readonly string[];
 }
 

@@ -35,7 +35,7 @@ export function apiTokens(people: AccountsFeature, options: LoginOptions = {}): 
         keptBy: () => "text",
         start: (context, admission) => startAPIToken(parts, context, admission),
       };
-      // If API tokens are turned off, a login that already waits for a second factor cannot start. It expires.
+      // If API tokens are turned off, a login that still waits for a second factor cannot be completed. It expires.
       const begin = enabled ? offered.begins(beginning) : beginning;
       parts.people.endsWith("account", apiTokensCollection);
       return {

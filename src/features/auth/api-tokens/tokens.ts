@@ -53,7 +53,7 @@ export type CheckedToken =
       readonly expiresAt: number | null;
     }
   | { readonly kind: "expired" }
-  /** The token existed and was revoked. */
+  /** The token was valid before and was revoked. */
   | { readonly kind: "revoked" }
   /** The token never existed. */
   | { readonly kind: "unknown" }
@@ -109,7 +109,7 @@ export function storeAPITokens(options: TokensOptions): APITokens {
   function deriveSecret({ record }: Row): string | null {
     const lookup = record["id"] as string;
     const nonce = String(record["nonce"]);
-    // Rows from the time when a server had only one secret name no secret. Their tokens come from the oldest one.
+    // Older rows do not name a secret, because servers had only one at that time. Their tokens are derived from the oldest secret.
     const keyring = nonce.includes(".") ? keyrings.find(({ name }) => nonce.startsWith(`${name}.`)) : keyrings.at(-1);
     if (keyring === undefined) return null;
     const living = hmac(keyring.key, `${lookup}|${String(record["user_id"])}|${nonce}`);

@@ -92,7 +92,10 @@ export const PENDING_ENDED = "pending_ended";
 export function makePendingLogins(store: Store): PendingLogins {
   const collection = pendingLoginsCollection;
 
-  /** Ends the oldest waiting logins of an account with too many, but not the new one (`keptId`): the clock here may be slow. */
+  /**
+   * Ends the oldest waiting logins of an account with too many. Never ends the new one (`keptId`), which can look like the oldest one if
+   * the clock of this process is slow.
+   */
   async function endOldest(userId: number, keptId: string, now: number): Promise<void> {
     const where = { all: [ofUser(userId), later("expires_at", now)] };
     const sort = [
@@ -151,7 +154,7 @@ export function makePendingLogins(store: Store): PendingLogins {
     },
     isWaiting: async (key) => (await store.find(collection, key)) !== null,
     async count({ key }) {
-      // In each round that this request loses, another request has used one of the few tries.
+      // An attempt usually fails because another request has counted a try at the same time. So after this many attempts, no try is left.
       for (let round = 0; round <= MOST_TRIES; round++) {
         const row = await store.find(collection, key);
         const tries = (row?.record["tries"] ?? MOST_TRIES) as number;

@@ -44,7 +44,7 @@ export function makeRecoveryCodes(secret: Secret): RecoveryCodes {
 function drawCode(): string {
   let letters = "";
   while (letters.length < LETTERS) {
-    // Bytes beyond the last whole alphabet are skipped, because they would make some letters more frequent.
+    // Skips bytes above the largest multiple of the alphabet's length, because they would make some letters more frequent.
     for (const byte of randomBytes(LETTERS))
       if (byte < 248 && letters.length < LETTERS) letters += ALPHABET[byte % ALPHABET.length];
   }

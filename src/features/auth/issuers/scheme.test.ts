@@ -568,7 +568,7 @@ for (const { what, entry, key = one } of misfits) {
   });
 }
 
-test("uses a key without alg for the listed algorithms that fit it, and neither of two keys with one name", async () => {
+test("uses a key without alg for each listed algorithm that fits it, and uses neither of two keys with the same name", async () => {
   const { ask, published } = world({ algorithms: ["PS256", "RS256", "EdDSA"] });
   const namesake = makeKey("one", "EdDSA");
   published.keys = [{ ...rsa.jwk, alg: undefined }, one.jwk, namesake.jwk];

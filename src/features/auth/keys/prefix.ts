@@ -10,7 +10,7 @@ export const aTokenPrefix: ValueCheck = (value) =>
     ? null
     : "it has to be up to 16 lower-case letters and digits, like key";
 
-/** Options of both kinds of tokens: the store, the secret that they are derived from, and the prefix. */
+/** Options of API tokens and of named keys: the store, the secret that they are derived from, and the prefix. */
 export interface TokensOptions {
   readonly store: Store;
   readonly secret: Secret;

@@ -16,7 +16,7 @@ export interface ComposerOptions {
 export interface QueuedMail extends Readonly<Record<string, string | number>> {
   /** The id of the stored proof. */
   readonly proof: string;
-  /** The expiry of its link, in milliseconds since the epoch. */
+  /** The expiry of the link in the mail, in milliseconds since the epoch. */
   readonly until: number;
 }
 

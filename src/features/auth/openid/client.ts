@@ -151,7 +151,7 @@ function buildRequest(
 }
 
 /**
- * Returns the authentication of the client: in the header, which is the standard. In the body if the provider does not accept the header.
+ * Returns how the client authenticates: in the header, as the standard requires, or in the body if the provider does not accept the header.
  */
 function authentication(
   library: Library,

@@ -27,7 +27,7 @@ export interface RelyingParty {
   readonly id: string;
   /** Shown by the browser. */
   readonly name: string;
-  /** True if a page of this origin may use them. `call` is the request that carries the answer. */
+  /** True if a page of this origin may use the passkeys. `call` is the request that carries the answer. */
   isOrigin(origin: string, call: Call): boolean;
 }
 

@@ -333,7 +333,7 @@ test("verifies tokens with times far in the past or in the future without a faul
       far <= seconds ? "accepted" : "rejected",
     );
   }
-  // A distant exp does not make a token live longer than access tokens do.
+  // A distant exp does not make a token valid for longer than the lifetime of access tokens.
   const far = signed(goodHeader, { ...goodClaims, exp: 1e300 });
   assert.equal((await make().verify(far, now + 299_000)).kind, "accepted");
   assert.equal((await make().verify(far, now + 300_000)).kind, "rejected");

@@ -61,7 +61,7 @@ test("revokes nothing at first", async () => {
   assert.equal(revocations.isRevoked(claims, now), false);
 });
 
-test("ends tokens of the older generation and sessions on a changed password, but not the API token", async () => {
+test("ends sessions and earlier access tokens when the password changes, but not the API token", async () => {
   const { store, revocations, write } = await scene();
   await write([ada, owns(sessions), owns(tokens)]);
 
@@ -85,7 +85,7 @@ test("also ends the API token on a deactivation", async () => {
   assert.equal(await store.find(tokens, "one"), null);
 });
 
-test("refuses the second of two concurrent ends of an account, so that its request reads the account again", async () => {
+test("refuses the second of two concurrent requests that end all logins of an account", async () => {
   const { revocations, write } = await scene();
   await write([ada]);
   const changes = revocations.endAccount(account, now);
@@ -111,7 +111,7 @@ test("ends the tokens of a deleted account whose generation is ahead of the cloc
   assert.equal(revocations.isRevoked({ ...claims, gen: now + 5000 }, now), true);
 });
 
-test("ends the tokens from before a lost role permanently", async () => {
+test("revokes every token that is older than a lost role, even if the user gets the role back", async () => {
   const { store, revocations, write } = await scene();
   await write([ada]);
 
@@ -127,7 +127,7 @@ test("ends the tokens from before a lost role permanently", async () => {
   assert.equal((await store.find(accountsCollection, 7))?.record["role_changes"], 2);
 });
 
-test("keeps one login each time when the others end, but not after a changed password", async () => {
+test("keeps the given login each time all other logins end, and ends it when the password changes", async () => {
   const { store, revocations, write } = await scene();
   await write([ada, owns(sessions), { ...owns(sessions), key: "two" } as Change]);
 
@@ -165,7 +165,7 @@ test("applies a lost role and a changed password in any order", async () => {
   }
 });
 
-test("keeps a lost role of a newer generation when an older change of the password arrives later", async () => {
+test("still revokes tokens by a lost role when the row of an earlier password change arrives after it", async () => {
   const { revocations, write } = await scene();
   await write([ada]);
   await write(revocations.endAccess({ ...account, generation: 4 }, now, "user"));
@@ -184,7 +184,7 @@ test("does not apply the role of a deleted account to a later account with the s
   assert.equal(revocations.isRevoked({ ...claims, gen: now + 1 }, now), false);
 });
 
-test("ends the tokens of a family with the family", async () => {
+test("ends the tokens of a family when the family ends", async () => {
   const { revocations, write } = await scene();
 
   await write(revocations.endFamily("family", now));
@@ -225,7 +225,7 @@ function revocationsOfAge(age: { ms: number }): Revocations {
   return makeRevocations({ store: { follow }, accessSeconds, endWithGeneration: [], endWithAccount: [] });
 }
 
-test("answers 503 instead of trusting a view that is older than 5 seconds or not open", async () => {
+test("answers 503 if its view of the revocations is older than 5 seconds or not open yet", async () => {
   const age = { ms: 5000 };
   const revocations = revocationsOfAge(age);
   const isUnavailable = (error: unknown) =>

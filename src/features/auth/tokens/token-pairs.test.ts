@@ -381,7 +381,7 @@ test("stores no token and no part of one in the database files", async (context)
 
 interface TokenUseStep {
   readonly who: "victim" | "thief";
-  /** The token that they have, counted from the newest. */
+  /** Which of the party's refresh tokens it uses: 0 is the newest one, 1 the one before. */
   readonly back: number;
   readonly waitMs: number;
 }

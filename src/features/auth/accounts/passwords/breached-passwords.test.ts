@@ -11,7 +11,7 @@ const password = "correct horse battery";
 const digest = createHash("sha1").update(password).digest("hex").toUpperCase();
 const padding = Array.from({ length: 800 }, (_, at) => `${String(at).padStart(35, "0")}:${at % 3}`);
 
-/** Starts a range service and returns the requests that it received. */
+/** Checks a password with a range service that sends `answer`. Returns the result, the received requests and the log. */
 async function ask(answer: RequestListener, limitMs = 1000) {
   const requests: { path: string; padding: string | undefined }[] = [];
   const server = createServer((request, response) => {
@@ -44,7 +44,7 @@ const lists: [what: string, lines: string[], breached: boolean][] = [
 ];
 
 for (const [what, lines, breached] of lists) {
-  test(`finds a password ${what} to be ${breached ? "breached" : "not breached"}, and sends only five digits`, async () => {
+  test(`finds a password ${what} to be ${breached ? "breached" : "not breached"}, and sends only five digits of its digest`, async () => {
     const answer = await ask((_, response) => response.end(lines.join("\r\n")));
 
     assert.equal(answer.breached, breached);

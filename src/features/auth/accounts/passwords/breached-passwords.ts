@@ -16,19 +16,19 @@ export interface BreachedPasswordsOptions {
   readonly url: string;
   readonly observe: Observer;
   readonly fetch?: FetchRange;
-  /** The time limit in milliseconds. If there is no response by then, the password is accepted. */
+  /** The time limit in milliseconds. If the service does not respond by then, the password is accepted. */
   readonly limitMs?: number;
 }
 
 /** Returns true if a password is known from a breach. Returns false if the check fails. */
 export type IsBreached = (password: string) => Promise<boolean>;
 
-/** A longer response is not a range. A padded range has about 60 KiB. */
+/** The largest accepted response, in bytes. A padded range has about 60 KiB. */
 const maxBytes = 512 * 1024;
 
 /**
- * Checks an address to which digits of a digest can be appended. With any other address, no breached password would be
- * found.
+ * Checks an address to which digits of a digest can be appended. With an address that has a query, for example, the service would find no
+ * breached password.
  */
 export const aRangeURL: ValueCheck = (value) => {
   const url = isText(value) ? URL.parse(value) : null;
@@ -66,7 +66,7 @@ export function breachedPasswords(options: BreachedPasswordsOptions): IsBreached
       const range = askRange(`${base}${digest.slice(0, 5)}`, fetch, stop.signal);
       return isListed(await Promise.race([range, late]), digest.slice(5));
     } catch (error) {
-      // The message leaves out the request, because its digits would narrow down the user's password.
+      // The message does not contain the request, because the five digits in it would narrow down the user's password.
       const reason = messageOfThrown(error);
       observe({
         kind: "notice",
@@ -97,7 +97,7 @@ async function askRange(url: string, fetch: FetchRange, signal: AbortSignal): Pr
   return text;
 }
 
-/** True if the range has the ending. Padding has a count of 0. */
+/** True if the range has the ending. An ending with a count of 0 is padding. */
 function isListed(range: string, suffix: string): boolean {
   return range.split("\n").some((line) => {
     const [listed = "", count = "0"] = line.trim().split(":");

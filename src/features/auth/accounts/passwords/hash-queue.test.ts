@@ -13,7 +13,7 @@ function buildAsker(name: string): Asker {
   return { site: address.split(":")[0]!, address, account, isKnown: name.startsWith("*") };
 }
 
-/** Returns tasks that run until `finish`, and the order in which they started. */
+/** Makes a queue whose tasks run until `finish`, and records the order in which they start. */
 function bench(running: number, waiting: number, reserved = 0) {
   const queue = makeHashQueue({ running, waiting, reserved });
   const started: string[] = [];
@@ -35,7 +35,7 @@ function bench(running: number, waiting: number, reserved = 0) {
     }
   }
 
-  /** Returns true if there is a place. */
+  /** Returns true if `requirePlace` accepts this request. */
   function has(name: string): boolean {
     try {
       queue.requirePlace(buildAsker(name));
@@ -55,11 +55,27 @@ function bench(running: number, waiting: number, reserved = 0) {
 }
 
 const orders: [what: string, asked: string[], started: string[]][] = [
-  ["round the addresses", ["a", "a", "a", "a", "b", "c", "b"], ["a", "a", "b", "c", "a", "b", "a"]],
-  ["round the accounts of an address", ["a/1", "a/1", "a/1", "a/2", "a/3"], ["a/1", "a/1", "a/2", "a/3", "a/1"]],
-  ["first by address", ["a/1", "a/2", "a/3", "a/4", "b/1", "b/1"], ["a/1", "a/2", "b/1", "a/3", "b/1", "a/4"]],
-  ["first by site", ["a:1", "a:2", "a:3", "a:4", "b:1", "b:1"], ["a:1", "a:2", "b:1", "a:3", "b:1", "a:4"]],
-  ["within a site by address", ["a:1/x", "a:1/y", "a:1/z", "a:2/x"], ["a:1/x", "a:1/y", "a:2/x", "a:1/z"]],
+  ["in rotation over the addresses", ["a", "a", "a", "a", "b", "c", "b"], ["a", "a", "b", "c", "a", "b", "a"]],
+  [
+    "in rotation over the accounts of an address",
+    ["a/1", "a/1", "a/1", "a/2", "a/3"],
+    ["a/1", "a/1", "a/2", "a/3", "a/1"],
+  ],
+  [
+    "in rotation over the addresses first, then over the accounts",
+    ["a/1", "a/2", "a/3", "a/4", "b/1", "b/1"],
+    ["a/1", "a/2", "b/1", "a/3", "b/1", "a/4"],
+  ],
+  [
+    "in rotation over the sites first, then over the addresses",
+    ["a:1", "a:2", "a:3", "a:4", "b:1", "b:1"],
+    ["a:1", "a:2", "b:1", "a:3", "b:1", "a:4"],
+  ],
+  [
+    "of one site in rotation over its addresses",
+    ["a:1/x", "a:1/y", "a:1/z", "a:2/x"],
+    ["a:1/x", "a:1/y", "a:2/x", "a:1/z"],
+  ],
   ["in the order of arrival, if each comes from another address", ["a", "b", "c", "d"], ["a", "b", "c", "d"]],
 ];
 
@@ -75,7 +91,7 @@ for (const [what, names, expected] of orders) {
   });
 }
 
-test("does not let a caller who was served before wait for all later ones", async () => {
+test("starts the second request of a caller before requests of other callers that arrived later", async () => {
   const { ask, finish, started } = bench(1, 64);
 
   const all = ["user", "x1", "user", "x2", "x3", "x4"].map(ask);
@@ -85,7 +101,7 @@ test("does not let a caller who was served before wait for all later ones", asyn
   assert.deepEqual(started, ["user", "x1", "user", "x2", "x3", "x4"]);
 });
 
-test("refuses no caller while places are free, and then the newest request of the caller with the most places", async () => {
+test("refuses the newest request of the caller with the most places, and only if no place is free", async () => {
   const { ask, finish } = bench(2, 4);
 
   const attempts = [...Array<string>(6).fill("flood"), "newcomer", "another", "flood"].map(ask);
@@ -94,7 +110,7 @@ test("refuses no caller while places are free, and then the newest request of th
   assert.deepEqual(await Promise.all(attempts), [true, true, true, true, false, false, true, true, false]);
 });
 
-test("refuses a place in advance if `hold` would refuse it immediately", async () => {
+test("refuses in `requirePlace` each request that `hold` would refuse immediately", async () => {
   const { ask, finish, has } = bench(1, 4);
 
   const attempts = ["flood/1", "flood/1", "flood/2", "flood/1"].map(ask);
@@ -110,7 +126,7 @@ test("refuses a place in advance if `hold` would refuse it immediately", async (
   assert.ok(has("flood/1"));
 });
 
-test("refuses the newest request of the account with the most places at an address", async () => {
+test("refuses, within one address, the newest request of the account with the most places", async () => {
   const { ask, finish } = bench(1, 4);
 
   const attempts = ["a/1", "a/1", "a/1", "a/1", "a/2", "a/3"].map(ask);
@@ -128,7 +144,7 @@ test("refuses the last caller if each caller has one place", async () => {
   assert.deepEqual(await Promise.all(attempts), [true, true, true, false]);
 });
 
-test("counts a place whose holder waits for something else, and may give this place to another caller", async () => {
+test("counts a place before its holder starts a task, and can pass this place on to another caller", async () => {
   const queue = makeHashQueue({ running: 1, waiting: 1, reserved: 0 });
   const ready = Promise.withResolvers<void>();
   const hold = (address: string) =>
@@ -160,7 +176,7 @@ test("starts the next task after a task that throws", async () => {
   assert.equal(await queue.hold(asker, (place) => place.run(async () => "next")), "next");
 });
 
-test("reserves places for known callers, and refuses the newest requests of other callers for them", async () => {
+test("reserves places for known callers, who replace the newest requests of other callers", async () => {
   const { ask, finish, has } = bench(1, 8, 4);
   const flood = Array.from({ length: 9 }, (_, at) => `x${at}`);
 
@@ -184,7 +200,7 @@ test("lets other callers use the reserved places too if no known caller comes", 
   assert.deepEqual(await Promise.all(attempts), [...Array<boolean>(9).fill(true), false]);
 });
 
-test("refuses known callers beyond the reserve like all other callers", async () => {
+test("refuses known callers by the same rule as all other callers when the reserve is full", async () => {
   const { ask, finish } = bench(1, 8, 2);
 
   const attempts = ["x", "*a/1", "*a/2", "*a/3", "y1", "y2", "y3", "y4", "y5", "*b/4"].map(ask);
@@ -193,7 +209,7 @@ test("refuses known callers beyond the reserve like all other callers", async ()
   assert.deepEqual(await Promise.all(attempts), [true, true, true, false, true, true, true, true, true, true]);
 });
 
-test("does not let an account that is known at many addresses fill the reserve for others", async () => {
+test("does not let one account fill the reserve from many addresses at which it is known", async () => {
   const { ask, finish } = bench(1, 8, 4);
 
   const flood = ["x0", "x1", "x2", "x3", "x4", "*k0/mine", "*k1/mine", "*k2/mine", "*k3/mine"];

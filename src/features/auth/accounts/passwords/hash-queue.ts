@@ -16,7 +16,7 @@ export interface Asker {
 
 /** A place in the queue. */
 export interface Place {
-  /** Waits for a turn and runs the task. Throws 503 if the place was given to another caller in the meantime. */
+  /** Waits for a turn and runs the task. Throws 503 if this place was given to another caller during the wait. */
   run<T>(task: () => Promise<T>): Promise<T>;
 }
 
@@ -77,7 +77,8 @@ export function makeHashQueue({ running, waiting, reserved }: HashQueueOptions):
 
   async function hold<T>(asker: Asker, use: (place: Place) => Promise<T>): Promise<T> {
     const lost = Promise.withResolvers<never>();
-    // The request may lose its place when no code waits for `lost` any more. The rejection must not be an unhandled one.
+    // The request may lose its place when no code waits for `lost` any more. Without this handler, Node would report an unhandled
+    // rejection.
     lost.promise.catch(() => undefined);
     const waiter: Waiter = { asker, came: ++clock, start: null, lose: lost.reject, isLost: false };
     places.add(waiter);
@@ -137,7 +138,7 @@ export function makeHashQueue({ running, waiting, reserved }: HashQueueOptions):
     loser.lose(tooMany());
   }
 
-  /** Removes a waiter. Deletes the turns of callers that no longer wait: a later request of them is ordered by its arrival. */
+  /** Removes a waiter. Deletes the latest turns of callers that no longer wait, so that their later requests are ordered by arrival. */
   function leave(waiter: Waiter): void {
     if (!places.delete(waiter)) return;
     const others = new Set([...places].flatMap(({ asker }) => listKeys(asker)));
@@ -160,7 +161,7 @@ function listKeys(asker: Asker): readonly string[] {
   return levels.map((level) => level(asker));
 }
 
-/** Returns the waiting request whose name has waited longest for a turn. */
+/** Returns the waiting request whose site, address or account (`findName`) has waited longest for a turn. */
 function leastLately(
   served: ReadonlyMap<string, number>,
   waiters: readonly Waiter[],
@@ -175,20 +176,23 @@ function leastLately(
   return best;
 }
 
-/** Returns the newest request of the caller with the most places. A known caller does not lose a place of the reserve. */
+/**
+ * Returns the request that loses its place: the newest one of the caller with the most places. While known callers have no more places than
+ * the reserve, only other callers lose one.
+ */
 function findLoser<W extends AskerEntry>(all: readonly W[], reserved: number): W {
   const strangers = all.filter(({ asker }) => !asker.isKnown);
   const isWithinReserve = all.length - strangers.length <= reserved;
   let rest = isWithinReserve && strangers.length > 0 ? strangers : all;
-  // An account can be known at many addresses, so all of these count as one caller too.
+  // An account can be known at many addresses, so its requests from all of them also count together.
   rest = largest(rest, ({ site, account, isKnown }) => (isKnown ? [site, `account ${account}`] : [site]));
   rest = largest(rest, ({ address }) => [address]);
   return largest(rest, ({ account }) => [account]).at(-1)!;
 }
 
 /**
- * Returns the requests with the most frequent name. If several names are equally frequent, prefers the first name of the newest request,
- * and otherwise the name that occurs first.
+ * Returns the requests with the most frequent name. If several names are equally frequent, chooses the first name of the newest request if
+ * it is one of them, otherwise the one that occurs first.
  */
 function largest<W extends AskerEntry>(
   all: readonly W[],

@@ -1,4 +1,4 @@
-/** The default number of libuv threads, and the most. */
+/** The default and the maximum number of libuv threads. */
 const USUAL_THREADS = 4;
 const MOST_THREADS = 1024;
 

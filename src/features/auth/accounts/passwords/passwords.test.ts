@@ -165,7 +165,7 @@ test("computes no second hash for a repeated write within one request, except fo
   assert.notEqual(await house.passwords.hash(null, "lovelace 1815"), await house.passwords.hash(null, "lovelace 1815"));
 });
 
-test("hashes at most one password more than the limit in a burst of guesses", async () => {
+test("computes at most one hash more than the limit in a burst of wrong passwords", async () => {
   await using house = await set();
 
   const tries = await Promise.allSettled(
@@ -207,7 +207,7 @@ test("refuses a caller who fills the queue, with one read of the store, and refu
   const passwords = makePasswords({ accounts, store, throttle: loginThrottle({ store }), cores: 1 });
   const verify = (name: string, from = call) => passwords.verify(from, name, "lovelace 1815").catch(requireStatus);
   const flood = Array.from({ length: 65 }, () => verify("ada"));
-  // The running and waiting requests have their places as soon as their accounts were read.
+  // Ten turns of the event loop are enough to read the accounts, after which all requests of the flood have their places.
   await Promise.all(Array.from({ length: 10 }, () => turn()));
   const before = reads.length;
 

@@ -27,9 +27,9 @@ import { makeHashQueue, type Asker } from "./hash-queue.ts";
 /** Checks and hashes passwords. All hashes of the process are computed here, so they can be counted. */
 export interface Passwords {
   /**
-   * Returns the active account with this name and password. Returns null for every reason to refuse, in the same time. Refuses a one-time
-   * password too, because it is only for logins. Counts failures, and replaces a hash of another format. Throws 429 before any hash, and
-   * 503 if too many wait.
+   * Returns the active account with this name and password. Otherwise returns null, in the same time for every reason. Also refuses a
+   * one-time password, because it is valid only for a login. Counts failures, and replaces a hash of another format. Throws 429 before any
+   * hash is computed, and 503 if too many hashes wait.
    */
   verify(call: Call, username: string, password: string): Promise<Account | null>;
   /**
@@ -44,7 +44,7 @@ export interface Passwords {
   login(call: Call, username: string, password: string): Promise<ProvedPassword | null>;
   /**
    * Hashes a new password, in turn with the other hashes of the caller's address. `account` is the caller's id, if the caller is known.
-   * `call` is null if the service itself sets the password. Throws 503 if too many wait.
+   * `call` is null if the service itself sets the password. Throws 503 if too many hashes wait.
    */
   hash(call: Call | null, password: string, account?: string): Promise<string>;
   /** Returns the number of hashes that are computed and the number that wait. */
@@ -128,7 +128,10 @@ export function makePasswords(options: PasswordsOptions): Passwords {
     return checked.after;
   }
 
-  /** Writes the known address, the hash in the service's format, and that a generated password no longer expires. */
+  /**
+   * Stores the results of a right password: the known address, the hash in the service's format, and that a generated password no longer
+   * expires.
+   */
   async function keep(call: Call, { before, after }: Checked): Promise<void> {
     const values: WrittenValues = {
       ...(after.passwordHash === before.passwordHash ? {} : { password_hash: after.passwordHash }),
@@ -137,7 +140,8 @@ export function makePasswords(options: PasswordsOptions): Passwords {
     };
     const passed = await throttle.pass(call, before.username);
     if (Object.keys(values).length === 0 && passed.length === 0) return;
-    // Only if the stored hash is still the one that was checked. Otherwise the password was changed in between.
+    // Writes these values only if the stored hash is still the one that was checked. Otherwise another request has changed the password in
+    // the meantime.
     const where = { all: [equals("id", before.id), equals("password_hash", before.passwordHash)] };
     try {
       const learned: Change = { kind: "updateAll", collection: accountsCollection, where, values };

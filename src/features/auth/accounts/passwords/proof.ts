@@ -106,8 +106,8 @@ function needsLevel2({ rule }: UsersParts, identity: Identity, account: Account 
 }
 
 /**
- * Returns the level that the caller has recently confirmed. A proof with a time in the future does not count, because the clock may have
- * been set back.
+ * Returns the level that the caller has confirmed in the last ten minutes. Returns 0 if a proof is more than ten minutes in the future,
+ * because the clock was then set back.
  */
 function confirmedAt(identity: Identity, now: number): number {
   if (identity.proofs === undefined || isAhead(identity, now)) return 0;
