@@ -73,8 +73,8 @@ export interface ServiceCore {
   /** The exact origins that may send cookies: the allowed ones, and those of the service itself. */
   readonly sameSiteOrigins: readonly string[];
   /**
-   * Decides what a credential with limited scopes may request at all. The endpoint's permission decides after that.
-   * Null: everything.
+   * Decides what a credential with limited scopes may request at all. The endpoint's permission decides after that. Null: scopes limit
+   * nothing.
    */
   readonly scopesAllow: ScopesAllow | null;
   /** The limiters, which decide whether there are too many requests. */

@@ -73,7 +73,7 @@ export class Exchange implements PermissionRequest {
     return this.endpoint.action ?? "call";
   }
 
-  /** Sets the result of the chain. It stays unset on open endpoints, which read no credential. */
+  /** Sets the caller that the schemes have identified. Stays unset on open endpoints, which read no credential. */
   set identified(identified: IdentifiedCaller) {
     this.#identified = identified;
   }
@@ -103,14 +103,14 @@ export class Exchange implements PermissionRequest {
     return this.#identified?.ambient ?? false;
   }
 
-  /** Returns the caller, on an endpoint that needs one. */
+  /** Returns the caller. Ends the request with 401 or 403 if there is no valid credential. */
   requireIdentity(): Identity {
     const identity = this.identity;
     if (identity === null) throw this.service.chain.challenge(this.call, this.#identified?.passedOver);
     return identity;
   }
 
-  /** The cause of writes. Reading this does not make a response private, because it is not shown. */
+  /** The cause of writes. Reading this does not make a response private, because no response contains it. */
   get cause(): Cause {
     return buildCause(this.call, this.observedIdentity);
   }

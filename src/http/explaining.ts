@@ -73,7 +73,7 @@ export function findWitness(call: Call, header: string): Witness | null {
 export function addExplanation({ chain, explainHeader }: ServiceCore, witness: Witness, { headers }: Answer): void {
   if (!witness.sawAdministrator) return;
   headers.push(explainHeader, formatExplanation(chain.tell(witness)));
-  // A response with an explanation must not be cached for others.
+  // A cache must not send the explanation to other callers.
   const at = headers.indexOf("Cache-Control");
   if (at !== -1) headers[at + 1] = "no-store";
 }

@@ -75,7 +75,7 @@ function awaitAnswer(way: RequestFlow, answer: Promise<Answer>, startedAt: numbe
   );
 }
 
-/** The steps of a request, in the order of the contract (section 2). */
+/** The steps of a request, in their order. */
 class RequestFlow {
   readonly service: RoutedService;
   readonly call: Call;
@@ -198,7 +198,7 @@ class RequestFlow {
   }
 }
 
-/** Calls the handler if the preconditions hold. Checked here, so that no endpoint can forget it. */
+/** Calls the handler if the preconditions hold. Checks them here, so that no endpoint can forget the check. */
 function handle(exchange: Exchange, endpoint: ServedEndpoint): Eventually<Reply> {
   const { call } = exchange;
   const needsNoCheck = !isUnsafe(call.method) || endpoint.preconditions !== undefined || !hasPreconditions(call);
@@ -212,7 +212,7 @@ function handle(exchange: Exchange, endpoint: ServedEndpoint): Eventually<Reply>
 function requireFormat(exchange: Exchange): Format {
   const { service, call, endpoint, action } = exchange;
   const { formats } = service;
-  // Sent unchanged with its own media type (a page, a key set): Accept may be ignored (RFC 9110 §12.4.1).
+  // The endpoint always sends this media type (a page, a key set). Then Accept may be ignored (RFC 9110 §12.4.1).
   if (endpoint.produces !== undefined) return formats[0]!;
   if (prefersRedirect(exchange.context)) return formats[0]!;
   const accept = endpoint.query === "ignored" ? readAccept(call, formats) : requireAccept(call, formats);

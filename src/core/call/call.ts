@@ -151,7 +151,7 @@ export class Call {
   /**
    * Returns the octets of the body as they arrived, for a scheme with `readsBody`. Returns an empty array if the endpoint reads no body.
    * Check everything else first: otherwise a caller who knows only the name of a key can make the service read a body. Ends the request
-   * with 413 or 503 beyond the limits of any body.
+   * with 413 or 503 if the body exceeds the limits of the service.
    */
   async octets(): Promise<Uint8Array> {
     if (this.#readBody !== null) return this.#readBody();
@@ -163,7 +163,7 @@ export class Call {
     this.#readBody = readBody;
   }
 
-  /** Records whose promise the request waits for, until the promise is settled. */
+  /** Records the name of the code whose promise the request waits for, until the promise is settled. */
   awaiting<T>(whose: string | (() => string), result: Eventually<T>): Eventually<T> {
     if (!(result instanceof Promise)) return result;
     this.#awaits = whose;

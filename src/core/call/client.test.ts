@@ -17,7 +17,7 @@ const direct = [
 ];
 
 for (const { peer, address, loopback } of direct) {
-  test(`reads the peer ${peer} as the client ${address} without proxies, and ignores its forwarding headers`, () => {
+  test(`reads the peer ${peer} as the client ${address} without trusted proxies, and ignores forwarding headers`, () => {
     const { client } = callOf({
       peer,
       headers: {
@@ -68,14 +68,14 @@ const proxied: { what: string; peer: string; forwarded: string | null; address: 
     loopback: false,
   },
   {
-    what: "the last good address before garbage",
+    what: "the entry to the right of an invalid entry",
     peer: "10.0.0.1",
     forwarded: "192.0.2.7, garbage, 10.0.0.9",
     address: "10.0.0.9",
     loopback: false,
   },
   {
-    what: "the proxy if the entry is garbage, but not as loopback",
+    what: "the proxy if the entry is invalid, but not as loopback",
     peer: "127.0.0.1",
     forwarded: "unknown",
     address: "127.0.0.1",
@@ -196,7 +196,7 @@ test("finds a valid client address for any forwarded values", () => {
   );
 });
 
-test("names every unusable entry of the setting with its fix", () => {
+test("names every unusable entry of the setting", () => {
   const { proxies, problems } = parseTrustedProxies(" 10.0.0.0/8, nginx,::1 ,10.0.0.0/33,0.0.0.0/0,unix,1.2.3,");
 
   assert.deepEqual(proxies, ["10.0.0.0/8", "nginx", "::1", "10.0.0.0/33", "0.0.0.0/0", "unix", "1.2.3"]);

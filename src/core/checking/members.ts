@@ -128,7 +128,7 @@ export const text: ValueCheck = (value) => (isText(value) && value !== "" ? null
 export const aFunction: ValueCheck = (value) => (typeof value === "function" ? null : "it has to be a function");
 export const aBoolean = seen((value) => (typeof value === "boolean" ? null : "it has to be true or false"));
 export const anObject: ValueCheck = (value) => (isObject(value) ? null : "it has to be an object");
-/** Checks for an object with named members. A promise, a Map or a Date would look like an empty one. */
+/** Checks for an object with named members. A promise, a Map or a Date would look like an empty object. */
 export const namedMembers: ValueCheck = (value) =>
   isObject(value) && !isStrange(value, Object.keys(value)) ? null : "it has to be a plain object, like { name: … }";
 export const anything: ValueCheck = () => null;
@@ -191,7 +191,7 @@ export const aFullList: ValueCheck = (value) =>
     ? null
     : "it has to be a list of one or more; leave the list out if it is empty";
 
-/** Checks for a list of some of these words. */
+/** Checks for a list that contains only these words. */
 export function buildListCheck(...values: readonly string[]): ValueCheck {
   const each = buildChoiceCheck(...values);
   return (value) =>
@@ -225,7 +225,7 @@ export function optional(check: ValueCheck): ValueCheck {
   return keepVisibility(check, own);
 }
 
-/** Returns the same check, which also accepts null. */
+/** Returns a check that also accepts null. */
 export function orNull(check: ValueCheck): ValueCheck {
   return keepVisibility(check, (value) => (value === null ? null : check(value)));
 }

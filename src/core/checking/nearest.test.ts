@@ -5,7 +5,7 @@ import { nearest, suggestion } from "./nearest.ts";
 
 const knownNames = ["title", "minLength", "maxLength", "unique", "writeOnly"];
 
-test("suggests the right name for a typing mistake", () => {
+test("suggests the nearest name for a typing mistake, and lists all names if none is similar", () => {
   const rows: readonly (readonly [name: string, told: string])[] = [
     ["titel", "; did you mean title?"],
     ["tilte", "; did you mean title?"],
@@ -21,7 +21,7 @@ test("suggests the right name for a typing mistake", () => {
   assert.equal(nearest("a", []), null);
 });
 
-test("finds the nearest known name for any name, quickly", () => {
+test("finds a known name for any name, and suggests a short text for a long name", () => {
   fc.assert(fc.property(fc.string({ maxLength: 200 }), (name) => knownNames.includes(nearest(name, knownNames)!)));
   assert.ok(suggestion("x".repeat(1_000_000), knownNames).length < 100);
   assert.equal(nearest("unique", knownNames), "unique");

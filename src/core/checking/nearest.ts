@@ -28,7 +28,7 @@ export function shownName(name: string): string {
   return /^[\w-]+$/.test(short) ? short : JSON.stringify(short);
 }
 
-/** Returns true for one or two typing mistakes. In a short name, a third of the letters may differ. */
+/** Returns true if one letter differs, or at most a third of the letters of the found name. */
 function isSimilar(name: string, found: string): boolean {
   return distance(name, found) <= Math.max(1, Math.floor(found.length / 3));
 }

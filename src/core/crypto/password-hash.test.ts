@@ -109,7 +109,7 @@ const imported: { what: string; hash: string; password: string }[] = [
 ];
 
 for (const { what, hash, password: right } of imported) {
-  test(`accepts a hash of ${what} on import, and replaces it later`, async () => {
+  test(`verifies an imported hash of ${what}, and marks it for replacement`, async () => {
     assert.equal(isKnownFormat(hash), true);
     assert.equal(needsUpgrade(hash), true);
     assert.equal(await verifyPassword(hash, right), true);
@@ -117,7 +117,7 @@ for (const { what, hash, password: right } of imported) {
   });
 }
 
-test("reads 72 bytes for bcrypt, and all bytes for Django's digest", async () => {
+test("compares only the first 72 bytes of a password with a bcrypt hash, and all bytes with Django's bcrypt_sha256", async () => {
   const plain = "$2b$06$GQHelZ/4DQB47mFQBGZlTePJ8jBQjeatuatlrcurZ92yitp1Xin5e";
   const digested = "bcrypt_sha256$$2b$12$pg206sUq8iF71SKfwd/Mde.WcwNJfNWl6g31UcR5E4Eaim.cNqxDK";
 

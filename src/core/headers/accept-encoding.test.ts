@@ -32,7 +32,7 @@ for (const [header, expected] of [
   [",,;,", null],
   ["gzip br", null],
 ] as const) {
-  test(`reads Accept-Encoding: ${header}`, () => {
+  test(`chooses ${expected ?? "no coding"} for Accept-Encoding: ${header}`, () => {
     assert.equal(preferredCoding(header), expected);
   });
 }

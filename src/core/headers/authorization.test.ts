@@ -20,7 +20,7 @@ for (const [header, expected] of [
   ["=x y", null],
   ['"a" b', null],
 ] as const) {
-  test(`reads Authorization: ${JSON.stringify(header)}`, () => {
+  test(`reads Authorization: ${JSON.stringify(header)} as ${JSON.stringify(expected)}`, () => {
     assert.deepEqual(parseAuthorization(header), expected);
   });
 }

@@ -25,7 +25,7 @@ for (const [header, expected] of [
   ["12345678\t", "12345678"],
   ["1234\u000078", null],
 ] as const) {
-  test(`reads Idempotency-Key: ${JSON.stringify(header).slice(0, 60)} (${header.length})`, () => {
+  test(`${expected === null ? "refuses" : "accepts"} Idempotency-Key: ${JSON.stringify(header).slice(0, 60)} (${header.length})`, () => {
     assert.equal(parseIdempotencyKey(header), expected);
   });
 }

@@ -16,7 +16,7 @@ for (const [header, expected] of [
   ["application/json text", null],
   ["a/b/c", null],
 ] as const) {
-  test(`reads Content-Type: ${header}`, () => {
+  test(`reads Content-Type: ${header} as ${JSON.stringify(expected)}`, () => {
     assert.deepEqual(parseMediaType(header), expected);
   });
 }

@@ -14,7 +14,7 @@ for (const [header, expected] of [
   ['a="unclosed, count=exact', {}],
   ["", {}],
 ] as const) {
-  test(`reads Prefer: ${header}`, () => {
+  test(`reads Prefer: ${header} as ${JSON.stringify(expected)}`, () => {
     assert.deepEqual(Object.fromEntries(parsePrefer(header)), expected);
   });
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatClearedCookie, formatSetCookie } from "./set-cookie.ts";
 
-test("writes the age, the path and the host of a cookie", () => {
+test("writes the age, the path and the attributes of a cookie", () => {
   assert.equal(
     formatSetCookie({
       name: "refresh_token",
@@ -23,7 +23,7 @@ test("writes a cookie without an age for the session of the browser", () => {
   );
 });
 
-test("keeps the name and path of a cleared cookie", () => {
+test("clears a cookie with the same name, path and attributes", () => {
   assert.equal(
     formatClearedCookie({ name: "__Host-session", path: "/", secure: true, sameSite: "lax" }),
     "__Host-session=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Lax",

@@ -12,7 +12,7 @@ const say = (text) => {
   silence = setTimeout(() => (said.textContent = ""), 4000);
 };
 
-/* Times. The service writes the absolute one only, so that a page kept by its ETag never tells a stale "ago". */
+/* Times. The service writes only absolute times, because a cached page would show an outdated "2 hours ago". */
 const words = new Intl.RelativeTimeFormat("en", { numeric: "always" });
 const units = { year: 31557600, month: 2629800, day: 86400, hour: 3600, minute: 60 };
 const ago = (then) => {
@@ -50,7 +50,7 @@ const copy = async (button) => {
   }
 };
 
-/* Counting is asked for: it may take a while. */
+/* Counts the records only on request, because counting may take a while. */
 const count = async (button) => {
   const reply = await fetch(button.dataset.count, { method: "HEAD", headers: { Prefer: "count=exact" } });
   const total = reply.headers.get("X-Total-Count");
@@ -58,7 +58,8 @@ const count = async (button) => {
   button.replaceWith(`${Number(total).toLocaleString("en")} in all`);
 };
 
-/* Ids of other records: the first that there are, with what they are called, or those that are looked for by a word. What the caller may not list is not shown. */
+/* Suggests ids of other records with their names: of the first records, or of those that contain the typed word. The
+   service lists only records that the caller may list. */
 const suggest = async (input) => {
   const { choices, called, search } = input.dataset;
   const word = search === undefined || /^[\d-]*$/.test(input.value) ? "" : `&search=${encodeURIComponent(input.value)}`;
@@ -80,7 +81,8 @@ const suggest = async (input) => {
   input.after(list);
   input.setAttribute("list", list.id);
 };
-/* One of several: what was chosen in their line gets a box of its own, and the line is free for the next. */
+/* A field with several ids: an id that was chosen in the line gets a checkbox, and the line becomes empty for the next
+   id. */
 const add = (input) => {
   const choice = [...(input.list?.options ?? [])].find(({ value }) => value === input.value.trim());
   if (choice === undefined) return;
@@ -115,7 +117,8 @@ const chosenIn = (fields, type) =>
     .filter((each, at, those) => each && those.indexOf(each) === at)
     .map((each) => read(each, type));
 
-/* Forms with data-method. A merge patch holds only what was changed; If-Match keeps others' work safe. */
+/* Forms with data-method. A merge patch contains only the changed fields. If-Match protects the changes of other
+   users. */
 const isChanged = (field) => {
   if (field.dataset.again !== undefined) return true;
   if (field.options) return [...field.options].some((each) => each.selected !== each.defaultSelected);
@@ -171,7 +174,8 @@ const keyOf = (form) =>
     .map((byte) => byte.toString(16).padStart(2, "0"))
     .join(""));
 
-/* JSON as it is typed, with its header fields. The key that is filled in is another one after each answer. */
+/* Forms in which the user types JSON and header fields. The form gets a new idempotency key after each response,
+   unless the user has changed the key. */
 const renew = (form) => {
   const field = one("[data-once]", form);
   if (field === null || field.value !== field.defaultValue) return;
@@ -208,7 +212,8 @@ const send = async (form, button) => {
   }
 };
 
-/* A form that needs a recent proof of who sends it. Its whole page waits, with all that was typed, until the user has given one. */
+/* A form that the service accepts only after a recent proof of the user. Its page is stored with all input, and shown
+   again after the proof. */
 let kept = null;
 const confirmFirst = (form, button, page) => {
   kept = { form, button, main: one("main"), answer: one(".answer") };
@@ -226,7 +231,8 @@ const sendKept = () => {
 
 const pageOf = async (reply) => new DOMParser().parseFromString(await reply.text(), "text/html");
 
-/* Forms in which something was typed, when another one is sent: each waits, as it is, for the page that has its place again. */
+/* Forms with typed input that are not sent when another form is sent. Each replaces the empty form in the next page
+   that contains it. */
 const waiting = new Map();
 const placeOf = ({ dataset }) => `${dataset.raw ?? ""} ${dataset.method ?? "import"} ${dataset.path}`;
 const isTyped = (form) =>
@@ -246,7 +252,7 @@ const replace = (page, sent) => {
   (one("main [autofocus]") ?? one("main [role=alert]") ?? one("main")).focus();
 };
 
-/** Opens the next page. If it is the current page, loads it again. After a login, the whole page is another one. */
+/** Opens the next page. If it is the current page, loads it again. After a login, the browser loads the whole page again. */
 const go = async (next, sent) => {
   const to = new URL(next, location.href);
   if (sent?.dataset.leave !== undefined) return location.assign(next);
@@ -305,7 +311,8 @@ const tell = (form, page, status) => {
   note.focus();
 };
 
-/* A file of records. Each is sent by itself, under a key that is its content's: what is sent again has one effect, also in a file that was mended. */
+/* A file of records. Each record is sent in a separate request, with an idempotency key from its content. So a record
+   that is sent again has one effect, also from a corrected file. */
 const rowsOf = (text) => {
   let line = 1;
   const rows = [{ line, cells: [] }];
@@ -414,7 +421,8 @@ const bringIn = async (form) => {
   }
 };
 
-/* One request as it stands in a form: in a page of the docs, or with a credential that is given here, and then without the session's cookie. */
+/* A request from a form: on a page of the docs, or with a credential that the user enters. With such a credential, the
+   browser sends no session cookie. */
 const requestOf = (form) => {
   const { method = "GET", template } = form.dataset;
   const inputs = [...form.elements].filter((each) => each.dataset.in && each.value !== "");
@@ -492,7 +500,7 @@ const pretty = (text) => {
   }
 };
 
-/* Keys. One letter each, so they can be turned off (WCAG 2.1.4). */
+/* Keyboard shortcuts. Each is a single letter, so the user can turn them off (WCAG 2.1.4). */
 const dialog = one("dialog");
 const off = one("#keys-off");
 const move = (step) => {
@@ -563,7 +571,8 @@ for (const form of all("[data-template]")) {
   form.addEventListener("input", () => spell(form));
 }
 for (const link of all("[data-login]")) tellWho(link).catch(() => undefined);
-/* Back after logging out: what the browser has kept is asked for again, by GET, and not seen until then. */
+/* If the browser shows a stored page again, for example with "back" after a logout, hides the page and requests it
+   again. */
 addEventListener("pageshow", ({ persisted }) => {
   if (!persisted) return;
   document.documentElement.hidden = true;

@@ -27,7 +27,7 @@ export function splitWords(text: string): readonly string[] {
   return [...new Set(found.map(cut))];
 }
 
-/** True if one of the words begins like this. */
+/** True if one of the words of the text starts with `beginning`. */
 export function hasWordWithPrefix(text: string, beginning: string): boolean {
   return splitWords(text).some((word) => word.startsWith(beginning));
 }

@@ -5,7 +5,7 @@ import { isFromAnotherSite } from "../../core/call/cross-site.ts";
 import { preferredCoding, type Coding } from "../../core/headers/accept-encoding.ts";
 import type { Exchange } from "../exchange.ts";
 
-/** The smallest body that is compressed, in bytes. For a smaller one, compressing costs more than it saves. */
+/** The smallest body that is compressed, in bytes. Compressing a smaller body costs more than it saves. */
 const LEAST_BYTES = 1024;
 
 const gzipInThreadPool = promisify(gzip);
@@ -30,8 +30,8 @@ export function codingFor(exchange: Exchange): Coding | null {
   const coding = header === undefined ? null : preferredCoding(header);
   // If many responses already wait for compression, sending the body uncompressed is faster.
   if (coding === null || waiting.length >= MOST_WAITING) return null;
-  // Another site can make a browser send a request with its user's credential. The other site could measure the size of the response and
-  // learn its content.
+  // A page of another site can make a browser send a request with the user's credential. From the compressed size, the page could guess the
+  // content of the response.
   const isAskedByOthers = exchange.ambient && isFromAnotherSite(call, service.sameSiteOrigins);
   return isAskedByOthers ? null : coding;
 }
@@ -85,7 +85,7 @@ async function inTurn(work: () => Promise<Uint8Array>): Promise<Uint8Array> {
 
 function compressNow(content: string | Uint8Array, coding: Coding): Promise<Uint8Array> {
   const bytes = typeof content === "string" ? Buffer.from(content) : content;
-  // One buffer is nearly always large enough, so the thread pool is used only once.
+  // The output nearly always fits in half the size of the input. Then zlib needs only one buffer, and uses the thread pool only once.
   const chunkSize = Math.max(LEAST_BYTES, bytes.length >> 1);
   if (coding === "gzip") return gzipInThreadPool(bytes, { chunkSize });
   const params = {

@@ -54,7 +54,7 @@ for (const [method, headers, current, expected] of [
   ["GET", ["If-Modified-Since", "Fri, 31 Dec 9999 23:59:59 GMT"], '"1"', "proceed"],
   ["PUT", ["If-Unmodified-Since", "Thu, 01 Jan 1970 00:00:00 GMT"], '"1"', "proceed"],
 ] as const) {
-  test(`answers ${method} with ${headers.join(" ") || "no condition"} if the state is ${current ?? "nothing"}: ${expected}`, () => {
+  test(`returns "${expected}" for ${method} with ${headers.join(" ") || "no condition"} if the ETag is ${current ?? "missing"}`, () => {
     assert.equal(checkPreconditions(callWith(method, ...headers), current === null ? null : [current]).kind, expected);
   });
 }
@@ -73,7 +73,7 @@ for (const headers of [
   });
 }
 
-test("accepts any of the current ETags, and sends the ETag that the caller has in a 304", () => {
+test("matches any of the current ETags, and returns the matched ETag for a 304", () => {
   const present = ['"1"', '"1-gzip"'];
 
   const outcome = checkPreconditions(callWith("GET", "If-None-Match", 'W/"1-gzip", "0"'), present);

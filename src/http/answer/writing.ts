@@ -69,7 +69,7 @@ function writeContent(exchange: Exchange, original: Reply, content: string | Uin
   );
 }
 
-/** Returns true if a reply is the same for all callers and has a `max-age`, such as documents and pages. */
+/** Returns true for a reply that is the same for all callers and has a `max-age`, for example a document or a page. */
 function isForEveryone({ endpoint }: Exchange, { cache, maxAgeSeconds, body }: Reply): boolean {
   return endpoint.access === "open" && cache === "public" && maxAgeSeconds !== undefined && body?.kind === "raw";
 }
@@ -110,8 +110,8 @@ export function withoutBody({ body: _body, tag: _tag, status, headers = [], ...r
 }
 
 /**
- * Returns an ETag computed from the content, for content without a revision. It is a part of a digest, which is long enough to distinguish
- * contents but does not prove their integrity.
+ * Returns an ETag computed from the content, for content without a revision. It is the start of a digest: long enough to distinguish
+ * contents, too short to prove their integrity.
  */
 export function contentTag(content: string | Uint8Array): string {
   return hash("sha1", content, "base64url").slice(0, 16);
@@ -252,7 +252,7 @@ function sendProblem(
   return compose(call, reportedProblem.status, content, headers);
 }
 
-/** Writes the response to OPTIONS with the methods of a path. It needs no credentials. */
+/** Writes the response to OPTIONS with the methods of a path. The request needs no credentials. */
 export function writeOptions(service: ServiceCore, call: Call, route: Route): Answer {
   const headers = ["Allow", route.allow];
   for (const [method, field] of acceptFields) {

@@ -32,7 +32,7 @@ export class CollectedBody {
 
   /**
    * Adds a piece. Throws the problem `content_too_large` if the body is too large, or the problem of `weigh` if there is too little memory.
-   * Both drop the earlier pieces. Throws a `TypeError` if the piece is not octets.
+   * In both cases, the earlier pieces are dropped. Throws a `TypeError` if the piece is not octets.
    */
   add(chunk: Uint8Array): void {
     if (!isUint8Array(chunk)) throw noOctets(chunk);

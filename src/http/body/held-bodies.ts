@@ -9,7 +9,7 @@ export interface HeldBodies {
 /** The memory of one request. */
 export interface Hold {
   /**
-   * Counts bytes. Throws the problem `unavailable` if this is too much for the holder or for all, or if the request is
+   * Counts bytes. Throws the problem `unavailable` if the holder or all holders together would exceed their limit, or if the request is
    * over.
    */
   readonly take: (bytes: number) => void;

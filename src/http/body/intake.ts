@@ -14,7 +14,7 @@ import { yieldBetweenSteps, yieldBeforeFirstStep } from "../scheduling/slices.ts
 import type { Hold } from "./held-bodies.ts";
 import { findReader } from "./readable.ts";
 
-/** Returns the media type of the body. Default: JSON. Ends the request if the endpoint does not read it. */
+/** Returns the media type of the body. Default: JSON. Ends the request if the endpoint does not read this type. */
 export function requireMediaType({ call, endpoint }: Exchange, listed: readonly string[]): string {
   // Some clients send a type without a body: axios on Node sends the type of forms.
   if (endpoint.bodyOptional === true && call.header("content-length") === "0") return "application/json";
@@ -74,7 +74,7 @@ function describe(type: string | undefined, encoding: string | undefined): strin
   return said.length <= 200 ? said : `${said.slice(0, 200)}…`;
 }
 
-/** Reads the body in the format of its type. Synchronous if it has arrived and is small. */
+/** Reads the body in the format of its media type. Synchronous if the body has arrived and is small. */
 export function readBody(exchange: Exchange, mediaType: string, requireQuery: () => void): Eventually<void> {
   const { endpoint } = exchange;
   return after(readOctets(exchange), (bytes) => {
@@ -107,7 +107,7 @@ function requireRead(format: Format, read: unknown): ReadBody {
   throw new TypeError(`The format ${format.mediaType} read ${describeType(read)}; it has to give { value, typed }`);
 }
 
-/** Returns the octets of the body, read once and within the limits. Returns none if the endpoint reads no body. */
+/** Returns the octets of the body, read once and within the limits. Returns an empty array if the endpoint reads no body. */
 export function readOctets(exchange: Exchange): Eventually<Uint8Array> {
   const { endpoint } = exchange;
   if (endpoint.consumes === undefined) return NOTHING;

@@ -4,8 +4,8 @@ import { defineEndpoint, type Endpoint, type EndpointDeclaration } from "./endpo
 const builtIn = new WeakSet<Endpoint>();
 
 /**
- * Declares an endpoint of the toolkit itself. The compiler checks the replies of its handler, so they are not checked at run time. Users
- * cannot call this, and a copy of such an endpoint counts as a custom one.
+ * Declares an endpoint of the toolkit itself. The compiler checks the replies of its handler, so they are not checked at run time. The
+ * package does not export this function, and a copy of its result counts as a custom endpoint.
  */
 export function builtInEndpoint<
   const Path extends string,

@@ -92,7 +92,7 @@ export interface EndpointDeclaration<
    * for each mistake. `context.body.value` has the schema's type. Also sets `consumes` to `["application/json"]`, unless that is declared.
    */
   readonly body?: Schema;
-  /** A body may be left out. `context.body` is null then. */
+  /** True if a request may have no body. Then `context.body` is null. */
   readonly bodyOptional?: IsOptional;
   /**
    * Called before the format, the media type and the body of a request are checked. Throws a problem to end the request, for example if a
@@ -126,7 +126,7 @@ type Written<Path extends string> = string extends Path
     ? Name | Written<Rest>
     : never;
 
-/** Accepts a path whose parameters all have a known type. Otherwise, it is a type error with the wrong parameter. */
+/** Accepts a path whose parameters all have a known type. Any other path is a type error that names the wrong parameter. */
 type KnownParameters<Path extends string> = [UnknownIn<Path>] extends [never]
   ? unknown
   : Mistake<ThereIsNo<UnknownIn<Path>>>;

@@ -4,8 +4,8 @@ import { invalid } from "../exchange.ts";
 import { FORMAT_PARAMETER, type Format } from "./format.ts";
 
 /**
- * Returns the media types that the caller accepts: the type of `?format=` on a read, otherwise `Accept`. Ends the request if the name is
- * unknown or given twice.
+ * Returns the media types that the caller accepts: the type of `?format=` on a read, otherwise `Accept`. Ends the request if `?format=`
+ * names an unknown format or is given twice.
  */
 export function requireAccept(call: Call, formats: readonly Format[]): string | undefined {
   const names = formatNames(call);
@@ -40,8 +40,8 @@ function formatNames({ method, query }: Call): readonly string[] {
 const NONE: readonly string[] = [];
 
 /**
- * Returns the media type of a name. `html` always has one: if the service has no pages, it is treated like an `Accept` that no format
- * satisfies.
+ * Returns the media type of a name. `html` always has a media type: if the service has no pages, the request is answered like an `Accept`
+ * that no format satisfies.
  */
 function findMediaType(name: string, formats: readonly Format[]): string | null {
   if (name === "html") return "text/html";

@@ -53,7 +53,7 @@ function chooseColumns([first]: readonly object[], { place, call, sent }: View):
   return resource === null ? [] : shownFields(resource).filter((name) => wanted?.includes(name) ?? true);
 }
 
-/** Returns the value of a cell. A value of any JSON type is written as JSON text. */
+/** Returns the value of a cell. A list, an object and every value of a JSON field are written as JSON text. */
 function valueIn(record: Readonly<Record<string, unknown>>, name: string, { jsonMembers = [] }: DataBody): unknown {
   const value = record[name];
   const isJSON = jsonMembers.includes(name) || (typeof value === "object" && value !== null);

@@ -9,7 +9,7 @@ export const FORMAT_PARAMETER = "format";
 /** A part of every record's ETag. Increase it if a built-in format changes how it writes a record. */
 export const FORMATS_VERSION = 1;
 
-/** One representation: it writes data and reads bodies. To add your own, make such an object. */
+/** One representation: it writes data and reads bodies. To add a format, create an object of this type. */
 export interface Format {
   /** The media type for `Content-Type` and `Accept`, in lower case, without parameters. */
   readonly mediaType: string;
@@ -18,8 +18,8 @@ export interface Format {
   /** Appended to a tag, so each representation has a different strong ETag (RFC 9110 §8.8.3). Empty for JSON. */
   readonly tagSuffix: string;
   /**
-   * `lists`: the format can show only lists, as CSV does. It is offered only for the action `list`. Otherwise a change could be made whose
-   * response cannot be written.
+   * `lists`: the format can show only lists, as CSV does. It is offered only for the action `list`. Otherwise the service could make a
+   * change and then be unable to write the response.
    */
   readonly shows?: "lists";
   /** The charset in `Content-Type`. JSON and XML need none. */
@@ -61,7 +61,7 @@ export interface DataBody {
 /** A body that was read. */
 export interface ReadBody {
   readonly value: unknown;
-  /** False if every leaf is text and the fields must derive the type (XML). */
+  /** False if every leaf is text, which the fields convert to their types (XML). */
   readonly typed: boolean;
   /** The name of the body's root, in formats that have one. */
   readonly element?: string;

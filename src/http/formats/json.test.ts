@@ -19,7 +19,7 @@ function expectRefusal(body: string | Uint8Array): string {
   throw new assert.AssertionError({ message: `${String(body).slice(0, 80)} was accepted` });
 }
 
-test("reads the same as JSON.parse", () => {
+test("reads the same value as JSON.parse from each text that it accepts", () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 8 }), (text) => {
       const expected: unknown = JSON.parse(text, (_name, value: unknown) => (Object.is(value, -0) ? 0 : value));
@@ -91,7 +91,7 @@ test("returns a value or throws a problem for any bytes", () => {
   );
 });
 
-test("reads its own output", () => {
+test("reads the records that it has written", () => {
   fc.assert(
     fc.property(
       fc.dictionary(
@@ -177,7 +177,7 @@ test("reads __proto__ as an ordinary member", () => {
   assert.equal(Object.getPrototypeOf(value), Object.prototype);
 });
 
-test("refuses hostile bodies quickly", () => {
+test("reads or refuses hostile bodies quickly", () => {
   const started = performance.now();
 
   expectRefusal("[".repeat(100_000));
@@ -216,17 +216,17 @@ for (const [text, value] of [
   ["0.1", 0.1],
   ["0.10000000000000001", 0.1],
 ] as const)
-  test(`reads ${text} unchanged`, () => {
+  test(`reads ${text} as ${value}`, () => {
     assert.equal(readJSON(Buffer.from(text)), value);
   });
 
-test("refuses a body with more than 10,000 different names before its end", () => {
+test("refuses a body with more than 10,000 different names, before it reads the end of the body", () => {
   const members = Array.from({ length: 10_001 }, (_, at) => `"m${at}":1`);
 
   assert.throws(() => readJSON(Buffer.from(`{${members.join(",")},`)), /more than 10000 different names/);
 });
 
-test("refuses a body with more than 100,000 arrays before its end, and counts an object as four", () => {
+test("refuses a body with more than 100,000 arrays, before it reads the end of the body, and counts an object as four arrays", () => {
   const arrays = (count: number): string => Array.from({ length: count }, () => "[]").join(",");
   const objects = (count: number): string => Array.from({ length: count }, () => "{}").join(",");
   const refused = /more than 100000 arrays, where an object counts as 4/;

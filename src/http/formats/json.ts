@@ -16,7 +16,7 @@ export const json = {
   read: (bytes) => after(inPieces(new JSONReader(requireText(bytes)).document()), (value) => ({ value, typed: true })),
 } satisfies Format;
 
-/** Writes an array in pieces, because the array of a PATCH may have 8 MiB. */
+/** Writes an array in pieces, because the response to the PATCH of an array may have 8 MiB. */
 function writeArray(list: readonly unknown[]): Eventually<string | Uint8Array> {
   return inPieces(writeEach(list, (each) => JSON.stringify(each) ?? "null", ["[", ",", "]"]));
 }
@@ -41,8 +41,8 @@ function isOpening(code: number): boolean {
   return code === OBJECT || code === ARRAY;
 }
 
-// `JSON.parse` takes the last of two equal members, rounds numbers and quotes the body in its messages. A check before or after it would
-// parse the text twice, so this class parses it once.
+// `JSON.parse` takes the last of two equal members, rounds numbers and quotes the body in its messages. A check before or after
+// `JSON.parse` would read the text twice. So this class checks and parses in one pass.
 class JSONReader {
   readonly #text: string;
   readonly #names = new Set<string>();

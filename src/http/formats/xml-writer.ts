@@ -8,7 +8,7 @@ export interface ElementNames {
   readonly related?: Readonly<Record<string, ElementNames>>;
 }
 
-/** Writes a value as an element. Members become elements of their name, and null an empty element with `nil="true"`. */
+/** Writes a value as an element. A member becomes an element with its name. Null becomes an empty element with `nil="true"`. */
 export function writeElement(name: string, value: unknown, names: ElementNames = {}): string {
   const shown = asJSON(value);
   if (shown === undefined) return "";
@@ -25,7 +25,7 @@ export function writeElement(name: string, value: unknown, names: ElementNames =
 /** Returns the tags of an element. */
 export function buildTags(name: string): { readonly name: string; readonly start: string; readonly end: string } {
   if (NAME.test(name)) return { name, start: `<${name}>`, end: `</${name}>` };
-  // A name that XML does not allow is kept in an attribute, and cannot break out of the tag.
+  // A name that XML does not allow is written in an attribute, so that it cannot break out of the tag.
   const opening = `member name="${escape(name).replace(QUOTED, quote)}"`;
   return { name: opening, start: `<${opening}>`, end: "</member>" };
 }

@@ -58,7 +58,7 @@ for (const [value, written] of [
   });
 }
 
-test("names each item of a list", () => {
+test("writes each item of a list as an element with the given name", () => {
   assert.equal(
     write([{ id: 1 }, { id: 2 }], "users", "user"),
     "<users><user><id>1</id></user><user><id>2</id></user></users>",
@@ -275,14 +275,14 @@ test("reads back what it wrote, for all characters of XML", () => {
   );
 });
 
-test("refuses a body with more than 25,000 elements, comments and instructions before its end", () => {
+test("refuses a body with more than 25,000 elements, comments and instructions, before it reads the end of the body", () => {
   const list = (count: number): string => `<a><l>${"<i/><!----><?p?>".repeat(count)}`;
 
   assert.deepEqual(read(`${list(8332)}<i/></l></a>`), { l: Array.from({ length: 8333 }, () => "") });
   assert.match(String(expectRefusal(`${list(8332)}<i/><i/><i/>`)), /more than 25000 elements, comments and processing/);
 });
 
-test("answers hostile bodies quickly", () => {
+test("reads or refuses hostile bodies quickly", () => {
   const started = performance.now();
 
   expectRefusal("<a>".repeat(300_000));

@@ -10,9 +10,9 @@ export interface ExplainedList {
   readonly list: string;
   /** True if an index returns the rows in order. */
   readonly served: boolean;
-  /** The time for a page of 100, in milliseconds. Null if the read took too long. */
+  /** The time for a page of 100 records, in milliseconds. Null if the read took too long. */
   readonly ms: number | null;
-  /** The query plan of the database, in its own words. Empty if it has none. */
+  /** The query plan, in the words of the database. Empty if the database returns none. */
   readonly plan: string;
 }
 

@@ -104,7 +104,7 @@ export function buildLinkChanges(links: readonly Link[], { id, before, values }:
   });
 }
 
-/** Returns the number of rows that these changes add and delete. */
+/** Returns the number of link rows that writing these values adds and deletes. */
 export function countLinkRows(links: readonly Link[], { before, values }: Omit<WrittenRecord, "id">): number {
   return links.reduce((sum, { field }) => {
     if (values[field] === undefined) return sum;

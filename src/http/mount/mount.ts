@@ -82,11 +82,14 @@ export interface MountOptions<
   /** Additional actions: `actions: { cancel: … }` is `POST /orders/{id}/cancel`. */
   readonly actions?: Actions<R, B> & ActionAnswers<A> & ActionsGive<R, W, A>;
   /**
-   * The relations for `?expand=`, by name: the record that a column refers to (`user: "user_id"`), or the first hundred
-   * records within it (`items: mountedItems`). Callers see only what they may read at its own path.
+   * The relations for `?expand=`, by name: the record that a column refers to (`user: "user_id"`), or the first hundred records within it
+   * (`items: mountedItems`). Callers see only the related records that they may read at the records' own paths.
    */
   readonly expand?: E & RelationsOf<R, E>;
-  /** Checks a write and adds values to it. Throws a problem to refuse it. It may run again if the record changes in the meantime. */
+  /**
+   * Checks a write and adds values to it. Throws a problem to refuse the write. The hook may run again if the record changes in the
+   * meantime.
+   */
   beforeWrite?(write: Write<R>): P & Exactly<P, R>;
   /**
    * Called after the commit of each write, at most once. For work that may be lost, such as updating caches: not called if the process
@@ -293,6 +296,6 @@ export interface MountInPlace extends Omit<Mount, "show" | "collection"> {
   /** The mounts whose records refer to records of this mount. */
   readonly referrers: readonly MountInPlace[];
   readonly show: (record: StoredRecord) => Readonly<Record<string, unknown>>;
-  /** The shown fields that the service updates when a record is used, for example its last login. They cause no conflict. */
+  /** The shown fields that the service updates when a record is used, for example its last login. These updates cause no conflict. */
   readonly noted?: readonly string[];
 }

@@ -32,7 +32,7 @@ type Shaped = Pick<MountInPlace, "resource" | "collection" | "permissions" | "li
 /**
  * Returns the kinds of lists of a resource: no filter, a search, each single filter, and each pair of a filter with an `eq` filter.
  * Combines each of these with each order, and with each restriction: all rows, the caller's own rows, or the rows within one parent. The
- * filters use the values of `sample`, an existing row. `word` is one of its words. Default: a rare word.
+ * filters use the values of `sample`, an existing row. `word` is one of its words. Default: `abc`, as a rare word.
  */
 export function collectShapes(
   mount: Shaped,

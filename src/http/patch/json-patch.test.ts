@@ -84,7 +84,7 @@ for (const [title, document, operations, result] of [
     { foo: ["bar", ["abc", "def"]] },
   ],
   ["no operation", { a: 1 }, [], { a: 1 }],
-  ["adding what is there replaces it", { a: 1 }, [{ op: "add", path: "/a", value: 2 }], { a: 2 }],
+  ["adding an existing member replaces it", { a: 1 }, [{ op: "add", path: "/a", value: 2 }], { a: 2 }],
   ["adding at the end of an array", [1], [{ op: "add", path: "/1", value: 2 }], [1, 2]],
   ["replacing the whole document", { a: 1 }, [{ op: "replace", path: "", value: [1] }], [1]],
   ["adding the whole document", { a: 1 }, [{ op: "add", path: "", value: 5 }], 5],
@@ -97,7 +97,7 @@ for (const [title, document, operations, result] of [
     ],
     { a: { b: 1 }, c: { b: 2 } },
   ],
-  ["copying the whole into itself", { a: 1 }, [{ op: "copy", from: "", path: "/b" }], { a: 1, b: { a: 1 } }],
+  ["copying the whole document into itself", { a: 1 }, [{ op: "copy", from: "", path: "/b" }], { a: 1, b: { a: 1 } }],
   [
     "moving onto itself",
     { a: 1 },
@@ -163,13 +163,13 @@ for (const [title, document, operations, expected] of [
     "patch_conflict: Operation 0: the value differs.",
   ],
   [
-    "a test where nothing is",
+    "testing a missing member",
     {},
     [{ op: "test", path: "/a", value: null }],
     "patch_conflict: Operation 0: there is nothing at its path.",
   ],
   [
-    "removing what is not there",
+    "removing a missing member",
     { a: 1 },
     [
       { op: "test", path: "/a", value: 1 },
@@ -178,19 +178,19 @@ for (const [title, document, operations, expected] of [
     "patch_conflict: Operation 1: there is nothing at its path.",
   ],
   [
-    "replacing what is not there",
+    "replacing a missing member",
     {},
     [{ op: "replace", path: "/b", value: 1 }],
     "patch_conflict: Operation 0: there is nothing at its path.",
   ],
   [
-    "copying what is not there",
+    "copying a missing member",
     {},
     [{ op: "copy", from: "/b", path: "/c" }],
     "patch_conflict: Operation 0: there is nothing at its from.",
   ],
   [
-    "moving what is not there",
+    "moving a missing member",
     {},
     [{ op: "move", from: "/b", path: "/c" }],
     "patch_conflict: Operation 0: there is nothing at its from.",
@@ -244,13 +244,13 @@ for (const [title, document, operations, expected] of [
     "patch_conflict: Operation 0: there is nothing at its path.",
   ],
   [
-    "a member of a text",
+    "copying a member of a text",
     { a: "abc" },
     [{ op: "copy", from: "/a/length", path: "/b" }],
     "patch_conflict: Operation 0: there is nothing at its from.",
   ],
   [
-    "a member of every object",
+    "copying a member that every object inherits",
     {},
     [{ op: "copy", from: "/toString", path: "/b" }],
     "patch_conflict: Operation 0: there is nothing at its from.",
@@ -267,11 +267,11 @@ for (const [title, document, operations, expected] of [
     [{ op: "add", path: "/constructor/prototype/admin", value: true }],
     "patch_conflict: Operation 0: the parent of its path does not exist.",
   ],
-  ["no array", {}, {}, "invalid_patch: A JSON Patch is an array of operations."],
-  ["no object", {}, [1], "invalid_patch: Operation 0: it is not an object."],
+  ["a patch that is no array", {}, {}, "invalid_patch: A JSON Patch is an array of operations."],
+  ["an operation that is no object", {}, [1], "invalid_patch: Operation 0: it is not an object."],
   ["an array for an operation", {}, [[]], "invalid_patch: Operation 0: it is not an object."],
   [
-    "no op",
+    "an operation without op",
     {},
     [{ path: "" }],
     "invalid_patch: Operation 0: op is not one of add, remove, replace, move, copy and test.",
@@ -283,14 +283,14 @@ for (const [title, document, operations, expected] of [
     "invalid_patch: Operation 0: op is not one of add, remove, replace, move, copy and test.",
   ],
   [
-    "an op of every object",
+    "an op with the name of an inherited member",
     {},
     [{ op: "toString", path: "" }],
     "invalid_patch: Operation 0: op is not one of add, remove, replace, move, copy and test.",
   ],
-  ["no path", {}, [{ op: "remove" }], "invalid_patch: Operation 0: path is missing."],
+  ["an operation without path", {}, [{ op: "remove" }], "invalid_patch: Operation 0: path is missing."],
   [
-    "no value",
+    "an operation without value",
     { a: 1 },
     [
       { op: "test", path: "/a", value: 1 },
@@ -298,7 +298,7 @@ for (const [title, document, operations, expected] of [
     ],
     "invalid_patch: Operation 1: value is missing.",
   ],
-  ["no from", {}, [{ op: "move", path: "/a" }], "invalid_patch: Operation 0: from is missing."],
+  ["an operation without from", {}, [{ op: "move", path: "/a" }], "invalid_patch: Operation 0: from is missing."],
   [
     "a path that is no text",
     {},
@@ -324,13 +324,13 @@ for (const [title, document, operations, expected] of [
     "invalid_patch: Operation 0: from is not a JSON Pointer (RFC 6901).",
   ],
   [
-    "moving into itself",
+    "moving a value into itself",
     { a: {} },
     [{ op: "move", from: "/a", path: "/a/b" }],
     "invalid_patch: Operation 0: a value cannot be moved into itself.",
   ],
   [
-    "moving the whole into itself",
+    "moving the whole document into itself",
     { a: {} },
     [{ op: "move", from: "", path: "/a" }],
     "invalid_patch: Operation 0: a value cannot be moved into itself.",
@@ -342,7 +342,7 @@ for (const [title, document, operations, expected] of [
     "invalid_patch: A JSON Patch has at most 1000 operations.",
   ],
 ] as const) {
-  test(`refuses ${title} and changes nothing`, async () => {
+  test(`refuses a JSON Patch and changes nothing: ${title}`, async () => {
     const before = structuredClone(document);
 
     assert.equal(await refusal(document, operations), expected);
@@ -372,7 +372,7 @@ test("does not change operations, so that they can be applied again", async () =
   assert.deepEqual(first, { a: { b: 1 } });
 });
 
-test("follows a path of more than 32 levels to its end, while an earlier move has made the document deeper", async () => {
+test("applies an operation below 32 levels while an earlier move has made the document deeper", async () => {
   const levels = (count: number, inner: unknown): unknown =>
     Array.from({ length: count }).reduce((value) => ({ a: value }), inner);
   const outer = "/o" + "/a".repeat(19);

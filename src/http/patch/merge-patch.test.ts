@@ -48,11 +48,11 @@ test("merges the document of RFC 7396 §3", () => {
   });
 });
 
-test("keeps the order of the members", () => {
+test("keeps the order of the target's members, and appends new members", () => {
   assert.deepEqual(Object.keys(applyMergePatch({ a: 1, b: 2, c: 3 }, { d: 4, b: 5 }) as object), ["a", "b", "c", "d"]);
 });
 
-test("changes neither the target nor the patch, and gives the same result twice", () => {
+test("changes neither the target nor the patch, and changes nothing if the same patch is applied to the result", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), fc.jsonValue({ maxDepth: 4 }), (target, patch) => {
       const before = JSON.stringify([target, patch]);

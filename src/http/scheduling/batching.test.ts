@@ -19,7 +19,7 @@ test("answers all requests of one turn of the event loop first, and then sends t
   assert.deepEqual(done, ["answer a", "answer b", "answer c", "send a", "send b", "send c"]);
 });
 
-test("sends the first of many responses before it answers the last request", async () => {
+test("sends every 32 responses before it answers more requests", async () => {
   const batches = makeBatches();
   let sent = 0;
   let sentBeforeLast = 0;
@@ -35,7 +35,7 @@ test("sends the first of many responses before it answers the last request", asy
   assert.equal(sent, 100);
 });
 
-test("sends late responses in the same turn, together with others that are ready", async () => {
+test("sends the responses that become ready after an await together, in the same turn", async () => {
   const batches = makeBatches();
   const done: string[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -52,7 +52,7 @@ test("sends late responses in the same turn, together with others that are ready
   assert.deepEqual(done, ["ready a", "ready b", "send a", "send b"]);
 });
 
-test("continues with the other requests if answering or sending one throws", async () => {
+test("continues with the other requests if answering a request or sending a response throws", async () => {
   const batches = makeBatches();
   const sent: string[] = [];
   const thrown: unknown[] = [];

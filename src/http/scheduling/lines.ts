@@ -10,7 +10,10 @@ export class Lines {
     return this.#ends.has(record);
   }
 
-  /** Runs the task after the earlier tasks of the record. Does not wait longer for an earlier task that has run for `MOST_DELAY_MS`. */
+  /**
+   * Runs the task after the earlier tasks of the record. Waits for each earlier task for at most `MOST_DELAY_MS` after the start of that
+   * task.
+   */
   async runAfterEarlier<T>(record: string, act: () => Promise<T>): Promise<T> {
     const ahead = this.#ends.get(record);
     const { promise: end, resolve: goOn } = Promise.withResolvers<void>();

@@ -27,7 +27,7 @@ test("runs two reads of a caller, queues eight, and refuses the next", async () 
   assert.deepEqual(started, [0, 1, 20, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-test("starts the next waiting read after one that fails", async () => {
+test("starts the next waiting read after a read that fails", async () => {
   const reads = makeLongReads(1, 1);
   const failing = reads.run("a", () => Promise.reject(new Error("no")));
   const next = reads.run("a", () => 7);

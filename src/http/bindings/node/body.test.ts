@@ -34,7 +34,7 @@ function read(request: IncomingMessage): Eventually<Uint8Array> {
   return readBody(request, MOST, undefined, () => undefined);
 }
 
-test("reads a body that arrived with its head synchronously, and only once", async () => {
+test("reads a body synchronously if it arrived with its head, and throws if the body is read again", async () => {
   await arriving([`${head(5)}hello`], async (request) => {
     const octets = read(request);
 
@@ -69,7 +69,7 @@ test("reads a body to its end although other code pauses it again and again", as
   });
 });
 
-test("does not wait for a body that other code reads by hand", async () => {
+test("throws for a body that other code reads in a listener for `readable`", async () => {
   await arriving([head(10), "helloworld"], async (request) => {
     request.on("readable", () => undefined);
 
@@ -101,7 +101,7 @@ test("returns a body in many pieces as one", async () => {
   assert.equal(String(octets), "abc".repeat(50));
 });
 
-test("refuses a body that is too large, announced or not", async () => {
+test("refuses a body above the limit, with and without a Content-Length", async () => {
   const announced = `${head(MOST + 1)}${"a".repeat(MOST + 1)}`;
   const chunked = `POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n${(MOST + 1).toString(16)}\r\n${"a".repeat(MOST + 1)}\r\n0\r\n\r\n`;
   for (const sent of [announced, chunked])

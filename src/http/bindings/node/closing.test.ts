@@ -85,7 +85,7 @@ test("closes the connection of an unfinished request or TLS handshake after grac
   }
 });
 
-test("closes a server without connections at once, with any grace period", async () => {
+test("closes a server without connections at once, before the idle time and the grace period end", async () => {
   const listener = await listen(service, { port: 0 });
 
   assert.ok((await measureSeconds(listener.close(10, 5))) < 2);

@@ -3,7 +3,7 @@ import { devNull } from "node:os";
 import type { Observer } from "../../../core/observation.ts";
 
 const LOOK_MS = 1000;
-/** The interval between log entries while the problem lasts, in milliseconds. */
+/** The interval between log entries while no descriptor is free, in milliseconds. */
 const SILENCE_MS = 60_000;
 
 /**

@@ -70,9 +70,9 @@ export interface Listener {
   /** Returns the number of open connections. */
   connections(): number;
   /**
-   * Stops accepting connections, finishes running requests within `graceSeconds` (10), and closes. Idle connections
-   * stay open for `idleSeconds` (0.25), so that a request on its way gets a response. Behind a proxy that keeps
-   * connections, use a longer time than the proxy.
+   * Stops accepting connections, finishes running requests within `graceSeconds` (10), and closes. Idle connections stay open for
+   * `idleSeconds` (0.25), so that a request on its way gets a response. Behind a proxy that keeps connections, use a longer time than the
+   * idle time of the proxy.
    */
   close(graceSeconds?: number, idleSeconds?: number): Promise<void>;
 }

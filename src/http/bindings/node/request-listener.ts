@@ -46,9 +46,9 @@ export function serviceMistakes(service: unknown): readonly string[] {
 const checks: ChecksOf<RequestListenerOptions<IncomingMessage>> = { client: optional(aFunction) };
 
 /**
- * Creates a listener for your own server: `http.createServer` and `http2.createServer` take it, Express and NestJS
- * `use` it. Throws `DeclarationError` for a wrong option. The listener throws `TypeError` if it is mounted at a prefix
- * that the service's `basePath` does not have.
+ * Creates a listener for your own server: `http.createServer` and `http2.createServer` take it, Express and NestJS `use` it. Throws
+ * `DeclarationError` for a wrong option. The listener throws `TypeError` if it is mounted at a prefix with which the service's `basePath`
+ * does not begin.
  *
  * @example
  * ```ts
@@ -100,8 +100,8 @@ export function makeListener<Request extends AnyRequest>(
       if (answer instanceof Promise) void answer.then(reply);
       else reply(answer);
     };
-    // Over TLS, the response must be written in the same turn as the request. Otherwise Node never closes a connection that is reset in
-    // that turn.
+    // Over TLS, the response must be written in the turn of the event loop in which the request arrives. Otherwise Node never closes a
+    // connection that is reset in that turn.
     if (arrival.encrypted) respond();
     else batches.answer(respond);
   };

@@ -8,7 +8,7 @@ import { makeUnread, type WatchedSocket } from "./unread.ts";
 /** The time limit for sending a response while its request is still arriving, in milliseconds. */
 const SEND_LIMIT_MS = 30_000;
 
-/** One for the whole process, because the memory is shared. */
+/** Counts the unread responses of the whole process, because all connections share its memory. */
 const unread = makeUnread();
 
 /** Receives the network address of a connection that was closed because too many responses waited for their readers. */
@@ -74,14 +74,16 @@ function isAnswered({ headersSent }: ServerResponse): boolean {
 }
 
 /**
- * Returns the encoding for a text. For ASCII, both give the same octets, and `latin1` is faster: for UTF-8, Node reserves three times the
- * memory and sends in the next turn.
+ * Returns the encoding for a text. For ASCII, `latin1` and `utf8` produce the same octets, and `latin1` is faster: for `utf8`, Node
+ * reserves three times the memory and sends in the next turn of the event loop.
  */
 function chooseEncoding(content: string | Uint8Array, octets: number): "latin1" | "utf8" {
   return typeof content === "string" && octets === content.length ? "latin1" : "utf8";
 }
 
-/** Sends a response before the whole body has arrived. It does not wait for the rest, because a refused client could send forever. */
+/**
+ * Sends a response before the whole body has arrived. Does not wait for the rest of the body, because a refused client could send forever.
+ */
 function sendAhead(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
   if (isAnswered(response)) return;
   const { socket } = response;

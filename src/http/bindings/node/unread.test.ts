@@ -61,7 +61,7 @@ test("does not count a connection that was read or closed, or that has few waiti
   assert.deepEqual(closed, []);
 });
 
-test("counts a stream of HTTP/2 from its first octet, with its memory, until it is read or closed", () => {
+test("counts a stream of HTTP/2 from its first octet, plus Node's memory for the stream, until the stream is read or closed", () => {
   const { write, closed } = bench(100 * KIBIBYTE);
 
   for (let turn = 0; turn < 20; turn++) {

@@ -5,8 +5,8 @@ import { readPeerAddress, type Peer } from "./peer.ts";
 /** Responses that wait in memory because their readers are slow. */
 export interface Unread {
   /**
-   * Counts the waiting octets of a connection that was just written to. `tell` receives each connection that was
-   * closed.
+   * Counts the waiting octets of a connection that was just written to. If `watch` closes this connection later to free memory, it calls
+   * `tell` with the network address.
    */
   watch(socket: WatchedSocket, tell?: Tell): void;
 }

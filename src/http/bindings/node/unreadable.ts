@@ -30,8 +30,8 @@ interface ParseError extends Error {
 }
 
 /**
- * Answers a request that Node's parser refuses, and closes the connection. A method that the parser does not know is answered like any
- * other: the service decides whether the path exists and which methods it has.
+ * Answers a request that Node's parser refuses, and closes the connection. A request with a method that the parser does not know goes to
+ * the service, which decides whether the path exists and which methods it has.
  */
 export function refuseUnreadable(error: ParseError, socket: Duplex, service: Responder): void {
   // Later input is unreadable too, and closing the socket now would destroy the response.
@@ -73,7 +73,7 @@ function refuse(error: ParseError, socket: Duplex, service: Responder): void {
   void after(service.respond(arrival), (answer) => endWithAnswer(socket, answer));
 }
 
-/** Reports the refusal. If a request exists already, it is reported with its response. */
+/** Reports the refusal, except a timeout after Node has parsed the head: the service reports that request with its response. */
 function observe(error: ParseError, socket: Socket & HoldsMessage, service: Responder): void {
   const isRequest = socket._httpMessage !== undefined && socket._httpMessage !== null;
   if (isRequest && error.code === "ERR_HTTP_REQUEST_TIMEOUT") return;

@@ -57,7 +57,10 @@ export type CollectionCall<B = Fields> = Omit<RecordCall<Resource, B>, "record" 
 interface ActionFacts<R extends Resource, B> {
   /** The permission. If it narrows the rows, a request for any other record is answered with 404. */
   readonly permission: PermissionFor<R>;
-  /** The method. Default: `POST`. An action that changes nothing can use `GET`. It has no body and declares the fields of its answer. */
+  /**
+   * The method. Default: `POST`. An action that changes nothing can use `GET`. A `GET` action has no body and declares the fields of its
+   * answer.
+   */
   readonly method?: "POST" | "GET";
   /** The fields of the body. Default: none. */
   readonly body?: B & Fields;
@@ -75,8 +78,8 @@ interface ActionFacts<R extends Resource, B> {
 export interface RecordAction<R extends Resource = Resource, B = Fields> extends ActionFacts<R, B> {
   readonly on?: "record";
   /**
-   * Runs the action. Throws a problem to refuse it. It runs again if the record has changed in the meantime, so effects outside of the
-   * store may happen twice.
+   * Runs the action. Throws a problem to refuse it. The service calls it again if the record has changed in the meantime, so effects
+   * outside of the store may happen twice.
    */
   handle(call: RecordCall<R, B>): Eventually<ActionResult<R> | void>;
 }
@@ -109,8 +112,8 @@ export interface ServedAction {
 }
 
 /**
- * The type of a method and not of a property. TypeScript therefore accepts a handler for one record type. The handler gets only records of
- * that type.
+ * The type of a method, because TypeScript checks the parameters of methods less strictly. So it accepts a handler for one record type. The
+ * handler gets only records of that type.
  */
 type Handle = { handle(call: RecordCall): unknown }["handle"];
 

@@ -188,7 +188,7 @@ function olderResource(newer: Resource, prefix: string, members: Older["members"
   });
 }
 
-/** The operators that work on converted values. A conversion may change the order of values, so they compare for equality only. */
+/** The operators that work on converted values. A conversion may change the order of values, so only comparisons for equality work. */
 const EQUALITY_OPERATORS = new Set<Operator>(["eq", "ne", "in", "null"]);
 const RESERVED_PARAMETERS = new Set(["limit", "cursor", "sort", "fields", "expand", "search"]);
 

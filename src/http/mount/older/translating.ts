@@ -190,7 +190,7 @@ function olderPointer({ members, newer }: Older, pointer: string): string {
   return `/${member.name}${member.isPlain ? rest : ""}`;
 }
 
-/** Returns the name of a field in the older shape, or null if it does not have it. */
+/** Returns the name of a field in the older shape, or null if the older shape does not have the field. */
 export function olderName({ members }: Older, name: string): string | null {
   return memberFrom(members, name)?.name ?? null;
 }

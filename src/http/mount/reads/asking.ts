@@ -14,8 +14,8 @@ import { countPage } from "../../scheduling/rounds.ts";
 import { formatListName, type AskedList } from "../../scheduling/slow-lists.ts";
 
 /**
- * The shortest time of a read that is measured, in milliseconds. A faster read is assumed to come from the store's cache: its time does not
- * show the cost of the list, and it does not count as a page of the current pass of the event loop.
+ * A read that takes less than this, in milliseconds, is assumed to come from the store's cache: its time does not show the cost of the
+ * list, and it does not count as a page of the current pass of the event loop.
  */
 const CACHED_MS = 0.03;
 
@@ -49,7 +49,7 @@ export function askForRelated(exchange: Exchange, query: RelatedQuery): Eventual
     : store.listRelated(query);
 }
 
-/** Counts rows. Returns null if it takes too long. */
+/** Counts rows. Returns null if counting takes too long. */
 export async function askForCount(exchange: Exchange, { collection, where }: ListQuery): Promise<number | null> {
   const { longReads, store } = exchange.service;
   try {

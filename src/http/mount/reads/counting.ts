@@ -5,7 +5,7 @@ import { askForCount } from "./asking.ts";
 
 type CountHeaders = readonly (readonly [string, string])[];
 
-/** Returns the headers with the count. Returns null if the caller did not request one, or counting takes too long. */
+/** Returns the headers with the count. Returns null if the caller did not request a count, or if counting takes too long. */
 export function buildCountHeaders(
   exchange: Exchange,
   query: ListQuery,

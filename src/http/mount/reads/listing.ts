@@ -85,7 +85,7 @@ function buildReply(
     body: showing === null ? body : { ...body, related: buildShapes(showing.expansions) },
     tag,
     cache: showing === null ? cache : chooseCache(showing.mount, showing.expansions),
-    // Sent even if the caller did not use it (RFC 7240 §2).
+    // Sent even if the request has no `Prefer` (RFC 7240 §2).
     vary: "Prefer",
   };
 }
@@ -134,10 +134,7 @@ function computeTag(page: ExpandedJSON, { repeated }: ListQuery): string {
   return tag;
 }
 
-/**
- * Reads a page. A page with more records than the default limit takes milliseconds to read and to write, so it first lets other requests
- * run.
- */
+/** Reads a page. A page with more records than the default limit takes milliseconds to read and to write, so other requests run first. */
 function readInTurn(
   exchange: Exchange,
   query: ListQuery,

@@ -8,7 +8,7 @@ import type { ListQuery } from "../../../store/store.ts";
  */
 export const MOST_OCTETS = 1024 * 1024;
 
-/** If a page cannot be longer than this by its declaration, it is read without a length limit, which is faster. */
+/** If the declaration allows no page longer than this, the page is read without a length limit, which is faster. */
 const LONG_CHARACTERS = 4 * MOST_OCTETS;
 
 /** The maximum length of values of other kinds than text and JSON: numbers, times, words. */

@@ -184,7 +184,7 @@ function isReached(parent: MountInPlace, exchange: Exchange, id: Key, record: St
   throw problem("permission_denied");
 }
 
-/** True if the caller can reach every row, here and in all parents of the path. */
+/** True if the permission of the request allows every row, and the caller may read each parent in the path. */
 export function reachesEveryRow({ parent, resource }: MountInPlace, exchange: Exchange): boolean {
   if (exchange.only !== null) return false;
   if (parent === null) return true;

@@ -6,8 +6,8 @@ import type { Exchange } from "../../exchange.ts";
 import { combineAll } from "./conditions.ts";
 
 /**
- * If at most this number of rows have the word or are not indexed yet, the index finds them and they are sorted afterwards. For a more
- * frequent word, all rows are read in order and checked.
+ * If at most this number of rows have a word, the index finds these rows, and they are sorted afterwards. For a more frequent word, all
+ * rows are read in order and checked.
  */
 const FEW = 2000;
 

@@ -129,7 +129,7 @@ export async function commitWhole(
   return outcome;
 }
 
-/** Completes the rows of an outcome. If an update returns only some columns, the others have their old values. */
+/** Completes the rows of an outcome. If an update returns only some columns, the other columns get their values from before the write. */
 function completed(outcome: Outcome, { changes }: Transaction, writings: readonly WriteFacts[]): Outcome {
   if (outcome.kind !== "written") return outcome;
   const rows = [...outcome.rows];

@@ -15,7 +15,7 @@ import { collectDeprecatedFields, collectDeprecatedInBody } from "../going.ts";
 import type { MountInPlace } from "../mount.ts";
 import { convertHidden, olderName, withOlderNames, convertWhole } from "../older/translating.ts";
 
-/** The target of a body. */
+/** The record that a body is read for. */
 export interface Target {
   /** The id in the path. Null if the service assigns one, or if there is none. */
   readonly id: Key | null;
@@ -145,7 +145,7 @@ function hiddenIn(
 
 /**
  * Returns the problem for a JSON Patch of a caller who may not read the record. Returns null if every operation adds, replaces or removes a
- * whole field that callers may send. Any other operation depends on the current values, so the caller could guess them.
+ * whole field that callers may send. Any other operation depends on the current values, so the caller could find them out by trying.
  */
 function unseenPatch(resource: Resource, operations: readonly Operation[]): Problem | null {
   const at = operations.findIndex(
@@ -157,7 +157,7 @@ function unseenPatch(resource: Resource, operations: readonly Operation[]): Prob
 
 /**
  * Returns the problem for a body that contains fields which only the service sets, from a caller who may not read the record. Such a field
- * must have its current value, so the caller could guess the value. Returns null if the body has no such field.
+ * must have its current value, so the caller could find out the value by trying. Returns null if the body has no such field.
  */
 export function unseenFields(resource: Resource, sent: unknown): Problem | null {
   const serviceFields = isObject(sent)

@@ -31,7 +31,7 @@ function isKeyOf(value: unknown): boolean {
   return isObject(value) && Object.keys(value).join() === "keyOf" && Number.isSafeInteger(value["keyOf"]);
 }
 
-/** Reads one of these values. */
+/** Reads one value. Throws the fault if the field does not accept the value. */
 export function readValue(name: string, { kind, options }: Field, value: unknown, fault: MakeFault): unknown {
   if (value === null && options.optional === true) return null;
   const read = kind.parse(value);

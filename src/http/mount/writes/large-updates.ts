@@ -7,8 +7,8 @@ import type { ReadOctets } from "./large-reads.ts";
 
 /**
  * Reduces the updates of large records. Each update writes only the changed columns, and its outcome contains only these and the computed
- * columns. If another change of the transaction may write the same rows, the updates stay whole, and their rows count as read a second
- * time.
+ * columns. If another change of the transaction may write the same rows, the updates write all columns, and their rows count as read a
+ * second time.
  */
 export async function reduceUpdates(
   { collection }: Pick<MountInPlace, "collection">,

@@ -23,7 +23,7 @@ import type { Context } from "../../exchange.ts";
 
 type WriteKind = "create" | "replace" | "update" | "delete";
 
-/** A write that is about to happen. `kind` distinguishes the kinds. */
+/** A write that is about to happen. Its other members depend on `kind`. */
 export type Write<R extends Resource = Resource, K extends WriteKind = WriteKind> = Writes<R>[K] & OfTable<R>;
 
 /** A write without `collection`, which is added before the hook is called. */
@@ -115,8 +115,8 @@ export type Misgiven<P, Columns> = [Extract<P, Error>] extends [never]
   : "a problem is thrown: throw problem(…)";
 
 /**
- * A promise must match a promise, and any other value the allowed form. The compiler then reports the wrong member and not the whole
- * function.
+ * A promise must match a promise. A value that is no promise must match the allowed form. The compiler then reports the wrong member and
+ * not the whole function.
  */
 type PreparedAs<P, R extends Resource> =
   P extends PromiseLike<unknown>
@@ -151,7 +151,8 @@ type StrayOf<C> = C extends { readonly collection: Collection<infer V> }
 type NamedBy<C> = C extends { readonly column: infer Name } ? Name : never;
 
 /**
- * The type of a method. TypeScript therefore accepts a hook for a specific resource. The hook is called only for writes of that resource.
+ * The type of a method, because TypeScript checks the parameters of methods less strictly. So it accepts a hook for a specific resource.
+ * The hook is called only for writes of that resource.
  */
 export type BeforeWrite = { beforeWrite(write: Write): Eventually<Prepared> }["beforeWrite"];
 
@@ -177,7 +178,7 @@ export function preparedMistakes(prepared: unknown, { columns }: Collection): re
   if (isStrange(prepared, Object.keys(preparedMembers))) return [`${describeType(prepared)}, which is none of these`];
   if (isObject(values) && isStrangeToCopy(values, columnNames)) return [`values that are ${describeType(values)}`];
   return [
-    // Members of the class are checked too: a Map also has a member `values`.
+    // Members that come from the class of the object are checked too: a Map also has a member `values`.
     ...membersMistakes(
       { ...prepared, values, changes: prepared["changes"], complete: prepared["complete"] },
       preparedMembers,

@@ -82,8 +82,8 @@ export async function writeRecords(
 }
 
 /**
- * Returns the member with the record, or the list of records, that each place refers to. The member is null if there is no such record, or
- * if the caller may not see it. Lists omit such records.
+ * Returns, for each record in `level`, the member with the record or the list of records that it refers to. The member is null if there is
+ * no such record, or if the caller may not see it. Lists omit such records.
  */
 async function writeOne(writing: ResponseState, plan: Plan, level: readonly Place[]): Promise<readonly string[]> {
   const {
@@ -112,7 +112,9 @@ async function writeOne(writing: ResponseState, plan: Plan, level: readonly Plac
   });
 }
 
-/** Returns the member with the first nested records of each place that the caller may list and read, and the link to the next page. */
+/**
+ * Returns, for each record in `level`, the member with its first nested records that the caller may list and read, and the link to more.
+ */
 async function writeMany(
   writing: ResponseState,
   mount: MountInPlace,
@@ -181,7 +183,7 @@ function readable(listed: Verdict, read: Verdict | null): Verdict {
   return read === null ? listed : { ...listed, decision: intersectDecisions(listed.decision, read.decision) };
 }
 
-/** Writes the nested records of each place as a JSON array. Omits the records that the caller may not read, and expands the others. */
+/** Writes each found list of nested records as a JSON array. Omits the records that the caller may not read, and expands the rest. */
 async function writeArrays(
   writing: ResponseState,
   { relation: { to }, read, inner }: Plan,
@@ -211,7 +213,7 @@ function isWhole({ relation: { kind, to }, read, inner }: Plan): boolean {
   return inner.length === 0 && (kind !== "many" || read !== null) && areColumns(to, null);
 }
 
-/** Reads the records for all places of a level with one query, unless the page already has them. */
+/** Reads the related records of all records of a level with one query, unless the store has returned them with the page. */
 async function ask(writing: ResponseState, plan: Plan, { keys, where }: KeyLookup): Promise<readonly RelatedText[]> {
   if (keys.length === 0) return [];
   const pageTexts = writing.pageTexts.get(plan);

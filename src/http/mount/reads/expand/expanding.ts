@@ -35,7 +35,7 @@ const remembered = new WeakMap<ListText, Map<string, ExpandedJSON>>();
 export interface Expanding {
   readonly showing: RecordSelection;
   readonly plans: readonly Plan[];
-  /** The plans whose records may come with the page. */
+  /** The plans whose records the store may return with the page, in the order of `beside`. */
   readonly pagePlans: readonly Plan[];
   readonly beside: readonly BesideQuery[];
 }

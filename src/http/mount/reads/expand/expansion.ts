@@ -88,7 +88,7 @@ function planFrom(
   });
 }
 
-/** Returns a text that is equal for plans that show the same. Returns null if the permissions decide for each record. */
+/** Returns a text that is equal for plans that show the same records. Returns null if the permissions decide for each record. */
 export function formatPlans(plans: readonly Plan[], exchange: Exchange): string | null {
   const parts: unknown[] = [];
   for (const { relation, reach, list, read, inner } of plans) {

@@ -14,7 +14,7 @@ const buildPage = (records: readonly StoredRecord[]): ListText => ({
 const cut = (records: readonly StoredRecord[], columns = Object.keys(records[0] ?? {})) =>
   cutPage(buildPage(records), columns, {});
 
-test("cuts a page at the start of each record, for all values", () => {
+test("cuts a page into its records, also if values contain the characters between records", () => {
   const pages: StoredRecord[][] = [
     [],
     [{ id: 1 }],
@@ -43,7 +43,7 @@ test("cuts a page at the start of each record, for all values", () => {
   }
 });
 
-test("does not cut a page if a value contains objects, or if it has other members than those shown", () => {
+test("does not cut a page if a value contains objects, or if the members of a record are not exactly the columns", () => {
   const records = [{ id: 1, notes: [{ a: 1 }, { b: 2 }] }] as unknown as StoredRecord[];
   assert.equal(cut(records), null);
   assert.equal(cut([{ id: 1, name: "Ann", pin: 1 }], ["id", "name"]), null);

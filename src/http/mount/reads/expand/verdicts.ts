@@ -15,8 +15,8 @@ export interface Verdict {
 }
 
 /**
- * A question to the permission of another mount than that of the endpoint. The response becomes private only if the permission reads the
- * identity. A class, because object literals with getters stay in memory until a full garbage collection.
+ * A question to the permission of a mount that is not the mount of the endpoint. The response becomes private only if the permission reads
+ * the identity. A class, because object literals with getters stay in memory until a full garbage collection.
  */
 export class Question implements PermissionRequest {
   readonly action: Action;
@@ -99,7 +99,7 @@ export interface KeyLookup {
 /** The decision on a key. */
 export type KeyDecision = Pick<Verdict, "decision">;
 
-/** Keys with the same allowed rows. */
+/** Keys with the same condition for their rows. */
 interface Group {
   readonly only: Where | null;
   readonly keys: Key[];
