@@ -125,6 +125,6 @@ function among(ids: readonly Key[]): Where {
 
 /** The problem of an array whose records are too large. */
 export function tooLarge(): Error {
-  const detail = "The records of this array are longer than 8 MiB with it. Send fewer records at once.";
+  const detail = "The array and its records are longer than 8 MiB together. Send fewer records at once.";
   return invalid([{ pointer: "", code: "too_many", detail }]);
 }

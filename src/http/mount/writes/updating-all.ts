@@ -138,7 +138,7 @@ function readPatch(member: unknown, at: number, taken: Set<Key>, kind: IdKind): 
 /** Ends the request if a record has no `if_match`. */
 function requireTags(patches: readonly Patch[]): void {
   const without = patches.filter(({ ifMatch }) => ifMatch === null);
-  const detail = "The state that is meant is required.";
+  const detail = "The ETag of the record is required, as in If-Match.";
   const issues = without.map(({ at }) => ({ pointer: `/${at}/if_match`, code: "required", detail }));
   if (issues.length > 0) throw problem("precondition_required", { issues });
 }
