@@ -83,7 +83,7 @@ test("checks a body against a JSON Schema, and names each mistake by its pointer
   assert.deepEqual([none.status, none.json["code"]], [400, "malformed"]);
 });
 
-test("reads an XML body by the types of the JSON Schema", async (t) => {
+test("converts the texts of an XML body to the types of the JSON Schema", async (t) => {
   const ask = await serve(t, lines);
   const xml = (element: string) =>
     `<${element}><lines><i><product>7</product><count>2</count></i></lines></${element}>`;
@@ -97,7 +97,7 @@ test("reads an XML body by the types of the JSON Schema", async (t) => {
   assert.deepEqual([other.status, other.json["detail"]], [400, "The root element must be <order>."]);
 });
 
-test("reads a form by the types of a schema", async (t) => {
+test("converts the texts of a form to the types of the JSON Schema", async (t) => {
   const form = defineEndpoint({
     method: "POST",
     path: "/form",
@@ -112,7 +112,7 @@ test("reads a form by the types of a schema", async (t) => {
   assert.equal((await ask("/form", "n=one", formType)).status, 400);
 });
 
-test("reads a body by a schema of zod, valibot or arktype", async (t) => {
+test("checks a body with a schema of zod, valibot or arktype", async (t) => {
   const valibot = defineEndpoint({
     method: "PUT",
     path: "/valibot",
@@ -138,7 +138,7 @@ test("reads a body by a schema of zod, valibot or arktype", async (t) => {
   assert.equal((await ask("/arktype", '{"seats":0}', undefined, "PATCH")).status, 400);
 });
 
-test("reads only JSON if the endpoint names no media types, and accepts a missing body only if it is optional", async (t) => {
+test("reads only JSON if the endpoint names no media types, and accepts a missing body only with `bodyOptional`", async (t) => {
   const optional = defineEndpoint({
     method: "POST",
     path: "/optional",
@@ -188,7 +188,7 @@ test("describes the body in the OpenAPI document", async (t) => {
   assert.match(paths["/lines"].post.responses["400"].$ref, /MalformedInvalid/);
 });
 
-test("refuses to start with a body schema that the service cannot check", async () => {
+test("refuses to start with an unusable body schema, or with a body for GET", async () => {
   const rows: readonly (readonly [body: unknown, said: RegExp])[] = [
     [5, /body is 5; it has to be a Standard Schema/],
     [
@@ -213,7 +213,7 @@ test("refuses to start with a body schema that the service cannot check", async 
   await assert.rejects(start({}, "GET"), /endpoints\[0\] \(GET \/a\): GET has no body; take POST or QUERY/);
 });
 
-test("gives a body the type of its schema", () => {
+test("refuses to compile a handler that reads a member of the body which the schema does not declare", () => {
   const untyped = defineEndpoint({
     method: "POST",
     path: "/a",

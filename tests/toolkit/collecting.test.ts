@@ -11,7 +11,7 @@ function oldBytes(): number {
   return getHeapSpaceStatistics().find((space) => space.space_name === "old_space")!.space_used_size;
 }
 
-test("frees the memory of answered requests, even if every handler waited", async (t) => {
+test("frees the memory of answered requests, even if their handlers are asynchronous", async (t) => {
   const waits = defineEndpoint({
     method: "GET",
     path: "/waits",

@@ -70,8 +70,8 @@ const samples: Readonly<Record<string, unknown>> = {
 };
 
 /**
- * The functions that most tests here leave out. They are called during requests or in tests, or they return their mistakes, so they cannot
- * prevent a start. Mistakes in a config file have separate messages (`misspellings.test.ts`).
+ * Most tests in this file skip these functions. They are called during requests or in tests, or they return mistakes instead of throwing
+ * them, so they cannot prevent a start. Mistakes in a config file have separate messages (`misspellings.test.ts`).
  */
 const exemptNames = new Set([
   "aTablePrefix",
@@ -131,7 +131,7 @@ const exemptNames = new Set([
   "updateRecord",
 ]);
 
-/** The required options, in addition to the one that is tested. */
+/** The required options of a function, which a test adds to the option that it misuses. */
 const needed: Readonly<Record<string, object>> = {
   decimal: { scale: 2, maximum: "9.99" },
   mail: { send: () => undefined, from: "shop@example.com", publicURL: "https://shop.example" },
@@ -144,7 +144,7 @@ const needed: Readonly<Record<string, object>> = {
 const functions = signatures();
 const started = functions.filter(({ name }) => !exemptNames.has(name));
 
-test("leaves out only functions that exist", () => {
+test("lists only existing functions as exempt", () => {
   assert.deepEqual(
     [...exemptNames].filter((name) => !functions.some((each) => each.name === name)),
     [],
@@ -176,8 +176,8 @@ for (const each of configurable)
 
     const message = await callWith(each, Object.fromEntries(memberNames.map((name) => [name, Symbol("none")])));
 
-    // A default is checked only if the other options are valid. So each member that this message leaves out has to be reported if it alone
-    // is wrong.
+    // A default is checked only if the other options are valid. So each member that this message leaves out has to be reported if no other
+    // member is wrong.
     const later = memberNames.filter((name) => !new RegExp(`\\b${name}\\b`).test(message));
     for (const name of later)
       assert.match(await callWith(each, { ...needed[each.name], [name]: Symbol("none") }), new RegExp(`\\b${name}\\b`));
@@ -191,14 +191,11 @@ for (const each of configurable)
 
 const connection = "postgres://app:hunter2-/#secret@db.example/shop?password=hunter2";
 
-/**
- * Returns true if a function opens the value of this parameter. Such a function would open the database, or its message names the file that
- * it cannot read.
- */
+/** Returns true if a parameter names a database or file that the function opens. The error message may name a file that cannot be read. */
 const opens = (parameter: string): boolean => ["url", "path", "file"].includes(parameter);
 
 for (const each of started.filter(({ parameters }) => parameters.length > 0))
-  test(`shows no secret that is given in the wrong place to ${each.name}`, async () => {
+  test(`hides a secret that is passed to ${each.name} as a wrong argument or option`, async () => {
     for (const [at, { name: misused }] of each.parameters.entries()) {
       if (opens(each.parameters[0]!.name) && !(at === 0 && misused === "url")) continue;
       const inputs = each.parameters.map(({ name }, place) => (place === at ? connection : samples[name]));
@@ -249,14 +246,14 @@ async function call({ name }: Signature, inputs: readonly unknown[]): Promise<st
     await use(name, await (modules[name] as Loose)(...inputs));
     return "it starts";
   } catch (error) {
-    assert.ok(error instanceof Error, `${name} throws what is no error`);
+    assert.ok(error instanceof Error, `${name} throws a value that is not an Error`);
     const isOurs = "mistakes" in error || "problems" in error || error.message.startsWith(`${name}: `);
     assert.ok(isOurs, `${name}(${inputs.map(String).join(", ")}) throws ${error.stack}`);
     return error.message;
   }
 }
 
-/** Starts a service with the result of a function, because many mistakes are found only at the start, all together. */
+/** Starts a service with the result of a function, because only the start finds many mistakes. It reports them together. */
 async function use(name: string, made: unknown): Promise<void> {
   const start = async (options: object): Promise<void> =>
     (await createService({ store: stores.sqliteStore({ path: ":memory:" }), secret, ...options })).close();
@@ -274,7 +271,7 @@ async function use(name: string, made: unknown): Promise<void> {
   if ("kind" in made && "options" in made) void defineResource({ name: "thing", fields: { one: made as never } });
 }
 
-/** Returns the existing options, which the message about an unknown option lists. */
+/** Returns the names that the message about an unknown option lists. */
 function membersTold(message: string): readonly string[] {
   const [, names = ""] = /zzzzzzzz\b.*?; there are ([\w, ]+)/.exec(message) ?? [];
   return names.split(", ").filter((name) => name !== "");

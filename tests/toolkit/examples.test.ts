@@ -23,7 +23,7 @@ async function run(t: TestContext, example: string, settings: Readonly<Record<st
     if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
   });
   for await (const chunk of child.stdout) return String(chunk).trim();
-  throw new Error(`${example} ended without a word.`);
+  throw new Error(`${example} ended without printing its address.`);
 }
 
 function countLines(example: string): number {
@@ -34,7 +34,7 @@ function countLines(example: string): number {
 
 const json = { "content-type": "application/json" };
 
-test("lists, creates, reads, changes and removes records with an example of ten lines", async (t) => {
+test("lists, creates, reads, changes and removes records in an example of at most ten lines", async (t) => {
   const books = await run(t, "ten-line-resource.ts");
   assert.ok(countLines("ten-line-resource.ts") <= 10);
   assert.match(books, /^http:\/\/127\.0\.0\.1:\d+\/books$/);
@@ -79,7 +79,7 @@ test("serves two versions of an API from one table", async (t) => {
   ]);
 });
 
-test("adds a scheme and an endpoint that requires it with an example of twelve lines", async (t) => {
+test("defines a scheme and a protected endpoint in an example of at most twelve lines", async (t) => {
   const hello = await run(t, "twelve-line-scheme.ts");
   assert.ok(countLines("twelve-line-scheme.ts") <= 12);
 
@@ -90,12 +90,12 @@ test("adds a scheme and an endpoint that requires it with an example of twelve l
     [await rung("knock"), "Nobody opens."],
     [await fetch(hello), "Invalid or missing credentials."],
   ] as const) {
-    assert.equal(answered.status, 403, "a scheme without a challenge has none to offer");
+    assert.equal(answered.status, 403, "it answers 403 instead of 401, because the scheme has no challenge");
     assert.equal(((await answered.json()) as { detail: string }).detail, detail);
   }
 });
 
-test("lets users sign up and log in with a JWT with an example of fifteen lines", async (t) => {
+test("lets users sign up and log in with a JWT in an example of at most fifteen lines", async (t) => {
   const home = await run(t, "fifteen-line-login.ts");
   assert.ok(countLines("fifteen-line-login.ts") <= 15);
   const text = readFileSync(path.join(root, "examples", "fifteen-line-login.ts"), "utf8");
@@ -119,7 +119,7 @@ test("lets users sign up and log in with a JWT with an example of fifteen lines"
   assert.equal((await post("/api/token/", { ...login, password: "another" })).status, 401);
 });
 
-test("shows one record with a signed link until the password of the link's user changes", async (t) => {
+test("shows one record to each holder of a signed link, until the user who shared it changes the password", async (t) => {
   const home = await run(t, "signed-links.ts");
   const ask = (path: string, method = "GET", body?: object, user = ""): Promise<Response> =>
     fetch(home + path, {

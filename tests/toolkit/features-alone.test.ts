@@ -104,7 +104,7 @@ test("tests all exported features in this file", () => {
 });
 
 for (const feature of builtIn)
-  test(`serves all operations of ${feature.name} with only the features that it needs, without a fault`, async (t) => {
+  test(`answers all operations of ${feature.name} without a fault if the service has only this feature and those that it needs`, async (t) => {
     const { service, faults } = await start(t, withNeeds(feature));
 
     await askEverything(service);
@@ -113,7 +113,7 @@ for (const feature of builtIn)
   });
 
 for (const feature of builtIn)
-  test(`reports the features that need ${feature.name}, and works without all of them`, async (t) => {
+  test(`refuses to start without ${feature.name} if other features need it, and works without these features too`, async (t) => {
     const others = builtIn.filter((each) => each !== feature);
     const needing = others.filter((each) => each.needs.includes(feature));
     if (needing.length > 0)
@@ -133,7 +133,7 @@ for (const feature of builtIn)
     assert.deepEqual(faults, []);
   });
 
-test("has no broken link on any page of a whole service", async (t) => {
+test("has no broken link on the pages of a service with all built-in features", async (t) => {
   const { service, faults } = await start(t, builtIn);
 
   assert.ok((await followLinks(service, faults)) > 50);
@@ -164,7 +164,7 @@ async function start(
   return { service, faults };
 }
 
-/** Calls each operation as an unknown caller and as an administrator, without a body and with a useless one. */
+/** Calls each operation as an unknown caller and as an administrator, without a body and with two simple bodies. */
 async function askEverything(service: Service): Promise<void> {
   for (const { methods } of service.routes)
     for (const { method, path } of methods.values())
@@ -182,7 +182,7 @@ function filled(path: string): string {
   );
 }
 
-/** Visits all pages that are reachable from the start pages. Returns their number. */
+/** Visits the start pages and the pages that links lead to, at most 400. Adds broken links to the faults. Returns the number of pages. */
 async function followLinks(service: Service, faults: string[]): Promise<number> {
   /** The pages that were found, each with the page that links to it. */
   const found = new Map(["/", "/docs", "/notes", "/problems", "/console"].map((path) => [path, ""]));
@@ -200,7 +200,7 @@ async function followLinks(service: Service, faults: string[]): Promise<number> 
     const { status, html } = await ask(service, "GET", path, { "x-visitor": "ann", accept: "text/html" });
     // Reports no start path, because its feature may be missing. Reports no page of a session or a token, because the caller has neither.
     if (at++ >= begun && status >= 400 && !/^\/api\/session|\/token/.test(path))
-      faults.push(`${path} gives ${status}, on ${on}`);
+      faults.push(`${on} links to ${path}, which answers ${status}`);
     if (status >= 400) continue;
     for (const [, link] of html.matchAll(/\s(?:href|src)="(\/[^"#]*)/g))
       addTo(found, link!.replaceAll("&amp;", "&"), path);

@@ -26,7 +26,7 @@ const paths = {
 } as const;
 
 for (const name of Object.keys(paths) as (keyof typeof paths)[]) {
-  test(`serves all other features without ${name}`, async (t) => {
+  test(`answers 404 at the paths of ${name} if the config file leaves this feature out, and serves all other features`, async (t) => {
     const whole = await serve(t);
     const api = await serve(t, { config: { without: [name] } });
 
@@ -45,7 +45,7 @@ test("has no link to a disabled feature", async (t) => {
   assert.match((await whole.get("/")).headers.get("link") ?? "", /service-desc.*service-doc/);
   assert.equal((await undescribed.get("/")).headers.get("link"), null);
 
-  // Leaves out the console too, because it has a page at / even if no endpoint is there.
+  // Leaves out the console too, because the console has a page at / even without way-in.
   const api = await serve(t, { config: { without: ["way-in", "console"] } });
   const accept = "text/html";
   const pages = (await api.get("/openapi.json")).json.paths;
@@ -97,7 +97,7 @@ test("refuses each login that the config file leaves out, and accepts all others
   }
 });
 
-test("frees the names and tables of disabled features", async (t) => {
+test("lets a custom feature use the names, paths and tables of disabled features", async (t) => {
   const orders = defineResource({ name: "order", fields: { table_number: text() } });
   const own = defineFeature({
     name: "orders",
@@ -120,7 +120,7 @@ test("frees the names and tables of disabled features", async (t) => {
   assert.equal((await api.get("/protected/", api.admin)).json.mine, true);
 });
 
-test("lets a custom feature need a built-in one", async (t) => {
+test("lets a custom feature use a built-in feature", async (t) => {
   const api = await serve(t, {
     config: {
       features: ({ metrics }) => [
@@ -292,7 +292,7 @@ test("lets a custom login start a session or issue tokens through the built-in l
   }
 });
 
-test("prints the addresses of only the existing parts at startup", async (t) => {
+test("prints at startup only addresses that the service serves", async (t) => {
   const settings = readSettings({ LATCHKEY_DATABASE: "sqlite::memory:" });
   const whole = banner(settings, "http://h", (await serve(t)).service);
   const bare = banner(

@@ -56,7 +56,7 @@ test("recognizes the paths that the service serves, with any query", async (t) =
     assert.equal(service.serves(target), isOwn, target.slice(0, 40));
 });
 
-test("passes other requests to the next handler, and answers 404 if there is no next handler", async (t) => {
+test("passes requests for unknown paths to the next handler, and answers 404 if there is no next handler", async (t) => {
   const { service } = await ownService(t, parts);
   const answer = requestListener(service);
   let hasNext = true;
@@ -72,7 +72,7 @@ test("passes other requests to the next handler, and answers 404 if there is no 
   assert.equal(await fetchStatus("/api/shelves"), 404);
 });
 
-test("uses the caller's address that the framework gives, and ignores forwarding headers", async (t) => {
+test("uses the caller's address from the framework, and ignores forwarding headers", async (t) => {
   const { service } = await ownService(t, { ...parts, trustedProxies: ["10.0.0.1"] });
   let client: ToldClient = { address: "203.0.113.7", encrypted: true };
   let isNear = true;
@@ -113,7 +113,7 @@ test("treats a missing or invalid caller from a framework as unknown", async (t)
   }
 });
 
-test("throws an exception of the option `client` to the framework, also for queued requests of one connection", async (t) => {
+test("lets an exception of the option `client` reach the framework, also for pipelined requests of one connection", async (t) => {
   const { service } = await ownService(t, parts);
   const answer = requestListener(service, {
     client: ({ headers }) => ({ address: headers["x-real-ip"]!.toString(), encrypted: false }),
@@ -157,7 +157,7 @@ test("reports a service whose base path differs from its mount path in the frame
   );
 });
 
-test("uses the octets that a body parser has kept, within the limits of any body", async (t) => {
+test("reads a body from `rawBody` if a body parser has read the request, and still limits the size of the body", async (t) => {
   const { service } = await ownService(t, parts);
   const answer = requestListener(service);
   const url = await serve(t, (request, response) => {
@@ -172,7 +172,7 @@ test("uses the octets that a body parser has kept, within the limits of any body
   assert.equal((await post(`"${"x".repeat(1024 * 1024)}"`)).status, 413);
 });
 
-test("treats an interrupted Fetch body as a disconnected caller, and not as a fault", async (t) => {
+test("answers 408 and reports no fault if the stream of a Fetch body fails", async (t) => {
   const { service, observed } = await ownService(t, parts);
   const body = new ReadableStream({
     start(controller) {

@@ -54,7 +54,7 @@ export const w09 = mount(book, { permission: anyone, beforeWrite: () => ({ value
 const opened = await openInEditor(text);
 after(() => opened.close());
 
-/** Returns the lines that an editor shows for a word at its first place in the text. */
+/** Returns the lines that an editor shows for the first declaration of a word in the text. */
 async function readHover(word: string): Promise<readonly string[]> {
   const at = text.search(new RegExp(`(?<=[ (,])${word}\\b(?= =|\\)? =>|\\) =| \\})`));
   assert.notEqual(at, -1, word);
@@ -73,7 +73,7 @@ for (const word of [...variables, ...parameters])
     for (const line of lines) assert.ok(line.length <= 120, line);
   });
 
-test("shows the fields of a resource with the types that its records get from them", async () => {
+test("shows each field of a resource with the type of its values", async () => {
   assert.deepEqual(await readHover("book"), [
     "const book: Resource<{",
     "    readonly title: Field<string, never>;",

@@ -9,7 +9,7 @@ let postgres: TestServer;
 before(async () => void (postgres = await startPostgres()));
 after(() => postgres.stop());
 
-/** The databases. Each has the longest time for which other processes may accept a revoked access token. */
+/** The databases, each with the longest time for which other processes may accept a revoked access token. */
 const engines = [
   { engine: "SQLite", database: async () => undefined, worstMs: 0 },
   { engine: "PostgreSQL", database: () => postgres.makeDatabase(), worstMs: 1000 },
@@ -21,7 +21,7 @@ for (const { engine, database, worstMs } of engines) {
     before(async () => void (processes = await startProcesses(await database())));
     after(() => processes[Symbol.asyncDispose]());
 
-    test("gives the same new token for a hundred concurrent refreshes of one token, and logs no user out", async () => {
+    test("answers a hundred concurrent refreshes of one token with the same new refresh token, and logs no user out", async () => {
       const { refresh } = await processes.user();
 
       const answers = await Promise.all(
@@ -53,7 +53,7 @@ for (const { engine, database, worstMs } of engines) {
       });
     }
 
-    test("lists a session of one process in another, and ends it in the third", async () => {
+    test("lists a session that another process started, and ends it in all processes", async () => {
       const { id, username, password } = await processes.user();
       const begun = await processes.ask(0, "POST", "/api/session/", { body: { username, password } });
       const headers = { cookie: begun.headers.getSetCookie()[0]!.split(";")[0]! };

@@ -113,8 +113,8 @@ async function compile(): Promise<ReadonlyMap<number, string>> {
   return messages;
 }
 
-// The most characters of a message, so that a terminal shows it whole. A wrong result of a function (`write(…)`) may have a longer message,
-// because the compiler also explains the path to the value.
+// The highest length of a compiler message in characters, so that a terminal shows the whole message. A wrong result of a function
+// (`write(…)`) may have a longer message, because the compiler also explains the path to the value.
 const LONGEST = 800;
 const LONGEST_WAY = 1600;
 
@@ -133,12 +133,12 @@ test("refuses to compile misspelled names, with a short message that contains th
 });
 
 function wrongMessage({ code, compiled }: Slip, message: string | undefined): string | null {
-  if (compiled === null) return message === undefined ? null : `${code} is told: ${message}`;
+  if (compiled === null) return message === undefined ? null : `${code} does not compile: ${message}`;
   if (message === undefined) return `${code} compiles`;
-  if (!compiled.test(message)) return `${code} is told otherwise: ${message}`;
+  if (!compiled.test(message)) return `${code} has another message than expected: ${message}`;
   if (message.length > (code.startsWith("write(") ? LONGEST_WAY : LONGEST))
-    return `${code} is told at length: ${message}`;
-  return /Symbol|import\("/.test(message) ? `${code} is told with inner names: ${message}` : null;
+    return `${code} has too long a message: ${message}`;
+  return /Symbol|import\("/.test(message) ? `${code} has a message with internal names: ${message}` : null;
 }
 
 test("refuses to start with misspelled names, and suggests the nearest one", async () => {
@@ -149,7 +149,7 @@ test("refuses to start with misspelled names, and suggests the nearest one", asy
     if (started === null) continue;
     const message: unknown = await attempt(module[`slip${at}`]!).then(
       () => "it starts",
-      (thrown: unknown) => (thrown instanceof Error ? thrown.message : "it throws what is no error"),
+      (thrown: unknown) => (thrown instanceof Error ? thrown.message : "it throws a value that is not an Error"),
     );
     if (!started.test(String(message))) wrong.push(`${code}: ${String(message)}`);
   }
@@ -157,7 +157,7 @@ test("refuses to start with misspelled names, and suggests the nearest one", asy
   assert.deepEqual(wrong, []);
 });
 
-test("includes a misspelling for all exported functions with options", () => {
+test("has a misspelling for each exported function with options", () => {
   const configurable = signatures().filter((each) => placeOfOptions(each) !== -1);
   const forgotten = configurable.filter(
     ({ name }) => !slips.some(({ code }) => new RegExp(`\\b${name}\\(`).test(code)),

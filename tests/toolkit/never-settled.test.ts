@@ -46,7 +46,12 @@ const mounts = [
 const rows: readonly (readonly [what: string, path: string, init: RequestInit, told: RegExp])[] = [
   ["a handler", "/stuck", {}, /^The handler of GET \/stuck has not finished after 7 s/],
   ["a hook", "/hookeds", write, /^beforeWrite of \/hookeds has not finished/],
-  ["what completes a write", "/completeds", write, /^complete of a beforeWrite of \/completeds has not finished/],
+  [
+    "a callback that completes a write",
+    "/completeds",
+    write,
+    /^complete of a beforeWrite of \/completeds has not finished/,
+  ],
   ["an action", "/actings/cancel", { ...write, body: "{}" }, /^The action cancel of \/actings has not finished/],
   ["a scheme", "/plains", { headers: { "x-stuck": "a" } }, /^The scheme stuck has not finished/],
   [
@@ -61,7 +66,7 @@ const rows: readonly (readonly [what: string, path: string, init: RequestInit, t
     { ...write, headers: { "content-type": "text/stuck" } },
     /^The format text\/stuck/,
   ],
-  ["a format that tells a problem", "/no", { headers: { accept: "text/stuck" } }, /^The format text\/stuck/],
+  ["a format that writes a problem", "/no", { headers: { accept: "text/stuck" } }, /^The format text\/stuck/],
   ["a limiter", "/plains", { headers: { "x-limit": "a" } }, /^A limiter of requests has not finished/],
 ];
 
@@ -221,20 +226,16 @@ test(
   },
 );
 
-test(
-  "closes a listener within its grace period, even with requests that never finish",
-  { timeout: 30_000 },
-  async (t) => {
-    const service = await startService(sqliteStore({ path: ":memory:" }), []);
-    const listener = await listen(service, { port: 0 });
-    t.after(() => service.close());
-    const pendingAnswer = fetch(`${listener.url}/stuck`).catch((error: unknown) => error);
-    for (let turn = 0; turn < 1000 && service.inFlight() === 0; turn++) await settle();
+test("closes a listener after its grace period, even if a request never finishes", { timeout: 30_000 }, async (t) => {
+  const service = await startService(sqliteStore({ path: ":memory:" }), []);
+  const listener = await listen(service, { port: 0 });
+  t.after(() => service.close());
+  const pendingAnswer = fetch(`${listener.url}/stuck`).catch((error: unknown) => error);
+  for (let turn = 0; turn < 1000 && service.inFlight() === 0; turn++) await settle();
 
-    const startedAt = performance.now();
-    await listener.close(0.2, 0);
+  const startedAt = performance.now();
+  await listener.close(0.2, 0);
 
-    assert.ok(performance.now() - startedAt < 2000);
-    assert.ok((await pendingAnswer) instanceof Error);
-  },
-);
+  assert.ok(performance.now() - startedAt < 2000);
+  assert.ok((await pendingAnswer) instanceof Error);
+});

@@ -66,7 +66,7 @@ const everything = defineResource({
     pages > 4 && day < "2020" ? [{ pointer: "/pages", code: "invalid", detail: "Too many then." }] : [],
 });
 
-test("generates drafts of every kind that the service accepts and shows unchanged", async () => {
+test("generates values for every kind of field, which the service accepts and shows unchanged", async () => {
   await using api = await testService({ mounts: [mount(everything, { permission: anyone })] });
   const thing = factory(everything, { seed: "every kind" });
 
@@ -78,7 +78,7 @@ test("generates drafts of every kind that the service accepts and shows unchange
   }
 });
 
-test("generates records with only the fields that a caller reads", async () => {
+test("generates records with exactly the fields that a response shows", async () => {
   await using api = await testService({ mounts: [mount(everything, { permission: anyone })] });
   const thing = factory(everything, { seed: 1 });
   const { json: shown } = await api.post("/things", thing.draft());
@@ -89,14 +89,14 @@ test("generates records with only the fields that a caller reads", async () => {
   assert.match(record.id, /^[0-9a-f]{8}-[0-9a-f]{4}-7/);
 });
 
-test("generates the same values from the same seed, and others from another", () => {
+test("generates the same values from the same seed, and different values from another seed", () => {
   const draw = (seed: number) => factory(everything, { seed }).drafts(20);
 
   assert.deepEqual(draw(1), draw(1));
   assert.notDeepEqual(draw(1), draw(2));
 });
 
-test("generates the limits of ranges, null, and texts in other scripts too", () => {
+test("also generates the limits of ranges, null, and texts with characters outside ASCII", () => {
   const drawn = factory(everything, { seed: "ends" }).drafts(300);
 
   assert.ok(drawn.some(({ pages }) => pages === -5) && drawn.some(({ pages }) => pages === 5));
@@ -120,7 +120,7 @@ test("leaves fields with a default out of a draft", () => {
   assert.deepEqual(Object.keys(factory(owned).record()), ["id", "body", "owner_id"]);
 });
 
-test("reports a field for which it can generate no value, and the fix", () => {
+test("names a field for which the factory can generate no value, and says how to fix the test", () => {
   const fields = { author_id: reference("authors") };
   const patterned = { code: text({ pattern: { matches: /^[A-Z]{9}$/, detail: "Nine capitals." } }) };
   const few = { state: enumeration(["new", "old"], { unique: true }) };
@@ -141,7 +141,7 @@ test("reports a field for which it can generate no value, and the fix", () => {
   );
 });
 
-test("prints the seed of a failed test, which repeats the values", () => {
+test("prints the seed of a failed test, so that the next run can generate the same values", () => {
   const script = `
     import { factory } from "./src/testing/factories/factory.ts";
     import { defineResource } from "./src/resource/resource.ts";

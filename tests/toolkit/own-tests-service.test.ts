@@ -27,7 +27,7 @@ const note = defineResource({
 const notes = mount(note, { permission: anyOf(owner("owner_id"), administrator) });
 const config = defineConfig({ without: ["orders"], mounts: [notes] });
 
-test("calls a service from a config file as an unknown caller, as users and as an administrator", async () => {
+test("starts a service from a config file, and calls it as an unknown caller, as users and as an administrator", async () => {
   await using api = await testLatchkey(config);
   const [ann, ben, root] = [await api.user(), await api.user({ name: "Ben" }), await api.user({ role: "admin" })];
 
@@ -57,7 +57,7 @@ test("reads a user's role and status for each request", async () => {
   assert.deepEqual([before.status, promoted.status, ended.status], [403, 200, 401]);
 });
 
-test("limits a credential to scopes", async () => {
+test("limits a caller to the scopes that the test names", async () => {
   const shelf = mount(note, { permission: scope("notes") });
   await using api = await testService({ mounts: [shelf] });
 
@@ -108,7 +108,7 @@ test("creates no user with an undeclared role or a taken name", async () => {
   await assert.rejects(api.user({ username: "ann", email: "other@example.com" }), /The user ann cannot be made/);
 });
 
-test("reports misspelled options in a test", async () => {
+test("reports mistakes in the calls of a test, with the fix", async () => {
   await using api = await testLatchkey(config);
   const ann = api.user();
   assert.throws(
@@ -146,7 +146,7 @@ test("prints the stack of a fault, and adds the fault to the observations", asyn
   assert.ok(api.observed.some(({ kind }) => kind === "fault"));
 });
 
-test("shows the request and the response in a failed expectation", async () => {
+test("shows the request and the response in the message of a failed expectation", async () => {
   const refuse = defineEndpoint({
     method: "GET",
     path: "/refused",
@@ -180,7 +180,7 @@ test("shows the request and the response in a failed expectation", async () => {
   assert.throws(() => invalid.records(note), { name: "AssertionError" });
 });
 
-test("sends text and bytes unchanged, with a type from the test", async () => {
+test("sends text and bytes unchanged, with the content type that the test names", async () => {
   await using api = await testService({ mounts: [mount(note, { permission: authenticated })] });
   const xml = { "Content-Type": "application/xml" };
 

@@ -66,7 +66,7 @@ const refuse = (): never => {
   });
 };
 
-test("writes extension members in JSON, in XML and on the page, each in the form of its field", async (t) => {
+test("writes extension members in JSON, in XML and on the page, formatted by their fields", async (t) => {
   const ask = await serve(t, refuse);
 
   const reply = await ask("/credit");
@@ -141,7 +141,7 @@ test("describes extension members on the page of the problem and in the OpenAPI 
   });
 });
 
-test("refuses extension members that are missing, unknown or of another type, and never shows their value", () => {
+test("refuses extension members that are missing, unknown or of a wrong type, and never shows their values", () => {
   const buildProblem = (extensions: unknown) => () => problem(noCredit as ProblemDefinition, { extensions } as never);
 
   assert.throws(buildProblem(undefined), /TypeError: problem\(no_credit\): the extension balance is missing; write/);
@@ -163,7 +163,7 @@ test("refuses extension members that are missing, unknown or of another type, an
   );
 });
 
-test("refuses declarations of extension members that cannot be written or have no meaning", () => {
+test("refuses to declare extension members that a problem cannot have", () => {
   const rows: readonly (readonly [extensions: unknown, said: RegExp])[] = [
     [[], /problem no_credit: extensions is a list; it has to be a plain object/],
     [{ status: integer() }, /extension status: every problem has this member/],
@@ -188,7 +188,7 @@ test("refuses declarations of extension members that cannot be written or have n
     );
 });
 
-test("types extension members from the definition", () => {
+test("infers the types of extension members from the definition of the problem", () => {
   type Given = ExtensionsOf<NonNullable<(typeof noCredit)["extensions"]>>;
   const members: Given = { balance: "1.00", accounts: ["a"] };
   const checked = (): unknown => [

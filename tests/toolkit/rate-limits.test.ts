@@ -25,7 +25,7 @@ async function statuses(times: number, ask: () => Promise<{ readonly status: num
   return all;
 }
 
-test("answers a user with too many requests with 429 and Retry-After, but not others", async (t) => {
+test("answers 429 with Retry-After to a user who sends too many requests, and still serves other users", async (t) => {
   const api = await limited(t, [of({ at: ["/users"] })]);
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   api.clock.turn(120);
@@ -45,7 +45,7 @@ test("answers a user with too many requests with 429 and Retry-After, but not ot
   assert.equal((await api.get("/problems/too_many_requests")).status, 200);
 });
 
-test("reports a wrong path or method before a limit, and a wrong credential until the limit of its address is used up", async (t) => {
+test("does not count wrong paths or methods, and answers 401 to wrong credentials until the limit of the address is used up", async (t) => {
   const api = await limited(t, [of({ name: "address", by: "address", limit: 5 })]);
 
   assert.deepEqual([(await api.get("/nowhere")).status, (await api.delete("/users")).status], [404, 405]);
@@ -118,7 +118,7 @@ test("limits only the named actions of a resource, separately for each caller", 
   assert.equal((await api.post("/notes", { body: "a" }, api.admin)).status, 201);
 });
 
-test("counts each credential of a user separately, or by the result of a custom function", async (t) => {
+test("counts separately for each credential of a user, or for each result of a custom function", async (t) => {
   const byQuery = of({ name: "own", by: ({ call }) => call.query || null, at: ["/users"], limit: 1 });
   const api = await limited(t, [of({ by: "credential", at: ["/protected/"] }), byQuery]);
   const ann = await api.user("Ann");
@@ -130,7 +130,7 @@ test("counts each credential of a user separately, or by the result of a custom 
   assert.deepEqual(await statuses(2, () => api.get("/users", ann.headers)), [200, 200]);
 });
 
-test("shows the remaining requests in responses and refusals if configured, but not on public pages", async (t) => {
+test("shows the remaining requests in responses and refusals if `fields` is true, but not on public pages", async (t) => {
   const limits = [of({ name: "burst", by: "address", limit: 3, windowSeconds: 10 }), of({ limit: 2 })];
   const api = await limited(t, limits, true);
 
@@ -180,6 +180,6 @@ for (const [slip, pattern] of slips)
     await assert.rejects(limited(t, [of(slip)]), pattern);
   });
 
-test("does not start with two limits of one name", async (t) => {
+test("does not start with two limits of the same name", async (t) => {
   await assert.rejects(limited(t, [of({}), of({})]), /limits\[1\]: the name is there twice; rename one/);
 });

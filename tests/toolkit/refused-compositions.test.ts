@@ -211,7 +211,7 @@ test("does not compile a permission that narrows by a condition on words or link
   const byWord: Decide = () => ({ only: word });
   // @ts-expect-error -- a link
   const byLink: Decide = () => ({ only: link });
-  // @ts-expect-error -- a link within others
+  // @ts-expect-error -- a link within other conditions
   const within: Decide = () => ({ only: { all: [{ not: link }] } });
   // @ts-expect-error -- any condition
   const any: Decide = only(word);

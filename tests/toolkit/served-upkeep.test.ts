@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { serve } from "../harness/serve.ts";
 
-test("finds the rows for all upkeep by an index, so that large tables do not slow it down", async (t) => {
+test("finds the rows for all upkeep with an index, so that large tables do not slow the upkeep down", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const plans = new Map<string, readonly string[]>();
   const prepare = DatabaseSync.prototype.prepare;

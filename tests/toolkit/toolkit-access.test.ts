@@ -64,7 +64,7 @@ test("refuses to start if an endpoint, which has no rows, has a permission that 
   assert.deepEqual(await collectMistakes({ mounts: [mount(books, { permission: owner("owner_id") })] }), []);
 });
 
-test("denies access for an invalid decision, reports a fault, and runs nothing", async (t) => {
+test("answers 500 and reports a fault if a permission returns an invalid decision, and calls no handler", async (t) => {
   let give = (): unknown => null;
   let ran = 0;
   const permission: Permission = { name: "own", decide: () => give() as "allow" };
@@ -128,7 +128,7 @@ test("denies access for an invalid decision, reports a fault, and runs nothing",
   assert.equal((await ask("GET", "/books/1/pages", { as: "ada" })).text, '[{"id":1,"body":"1"}]');
 });
 
-test("reports all mistakes in the parts of a service together, with the fixes", async () => {
+test("reports all mistakes in the mounts, endpoints, schemes and formats of a service together", async () => {
   const handle = (): { status: number } => ({ status: 204 });
   const authenticate = (): never => {
     throw new Error();

@@ -100,7 +100,7 @@ async function open(t: Parameters<typeof ownService>[0], writes: Written[] = [])
   return own;
 }
 
-test("changes the record and everything else that an action returns in one transaction", async (t) => {
+test("writes the record and the other changes that an action returns in one transaction", async (t) => {
   const writes: Written[] = [];
   const { ask, get } = await open(t, writes);
   const before = await get("/orders/1", { as: "ada" });
@@ -124,7 +124,7 @@ test("changes the record and everything else that an action returns in one trans
   assert.equal(again.json.detail, "Only open orders are cancelled.");
 });
 
-test("writes all of an action or nothing", async (t) => {
+test("writes nothing of an action if one of its changes fails", async (t) => {
   const { ask, get } = await open(t);
   await ask("POST", "/orders/1/cancel", { as: "ada", body: { reason: "x" } });
   await ask("PATCH", "/orders/1", { as: "ada", body: { status: "open" } });
@@ -135,7 +135,7 @@ test("writes all of an action or nothing", async (t) => {
   assert.equal((await get("/orders/1", { as: "ada" })).json.status, "open");
 });
 
-test("checks the permission and its rows first, and answers 404 for another user's order", async (t) => {
+test("checks the permission before it runs an action, and answers 404 for another user's order", async (t) => {
   const { ask } = await open(t);
   const body = { reason: "x" };
   const rows: readonly [string | undefined, string, number][] = [
@@ -154,7 +154,7 @@ test("checks the permission and its rows first, and answers 404 for another user
   }
 });
 
-test("reads the body of an action like that of any write", async (t) => {
+test("checks the body of an action as strictly as the body of any write", async (t) => {
   const { ask } = await open(t);
   const cases: readonly [unknown, Record<string, string>, number, string][] = [
     [{}, {}, 400, "invalid"],
@@ -184,7 +184,7 @@ test("reads the body of an action like that of any write", async (t) => {
   assert.equal(xml.status, 200, xml.text);
 });
 
-test("answers an action with its record, other fields, or nothing", async (t) => {
+test("answers an action with the record, with other fields, or with an empty body", async (t) => {
   const { ask, get } = await open(t);
 
   const total = await get("/orders/1/total", { as: "ada" });
@@ -223,7 +223,7 @@ test("applies preconditions and preferences to an action as to any write", async
   assert.equal((await cancel({ "if-match": tag })).status, 412);
 });
 
-test("runs a repeated action once under one key, also concurrently", async (t) => {
+test("runs an action once if a client repeats it with the same idempotency key, also concurrently", async (t) => {
   const writes: Written[] = [];
   const { ask, get } = await open(t, writes);
   writes.length = 0;
@@ -255,7 +255,7 @@ test("runs a repeated action once under one key, also concurrently", async (t) =
   assert.equal(free.status, 409);
 });
 
-test("runs concurrent actions one after another on the latest state, also during a deletion", async (t) => {
+test("applies concurrent actions to the latest state of a record, and answers 404 after a deletion", async (t) => {
   const counters = defineResource({ name: "counter", fields: { count: integer({ default: 0 }) } });
   const { ask, get } = await ownService(t, {
     mounts: [
@@ -361,7 +361,7 @@ test("reports an impossible result of a handler as a fault, and writes nothing",
   assert.deepEqual([broken.status, broken.json.errors[0].pointer], [400, "/reason"]);
 });
 
-test("lets an action delete its own record, and still recognizes a repeat", async (t) => {
+test("lets an action delete its record, and answers a repeat of the request with the stored outcome", async (t) => {
   const slips = defineResource({ name: "slip", fields: { line: text() } });
   const { ask, get } = await ownService(t, {
     mounts: [
@@ -401,7 +401,7 @@ test("lets an action delete its own record, and still recognizes a repeat", asyn
   assert.deepEqual((await get("/slips")).json, []);
 });
 
-test("erases the stored results of a person's actions together with the person", async (t) => {
+test("deletes the stored answers of actions on a personal record together with the record", async (t) => {
   const persons = defineResource({ name: "person", fields: { line: text() } });
   const { ask } = await ownService(t, {
     mounts: [
@@ -437,7 +437,7 @@ test("erases the stored results of a person's actions together with the person",
   assert.deepEqual([repeated.status, repeated.text, repeated.headers.get("idempotency-replayed")], [204, "", "true"]);
 });
 
-test("serves actions of nested resources inside their parents", async (t) => {
+test("serves actions of nested records only below their parents", async (t) => {
   const shops = defineResource({ name: "shop", fields: { user_id: integer() } });
   const shelves = defineResource({
     name: "shelf",
@@ -481,7 +481,7 @@ test("serves actions of nested resources inside their parents", async (t) => {
     assert.equal((await ask(method, path, { as })).status, status, `${as} ${method} ${path}`);
 });
 
-test("answers 405 to another method of an action, and names the accepted media types for OPTIONS", async (t) => {
+test("answers 405 to a wrong method of an action, and names the accepted media types to OPTIONS", async (t) => {
   const { ask } = await open(t);
 
   for (const path of ["/orders/1/cancel", "/orders/close-all"]) {

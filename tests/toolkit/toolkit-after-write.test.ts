@@ -25,7 +25,7 @@ const notes = defineResource({
 });
 const trace = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" };
 
-test("reports a write once after the commit, with its cause and with the record before and after it", async (t) => {
+test("calls afterWrite once for each committed write, with the cause and with the record before and after the write", async (t) => {
   const writes: Written[] = [];
   const { ask } = await ownService(t, {
     mounts: [mount(notes, { permission: anyone, afterWrite: (written) => void writes.push(written) })],
@@ -71,7 +71,7 @@ test("reports a write once after the commit, with its cause and with the record 
   );
 });
 
-test("calls afterWrite for no refused write and no read", async (t) => {
+test("does not call afterWrite for refused writes or for reads", async (t) => {
   const writes: Written[] = [];
   const { ask } = await ownService(t, {
     mounts: [mount(notes, { permission: anyone, afterWrite: (written) => void writes.push(written) })],
@@ -89,7 +89,7 @@ test("calls afterWrite for no refused write and no read", async (t) => {
   assert.deepEqual(writes, []);
 });
 
-test("treats a failed hook after the commit as a fault, and sends the same response", async (t) => {
+test("reports a failed afterWrite as a fault, and sends the same response", async (t) => {
   const ways: readonly ((written: Written) => void | Promise<void>)[] = [
     ({ after }) => void Object.assign(after!, { line: "of the hook" }),
     () => {

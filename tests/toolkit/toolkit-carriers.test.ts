@@ -100,7 +100,7 @@ test("refuses a duplicate or unreadable credential, and ignores an empty one", a
   assert.equal((await ask("/page?ticket=")).status, 200);
 });
 
-test("refuses the query parameter of a credential on an open endpoint, and shows only its name", async (t) => {
+test("refuses the query parameter of a credential on an open endpoint, and never shows the credential", async (t) => {
   const { ask } = await start(t);
 
   const refused = await ask("/enter?ticket=good-ticket");
@@ -110,7 +110,7 @@ test("refuses the query parameter of a credential on an open endpoint, and shows
   assert.ok(!refused.text.includes("good-ticket"));
 });
 
-test("keeps an address with a credential out of shared caches, links, logs and responses", async (t) => {
+test("keeps a credential in the query out of shared caches, links, logs and responses", async (t) => {
   const { ask, observed } = await start(t);
   for (const body of ["a", "b", "c"]) {
     const made = await ask("/notes?ticket=good-ticket", post({ body }));
@@ -149,7 +149,7 @@ for (const [name, pattern] of [
   ["limit", /the parameter limit is already in use/],
   ["body", /the parameter body is a credential, and a filter of \/notes/],
 ] as const)
-  test(`refuses a credential with the name of the parameter ${name}`, async (t) => {
+  test(`refuses to start if a credential in the query has the name of the parameter ${name}`, async (t) => {
     await assert.rejects(start(t, [{ ...ticket, carriers: [{ in: "query", name }] }]), pattern);
   });
 
@@ -166,7 +166,7 @@ const signer: Scheme = {
   },
 };
 
-test("verifies the signature of a body, and then reads the body like any other", async (t) => {
+test("verifies the signature of a body, and then parses the body as usual", async (t) => {
   const { ask } = await start(t, [signer]);
   const signed = (body: string, signature = computeMAC(body)): RequestInit => {
     const init = post(body);
@@ -180,7 +180,7 @@ test("verifies the signature of a body, and then reads the body like any other",
   assert.equal((await ask("/notes/1", { headers: { "x-signature": computeMAC("") } })).status, 200);
 });
 
-test("answers a too large body with 413 before authentication, and reads no unsigned body", async (t) => {
+test("answers 413 to a large body before authentication, and does not read a body without a well-formed signature", async (t) => {
   const { ask } = await start(t, [signer]);
   const large = JSON.stringify({ body: "x".repeat(1024 * 1024) });
   let pulled = 0;
@@ -207,7 +207,7 @@ test("answers a too large body with 413 before authentication, and reads no unsi
   assert.ok(pulled - before <= 4, String(pulled - before));
 });
 
-test("treats a scheme that reads the body without declaring it as a fault", async (t) => {
+test("reports a fault if a scheme reads the body without `readsBody: true`", async (t) => {
   const { ask, observed } = await start(t, [{ ...signer, readsBody: false }]);
 
   const answer = await ask("/notes", { ...post("{}"), headers: { "x-signature": computeMAC("{}") } });

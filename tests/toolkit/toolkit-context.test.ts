@@ -15,7 +15,7 @@ import {
 import { sqliteStore } from "../../src/door/stores.ts";
 import { ownService } from "../harness/own-service.ts";
 
-/** Returns everything that a program can reach from a value: its members, those of its classes, and their values. */
+/** Returns all objects and functions that a program can reach from a value through members and prototypes. */
 function reachable(start: unknown): ReadonlySet<unknown> {
   const found = new Set<unknown>();
   const open: unknown[] = [start];
@@ -29,7 +29,7 @@ function reachable(start: unknown): ReadonlySet<unknown> {
         try {
           open.push(described.get === undefined ? described.value : Reflect.apply(described.get, value, []));
         } catch {
-          // Only the class itself can read a private member.
+          // This getter reads a private member, which the value does not have.
         }
       }
     }
@@ -41,7 +41,7 @@ function names(values: ReadonlySet<unknown>): ReadonlySet<string> {
   return new Set([...values].flatMap((value) => Reflect.ownKeys(value as object).map(String)));
 }
 
-test("gives handlers, hooks and permissions what they need, but no access to the service's keys and counters", async (t) => {
+test("gives handlers, hooks and permissions no access to the keys and counters of the service", async (t) => {
   const contexts: { context: Context | PermissionRequest; from: string }[] = [];
   const keep = (from: string, context: Context | PermissionRequest): void => void contexts.push({ context, from });
   const asks: Permission = {
@@ -196,7 +196,7 @@ test("does not compile access to the private parts of a context", () => {
   assert.equal(endpoint.path, "/x");
 });
 
-test("does not compile a method that is taken out of its context", () => {
+test("does not compile a handler that takes a method out of its context", () => {
   const handlers = [
     // @ts-expect-error -- `write` needs its context
     ({ write }: Context) => write({ changes: [] }),

@@ -197,7 +197,7 @@ test("reports all mistakes of a declaration together", () => {
   assert.equal(mistakes.length, 5);
 });
 
-test("reports other mistakes next to a misspelled or malformed option", () => {
+test("reports a misspelled or malformed option together with all other mistakes", () => {
   const declaration: object = {
     name: "page",
     fields: { title: text({ maxLength: 100 }), author: text({ minLenght: 1 } as never) },
@@ -216,7 +216,7 @@ test("reports other mistakes next to a misspelled or malformed option", () => {
   ]);
 });
 
-test("reports mistakes in a field of any kind with its name, and with all other mistakes", () => {
+test("reports the mistakes in fields of every kind together, each with the name of its field", () => {
   const fields: Readonly<Record<string, readonly [made: () => Field, told: RegExp]>> = {
     a_text: [() => text({ maxLength: -1 }), /text: maxLength is -1/],
     an_integer: [

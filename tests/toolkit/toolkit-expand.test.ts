@@ -131,7 +131,7 @@ test("shows no outdated expansion after a change", async (t) => {
   assert.deepEqual(await titles(), ["new", "T3"]);
 });
 
-test("links to more records with the same expansions", async (t) => {
+test("shows at most 100 expanded records, and links to the others with the same expansions", async (t) => {
   const { get, ask } = await bookshop(t, open());
   for (let count = 0; count < 99; count++)
     await ask("POST", "/shops/3/books", { body: { title: "T", owner_id: 1, author_id: 1 } });
@@ -213,7 +213,7 @@ test("shows in expansions exactly the records that the caller can read with plai
       }
     }
   }
-  // Single records and lists, both empty and not, occurred often enough.
+  // The random rules must produce each result often enough: single records and lists, empty and not empty.
   for (const kind of ["null", "{", "[]", "[{"]) assert.ok(counts[kind]! > 50, JSON.stringify(counts));
 });
 
@@ -239,7 +239,7 @@ const references: Readonly<Record<string, readonly [column: string, path: string
   shop: ["shop_id", "/shops"],
 };
 
-/** Returns the expected result, combined from plain GETs. */
+/** Returns the expected response to a request with `expand`, combined from plain GETs. */
 async function model(view: View, path: string, query: string): Promise<unknown> {
   const shown = await view(path);
   if (shown === undefined) return undefined;

@@ -23,7 +23,7 @@ import { emptyStore } from "../harness/test-store.ts";
 
 const notes = defineResource({ name: "note", fields: { body: text() } });
 
-test("shows only the request id of a fault, in any custom code", async (t) => {
+test("shows a caller only the request id if custom code throws", async (t) => {
   const secret = "the inside story";
   const fault = (): never => {
     throw new Error(secret);
@@ -114,7 +114,7 @@ test("shows only the request id of a fault, in any custom code", async (t) => {
   assert.equal((await ask("GET", "/notes")).text, "[]");
 });
 
-test("prints a fault to standard error with its stack by default, and nothing with a null observer", async (t) => {
+test("prints a fault with its stack to standard error, unless `observe` is null", async (t) => {
   const broken = defineEndpoint({
     method: "GET",
     path: "/broken",
@@ -139,7 +139,7 @@ test("prints a fault to standard error with its stack by default, and nothing wi
   );
 });
 
-test("answers failing custom code with 500 and a request id, prints the error, and writes nothing", async (t) => {
+test("answers 500 with a request id if custom code fails, prints the error, and writes nothing", async (t) => {
   const fault = (): never => {
     throw new Error("somebody's own mistake");
   };
@@ -229,7 +229,7 @@ test("answers failing custom code with 500 and a request id, prints the error, a
   for (const { collection } of options.mounts) assert.equal(await service.store.count(collection, null), 0);
 });
 
-test("reports a promise from a function that must be synchronous as a fault, and survives its rejection", async (t) => {
+test("reports a fault if a function that must be synchronous returns a promise, and catches the rejection", async (t) => {
   const rejected: unknown[] = [];
   const hear = (reason: unknown): void => void rejected.push(reason);
   process.on("unhandledRejection", hear);
@@ -293,12 +293,12 @@ test("reports a promise from a function that must be synchronous as a fault, and
 });
 
 for (const [what, reply] of Object.entries({
-  "ends its line": { status: 204, headers: [["X-Name", "a\r\nX-Other: b"]] },
-  "is no byte": { status: 204, headers: [["X-Name", "☃"]] },
-  "has a name that is none": { status: 204, headers: [["X Name", "a"]] },
-  "is a type that ends its line": { status: 200, body: { kind: "raw", type: "text/plain\n", content: "" } },
+  "contains a line break": { status: 204, headers: [["X-Name", "a\r\nX-Other: b"]] },
+  "contains a character outside Latin-1": { status: 204, headers: [["X-Name", "☃"]] },
+  "has an invalid name": { status: 204, headers: [["X Name", "a"]] },
+  "is a content type with a line break": { status: 200, body: { kind: "raw", type: "text/plain\n", content: "" } },
 }))
-  test(`reports a header field that ${what} as a fault, and continues`, async (t) => {
+  test(`answers 500 if custom code returns a header field that ${what}`, async (t) => {
     const broken = defineEndpoint({ method: "GET", path: "/broken", access: anyone, handle: () => reply as never });
     const refused = defineEndpoint({
       method: "GET",
@@ -343,7 +343,7 @@ test("does not start with a feature whose function `mistakes` fails, and names t
   );
 });
 
-test("sends the same response if an observer fails, and reports the failure once", async (t) => {
+test("sends the same response if observers fail, and reports each failing observer once", async (t) => {
   const printed: string[] = [];
   t.mock.method(process.stderr, "write", (chunk: string) => printed.push(chunk) > 0);
   const heard: string[] = [];
@@ -365,7 +365,7 @@ test("sends the same response if an observer fails, and reports the failure once
   assert.match(printed[0]!, /An observer failed.*\nError: the log is gone\n {4}at /);
 });
 
-test("reports failed upkeep once and tries again, and explains a failed start or stop", async (t) => {
+test("reports failed upkeep once and tries it again, and closes the store if a feature fails to start or stop", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   let tries = 0;
   const failing = (name: string, parts: object, needs: readonly Feature[] = []): Feature =>
@@ -396,7 +396,7 @@ test("reports failed upkeep once and tries again, and explains a failed start or
   await assert.rejects(store.check());
 });
 
-test("reports a fault if a hook changes the draft, and stores nothing unchecked", async (t) => {
+test("reports a fault if a hook changes the draft, and stores nothing", async (t) => {
   const books = defineResource({ name: "book", fields: { title: text({ maxLength: 5 }) } });
   const beforeWrite = ({ draft }: { readonly draft: object | null }): object => {
     Object.assign((draft as { readonly values: object }).values, { title: "longer than five" });

@@ -50,7 +50,7 @@ const visitsCollection: Collection = {
   indexes: [["at"]],
 };
 
-/** A feature that counts visitors. It offers a function with which other features count. */
+/** A feature that counts visitors. It offers a function that adds a visit. */
 const visits = defineFeature({
   name: "visits",
   setUp: ({ store, now }) => ({
@@ -95,7 +95,7 @@ const door = defineFeature({
   },
 });
 
-test("lets a feature use another, in any order of the list", async (t) => {
+test("lets a feature use another feature, which may come later in the list", async (t) => {
   const service = await serve(t, { features: [door, visits] });
 
   const answer = await service.fetch(new Request("http://localhost/door", { method: "POST" }), { peer: "127.0.0.1" });
@@ -187,7 +187,7 @@ test("reports a failed start or stop with the feature's name, and with the error
     name: "DeclarationError",
     mistakes: ["feature mail: the host is missing; name it"],
   });
-  // An error of the toolkit keeps its class, because the code that retries or formats it recognizes the class.
+  // An error of the toolkit keeps its class, because other code recognizes the error by its class.
   await assert.rejects(begin(failing("start", new StoreUnavailable("gone"))), StoreUnavailable);
   const service = await begin(failing("stop", fault));
   await assert.rejects(service.close(), { message: "feature mail: stop threw Error: no line", cause: fault });
@@ -295,7 +295,7 @@ test("gives the secret to features", async (t) => {
   assert.throws(() => service.use(visits), /visits is not a feature of this service/);
 });
 
-test("deletes expired data on one timer, at the interval of each feature", async (t) => {
+test("deletes expired rows at the interval that the feature declares", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   let now = 1_000_000;
   const service = await serve(t, { features: [visits], now: () => now });
@@ -318,7 +318,7 @@ test("deletes expired data on one timer, at the interval of each feature", async
   } while ((await count()) > 0);
 });
 
-/** Waits until the earlier writes are done. The store answers these queries only after them. */
+/** Waits until the earlier writes are done, because the store answers each query only after the writes before it. */
 async function settled({ store }: Service): Promise<void> {
   for (let turns = 0; turns < 50; turns++) {
     await turn();
@@ -326,7 +326,7 @@ async function settled({ store }: Service): Promise<void> {
   }
 }
 
-test("gives a feature the whole service after all features are set up, and refuses it during the setup", async (t) => {
+test("gives a feature access to the service only after all features are set up", async (t) => {
   const describing = defineFeature({
     name: "describing",
     setUp: (host) => ({
@@ -345,7 +345,7 @@ test("gives a feature the whole service after all features are set up, and refus
   );
 });
 
-test("reports a value that is not a feature, or that returns no parts", async () => {
+test("reports a value that is not a feature, and a feature whose setUp returns nothing", async () => {
   const rows: readonly (readonly [features: unknown, told: RegExp])[] = [
     [[null], /features\[0\] is null; make one with defineFeature/],
     [

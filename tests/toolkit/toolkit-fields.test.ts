@@ -129,7 +129,7 @@ const refused: readonly (readonly [field: string, sent: unknown, code: string])[
   ["__proto__x", 1, "unknown_field"],
 ];
 
-test("accepts the valid values of every kind of field and refuses others, in JSON and in XML", async (t) => {
+test("accepts valid values of every kind of field in JSON and in XML, and refuses invalid values in JSON", async (t) => {
   const { ask } = await ownService(t, own);
   const xml = { "content-type": "application/xml", accept: "application/xml" };
   const asXML = (field: string, sent: unknown): string =>
@@ -143,7 +143,7 @@ test("accepts the valid values of every kind of field and refuses others, in JSO
     assert.deepEqual(
       (await ask("GET", `/things?limit=1&sort=-id`)).json,
       [made.json],
-      "lists are written by the database",
+      "a list, which the database formats, shows the same",
     );
     if (field === "mail") assert.equal((await ask("DELETE", `/things/${made.json.id}`)).status, 204);
     if (sent === undefined) continue;
@@ -211,7 +211,7 @@ test("reports all mistakes in a body together, and stores nothing", async (t) =>
   assert.equal((await ask("GET", "/things")).text, "[]");
 });
 
-test("never shows write-only fields, keeps generated ones, and replaces null with defaults", async (t) => {
+test("never shows write-only fields, keeps generated values on a replacement, and stores the default instead of null", async (t) => {
   const { ask } = await ownService(t, own);
   const made = (await ask("POST", "/things", { body: { secret: "s", aside: "t", rank: 9, sku: "A" } })).json;
   const shown = Object.keys(made);

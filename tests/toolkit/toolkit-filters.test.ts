@@ -38,7 +38,7 @@ const things = defineResource({
   },
 });
 
-test("reads filters by the kinds of their fields", async (t) => {
+test("parses the value of a filter as its field does", async (t) => {
   const { ask } = await ownService(t, { mounts: [mount(things, { permission: anyone })] });
   await ask("POST", "/things", {
     body: {

@@ -158,7 +158,7 @@ test("keeps the jobs of a worker that no longer exists", async (t) => {
   assert.equal(failedJob?.["error"], "Error: There is no worker with this name.");
 });
 
-test("delivers a job soon after it was queued, without the interval", async (t) => {
+test("delivers a job after the write that queued it, without waiting for the interval", async (t) => {
   // The interval never passes. The test ends only if the write itself wakes the delivery.
   t.mock.timers.enable({ apis: ["setInterval"] });
   const done = Promise.withResolvers<void>();
@@ -231,7 +231,7 @@ async function sharedStores(t: TestContext): Promise<readonly (() => Store)[]> {
   return [onSQLite, () => postgresStore({ url })];
 }
 
-test("stops the start for a wrong worker and for a name that is taken", async () => {
+test("refuses to start with a wrong worker, or with two workers of the same name", async () => {
   const events = outbox();
   const working = (name: string, worker: object): Feature =>
     defineFeature({

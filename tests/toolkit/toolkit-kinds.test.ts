@@ -197,7 +197,7 @@ test("does not start with a schema that cannot be a field, and explains why", ()
   ];
   for (const [make, pattern] of rows)
     assert.match(collectMistakes(() => defineResource({ name: "a", fields: { b: make() } })).join("\n"), pattern);
-  // A recursive schema refers to the root of a document, but it is not the root here.
+  // A recursive schema refers to the root of its document, but in the OpenAPI document the schema is not the root.
   const tree: z.ZodType = z.lazy(() => z.object({ parts: z.array(tree) }));
   assert.match(
     collectMistakes(() => defineResource({ name: "a", fields: { b: standardSchema(tree) } })).join(),
@@ -205,7 +205,7 @@ test("does not start with a schema that cannot be a field, and explains why", ()
   );
 });
 
-test("reports a schema that misbehaves as a fault, and stores nothing", async (t) => {
+test("reports a fault if a schema throws or returns an impossible result, and stores nothing", async (t) => {
   let answer: (value: unknown) => unknown = (value) => ({ value });
   const field = (column: "text" | "json"): Field =>
     standardSchema(

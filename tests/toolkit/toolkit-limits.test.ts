@@ -41,7 +41,7 @@ async function start(t: TestContext, options: Partial<ServiceOptions> = {}) {
   return { service, ask };
 }
 
-test("limits pages as the resource declares, and documents it", async (t) => {
+test("limits the page size as the resource declares, and documents the limit", async (t) => {
   const { ask } = await start(t, { features: [documentation({ title: "A", version: "1" })] });
   await ask(
     "POST",
@@ -126,7 +126,7 @@ test("names cookies as configured, with the prefix __Host- over TLS", async (t) 
   assert.equal(refreshed.status, 200);
 });
 
-test("reports two cookies with one name at startup", async (t) => {
+test("reports two cookies with the same name at startup", async (t) => {
   const people = accounts();
   const features = (cookie: string, accessCookie: string, refreshCookie: string) =>
     start(t, {

@@ -149,7 +149,7 @@ const names = Object.keys(ways) as (keyof typeof ways)[];
 for (const name of names) {
   const way: Way = ways[name];
 
-  test(`logs a user in with no other login than ${name}, and refuses other callers`, async (t) => {
+  test(`logs a user in if ${name} is the only login, and refuses wrong or missing credentials`, async (t) => {
     const people = accounts(open);
     const feature = way.make(people);
     const api = await serve(t, people, [feature]);
@@ -345,7 +345,7 @@ test("deletes the credentials of a disabled login when the password changes, so 
   }
 });
 
-test("refuses an access token as soon as it is revoked, and deletes expired data", async (t) => {
+test("refuses an access token as soon as it is revoked, and deletes expired sessions and revocations", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const people = accounts(open);
   const api = await serve(t, people, [
@@ -370,7 +370,7 @@ test("refuses an access token as soon as it is revoked, and deletes expired data
   while ((await rows()).some((count) => count > 0)) await turn();
 });
 
-test("writes nothing with a key that is limited to reading", async (t) => {
+test("answers 403 to a write with a key that has only the scope `read`", async (t) => {
   const people = accounts(open);
   const feature = namedKeys(people);
   const api = await serve(t, people, [feature]);
@@ -386,7 +386,7 @@ test("writes nothing with a key that is limited to reading", async (t) => {
   assert.equal((await api.ask("POST", "/notes", { body: "x" }, headers)).status, 403);
 });
 
-test("adds custom fields to users, in every representation, and to users created without them", async (t) => {
+test("adds custom fields to users in JSON and XML, with defaults for users that are created without them", async (t) => {
   const people = accounts({ ...open, fields: { phone: text({ optional: true }), tenant: text({ default: "main" }) } });
   const api = await serve(t, people, [basicLogin(people)]);
   const headers = basicHeader(email, password);
@@ -403,7 +403,7 @@ test("adds custom fields to users, in every representation, and to users created
   assert.deepEqual(await requireUser(2), { id: 2, name: "Bob", email: "bob@example.com", phone: null, tenant: "main" });
 });
 
-test("lets users delete their own accounts if there is no administrator, but not the last administrator", async (t) => {
+test("lets a user delete the account even if there is no administrator, but refuses to delete the last administrator", async (t) => {
   const people = accounts(open);
   const api = await serve(t, people, [basicLogin(people)]);
   const { insertUser, passwords } = api.service.use(people);

@@ -136,7 +136,7 @@ test("queues the same row for a mail that will be sent and for one that will be 
   assert.deepEqual(rows[0], rows[1]);
 });
 
-test("keeps a mail that the server refuses, without its link and code in the stored error", async (t) => {
+test("keeps a mail that the server refuses, and removes the link and the code from the stored error", async (t) => {
   const { send, waiting, counts } = await run(t, () => reset, {
     send: () => Promise.reject(new Error(`554 spam: ${link} abc 01234567`)),
   });
@@ -149,7 +149,7 @@ test("keeps a mail that the server refuses, without its link and code in the sto
   assert.deepEqual(counts(), [0, 0, 1]);
 });
 
-test("sends a mail in the language of its reader, and otherwise in the language of the service", async (t) => {
+test("sends a mail in the language of its recipient, or in the language of the service if no template exists", async (t) => {
   for (const [wanted, language, subject] of [
     [undefined, "de", "Wählen Sie ein neues Passwort"],
     ["de-AT", "en", "Wählen Sie ein neues Passwort"],
@@ -233,7 +233,7 @@ test("stops the start for wrong options and templates", async (t) => {
     );
 });
 
-test("writes each mail as a file that only its owner can read", async (t) => {
+test("writes each mail to a file that only the user of the process can read", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-mail-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const mails = path.join(folder, "a/b");

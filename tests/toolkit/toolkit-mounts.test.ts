@@ -28,7 +28,7 @@ const books = defineResource({
   sorts: ["title"],
 });
 
-test("nests resources to the declared depth", async (t) => {
+test("serves nested records only below their parents, three levels deep", async (t) => {
   const { ask, observed } = await ownService(t, {
     mounts: [
       mount(books, { permission: authenticated }),
@@ -102,7 +102,7 @@ test("lets permitted callers create nested records in a record that no caller ma
   assert.equal((await ask("GET", "/shops/1/book-shelves")).json.length, 1);
 });
 
-test("reports a rule across fields like that of one field, on every write", async (t) => {
+test("checks a rule about several fields on every write, and reports it like a mistake in one field", async (t) => {
   const spans = defineResource({
     name: "span",
     fields: { from: integer(), to: integer(), note: text({ optional: true, writeOnly: true, transient: true }) },
@@ -117,7 +117,7 @@ test("reports a rule across fields like that of one field, on every write", asyn
   assert.deepEqual(
     (await ask("POST", "/spans", { body: { from: 2 } })).json.errors.map(({ code }: { code: string }) => code),
     ["required"],
-    "asked only of what is in order",
+    "the rule is checked only if each field is valid",
   );
   assert.equal((await ask("POST", "/spans", { body: { from: 2, to: 1, note: "backwards" } })).status, 201);
   assert.equal((await ask("POST", "/spans", { body: { from: 1, to: 2 } })).status, 201);
@@ -126,7 +126,7 @@ test("reports a rule across fields like that of one field, on every write", asyn
   assert.deepEqual((await ask("GET", "/spans/2")).json, { id: 2, from: 1, to: 2 });
 });
 
-test("requires If-Match if a resource demands it", async (t) => {
+test("answers 428 to a change without If-Match if the mount sets `requireIfMatch`", async (t) => {
   const { ask } = await ownService(t, { mounts: [mount(shops, { permission: anyone, requireIfMatch: true })] });
   const body = { owner_id: 1, name: "b" };
   const made = await ask("POST", "/shops", { body });
@@ -162,7 +162,7 @@ test("requires If-Match if a resource demands it", async (t) => {
   assert.equal((await ask("DELETE", "/shops/1", { headers: { "if-match": "*" } })).status, 204);
 });
 
-test("makes responses public only if no code reads the caller", async (t) => {
+test("lets shared caches store a response only if no permission reads the caller", async (t) => {
   const inner = defineResource({ name: "inner", within: shops, fields: { a: integer() } });
   const looked = defineResource({ name: "looked", fields: { a: integer() } });
   const plain = defineResource({ name: "plain", fields: { a: integer() } });
@@ -256,7 +256,7 @@ test("lets hooks refuse, complete and extend a write in one transaction", async 
   assert.equal((await ask("GET", "/pages")).json.length, 1);
 });
 
-test("applies a narrowing permission to values of hooks and paths", async (t) => {
+test("applies a narrowing permission also to values that a hook or the path sets", async (t) => {
   const drafts = defineResource({
     name: "draft",
     within: shops,

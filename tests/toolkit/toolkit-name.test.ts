@@ -68,7 +68,7 @@ async function start(t: TestContext, name?: string) {
   return { service, ask, ann: { authorization: `Basic ${btoa("ann@example.com:the password of ann")}` } };
 }
 
-test("never shows the name of the toolkit in a service", async (t) => {
+test("never shows the name of the toolkit in a response or a token", async (t) => {
   const { service, ask, ann } = await start(t);
   const transcripts: string[] = [];
   const see = async (...request: Parameters<typeof ask>) => {
@@ -109,7 +109,7 @@ test("uses the name of the service in challenges, metrics and tokens", async (t)
   const { transcript } = await ask("POST", "/api/token/", {}, login);
   const claims = JSON.parse(Buffer.from(/"access":"[^.]+\.([^.]+)/.exec(transcript)![1]!, "base64url").toString());
   assert.equal(claims.iss, "book-shop");
-  // This caller is no administrator, so the response has no explaining header.
+  // The service explains its decisions only to administrators.
   assert.equal(
     (await ask("GET", "/notes", { ...ann, "x-book-shop-explain": "1" })).headers.get("x-book-shop-explain"),
     null,

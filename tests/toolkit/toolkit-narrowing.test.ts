@@ -101,7 +101,7 @@ const questions: readonly AllowedRows<Column>[] = [
   { not: { all: [] } },
 ];
 
-test("narrows a list and each record in the same way", async (t) => {
+test("shows the same records in a list and one by one if a permission narrows", async (t) => {
   let only: AllowedRows<Column> = { all: [] };
   const permission: Permission<Column> = { name: "narrowing", decide: () => ({ only }) };
   const { ask } = await ownService(t, { mounts: [mount(things, { permission })] });
@@ -116,7 +116,7 @@ test("narrows a list and each record in the same way", async (t) => {
   }
 });
 
-test("reports a fault if a permission narrows by a decimal with the wrong number of digits, for a list and for each record", async (t) => {
+test("reports a fault for a list and for a record if a permission narrows by an invalid decimal", async (t) => {
   let only: AllowedRows<Column> = { all: [] };
   const permission: Permission<Column> = { name: "narrowing", decide: () => ({ only }) };
   const { ask } = await ownService(t, { mounts: [mount(things, { permission })], observe: null });

@@ -211,7 +211,7 @@ test("stops waiting for a subscriber that hangs, and keeps its event", async (t)
   assert.equal((await waiting())[0]!["error"], "Error: It took too long.");
 });
 
-test("delays no other subscriber behind one that hangs, for any number of waiting events", async (t) => {
+test("delivers all events to the other subscribers while one subscriber hangs", async (t) => {
   const deliveries: number[] = [];
   const hanging = new Set<number>();
   const over = Promise.withResolvers<void>();
@@ -234,14 +234,14 @@ test("delays no other subscriber behind one that hangs, for any number of waitin
     deliveries.toSorted((a, b) => a - b),
     [...ids, 41],
   );
-  assert.equal(hanging.size, 16, "so many are under way to one");
+  assert.equal(hanging.size, 16, "at most 16 deliveries to one subscriber are under way");
   over.resolve();
   await Promise.all([delivering, more]);
   assert.deepEqual(await waiting(), []);
   assert.equal(hanging.size, 41);
 });
 
-test("delivers in one process at a time, and in another process after the first one has stopped", async (t) => {
+test("delivers in one process at a time, and in another process after the lease of the first has expired", async (t) => {
   const deliveries: string[] = [];
   const subscribers = (who: string): OutboxOptions => ({
     subscribers: [{ name: "mail", to: [notes], deliver: () => void deliveries.push(who) }],
@@ -286,7 +286,7 @@ test("stops the start for wrong subscribers, and reports all mistakes together",
   );
 });
 
-test("lets a feature subscribe itself, with the store of its service", async () => {
+test("lets a feature add a subscriber, which receives the store of its service", async () => {
   const deliveries: string[] = [];
   const events = outbox();
   const mounted = mount(notes, { permission: authenticated });

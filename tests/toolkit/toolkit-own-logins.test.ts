@@ -25,7 +25,7 @@ import type { Collection } from "../../src/door/stores.ts";
 import { email, open, password, serve, type Own } from "../harness/own-logins.ts";
 import { basicHeader } from "../harness/serve.ts";
 
-// The code of an independent developer: a table, two endpoints, and a session at the end.
+// A login as an application could write it: a table, two endpoints, and a session at the end.
 
 const passkeysTable: Collection = {
   name: "passkeys",
@@ -110,7 +110,7 @@ function buildPublicKey(x: string): { key: { kty: string; crv: string; x: string
   return { key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" };
 }
 
-test("logs in with custom passkeys and a session, and deletes the passkeys with the account's credentials", async (t) => {
+test("starts a session with a custom passkey, and deletes the passkeys with the other credentials of the account", async (t) => {
   const people = accounts(open);
   const session = sessionLogin(people);
   const api = await serve(t, people, [basicLogin(people), session, passkeyLogin(people, session)]);
@@ -142,7 +142,7 @@ test("logs in with custom passkeys and a session, and deletes the passkeys with 
   assert.equal((await api.ask("POST", "/passkeys/login", assertionBy(device.privateKey))).status, 401);
 });
 
-/** A login by the text on a badge. It starts a session or issues tokens, as `begins` does. */
+/** A login with the text on a badge. It starts a session or issues tokens, depending on the feature `begins`. */
 function badgeLogin(people: AccountsFeature, begins: Feature<SessionLogin> | Feature<TokenLogin>): Feature {
   return defineFeature({
     name: "badge-login",
@@ -184,7 +184,7 @@ test("returns a pair of tokens from a custom login, in the body or as cookies", 
   const api = await serve(t, people, [basicLogin(people), tokens, badgeLogin(people, tokens)]);
 
   assert.equal((await api.ask("POST", "/badge/cookie", undefined, foreign)).status, 403);
-  assert.equal(await lastLogin(api), null, "whoever is refused has not logged in");
+  assert.equal(await lastLogin(api), null, "a refused login does not change the time of the last login");
 
   const answer = await api.ask("POST", "/badge/body", undefined, badge);
   assert.equal(answer.status, 200, answer.text);
@@ -207,7 +207,7 @@ for (const [what, make] of [
   ["a session", sessionLogin],
   ["cookies of tokens", tokenLogin],
 ] as const)
-  test(`lets no page of another site start ${what} with a custom login, even if its endpoint does not check`, async (t) => {
+  test(`lets no page of another site start ${what} with a custom login, even if the endpoint does not check the origin`, async (t) => {
     const people = accounts(open);
     const begins: Feature<SessionLogin> | Feature<TokenLogin> = make(people);
     const api = await serve(t, people, [basicLogin(people), begins, badgeLogin(people, begins)]);
@@ -216,7 +216,7 @@ for (const [what, make] of [
     assert.equal(refused.status, 403, refused.text);
     assert.equal(refused.json.code, "cross_site");
     assert.deepEqual(refused.headers.getSetCookie(), []);
-    assert.equal(await lastLogin(api), null, "whoever is refused has not logged in");
+    assert.equal(await lastLogin(api), null, "a refused login does not change the time of the last login");
 
     const own = await api.ask("POST", "/badge/cookie", undefined, { ...badge, "sec-fetch-site": "same-origin" });
     assert.ok(own.headers.getSetCookie().length > 0, own.text);

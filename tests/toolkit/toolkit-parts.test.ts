@@ -132,7 +132,7 @@ test("reads texts and ids of the path, and an optional query, in custom endpoint
   assert.match((await ask("GET", "/plain", { headers: { accept: "application/xml" } })).text, /<said>plain<\/said>$/);
 });
 
-test("stops the start for two endpoints with one path", async (t) => {
+test("refuses to start with two endpoints of the same method and path", async (t) => {
   const one = defineEndpoint({ method: "GET", path: "/notes/", access: anyone, handle: () => say(1) });
 
   await assert.rejects(
@@ -141,7 +141,7 @@ test("stops the start for two endpoints with one path", async (t) => {
   );
 });
 
-test("shows lists in a custom format, and answers 406 to other requests for it before any change", async (t) => {
+test("writes lists in a custom format, and answers 406 to all other requests for this format, before any change", async (t) => {
   const listed = defineEndpoint({
     method: "GET",
     path: "/listed",

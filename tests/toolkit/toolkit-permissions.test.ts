@@ -90,7 +90,7 @@ const notes = defineResource({
   filters: { owner_id: ["eq"] },
 });
 
-test("hides the rows of others with a narrowing permission, in every action", async (t) => {
+test("hides the rows of other users in every action if the permission narrows", async (t) => {
   const { ask } = await ownService(t, {
     mounts: [mount(notes, { permission: anyOf(administrator, owner("owner_id")) })],
   });
@@ -135,7 +135,7 @@ test("hides the rows of others with a narrowing permission, in every action", as
   );
 });
 
-test("uses a separate permission for each action, and does not offer actions without one", async (t) => {
+test("uses a separate permission for each action, and answers 405 to an action without a permission", async (t) => {
   const permission = { list: anyone, read: authenticated, create: scope("notes:write"), delete: administrator };
   const { ask } = await ownService(t, { mounts: [mount(notes, { permission })] });
   const rows: readonly (readonly [method: string, path: string, as: string | undefined, status: number])[] = [
@@ -163,7 +163,7 @@ test("uses a separate permission for each action, and does not offer actions wit
   }
 });
 
-test("gives a field the caller as its default, which `owner` checks, and denies an unknown caller", async (t) => {
+test("stores the caller's id as the default of a field that `owner` checks, and answers 401 to an unknown caller", async (t) => {
   const notes = defineResource({ name: "note", fields: { user_id: integer({ default: caller }), title: text() } });
   const open = defineResource({ name: "leaf", plural: "leaves", fields: { user_id: integer({ default: caller }) } });
   const { ask } = await ownService(t, {

@@ -78,7 +78,7 @@ test("answers with a custom problem, which has a page and is in the OpenAPI docu
   assert.equal(examples.out_of_stock.value.title, "Out of stock");
 });
 
-test("merges a problem that is named several times, and stops the start for two with one code", async () => {
+test("lets several features name one problem, and refuses to start with two problems of the same code", async () => {
   const twin = defineProblem({ ...outOfStock, title: "Sold out" });
   const naming = (name: string, each: ProblemDefinition) =>
     defineFeature({
@@ -109,7 +109,7 @@ test("merges a problem that is named several times, and stops the start for two 
   });
 });
 
-test("refuses an invalid definition at its declaration", () => {
+test("refuses to define an invalid problem", () => {
   const rows: readonly (readonly [change: Partial<ProblemDefinition>, said: RegExp])[] = [
     [{ code: "Out of stock" }, /lower-case words/],
     [{ code: "not_found" }, /the catalogue has this code/],

@@ -80,7 +80,7 @@ function otherAddress(): string | undefined {
     .find(({ family, internal }) => family === "IPv4" && !internal)?.address;
 }
 
-// First, because the other tests load the package.
+// This test is first, because the other tests load nodemailer.
 test("names the missing package and how to install it", async (t) => {
   const hooks = registerHooks({
     resolve(specifier, context, next) {
@@ -138,9 +138,9 @@ test("sends only to the given address, even if a server could read it as several
   assert.match(received[0]!.content, /\r\n\r\na\r\n\.\r\n\.\.b\r\n/);
 });
 
-test("requires TLS for another host, and sends neither a mail nor a password without it", async (t) => {
+test("requires TLS for a server that is not on a loopback address, and sends no mail and no password without TLS", async (t) => {
   const host = otherAddress();
-  if (host === undefined) return t.skip("this machine has no other address");
+  if (host === undefined) return t.skip("this machine has only loopback addresses");
   const users: (string | undefined)[] = [];
   const { port, received } = await startServer(t, {
     host,
@@ -154,9 +154,9 @@ test("requires TLS for another host, and sends neither a mail nor a password wit
   assert.deepEqual([users, received], [[], []]);
 });
 
-test("upgrades a connection to another host with STARTTLS, and refuses a certificate that it cannot check", async (t) => {
+test("upgrades a connection with STARTTLS, and refuses an untrusted certificate", async (t) => {
   const host = otherAddress();
-  if (host === undefined) return t.skip("this machine has no other address");
+  if (host === undefined) return t.skip("this machine has only loopback addresses");
   const { port, received } = await startServer(t, { host });
   const sender = await smtpSender({ url: `smtp://shop@${host}:${port}`, password: new Secret(password) });
 
@@ -165,7 +165,7 @@ test("upgrades a connection to another host with STARTTLS, and refuses a certifi
   assert.deepEqual(received, []);
 });
 
-test("starts with TLS for smtps, and refuses a certificate that it cannot check", async (t) => {
+test("connects with TLS if the URL begins with smtps, and refuses an untrusted certificate", async (t) => {
   const { port, received } = await startServer(t, { secure: true });
   const sender = await smtpSender({ url: `smtps://shop@localhost:${port}`, password: new Secret(password) });
   await assert.rejects(send(sender), /certificate/);
@@ -179,7 +179,7 @@ test("starts with TLS for smtps, and refuses a certificate that it cannot check"
   );
 });
 
-test("reports the refusal of a server in its own words", async (t) => {
+test("reports a refusal in the words of the server", async (t) => {
   const { port } = await startServer(t, {
     onRcptTo: (_, __, done) => done(Object.assign(new Error("No such mailbox"), { responseCode: 550 })),
   });
@@ -191,7 +191,7 @@ test("reports the refusal of a server in its own words", async (t) => {
   );
 });
 
-test("stops at once when its signal aborts, and leaves no connection open", async (t) => {
+test("stops sending at once when the signal aborts, and closes the connection", async (t) => {
   const closed = Promise.withResolvers<void>();
   const opened = Promise.withResolvers<void>();
   const server = createServer((socket) => {

@@ -24,14 +24,14 @@ const fail = (): never => {
 const withMember = (name: string, descriptor: PropertyDescriptor): Error =>
   Object.defineProperty(new Error("told"), name, descriptor);
 const thrown: Readonly<Record<string, () => unknown>> = {
-  nothing: () => undefined,
+  undefined: () => undefined,
   null: () => null,
   "a text": () => "gone",
   "a symbol": () => Symbol("gone"),
   "a frozen object": () => Object.freeze({}),
   "an object without a prototype": () => Object.create(null),
-  "an object that cannot be written": () => ({ toString: fail }),
-  "a proxy that refuses everything": () =>
+  "an object that cannot be converted to text": () => ({ toString: fail }),
+  "a proxy that throws on every access": () =>
     new Proxy({}, { get: fail, has: fail, getPrototypeOf: fail, ownKeys: fail, getOwnPropertyDescriptor: fail }),
   "an error behind a proxy": () => new Proxy(new Error("gone"), { get: fail }),
   "a frozen error": () => Object.freeze(new Error("told")),
@@ -43,7 +43,7 @@ const thrown: Readonly<Record<string, () => unknown>> = {
 const note = defineResource({ name: "note", fields: { body: text() } });
 
 for (const [what, make] of Object.entries(thrown))
-  test(`answers 500 for code that throws ${what}, and reports it with the request id`, async (t) => {
+  test(`answers 500 if custom code throws ${what}, and reports the fault with the request id`, async (t) => {
     const boom = (): never => {
       throw make();
     };
@@ -116,7 +116,7 @@ test("reports every value that a feature throws at its start, with the name of t
     }
 });
 
-test("retries an event later if its subscriber throws an unreadable value", async (t) => {
+test("keeps an event and stores an error text even if its subscriber throws an unreadable value", async (t) => {
   for (const make of Object.values(thrown)) {
     let tries = 0;
     const events = outbox({
@@ -153,7 +153,7 @@ test("retries an event later if its subscriber throws an unreadable value", asyn
   }
 });
 
-test("reports a wrong result of a custom limit or format as a fault that names it", async (t) => {
+test("reports a fault that names the custom limit or format whose result is wrong", async (t) => {
   const rejected: unknown[] = [];
   const hear = (reason: unknown): void => void rejected.push(reason);
   process.on("unhandledRejection", hear);

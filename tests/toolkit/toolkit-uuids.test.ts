@@ -254,7 +254,7 @@ test("reports the UUID to subscribers of its writes", async (t) => {
   );
 });
 
-test("accepts a UUID in a custom endpoint and in a field", async (t) => {
+test("accepts a UUID in the path of a custom endpoint and in a field", async (t) => {
   const things = defineResource({ name: "thing", fields: { device: uuid(), owner_id: integer({ optional: true }) } });
   const { ask, get } = await serve(t, {
     mounts: [mount(things, { permission: anyone })],
@@ -279,7 +279,7 @@ test("accepts a UUID in a custom endpoint and in a field", async (t) => {
   assert.equal((await ask("POST", "/things", { body: { device: "0198" } })).json.errors[0].code, "invalid");
 });
 
-test("does not start with a reference of another type than the ids, and names the fix", async (t) => {
+test("does not start with a reference whose type differs from the ids of its target, and names the fix", async (t) => {
   const wrong = defineResource({ name: "note", fields: { album_id: reference("albums") } });
 
   await assert.rejects(
@@ -355,7 +355,7 @@ test("adds to each record exactly its own nested records, even if texts contain 
   }
 });
 
-test("uses the ids of makeUUID for new records, and answers 500 if it returns another value", async (t) => {
+test("uses the ids of makeUUID for new records, and answers 500 if an id is not a UUID in lower case", async (t) => {
   const made = [NOBODYS, NOBODYS.toUpperCase(), 7];
   const own = await ownService(t, {
     mounts: [mount(albums, { permission: anyone })],

@@ -45,7 +45,7 @@ const noVerdicts: readonly unknown[] = [
   runInNewContext('Promise.resolve({ kind: "accepted" })'),
 ];
 
-test("denies access for an invalid verdict, keeps the process running, and reports a fault", async (t) => {
+test("answers 500 and reports a fault if a scheme throws or returns an invalid verdict", async (t) => {
   let give: () => unknown = () => null;
   const own: Scheme = {
     name: "own",
@@ -87,7 +87,7 @@ test("denies access for an invalid verdict, keeps the process running, and repor
   assert.equal((await ask("GET", "/closed", { headers: { "x-own": secret } })).status, 204);
 });
 
-test("treats a challenge that is not valid in a header as a fault", async (t) => {
+test("answers 500 if a challenge is not valid in a header", async (t) => {
   let challenge: unknown;
   const own: Scheme = {
     name: "own",
@@ -141,7 +141,7 @@ test("answers a write with an empty body and no ETag if the caller may write but
   assert.equal((await api.get("/orders/1", write)).status, 403);
 });
 
-test("does not let a caller who may write but not read guess the content of a record", async (t) => {
+test("answers right and wrong guesses of a value the same if the caller may write but not read", async (t) => {
   const api = await serve(t);
   const { json } = await api.post("/users/1/keys", { name: "program", scopes: ["write"] }, api.admin);
   const write = { authorization: `Token ${json.key}` };

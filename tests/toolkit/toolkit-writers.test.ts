@@ -36,7 +36,7 @@ const own = {
   delete: anyOf(owner("user_id"), administrator),
 } as const;
 
-test("lets readers of a record write inside it if the mount allows it", async (t) => {
+test("lets readers of a record write its nested records if the mount sets `writers`", async (t) => {
   const { ask } = await ownService(t, {
     mounts: [
       shop,
@@ -59,7 +59,7 @@ test("lets readers of a record write inside it if the mount allows it", async (t
   assert.equal((await ask("POST", "/products/1/reviews", { body: { stars: 5 } })).status, 401);
 });
 
-test("lets only callers who may change a record write inside it by default, with a separate option for each level", async (t) => {
+test("lets only callers who may change a record write its nested records by default, and applies `writers` to one level only", async (t) => {
   const { ask } = await ownService(t, {
     mounts: [shop, mount(reviews, { permission: own, writers: "readers" }), mount(comments, { permission: own })],
   });
@@ -72,7 +72,7 @@ test("lets only callers who may change a record write inside it by default, with
   assert.equal((await ask("GET", "/products/1/reviews/1/comments", { as: "ben" })).json.length, 1);
 });
 
-test("shows nothing to a caller who changes records inside one that they may not read", async (t) => {
+test("answers 204 without a body if the caller may change a nested record but not read its parent", async (t) => {
   const boxes = defineResource({ name: "box", plural: "boxes", fields: { title: text() } });
   const letters = defineResource({ name: "letter", within: boxes, fields: { said: text(), secret: text() } });
   const lines = defineResource({ name: "line", within: letters, fields: { said: text() } });

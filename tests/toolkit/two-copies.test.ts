@@ -73,7 +73,7 @@ const declarations: Readonly<Record<string, () => Partial<latchkey.ServiceOption
       mount(defineResource({ name: "book", fields: { title: other.text({ maxLength: -1 }) } }), { permission: anyone }),
     ],
   }),
-  "what a resource is nested in": () => ({
+  "the parent of a resource": () => ({
     mounts: [
       mount(defineResource({ name: "page", within: theirBook, fields: { body: text() } }), { permission: anyone }),
     ],
@@ -125,7 +125,7 @@ const declarations: Readonly<Record<string, () => Partial<latchkey.ServiceOption
     ],
   }),
   "a feature": () => ({ features: [other.accounts()] }),
-  "a feature that another needs": () => ({ features: [latchkey.sessionLogin(other.accounts())] }),
+  "a feature that another feature needs": () => ({ features: [latchkey.sessionLogin(other.accounts())] }),
   "a feature that a mount needs": () => ({ mounts: [mount(book, { permission: anyone, needs: [other.accounts()] })] }),
   "a part of a feature": () => withParts({ mounts: [other.mount(theirBook, { permission: other.anyone })] }),
   "an error of a feature": () => ({
@@ -153,7 +153,7 @@ const declarations: Readonly<Record<string, () => Partial<latchkey.ServiceOption
 const account = (): null => null;
 
 for (const [what, options] of Object.entries(declarations))
-  test(`refuses ${what} of another copy, with the places of both`, async () => {
+  test(`refuses ${what} from another copy of the package, and names the folders of both copies`, async () => {
     const mistakes = await collectMistakes(options);
 
     assert.equal(mistakes.length, 1, mistakes.join("\n"));
@@ -228,7 +228,7 @@ test("reports an exception of another copy as a fault with its cause", async (t)
   }
 });
 
-/** The arguments of the factories that need some. */
+/** The arguments of the factories that require arguments. */
 const needed: Readonly<Record<string, () => readonly unknown[]>> = {
   allOf: () => [other.anyone],
   anyOf: () => [other.anyone],
@@ -259,7 +259,7 @@ function isDeclaration(value: object): boolean {
   return isField || declared.some((member) => member in value);
 }
 
-test("marks each declaration that a factory of the package makes", () => {
+test("marks each declaration that a factory makes with its copy of the package", () => {
   const found: string[] = [];
   for (const [name, factory] of Object.entries({
     ...other,
