@@ -78,7 +78,7 @@ export interface ServiceOptions extends ServiceParts {
   /** The largest body of an endpoint without its own `maxBodyBytes`. In bytes. Default: 1 MiB, which is also the maximum. */
   readonly maxBodyBytes?: number;
   /**
-   * The time limit for custom code in one request: its hooks, handlers, schemes and formats together. Default: 60. After this
+   * The time limit for custom code in one request: its hooks, handlers, schemes and formats together. In seconds. Default: 60. After this
    * time, the caller gets 503, the unfinished work writes nothing, and the fault in the log names it. The time in which a body arrives does
    * not count.
    */

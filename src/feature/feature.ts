@@ -168,7 +168,7 @@ export interface ServiceFacts extends Required<Omit<ServiceParts, "collections">
   readonly tags: Readonly<Record<string, string>>;
   /** The look of pages. Null if no feature has one. */
   readonly look: Look | null;
-  /** The other ways to log in, of all features. */
+  /** The additional ways to log in, from all features. */
   readonly waysIn: readonly WayIn[];
   /** The pages of accounts. Null if no feature has them. */
   readonly pages: AccountPages | null;

@@ -87,7 +87,7 @@ test("writes other changes of an upkeep in one transaction with its deletions", 
   assert.equal(await store.count(visits, null), 2);
 });
 
-/** Returns a store with this many expired rows, and one that has not expired. */
+/** Returns a store with this many expired rows, and one row that has not expired. */
 async function filled(count: number): Promise<Store> {
   const store = sqliteStore({ path: ":memory:" });
   await store.open([visits]);

@@ -86,14 +86,14 @@ export interface ResourceDeclaration<
    * nothing to it. On PostgreSQL, the name may include the schema: `shop.orders`. A view can be named too, for reading.
    */
   readonly table?: string;
-  /** The real column names of that table, if they differ from the fields. `id` is its key: `{ id: "user_id", name: "first_name" }`. */
+  /** The column names of the existing table, if they differ from the fields. `id` is its key: `{ id: "user_id", name: "first_name" }`. */
   readonly columns?: Readonly<Partial<Record<keyof F | "id" | ParentColumnOf<Outer>, string>>>;
-  /** The allowed writes to that table. Default: none. */
+  /** The allowed writes to the existing table. Default: none. */
   readonly writes?: readonly TableWrite[];
   /**
-   * The source of the revision of a row in that table. The revision must differ for each state of the row. Either a field of whole numbers
-   * that every writer increments (`{ field: "lock_version" }`), or a `digest` of the fields. Default:
-   * `xmin` on PostgreSQL and a digest on SQLite.
+   * The source of the revision of a row in the existing table. The revision must differ for each state of the row. Either a field of whole
+   * numbers that every writer increments (`{ field: "lock_version" }`), or a `digest` of the fields. Default: `xmin` on PostgreSQL and a
+   * digest on SQLite.
    */
   readonly revision?: "digest" | { readonly field: keyof F & string };
   /** The fields that a list can be sorted by. `id` is always one of them. */

@@ -13,7 +13,7 @@ interface ResourceShape {
 
 type OptionsOf<F> = F extends Field<infer _, infer O> ? O : never;
 type FieldValue<F> = F extends Field<infer T, infer _> ? T : never;
-/** True if the options of a field contain this one. False if the options are unknown. */
+/** True if the options `O` of a field contain the option `K`. False if the options are unknown. */
 type IsTrue<O, K extends string> = unknown extends O ? false : [K] extends [O] ? true : false;
 type HasDefault<O> = IsTrue<O, "default">;
 /** True if the field is computed from the record, without a column. */

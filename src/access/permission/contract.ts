@@ -46,9 +46,10 @@ export type AllowedRows<C extends string = string> =
   | { readonly not: AllowedRows<C> };
 
 /**
- * Decides what a caller may do. The caller is identified before. `C` are the columns that select the allowed rows, in addition to `id`,
- * which every record has. Only a resource with these columns can use the permission. `U` are the columns that are compared with the id of a
- * user. `Permission` without parameters needs no columns and fits every resource. `Permission<string>` is any permission.
+ * Decides what a caller may do. The service identifies the caller before it asks the permission. `C` are the columns that select the
+ * allowed rows, in addition to `id`, which every record has. Only a resource with these columns can use the permission. `U` are the columns
+ * that are compared with the id of a user. `Permission` without parameters needs no columns and fits every resource. `Permission<string>`
+ * is any permission.
  */
 export interface Permission<C extends string = never, U extends string = string extends C ? string : never> {
   readonly name: string;

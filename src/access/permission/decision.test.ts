@@ -81,7 +81,7 @@ test("throws a fault for a value that is no decision, also within combined permi
   }
 });
 
-test("explains what to write instead of an order between booleans", () => {
+test("names the operators that do not take a boolean, because booleans have no order", () => {
   const only = { column: "lent", operator: "gte", value: true };
 
   assert.throws(() => requireDecision(giving({ only }), request), /lt, lte, gt, gte do not take a boolean/);

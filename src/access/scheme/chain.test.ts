@@ -154,7 +154,7 @@ const answers: { title: string; headers: [string, string][]; answer: string }[] 
     answer: "400 conflicting_credentials: The request carries credentials of different users. []",
   },
   {
-    title: "refuses a request with one rejected credential, with every challenge",
+    title: "refuses a request with one rejected credential, and sends every challenge",
     headers: [
       ["authorization", "Alpha user-1"],
       ["x-beta", "expired"],
@@ -163,7 +163,7 @@ const answers: { title: string; headers: [string, string][]; answer: string }[] 
       "401 invalid_token: beta: expired [WWW-Authenticate Alpha none; WWW-Authenticate Delta; WWW-Authenticate Secret]",
   },
   {
-    title: "passes a scheme its own rejection for the challenge",
+    title: "passes the rejection by a scheme to the challenge of that scheme only",
     headers: [["authorization", "Alpha forged"]],
     answer:
       "401 invalid_token: alpha: forged [WWW-Authenticate Alpha forged; WWW-Authenticate Delta; WWW-Authenticate Secret]",
@@ -192,7 +192,7 @@ const answers: { title: string; headers: [string, string][]; answer: string }[] 
     answer: "nobody",
   },
   {
-    title: "ignores a cookie that no scheme can read",
+    title: "ignores a cookie of more than 8 KiB",
     headers: [["cookie", `gamma=${"x".repeat(8193)}`]],
     answer: "nobody",
   },
@@ -212,7 +212,7 @@ const answers: { title: string; headers: [string, string][]; answer: string }[] 
       "401 invalid_credentials: secret: password [WWW-Authenticate Alpha none; WWW-Authenticate Delta; WWW-Authenticate Secret]",
   },
   {
-    title: "refuses a scheme without a credential as malformed",
+    title: "refuses the name of an authorization scheme without a credential as malformed",
     headers: [["authorization", "Alpha"]],
     answer:
       "401 invalid_token: The credential is malformed. [WWW-Authenticate Alpha malformed; WWW-Authenticate Delta; WWW-Authenticate Secret]",
@@ -224,7 +224,7 @@ const answers: { title: string; headers: [string, string][]; answer: string }[] 
       "401 invalid_token: The credential is malformed. [WWW-Authenticate Alpha malformed; WWW-Authenticate Delta; WWW-Authenticate Secret]",
   },
   {
-    title: "refuses a credential beyond ASCII as malformed, in the scheme's words",
+    title: "refuses a credential with characters beyond ASCII as malformed, with the message of the scheme",
     headers: [["x-beta", "user-1é"]],
     answer:
       "401 invalid_token: Invalid or missing beta. [WWW-Authenticate Alpha none; WWW-Authenticate Delta; WWW-Authenticate Secret]",

@@ -225,7 +225,7 @@ function chooseCode({ scheme, rejection }: Refused): RejectionCode {
   return rejection.code ?? scheme.rejectedAs ?? "invalid_token";
 }
 
-/** Asks the schemes one after another, so that always the same one ends the request if several of them throw. */
+/** Asks the schemes one after another, so that always the same scheme ends the request if several schemes throw. */
 function askAll(presented: readonly Presented[], call: Call, verdicts: Verdict[]): Eventually<readonly Verdict[]> {
   while (verdicts.length < presented.length) {
     const { scheme, carrier, credential, rejection } = presented[verdicts.length]!;

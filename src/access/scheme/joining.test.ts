@@ -37,7 +37,7 @@ function lettered(letter: string, id: number, more: Partial<Scheme> = {}): Schem
   });
 }
 
-/** Creates a scheme that recognizes credentials with a mark, and accepts no others. */
+/** Creates a scheme that recognizes the credentials that start with `mark`. */
 function marked(mark: string, id: number): Scheme {
   return part({
     recognizes: (credential) => credential.startsWith(mark),

@@ -53,8 +53,8 @@ function judge(scheme: Scheme, standing: Standing): Scheme {
 function join(parts: readonly Scheme[], standing: Standing | null): Scheme {
   const rest = parts.filter(({ recognizes }) => recognizes === undefined);
   const knowing = parts.filter(({ recognizes }) => recognizes !== undefined);
-  // The parts without `recognizes` check all credentials that no other part recognizes. The joined scheme has the `rejectedAs` of the
-  // first.
+  // The parts without `recognizes` check all credentials that no other part recognizes. The joined scheme has the `rejectedAs` of the first
+  // part.
   const [main, ...others] = [...rest, ...knowing];
   const { name, rejectedAs = "invalid_token" } = main!;
   const codes = [main!, ...others].flatMap((each) => [

@@ -2,9 +2,8 @@ import type { Eventually } from "../../core/eventually.ts";
 import type { Room } from "./window.ts";
 
 /**
- * Runs a task when all its subjects allow another one. Failures are counted for each subject, for example for an account or a network. A
- * subject allows another task if it has fewer running tasks than remaining failures. `rooms` returns the remaining failures of each
- * subject. It throws if a subject has none.
+ * Runs a task when each subject of the task has fewer running tasks than remaining failures. A subject is an account or a network whose
+ * failures are counted. `rooms` returns the remaining failures of each subject, and throws if a subject has none.
  */
 export type SideBySide = <T>(rooms: () => Eventually<readonly Room[]>, task: () => Promise<T>) => Promise<T>;
 

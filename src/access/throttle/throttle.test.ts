@@ -142,7 +142,7 @@ test("counts IPv4 addresses separately", async () => {
   await store.close();
 });
 
-test("counts a failure immediately, before the store has it", async () => {
+test("counts a failure immediately, before the store has written it", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store, limit: 1 });
 
@@ -300,7 +300,7 @@ test("deletes old streaks and known addresses, and stores no names in them", asy
   const before = JSON.stringify(await rows());
   for (const text of ["hunter2", "192.0.2", "nobody"]) assert.ok(!before.includes(text), text);
   await erase(store, throttle, 2 * day);
-  assert.equal((await rows()).streaks.length, 1, "a row that has begun goes after a day");
+  assert.equal((await rows()).streaks.length, 1, "after a day, a streak below the ceiling is deleted");
   await erase(store, throttle, 32 * day);
   assert.deepEqual(await rows(), { streaks: [], known: [] });
   await store.close();

@@ -1,6 +1,6 @@
 import { MAX_ISSUES } from "../../core/problem/problem.ts";
 
-/** One mistake in a value, with its location in it. */
+/** One mistake in a value, with its location in the value. */
 export interface LocatedMistake {
   readonly path: readonly (string | number)[];
   /** For programs: `required`, `invalid`, `too_long`, … */

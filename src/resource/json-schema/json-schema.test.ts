@@ -105,7 +105,7 @@ const rows: readonly (readonly [schema: JSONSchema, value: unknown, issues: read
 ];
 
 for (const [schema, value, issues] of rows)
-  test(`finds ${issues.length} mistakes in ${JSON.stringify(value)} by ${JSON.stringify(schema).slice(0, 80)}`, () => {
+  test(`finds ${issues.length} mistakes in ${JSON.stringify(value)} with the schema ${JSON.stringify(schema).slice(0, 80)}`, () => {
     assert.deepEqual(collectIssues(schema, value), issues);
   });
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Flaw } from "../../core/problem/flaw.ts";
 import { dateTime } from "./fields.ts";
 
-test("accepts exactly the days of the calendar, with milliseconds and without", () => {
+test("accepts exactly the days of the calendar, with Z and with an offset", () => {
   const { parse } = dateTime().kind;
   for (const year of [1900, 2000, 2023, 2024])
     for (let month = 0; month <= 13; month++)
@@ -19,6 +19,6 @@ test("accepts exactly the days of the calendar, with milliseconds and without", 
 });
 
 for (const time of ["24:00:00.000", "23:60:00.000", "23:59:60.000", "23:59:59.99", "3:59:59.9990"])
-  test(`stores no instant with the time ${time} as it is`, () => {
+  test(`does not store the time ${time} unchanged`, () => {
     assert.notEqual(dateTime().kind.parse(`2026-01-31T${time}Z`), `2026-01-31T${time}Z`);
   });
