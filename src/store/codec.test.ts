@@ -45,7 +45,7 @@ test("refuses a text that is not a decimal, or would be rounded", () => {
   fc.assert(fc.property(fc.string(), (text) => parseDecimal(text, 2) === null || /^-?\d+(\.\d+)?$/.test(text)));
 });
 
-test("ignores zeros after the last digit", () => {
+test("ignores zeros at the end of a fraction and the sign of zero", () => {
   assert.equal(parseDecimal("1.5000", 2), 150);
   assert.equal(Object.is(parseDecimal("-0.00", 2), 0), true);
 });

@@ -115,14 +115,16 @@ export const copiedAtOnce = 250;
 export interface CopiedCount {
   readonly table: string;
   readonly rows: number;
-  /** The SHA-256 digest of the rows. It is the same on both sides. */
+  /** The SHA-256 digest of the rows. It is the same in the source and in the copy. */
   readonly digest: string;
 }
 
 /** Receives the progress after each page: how many rows are copied or compared so far, and how many there are. */
 export type TellCopied = (step: "copying" | "verifying", done: number, total: number) => void;
 
-/** Copies all rows and counters, and then compares both sides. Keeps the copy if they are equal. Otherwise throws `CopyError`. */
+/**
+ * Copies all rows and counters, and then compares the copy with the source. Keeps the copy if both are equal. Otherwise throws `CopyError`.
+ */
 export async function copyStore(
   source: StoreSource,
   target: StoreTarget,

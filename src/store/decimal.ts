@@ -31,7 +31,7 @@ export function readDecimal({ scale = 0, number }: Column, value: unknown): numb
   return typeof text === "string" ? parseDecimal(text, scale) : null;
 }
 
-/** Returns the text of a number with `scale` decimal places. Returns null if the number has more. */
+/** Returns the text of a number with `scale` decimal places. Returns null if the number has more decimal places. */
 function formatFixed(value: number, scale: number): string | null {
   const text = value === 0 ? "0" : value.toFixed(scale);
   return Number(text) === value ? text : null;

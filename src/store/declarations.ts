@@ -68,7 +68,7 @@ function mistakesInColumn(column: Column, byName: ReadonlyMap<string, Collection
   return mistakes;
 }
 
-/** Returns the mistakes in a column that would require a change of an existing table. */
+/** Returns the mistakes in a column whose declaration would require a change of an existing table. */
 function mistakesOfKeeping(
   { existing }: Collection,
   column: Column,

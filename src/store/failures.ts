@@ -6,7 +6,7 @@ export class MigrationNeeded extends Error {
   }
 
   readonly problems: readonly string[];
-  /** The collections with rows that do not fit. Empty if there is another reason. */
+  /** The collections whose rows do not fit their declaration. Empty if the tables do not fit for another reason. */
   readonly collections: readonly string[];
 
   constructor(problems: readonly string[], collections: readonly string[] = []) {

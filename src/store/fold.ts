@@ -14,9 +14,8 @@ export function fold(text: string): string {
 }
 
 /**
- * The two forms of a small sigma. A capital sigma becomes one or the other, depending on its neighbors. A search term does not have the
- * same neighbors as the text:
- * `ΑΣ` alone becomes `ας`, but in `ΑΣΑ` it becomes `ασ`.
+ * The two forms of a small sigma. A capital sigma becomes one of these two, depending on the letters beside it. In a search term, other
+ * letters can be beside it than in the text: `ΑΣ` alone becomes `ας`, but in `ΑΣΑ` it becomes `ασ`.
  */
 export const sigmas = { atEnds: "ς", elsewhere: "σ" } as const;
 

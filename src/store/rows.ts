@@ -148,7 +148,7 @@ export interface Origin {
   readonly renamedFrom?: string;
   /** Converts an old value that is not null, if the type, the name or the rule changes. */
   readonly convert?: ((old: Value) => Value) | SQLConversion;
-  /** The value for rows that have none, if one is required: a value, or a function of the old row. */
+  /** The value for rows without a value, if the column requires one: a value, or a function of the old row. */
   readonly backfill?: Value | ((row: StoredRecord) => Value);
 }
 

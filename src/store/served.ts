@@ -3,8 +3,8 @@ import type { Collection, Column, ListQuery, Operator, Sort, Where } from "./sto
 type LeafCondition = Exclude<Where, { readonly all: unknown } | { readonly any: unknown } | { readonly not: unknown }>;
 
 /**
- * True if an index returns the rows of a query in their order. A page then costs only its own rows, for any size of the table. Any other
- * query may scan all rows, and should be a `long` read.
+ * True if an index returns the rows of a query in their order. The database then reads only the rows of a page, for any size of the table.
+ * If this returns false, the query may scan all rows and should be a `long` read.
  */
 export function isServed(query: Pick<ListQuery, "collection" | "where" | "sort">): boolean {
   const { where, sort } = query;
@@ -34,8 +34,8 @@ export function isServed(query: Pick<ListQuery, "collection" | "where" | "sort">
     else if (isRange(operator) && (ranged === null || ranged === column)) ranged = column;
     else isOpen = true;
   }
-  // If another index has the equal columns first and then the order, SQLite may prefer it to the unique index, and read all equal rows: 31
-  // ms for a million.
+  // If another index has the columns of `equal` first and then the columns of the order, SQLite may prefer it to the unique index. SQLite
+  // would then read all rows with these equal values: 31 ms for a million rows.
   if (unique !== null) return equal.size === 0 || sort[0]?.column === unique;
   if (isOpen) return false;
   const [first, ...rest] = sort.filter(({ column }) => !equal.has(column));
@@ -68,7 +68,7 @@ type Link = Extract<Where, { readonly link: unknown }>;
 
 /**
  * Returns the link condition if a list has all rows that are linked to one value, in the order of their ids. The table of links stores
- * these rows next to each other. Returns null for any other list.
+ * these rows next to each other. Returns null for a list with another condition or another order.
  */
 export function linkAlone({ where, sort }: Pick<ListQuery, "where" | "sort">): Link | null {
   if (where === null || !("link" in where) || where.values.length !== 1) return null;
@@ -115,7 +115,7 @@ function listIndexes(collection: Collection): readonly (readonly string[])[] {
   return indexes;
 }
 
-/** True if an index begins with the equal columns and continues in the requested order. */
+/** True if an index begins with the columns of `equal` and continues in the requested order. */
 function leads(
   collection: Collection,
   index: readonly string[],
@@ -135,7 +135,7 @@ function leads(
   return true;
 }
 
-/** True if an index on the column has a different order from its values. */
+/** True if an index on the column does not order the rows by the values of the column. */
 function hasOtherOrder(collection: Collection, name: string): boolean {
   return collection.existing !== undefined && findServed(collection, name) !== undefined;
 }

@@ -82,14 +82,17 @@ export interface Store {
   check(): Promise<void>;
   /** Returns the database's clock, in milliseconds since the epoch. Left out if it is the clock of this machine. */
   now?(): Promise<number>;
-  /** Returns the size of the part of the write-ahead log that is not in the database file yet, in bytes. Left out if there is none. */
+  /**
+   * Returns the size of the part of the write-ahead log that is not in the database file yet, in bytes. Left out if the driver has no such
+   * log.
+   */
   walBytes?(): number;
-  /** Returns how busy the connections are. Left out if there are no connections to wait for. */
+  /** Returns how busy the connections are. Left out if callers never wait for a connection. */
   connections?(): ConnectionCounts;
   close(): Promise<void>;
 }
 
-/** The number of rows that have each of some words. */
+/** For each requested word, the approximate number of rows with the word. */
 export interface WordCounts {
   readonly rows: readonly number[];
   /** The number of written rows that are not in the word index yet. */
@@ -144,8 +147,8 @@ export interface ListText {
 }
 
 /**
- * A query for the rows that belong to some keys. `where` narrows them. `limit` is the maximum for each key, in the order
- * of `id`. `long` means that the query may scan many rows.
+ * A query for the rows that belong to some keys. `where` narrows them. `limit` is the maximum number of rows for each key. The rows are in
+ * the order of `id`. `long` means that the query may scan many rows.
  */
 export interface RelatedQuery extends Omit<ListQuery, "sort" | "after"> {
   /** `id`, or a column of integers or texts. An index must begin with this column and continue with `id`. */

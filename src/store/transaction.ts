@@ -93,7 +93,8 @@ export type Change =
   /**
    * Requires that at least `atLeast` and at most `atMost` rows match at this point. Otherwise, the outcome is `refused` and nothing is
    * written. Other transactions cannot change the matching rows until this transaction ends. With `isGuarded`, the store does not have to
-   * block new rows, because every transaction that adds one also requires a row that this transaction has already required.
+   * block new matching rows: an earlier `require` of this transaction has locked a row, and every transaction that adds a matching row also
+   * locks that row.
    */
   | {
       readonly kind: "require";
@@ -118,7 +119,7 @@ export interface Transaction {
   readonly changes: readonly Change[];
   /** Records the outcome under this key, in the same transaction. If the key was used before, the transaction changes nothing. */
   readonly idempotency?: Idempotency;
-  /** The caller and the request that caused it, if there was a request. A driver may ignore it. */
+  /** The caller and the request that caused the transaction, if there was a request. A driver may ignore it. */
   readonly cause?: Cause;
 }
 
@@ -155,11 +156,11 @@ export type Outcome =
   | { readonly kind: "mismatch" }
   /** No row has this key. */
   | { readonly kind: "missing"; readonly change: number }
-  /** The row is not in the state `revision`. */
+  /** The row has another revision than the change requires. */
   | { readonly kind: "stale"; readonly change: number }
   /**
-   * Another row has this value. `id` if the key itself is taken. Null if the rule of an existing table covers more than
-   * one column.
+   * Another row has this value. `column` is `id` if the key itself is taken. `column` is null if the rule of an existing table covers more
+   * than one column.
    */
   | { readonly kind: "taken"; readonly change: number; readonly column: string | null }
   /**
@@ -168,7 +169,8 @@ export type Outcome =
    */
   | { readonly kind: "dangling"; readonly change: number; readonly column: string; readonly place?: number }
   /**
-   * The values violate a rule of an existing table, or one is too long for the database. Null if the column is unknown.
+   * The values violate a rule of an existing table, or a value is too long for the database. `column` is null if the database does not
+   * report the column.
    */
   | { readonly kind: "unfit"; readonly change: number; readonly column: string | null }
   /** Other rows refer to this row, and their declaration restricts its deletion. */

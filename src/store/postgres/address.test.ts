@@ -74,6 +74,6 @@ for (const url of [
   "postgres://h:99999/x",
   "postgres://a b",
 ])
-  test(`does not accept ${url} as a URL`, () => {
+  test(`does not accept ${url} as a URL of PostgreSQL`, () => {
     assert.equal(isPostgresURL(url), false);
   });

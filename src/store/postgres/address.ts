@@ -20,7 +20,7 @@ export interface PostgresAddress {
   readonly writable: boolean;
   /** True if connections go through PgBouncer in transaction mode. The state of a connection then ends with each transaction. */
   readonly pooled: boolean;
-  /** The longest waits. */
+  /** The maximum waits of this driver, from the parameters of the URL. */
   readonly timeouts: Timeouts;
   /** The user, the host and the database, for messages. */
   readonly shown: string;
@@ -36,8 +36,8 @@ export function isPostgresURL(text: string): boolean {
 }
 
 /**
- * Returns true if the password contains `#`, `/` or `?`, or if an `@` follows the host, without `%XX`. Such a URL is split at the wrong
- * place, and the host could be a part of the password. So no message may show any part of it.
+ * Returns true if the password contains `#`, `/` or `?`, or if an `@` follows the host, and the character is not written as `%XX`. Such a
+ * URL is split at the wrong place, so a part of the password could be read as the host. So no message may show any part of it.
  */
 function hasUnescapedDelimiter(text: string): boolean {
   const [, path = "", behind = ""] = /^\w+:\/\/[^/?#]*([^?#]*)(.*)$/s.exec(text) ?? [];
@@ -91,8 +91,8 @@ function collectServers(url: Secret): readonly URL[] {
 }
 
 /**
- * Returns the remote servers for which the URL does not say whether to encrypt the connection. libpq would use plain
- * text for them, perhaps by mistake. `sslmode=disable` makes it explicit.
+ * Returns the remote servers for which the URL does not say whether to encrypt the connection. libpq would use plain text for them, which
+ * the operator may not want. `sslmode=disable` makes it explicit.
  */
 export function serversInPlainText(url: Secret): readonly string[] {
   requireArguments("serversInPlainText", arguments, { url: aPostgresURL });

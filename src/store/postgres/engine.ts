@@ -116,8 +116,8 @@ export async function openEngine({
 }
 
 /**
- * Returns the background work: it indexes the words of searched columns, and compares folded values with their texts.
- * Returns null if no collection needs it.
+ * Returns the background work: it indexes the words of searched columns, and compares folded values with their texts. Returns null if no
+ * collection needs this work.
  */
 function indexingOver(connections: Connections, collections: readonly Collection[]): Indexing | null {
   const searched = pickSearched(collections).map(getTable);

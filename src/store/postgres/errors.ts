@@ -10,7 +10,7 @@ import { refusedState } from "./own-tables.ts";
 
 /** The error codes that the driver distinguishes (postgresql.org/docs/current/errcodes-appendix.html). */
 export const state = {
-  /** A prepared statement whose columns have other types now also fails with this code. */
+  /** A prepared statement also fails with this code if the types of its columns have changed. */
   unsupported: "0A000",
   restrict: "23001",
   notNull: "23502",
@@ -61,8 +61,8 @@ export function findSQLState(error: unknown): string | null {
 }
 
 /**
- * True if a retry of the transaction can succeed. A unique value or key that is taken is an outcome and not an error. Any other violated
- * unique index can come from concurrent work, for example from two processes that create the same table.
+ * True if a retry of the transaction can succeed. The store returns a taken unique value or key as an outcome. A violated unique index that
+ * reaches this function can come from concurrent work, for example from two processes that create the same table.
  */
 export function isPassing(error: unknown): boolean {
   const found = findSQLState(error);
@@ -122,7 +122,7 @@ const ofTheServer = /^(?:08|25|40|53|54|55|57|58|XX)/;
 export function storeError(error: unknown): unknown {
   // If a trigger function of another program fails, for example because its table does not exist, the server itself is available.
   const isWithin = isServerError(error) && error.where !== undefined;
-  // `Failing row contains (…)` has all values of the row, and a log may keep the whole error.
+  // The detail `Failing row contains (…)` shows all values of the row, and a log may store the whole error.
   if (isServerError(error)) for (const name of withValues) delete error[name];
   if (error instanceof TypeError || error instanceof MigrationNeeded || error instanceof StoreSetupError) return error;
   if (error instanceof StoreUnavailable) return error;

@@ -54,7 +54,7 @@ test("refuses to open with a wrong URL, names the fix, and hides the password", 
   }
 });
 
-test("refuses a server that is too old or not in UTF-8, with every reason", () => {
+test("refuses a server that is too old and not in UTF-8, and names both reasons", () => {
   requireFit({ version: 140_000, encoding: "UTF8", uselessPath: null });
 
   assert.throws(
@@ -96,7 +96,7 @@ test("names the privileges that a user lacks", async () => {
   });
 });
 
-test("does not change the tables of a newer program", async (t) => {
+test("refuses to open or check a database that a newer program has changed", async (t) => {
   const { url, store } = await opened(t);
   await ask(url, "UPDATE latchkey_version SET version = 99");
 
@@ -123,7 +123,7 @@ test("fails the running writes when connections are lost, and serves the next re
   );
 });
 
-test("refuses writes and is not ready while the server is read-only, and writes again when it allows writes", async (t) => {
+test("refuses writes and is not ready while the server is read-only, and writes again when the server allows writes", async (t) => {
   const { url, store } = await opened(t);
   const name = new URL(url).pathname.slice(1);
   await add(store, "before");
@@ -207,7 +207,7 @@ test("never opens more connections than allowed", async (t) => {
   assert.equal(await store.count(notes, null), 60);
 });
 
-test("waits for an open connection while the server is full, and reconnects when it has room", async (t) => {
+test("works with fewer connections if the server refuses more, and reconnects when the server accepts connections again", async (t) => {
   const url = await server.makeDatabase();
   const role = new URL(url).pathname.slice(1).replace("latchkey_test", "few");
   await ask(
@@ -284,7 +284,7 @@ test("fails in less than 5 seconds if a firewall refuses connections or drops al
   assert.equal(await store.count(notes, null), 3);
 });
 
-test("continues a feed after a lost connection, and reports its age", async (t) => {
+test("continues a feed after a lost connection, with an age below a second", async (t) => {
   const { url, store } = await opened(t);
   const seen: unknown[] = [];
   const feed = await store.follow(notes, ({ record }) => seen.push(record["text"]));
@@ -423,12 +423,12 @@ async function waiting(url: string): Promise<number> {
 async function until(done: () => Promise<boolean>): Promise<void> {
   const start = performance.now();
   while (!(await done())) {
-    assert.ok(performance.now() - start < 5000, "it has not come to that");
+    assert.ok(performance.now() - start < 5000, "the condition was not met within 5 seconds");
     await sleep(10);
   }
 }
 
-test("hides the refused value in the server's error message, in any language", () => {
+test("hides the refused value in the server's error message, in four languages", () => {
   for (const [message, expected] of [
     [
       'invalid input syntax for type integer: "hunter"2"',

@@ -136,7 +136,7 @@ export const postgresSchema: SchemaDialect = {
     ];
   },
   fillShadow,
-  /** Reads the next value of each sequence. An unused sequence gives its first value. */
+  /** Reads the next value of each sequence. For an unused sequence, this is its first value. */
   *readCounters(collections) {
     const nextKeys: Record<string, number> = {};
     for (const collection of collections)

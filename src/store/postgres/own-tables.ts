@@ -32,8 +32,8 @@ export const tryMigrationLock = `SELECT pg_try_advisory_lock(${lockClass}, -1) A
  * The store's own tables. The `rows` of an idempotency record are JSON, and its `expires_at` is in milliseconds.
  *
  * Keys: the sequence of a collection issues them, and skips keys that came with a row (`latchkey_taken_keys`). A transaction that issues a
- * key holds a shared advisory lock of the collection until it ends. A transaction that writes a given key holds the same lock exclusively.
- * So a given key is committed before the next key is issued.
+ * key holds a shared advisory lock of the collection until it ends. A transaction that inserts a row with a given key holds the same lock
+ * exclusively. So this row is committed before the sequence issues the next key.
  *
  * In a followed collection, one transaction at a time issues keys, so the keys have the order of the commits. A reader that has read up to
  * a key has missed no lower one. A reader could also stop at the oldest running transaction, but then a long transaction in any database of

@@ -32,7 +32,7 @@ async function opened(
   return { store, url, observed };
 }
 
-test("limits the time of each change in a transaction, not of all together", async (t) => {
+test("limits the time of each change in a transaction, not of all changes together", async (t) => {
   const { store, url } = await opened(t, 2000);
   const made = await store.write({ changes: [{ kind: "insert", collection: notes, values: { text: "0" } }] });
   assert.equal(made.kind, "written");
@@ -108,7 +108,7 @@ test("does not report the server as down when a long read times out", async (t) 
   );
 });
 
-test("limits how long the transaction of a stopped process blocks other processes, also behind a pooler", async (t) => {
+test("sets a limit of 10 seconds for idle transactions, also behind a pooler", async (t) => {
   const url = await server.makeDatabase();
   for (const pooled of [false, true]) {
     const store = postgresStore({ url: new Secret(`${url}?pgbouncer=${pooled}`) });
@@ -141,7 +141,7 @@ test("reports a read-only server immediately to all requests, also to those that
   assert.equal((await store.write({ changes: [insert] })).kind, "written");
 });
 
-test("finds an idempotency key by its index when all other keys have expired", async (t) => {
+test("looks up an idempotency key without the expiry index, even if all keys have expired", async (t) => {
   const { store, url } = await opened(t, 4000);
   await ask(
     url,

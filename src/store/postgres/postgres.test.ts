@@ -82,7 +82,7 @@ const searched: Collection = {
   columns: [{ name: "name", type: "text", searched: true }],
 };
 
-test("counts the rows with a word by the index, in any part of the table", async (t) => {
+test("counts the rows with a word without a sequential scan", async (t) => {
   const url = database();
   const store = postgresStore({ url: new Secret(url) });
   t.after(() => store.close());
@@ -150,13 +150,13 @@ test("fails a write that waits too long for a lock, a statement or a connection"
   assert.match(ofPool.map(String).join(), /timeout exceeded when trying to connect/);
 });
 
-/** A database with a delay. It counts how often a client waits for an answer before it continues. */
+/** A database behind a delay. `trips` returns how often a client has waited for an answer before it sent more. */
 interface FarAway {
   readonly url: string;
   trips(): number;
 }
 
-/** Puts a proxy in front of the same database that delays every message by `delayMs`. */
+/** Puts a proxy in front of the database. The proxy delays every message of a client by `delayMs`. */
 async function farAway(t: TestContext, url: string, delayMs: number): Promise<FarAway> {
   const { hostname, port } = new URL(url);
   let trips = 0;

@@ -21,8 +21,8 @@ export interface PostgresStoreOptions {
   /** The maximum number of connections in the pool. The feeds share one more connection. Default: 10. */
   readonly poolSize?: number;
   /**
-   * The longest wait of a request for a connection, a free one of the pool or a new one, in milliseconds. Default:
-   * `connect_timeout` of the URL (in seconds), or 4500.
+   * The longest wait of a request for a free or a new connection, in milliseconds. Default: `connect_timeout` of the URL (in seconds), or
+   * 4500.
    */
   readonly connectTimeoutMs?: number;
   /**

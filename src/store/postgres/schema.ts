@@ -27,8 +27,8 @@ import { postgresSchema } from "./migration.ts";
 import type { Session } from "./network/session.ts";
 
 /**
- * The number of attempts after conflicts with other transactions. `patienceMs` limits the attempts while others lock a table, in
- * milliseconds.
+ * The number of attempts after conflicts with other transactions. `patienceMs` limits the time of the attempts while another transaction
+ * locks a table, in milliseconds.
  */
 const maxTries = 20;
 const patienceMs = 120_000;
@@ -95,8 +95,8 @@ async function fitAll(session: Session, address: PostgresAddress, collections: r
     else large.push(await session.play(planAtStart(postgresSchema, collection, found)));
   }
   if (small.length + large.flatMap(problemsIn).length > 0) await session.play(fitSmall(small, large));
-  // A process that writes no folded values must stop before the existing rows get them. The database itself refuses other writes that break
-  // the rules.
+  // A process that writes no folded values must stop before the existing rows get folded values. The database itself refuses other writes
+  // that break the rules.
   const folding = large.filter(({ collection, found }) =>
     collection.columns.some((column) => isFoldedAnew(postgresSchema, column, found)),
   );

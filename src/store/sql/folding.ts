@@ -8,14 +8,14 @@ import type { Table, TableColumn } from "./schema/table.ts";
 
 /*
  * A folded column stores a text in lower case, for comparison without regard to case. During an upgrade, a process of an older version,
- * which does not write the folded column, may write at the same time as this one. Its rows then have no folded value, or the value of an
+ * which does not write the folded column, may write at the same time as this one. The rows that it writes then have no folded value, or the value of an
  * older text. So each start compares the folded columns with their texts in the background, and repeats this with growing pauses.
  */
 
 /** How many rows one portion compares. */
 const portion = 1000;
 
-/** The pause before all rows are compared again, in milliseconds. It doubles each time nothing was found, up to a day. */
+/** The pause before all rows are compared again, in milliseconds. It doubles, up to a day, each time no folded value was wrong. */
 const firstPauseMs = 5000;
 const longestPauseMs = 24 * 3600 * 1000;
 

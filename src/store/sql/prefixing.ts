@@ -4,7 +4,7 @@ import type { Change, Collection, Where } from "../store.ts";
 
 /**
  * Translates the calls of a store. Adds the prefix to the names of tables. Replaces each collection over an existing table by the form of
- * it that was found at startup.
+ * the table that was found at startup.
  */
 export interface Prefixing {
   collection(collection: Collection): Collection;
@@ -97,7 +97,10 @@ export function prefixing(prefix: string, find: (collection: Collection) => Coll
   };
 }
 
-/** Short, so that names of tables stay within the limits of the databases. Prefixes that the store or a database uses are not allowed. */
+/**
+ * The allowed prefixes. They are short, so that names of tables stay within the limits of the databases. Prefixes that the store or a
+ * database uses are not allowed.
+ */
 const PREFIX = /^(?!latchkey_|sqlite_|pg_)[a-z][a-z0-9_]{0,18}_$/;
 
 /** Returns the mistake in a table prefix, or null. */

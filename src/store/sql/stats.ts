@@ -71,13 +71,13 @@ export function* findOldest(collection: Collection): Script<Oldest | null> {
   return at === null ? null : { column: age.column.name, at };
 }
 
-/** The column with the oldest time, which can be found without a full scan: by an index, or in the oldest row. */
+/** A time column whose oldest value can be found without a full scan: by an index, or in the row with the lowest key. */
 interface Age {
   readonly column: Column;
   readonly isIndexed: boolean;
 }
 
-/** Returns the column that shows the age of a collection, or null if there is none. */
+/** Returns a time column whose oldest value can be found without a full scan, or null if there is none. */
 function findAgeColumn({ key, columns, indexes = [] }: Collection): Age | null {
   const times = columns.filter(isTime);
   const indexed = times.find(({ name }) => indexes.some(([first]) => first === name));

@@ -37,7 +37,10 @@ interface Marks {
 const added: Marks = { pending: PENDING, taken: TAKEN };
 const renewed: Marks = { pending: `'<${WORDS_VERSION}'`, taken: `'>${WORDS_VERSION}'` };
 
-/** The number of rows that are indexed at a time, and of words as an approximate limit. Writers wait while a portion is indexed. */
+/**
+ * The number of rows that are indexed at a time, and the approximate limit for the number of their words. Writers wait while a portion is
+ * indexed.
+ */
 const portion = 250;
 const portionWords = 2000;
 
@@ -55,13 +58,17 @@ export function compileWord(table: Table, word: string, isFew: boolean, values: 
   return `(${among}(${found.join(" OR ")}))`;
 }
 
-/** Counts the rows with each word and the rows that are not indexed yet, each up to a limit. Returns null while the table is incomplete. */
+/**
+ * Counts the rows with each word and the rows that are not indexed yet, each up to a limit. Returns null while the word index is
+ * incomplete.
+ */
 export function readWordCounts(
   { dialect, wordsTable }: Table,
   words: readonly string[],
   atMost: number,
 ): ReadStatement<WordCounts | null> {
-  // Sorted, so that the index is used. Otherwise PostgreSQL would scan the table for a common word, and its rows may all be at the end.
+  // `ORDER BY` makes the database use the index. Otherwise PostgreSQL would scan the table for a common word, and the rows with this word
+  // may all be at the end.
   const count = (where: string): string =>
     `(SELECT count(*) FROM (SELECT 1 FROM ${wordsTable} WHERE ${where} ORDER BY "word", "id" LIMIT ${Math.trunc(atMost) + 1}) AS t)`;
   const write = (values: BoundValues): string => {
@@ -76,7 +83,10 @@ export function readWordCounts(
   });
 }
 
-/** Makes the words table and its triggers if they differ from the declaration. Removes those that are no longer declared. */
+/**
+ * Makes the words table and its triggers if they differ from the declaration. Removes them if the collection no longer has a searched
+ * column.
+ */
 export function* fitWords(schema: SchemaDialect, collection: Collection): Script<void> {
   const wanted = schema.watchWords(collection);
   const found = yield* ask(schema.findTriggers(collection.name));
@@ -104,7 +114,7 @@ function compileLeastKey({ key }: Collection): string {
   return key === "integer" ? "0" : "''";
 }
 
-/** Indexes the words of some rows of each table. Returns false if none are left. Rolls back if it fails. */
+/** Indexes the words of some rows of each table. Returns false if no row was left. Rolls back a portion that fails. */
 export function* takeSomeWords(schema: SchemaDialect, tables: readonly Table[]): Script<boolean> {
   let hasTaken = false;
   for (const table of tables) hasTaken = (yield* orUndone(takeWords(schema, table))) || hasTaken;
@@ -206,8 +216,8 @@ function* takePending(schema: SchemaDialect, table: Table, { pending }: Marks): 
 }
 
 /**
- * Deletes the marks of rows that no longer exist. If a transaction marks a row while another deletes it, the trigger of the deletion does
- * not see the mark.
+ * Deletes the marks of rows that no longer exist. If a transaction marks a row while another transaction deletes the row, the trigger of
+ * the deletion does not see the mark.
  */
 function* deleteStaleMarks({ name, wordsTable }: Table, { pending }: Marks): Script<void> {
   const isGone = `NOT EXISTS (SELECT 1 FROM ${name} WHERE ${name}."id" = pending."id")`;
@@ -259,7 +269,7 @@ function* takeMore(
   return true;
 }
 
-/** Returns the searched columns and their words columns. A change of one of these changes words. */
+/** Returns the searched columns and their words columns. A change of one of these columns changes the words of its row. */
 export function watchedColumns(dialect: Dialect, { columns }: Collection): readonly string[] {
   return columns.filter(isSearched).flatMap((column) => [column.name, formatWordsColumn(dialect, column)].map(quote));
 }

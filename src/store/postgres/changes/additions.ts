@@ -19,7 +19,7 @@ import { retryOnLock } from "./lock-retry.ts";
 
 /**
  * Extends a table with rows while clients read and write. Steps that need an exclusive lock take only moments, and steps that read all rows
- * do not lock them. The next run continues after an interruption.
+ * do not lock the rows. The next run continues after an interruption.
  */
 export async function fitWhileServing(session: Session, collection: Collection): Promise<void> {
   await requireValues(session, collection);
@@ -51,7 +51,7 @@ export async function fitWhileServing(session: Session, collection: Collection):
   await dropReferences(session, collection);
 }
 
-/** Folds all values of a column into its folded column, some rows at a time. Others can write in the meantime. */
+/** Folds all values of a column into its folded column, some rows at a time. Clients can write in the meantime. */
 async function foldWhileServing(session: Session, collection: Collection, column: Column): Promise<void> {
   const [table, name, shadow] = [collection.name, column.name, formatShadowName(postgres, column)].map(quote);
   const key = keyType(postgresSchema, collection.key);

@@ -20,7 +20,7 @@ import {
 } from "./shadow-column.ts";
 
 /**
- * The number of rows of the first batch, and how long a batch may take in milliseconds. Later batches have at least as many rows, except
+ * The number of rows of the first batch, and the target time of a batch in milliseconds. Later batches have at least as many rows, except
  * when a batch is tried again.
  */
 export const FIRST_BATCH = 500;
@@ -123,8 +123,8 @@ function buildBatch({ plan }: Work, state: Unfinished, renew: readonly ScriptSte
 }
 
 /**
- * Locks rows and returns the steps that set their new values and delete the records about them. It locks the rows first and then the
- * records, in the same order as writers. So there are no deadlocks, and no change in between is lost.
+ * Locks rows and returns the steps that set their new values and delete their entries in the table of changed rows. Locks the rows first
+ * and then these entries, in the same order as writers. So there are no deadlocks, and no change between the two locks is lost.
  */
 async function lockRows(
   { session, plan }: Work,

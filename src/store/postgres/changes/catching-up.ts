@@ -148,7 +148,7 @@ export async function catchUpFor(
     now = done;
     if (filled < batchSize) return { state: now, isDone: true };
     const took = performance.now() - start;
-    // The number of rows that should take a quarter of the time.
+    // The number of rows that one statement should fill in a quarter of `longestMs`.
     const fitting = (batchSize * longestMs) / 4 / Math.max(took, 1);
     pace.batch = Math.min(Math.max(Math.floor(fitting), 1), mostHeld);
     if (performance.now() + longestMs / 4 > due) return { state: now, isDone: false };

@@ -11,10 +11,7 @@ import { postgresSchema } from "../migration.ts";
 import type { Session } from "../network/session.ts";
 import { retryOnLock } from "./lock-retry.ts";
 
-/**
- * Makes indexes while others write. An index whose creation was interrupted is invalid, so it is dropped and made
- * again.
- */
+/** Makes indexes while clients write. An index whose creation was interrupted is invalid, so it is dropped and made again. */
 export async function makeIndexes(
   session: Session,
   indexes: readonly (readonly [name: string, sql: string])[],
@@ -35,7 +32,7 @@ export async function makeIndexes(
   }
 }
 
-/** Returns the SQL that makes the same index while others write. */
+/** Returns the SQL that makes the same index while clients write. */
 export function concurrently(sql: string): string {
   return sql.replace(" INDEX ", " INDEX CONCURRENTLY ");
 }
@@ -74,9 +71,7 @@ export async function requireValues(session: Session, collection: Collection): P
   }
 }
 
-/**
- * Makes the declared references. They are added without a check, and the existing rows are checked while others write.
- */
+/** Makes the declared references. They are added without a check, and the existing rows are checked while clients write. */
 export async function makeReferences(session: Session, collection: Collection): Promise<void> {
   const there = await session.play(findReferences(postgresSchema, collection.name));
   const table = `ALTER TABLE ${quote(collection.name)}`;
@@ -110,7 +105,7 @@ export async function dropReferences(session: Session, collection: Collection): 
       await retryOnLock(session, [collection.name], postgresSchema.changeReference(collection, null, constraint));
 }
 
-/** Checks all rows. Drops the constraint if a row violates it, because it would refuse what clients write. */
+/** Checks all rows. Drops the constraint if a row violates it, because the constraint would otherwise refuse writes of clients. */
 async function validate(session: Session, { name }: Collection, constraint: string): Promise<void> {
   const table = `ALTER TABLE ${quote(name)}`;
   try {

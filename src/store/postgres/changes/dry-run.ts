@@ -62,7 +62,7 @@ async function rememberAsIn(session: Session, from: string, schema: string): Pro
   );
 }
 
-/** Runs a task without the references of the tables. Adds them again afterwards, which checks them. */
+/** Runs a task without the references of the tables. Adds the references again afterwards, which checks the rows. */
 async function withoutReferences(session: Session, schema: string, task: () => Promise<void>): Promise<void> {
   const found = await session.send(
     statement(
@@ -78,8 +78,8 @@ async function withoutReferences(session: Session, schema: string, task: () => P
 }
 
 /**
- * Removes rows of the sample whose references point outside it. This happens if tables refer to themselves or in a
- * circle. Returns true if there were any.
+ * Removes rows of the sample whose references point outside it. This happens if tables refer to themselves or in a circle. Returns true if
+ * it removed a row.
  */
 async function removeDangling(session: Session, collections: readonly Collection[]): Promise<boolean> {
   let removed = 0;

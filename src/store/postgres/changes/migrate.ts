@@ -31,9 +31,7 @@ import { transientStates, retryOnLock, unhurried, describeLockHolder } from "./l
 import { findShadowColumns, dropShadowColumns, dropStrays, createShadowIndexes } from "./shadow-column.ts";
 import { switchOver } from "./switching.ts";
 
-/**
- * Migrates the tables of a database while others read and write. Continues a migration that was interrupted.
- */
+/** Migrates the tables of a database while clients read and write. Continues a migration that was interrupted. */
 export function migrateDatabase(
   url: Secret,
   collections: readonly Collection[],
@@ -123,7 +121,7 @@ async function changeTable(work: Work): Promise<MigratedTable> {
   return { table: collection.name, words: describeChanges(plan), rows, ms: performance.now() - start };
 }
 
-/** True if a value does not fit the declaration, or if another object depends on a column. A retry may succeed after any other error. */
+/** True if a value does not fit the declaration, or if another object depends on a column. Otherwise, a retry may succeed. */
 function isAboutValues(error: unknown): boolean {
   const state = findSQLState(error);
   return (state !== null && /^(22|23|2BP01)/.test(state)) || error instanceof TypeError;

@@ -86,7 +86,7 @@ export function createShadowColumns(
       ])
       .join(", ")}`,
     `CREATE TABLE ${moved} ("id" ${keyType(postgresSchema, collection.key)} PRIMARY KEY)`,
-    // The service's role has no privileges on the table of changed rows, so the trigger runs with those of its owner.
+    // The service's role has no privileges on the table of changed rows, so the trigger runs with the privileges of the role that migrates.
     `CREATE FUNCTION ${moved}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $function$
      BEGIN
        IF TG_OP = 'DELETE' THEN DELETE FROM ${moved} WHERE "id" = OLD."id";
@@ -236,7 +236,7 @@ export function switchColumns(
   return steps;
 }
 
-/** Returns the SQL that renames a column, which keeps its values, and everything that is named after it. */
+/** Returns the SQL that renames a column, and the indexes and constraints that are named after the column. The column keeps its values. */
 function renameColumn(
   { collection, found }: TablePlan,
   from: string,

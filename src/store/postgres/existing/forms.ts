@@ -11,8 +11,8 @@ import {
 import type { Column, FoundColumnForm } from "../../store.ts";
 
 /**
- * Returns how an existing column in PostgreSQL holds values of the declared kind. Returns a sentence with the reason if
- * it cannot.
+ * Returns how an existing column in PostgreSQL holds values of the declared kind. If the column cannot hold them, returns a sentence with
+ * the reason.
  */
 export function chooseForm(column: Column, found: FoundColumnForm): Form | string {
   const type = found.storage.replace(/\(\d+(,-?\d+)?\)/, "");
@@ -242,7 +242,7 @@ function text(
   }
 }
 
-/** True if the column is a UUID, or refers to a record whose key is one. */
+/** True if the column is a UUID, or refers to a record, whose key may be a UUID. */
 function isUUID({ rule, references }: Column): boolean {
   if (references !== undefined) return true;
   return typeof rule === "object" && rule !== null && "kind" in rule && rule["kind"] === "uuid";

@@ -27,7 +27,7 @@ import type { Sockets } from "./sockets.ts";
 /** The number of attempts for a transaction that conflicts with others. */
 const maxTries = 20;
 
-/** The connections to the server, up to a maximum. Broken ones are not used again. */
+/** The connections to the server, up to a maximum. Broken connections are not used again. */
 export interface Connections {
   /** Sends one statement that only reads, in one round trip. Returns the rows with named columns. */
   send(statement: PostgresStatement): Promise<readonly NamedRow[]>;

@@ -6,7 +6,7 @@ import { makeHealth } from "./health.ts";
 
 const refused = new StoreUnavailable("PostgreSQL: cannot execute INSERT in a read-only transaction");
 
-test("logs every ten seconds, not every time, if a server answers some requests and refuses others", () => {
+test("logs only every ten seconds if a server answers some requests and refuses others", () => {
   const { health, levels, clock } = watched();
 
   for (; clock.now < 25_000; clock.now += 100) {

@@ -10,7 +10,7 @@ const QUIET_MS = 10_000;
 /** The state of the server, as far as is known. */
 export interface Health {
   isFailing(): boolean;
-  /** Logs the error if it is the first one, and returns it. */
+  /** Logs once that the server fails, until `recovered` is called. Returns the error. */
   report(error: unknown): unknown;
   recovered(): void;
 }

@@ -7,7 +7,7 @@ import { postgresStore } from "../postgres.ts";
 
 const url = (parameters: string): Secret => new Secret(`postgres://ann:hunter2@db.internal/shop?${parameters}`);
 
-test("stops the start on an unknown URL parameter, and suggests the right one", () => {
+test("reports unknown, repeated and wrong URL parameters, each with the fix", () => {
   const rows: readonly (readonly [parameters: string, told: RegExp | null])[] = [
     ["ssl_mode=require", /^there is no parameter ssl_mode; did you mean sslmode\?$/],
     ["sslMode=require", /there is no parameter sslMode; did you mean sslmode\?/],
@@ -56,7 +56,7 @@ test("reports all mistakes in the URL and the options together, without the pass
   );
 });
 
-test("uses the timeouts of the URL in the driver, but not for migrations", () => {
+test("reads the timeouts from the URL and removes them from the URL that `pg` gets", () => {
   const { timeouts, servers } = readAddress(url("connect_timeout=3&statement_timeout=800&lock_timeout=90"));
 
   assert.deepEqual(timeouts, { connectMs: 3000, statementMs: 800, lockMs: 90 });

@@ -7,7 +7,7 @@ import { prepared, type PostgresStatement } from "../parameters.ts";
 import { selectListJSON, selectPage } from "./list.ts";
 import { readRelated, selectRelated } from "./related.ts";
 
-/** The name of the rows of the page in the SQL. No collection has a name that starts like this. */
+/** The name of the rows of the page in the SQL. No collection has a name that starts with an underscore. */
 const PAGE = `"_page"`;
 
 /**
@@ -22,7 +22,10 @@ export function canBeJoined(query: ListQuery, beside: readonly BesideQuery[]): b
   );
 }
 
-/** Returns a statement for one row: the page of `compileListJSON` and the related records. A second round trip costs more than a page. */
+/**
+ * Returns a statement for one row: the page of `compileListJSON` and the related records. This saves a round trip, which costs more than a
+ * page.
+ */
 export function compileJoined(query: ListQuery, beside: readonly BesideQuery[]): PostgresStatement {
   const values = createParameters(postgres);
   const rows = selectPage(query, values);

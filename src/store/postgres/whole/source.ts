@@ -15,15 +15,15 @@ const lockMs = 5000;
 /** The SQLSTATE of a lock that is not available. */
 const lockNotAvailable = "55P03";
 
-/** Opens a database to copy it. Locks its tables against writers until it is closed. */
+/** Opens a database to copy it. Locks the tables against writers until the source is closed. */
 export async function openSource(url: Secret): Promise<StoreSource> {
   const whole = await connectWhole(url);
   const { session, convertError, close } = whole;
   try {
     requireVersion(await loadVersion(whole), postgresSchema.version);
     await requireNoOtherProcess(whole);
-    // The first query of the transaction fixes the state that it sees, and must run after the locks. So the tables are read before the
-    // transaction.
+    // The first query of the transaction fixes the state that the transaction sees, and must run after the locks. So the names of the
+    // tables are read before the transaction.
     const before = await rememberedIn(session);
     await session.run(`BEGIN ISOLATION LEVEL REPEATABLE READ; ${unhurried}; SET LOCAL lock_timeout = ${lockMs}`);
     await lock(session, [...tablesToCopy(postgresSchema, before).keys()]);

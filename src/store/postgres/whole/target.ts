@@ -10,7 +10,7 @@ import { connectWhole, unhurried } from "./whole.ts";
 
 /**
  * Starts to fill an empty database, in one transaction. If the connection is lost before the commit, the database stays empty. A service
- * that starts on it waits until the transaction ends.
+ * that starts on this database waits until the transaction ends.
  */
 export async function openTarget(url: Secret): Promise<StoreTarget> {
   const { session, address, convertError, close } = await connectWhole(url);

@@ -36,7 +36,7 @@ function refuseLeftOut(change: number): string {
   return `latchkey_refuse('${LEFT_OUT}${change}')`;
 }
 
-/** Returns the index of the change that a trigger skipped. Returns null for any other reason. */
+/** Returns the index of the change that a trigger skipped. Returns null if the reason does not start with `LEFT_OUT`. */
 export function leftOutIn(reason: string): number | null {
   return reason.startsWith(LEFT_OUT) ? Number(reason.slice(LEFT_OUT.length)) : null;
 }
@@ -47,7 +47,7 @@ type Of<Kind extends Change["kind"]> = Extract<Change, { readonly kind: Kind }>;
 export interface ChangeContext {
   /** The keys of the changes before it. */
   readonly keys: readonly MadeKey[];
-  /** The index of a change whose key other changes use. Null if no change uses it. */
+  /** The index of this change if other changes or readings use its key. Null otherwise. */
   readonly tellsKey: number | null;
   /** SQL that is 0. It raises an error if the table was changed for another declaration. */
   readonly sameShape: string;
@@ -59,7 +59,7 @@ export function compile(table: Table, change: Change, among: ChangeContext): Pos
   if (change.kind === "require") return compileRequired(table, change, among);
   if (change.kind === "link") return compileLinks(table, [{ ...among, change }]);
   const { text, values } = compileChange(table, change, createChangeDialect(among));
-  // Callers choose the columns that such an update shows, so there can be many different texts.
+  // Callers choose the columns in `shown`, so there can be many different texts.
   const isOneOfMany = change.kind === "update" && change.shown !== undefined;
   // Statements on existing tables are not prepared, because a prepared statement keeps the old type of a column, for example after an
   // integer became a bigint.
@@ -90,14 +90,14 @@ export function compileTogether(table: Table, rows: readonly RowTogether[]): Pos
   return unprepared(text, values);
 }
 
-/** New rows of a relation that share their statement with others. */
+/** New rows of a relation that share one statement with other new rows of the relation. */
 export interface LinkTogether extends ChangeContext {
   readonly change: Of<"link">;
 }
 
 /**
- * Compiles new rows of a relation to one statement, for any number of rows. They are sent as one JSON text: `[key of the record, setting
- * that contains the key, [ids]]`. One of the first two is null.
+ * Compiles new rows of a relation to one statement, for any number of rows. They are sent as one JSON text. It has `[key of the record,
+ * setting that contains the key, [ids]]` for each link. Either the key or the setting is null.
  */
 export function compileLinks(table: Table, links: readonly LinkTogether[]): PostgresStatement {
   const { record, linked } = requireRelation(table);

@@ -51,8 +51,8 @@ export async function outdatedBy(
 }
 
 /**
- * Explains why a read asks for columns that do not exist: the tables were changed for another declaration. Returns any
- * other error unchanged.
+ * Explains why a read asks for columns that do not exist: the tables were changed for another declaration. Returns an error with another
+ * cause unchanged.
  */
 export async function explainOutdated(
   error: unknown,

@@ -53,8 +53,8 @@ export interface Planning {
 }
 
 /**
- * Plans a transaction. Yields after each step, so that long plans can be made in slices. Throws a TypeError if the transaction is a fault
- * of the program. With `mayPutTogether`, one statement may insert several rows, and a refusal does not name the row.
+ * Plans a transaction. Yields after each step, so that long plans can be made in slices. Throws a TypeError if a change cannot be compiled,
+ * because the program made a mistake. With `mayPutTogether`, one statement may insert several rows, and a refusal does not name the row.
  */
 export function* planTransaction(
   { changes }: Transaction,

@@ -6,7 +6,7 @@ import { formatKeyConstraint, postgres, formatReferenceName } from "../dialect.t
 import { isServerError, state, type ServerError } from "../errors.ts";
 import { leftOutIn } from "./changes.ts";
 
-/** Returns why a change was refused. Returns null for any other error. */
+/** Returns why a change was refused. Returns null if the error does not mean a refusal. */
 export function readRefusal(error: unknown, table: Table, change: Change, at: number): Refusal | null {
   if (!isServerError(error)) return null;
   if (error.code === state.refused) return parseRefusal(error.message, change, at);
@@ -19,8 +19,8 @@ export function readRefusal(error: unknown, table: Table, change: Change, at: nu
 }
 
 /**
- * Returns the refusal for a reason that the store raises. Returns null for any other text, which reports a stored value that does not fit
- * its field. This is a fault.
+ * Returns the refusal for a reason that the store raises. Returns null for another text: it reports a stored value that does not fit its
+ * field, which is a fault.
  */
 function parseRefusal(reason: string, change: Change, at: number): Refusal | null {
   if (reason === "refused" && change.kind === "require") return { kind: "refused", change: at, name: change.name };

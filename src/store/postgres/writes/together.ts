@@ -17,8 +17,9 @@ const MOST_VALUES = 10_000;
  * Groups the changes by statement and returns their indexes in the order of sending. Returns null if no changes share a statement.
  *
  * An array of records would need one statement for each record and one for each reference, and a statement costs more than its row. So one
- * statement inserts many rows of a table. Any other change is sent after the changes before it, and sees them. Rows of relations come last:
- * they refer to other rows, and no change refers to them. The other rows of a group do not use each other's keys.
+ * statement inserts many rows of a table. A change that cannot share a statement is sent after all changes before it, and sees their
+ * effects. Rows of relations come last: they refer to other rows, and no change refers to them. A row that is not of a relation shares a
+ * statement only if it uses no key of another change.
  */
 export function groupByStatement(changes: readonly Change[]): readonly (readonly number[])[] | null {
   if (changes.length < FEWEST) return null;

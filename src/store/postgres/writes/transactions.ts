@@ -38,7 +38,7 @@ function unwrapCause(error: unknown): unknown {
   return error instanceof StatementFailed ? error.cause : error;
 }
 
-/** Plans a transaction. If planning fails, returns the outcome of an earlier write with the same idempotency key, if there is one. */
+/** Plans a transaction. If planning fails, but an earlier write had the same idempotency key, returns the outcome of that write. */
 async function planned(
   connections: Connections,
   transaction: Transaction,
@@ -151,9 +151,7 @@ async function withFreeKeys(
     }
 }
 
-/**
- * Returns the collection in which the database gave a new row the key of another row. Returns null for any other error.
- */
+/** Returns the collection in which the database gave a new row the key of another row. Returns null for an error with another cause. */
 function repeatedIn(error: unknown, { changes }: Transaction, { statements }: Plan): Collection | null {
   const at = error instanceof StatementFailed ? statements[error.at]?.changes[0] : undefined;
   if (at === undefined) return null;
@@ -162,7 +160,7 @@ function repeatedIn(error: unknown, { changes }: Transaction, { statements }: Pl
 
 /**
  * Returns the outcome of a failed transaction. Returns null if it was refused and its statements do not have the order of the changes.
- * Throws any other error.
+ * Throws an error that is not a refusal.
  */
 function resolveOutcome(
   error: unknown,
@@ -184,8 +182,8 @@ export async function recall(session: Pick<Session, "send">, idempotency: Idempo
 }
 
 /**
- * Sends everything without waiting for answers, some statements in each turn of the event loop. If there are many, waits for the answers to
- * earlier ones: the time limit of a statement starts when it is sent, and thousands of statements before it would use it up. Stops if the
+ * Sends the statements without waiting for each answer. After every `statementsATurn` statements, waits for the answer to the first of
+ * them: the time limit of a statement starts when it is sent, and thousands of statements before it would use up this time. Stops if the
  * transaction has failed.
  */
 async function sendPlan(session: Session, { statements, readings }: Plan): Promise<Promise<Rows>[]> {
@@ -201,7 +199,7 @@ async function sendPlan(session: Session, { statements, readings }: Plan): Promi
   return sent;
 }
 
-/** The statements of one turn take a few milliseconds to send. */
+/** The number of statements that are sent before the next wait. Sending them takes a few milliseconds. */
 const statementsATurn = 100;
 
 function hasSucceeded(sent: Promise<unknown>): Promise<boolean> {

@@ -76,7 +76,7 @@ export function remarksOn(
   });
 }
 
-/** Finds new columns that may be renamed ones: an old column of the same type is no longer declared. */
+/** Finds new columns that may be renamed old columns, because an old column of the same type is no longer declared. */
 export function likelyRenames(
   schema: SchemaDialect,
   collection: Collection,

@@ -24,7 +24,7 @@ export interface CompletedStep {
 export interface Unfinished {
   /** A digest of the declaration and the wanted table. A process that finds another digest starts from the beginning. */
   readonly target: string;
-  /** The last key of the completed rows. Null before the first. */
+  /** The last key of the completed rows. Null before the first row is completed. */
   readonly cursor: Key | null;
   readonly rows: number;
   readonly filled: boolean;
@@ -126,7 +126,7 @@ export function* forgetUnfinished(schema: SchemaDialect, table: string): Script<
 /** Returns a digest of the wanted table. It includes the source of the functions, the SQL and the values of a declaration. */
 export function digestTarget({ collection, found }: TablePlan, dropped: readonly string[]): string {
   const targetState = {
-    // Names with an underscore belong to the store, and include unfinished columns.
+    // Names that start with an underscore belong to the store, also the columns of an unfinished migration.
     columns: [...found.columns.keys()].filter((name) => !name.startsWith("_")),
     declared: asData([collection])[0],
     // Older versions did not write new revisions. With this member, their unfinished work has another digest and starts again.

@@ -105,7 +105,7 @@ export function isMoreThanStart({ changes }: TablePlan): boolean {
   return changes.some(({ effect }) => effect !== "adds");
 }
 
-/** Returns the words for the history. */
+/** Returns the description of each change, for the history. */
 export function describeChanges({ changes }: TablePlan): readonly string[] {
   return changes.map(({ place, words }) => `${place}: ${words}`);
 }
@@ -148,8 +148,8 @@ function secondsToWrite(rows: number, indexes: number): number {
 }
 
 /**
- * Returns the whole plan before a migration starts. `isWritten` returns true if the rows of a table with this number of rows are rewritten.
- * `byHand` returns the statements to run by hand.
+ * Returns the whole plan before a migration starts. `isWritten` returns true if the migration rewrites the rows of a table. `rows` is their
+ * number. `byHand` returns the statements to run by hand.
  */
 export function* tellPlan(
   schema: SchemaDialect,
@@ -185,7 +185,7 @@ export function* tellPlan(
   };
 }
 
-/** Returns remarks on tables with rows that no declaration names. This helps if the plural name of a resource was changed. */
+/** Returns remarks on tables that have rows but are no longer declared. This helps if the plural name of a resource was changed. */
 function* tellForgotten(schema: SchemaDialect, { plans, missing }: MigrationPlans): Script<readonly string[]> {
   if ((yield* ask(schema.findColumns("latchkey_schema"))).length === 0) return [];
   const declared = new Set([...plans.map(({ collection }) => collection.name), ...missing.map(({ name }) => name)]);

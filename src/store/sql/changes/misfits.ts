@@ -151,7 +151,7 @@ interface ColumnCheck {
   readonly column: Column;
   /** Returns the new value of a row. */
   computeValue(row: StoredRecord, cells: readonly unknown[]): Value;
-  /** Returns the check of a column, or null if its values need no check. Adds the SQL that the check needs to `selected`. */
+  /** The new values so far, to find a value that occurs twice. Null if this check does not look for such values. */
   readonly seen: Set<Value> | null;
   rows: number;
   readonly ids: (string | number)[];
@@ -182,7 +182,7 @@ function* valuesAgainstRules(
     .map(({ column, rows, ids, why }) => ({ place: `${collection.name}.${column.name}`, rows, ids, why }));
 }
 
-/** Returns how a column is checked, or null if it need not be. Adds the SQL that it needs to `selected`. */
+/** Returns the check of a column, or null if its values need no check. Adds the SQL that the check needs to `selected`. */
 function planColumnCheck(
   schema: SchemaDialect,
   column: Column,

@@ -66,7 +66,7 @@ export function columnWas(schema: SchemaDialect, found: FoundTable, name: string
   return { name, type, nullable, ...(scale === undefined ? {} : { scale: Number(scale) }) };
 }
 
-/** Returns the current name of a column in a table. Returns null if the table does not have it. */
+/** Returns the name that a column has in a table: the declared name, or the earlier one. Returns null if the table has neither. */
 export function nameBefore({ name, origin }: Column, { columns }: FoundTable): string | null {
   if (columns.has(name)) return name;
   const before = origin?.renamedFrom;
@@ -181,7 +181,7 @@ const upper = new Set(["maxLength", "maximum", "maxItems", "most"]);
 /** Members of a rule that older versions did not store. If one is missing in the stored rule, it counts as unchanged. */
 const since = new Set(["multiline", "trim", "of", "least", "most"]);
 
-/** Returns true if every value that fits the rule `before` also fits `now`. Returns false if this is not easy to see. */
+/** Returns true if every value that fits the rule `before` also fits `now`. Returns false if this function cannot decide it. */
 function holdsAll(before: Rule, now: Rule): boolean {
   return [...new Set([...Object.keys(before), ...Object.keys(now)])].every((name) => {
     const [was, is] = [before[name], now[name]];

@@ -21,7 +21,7 @@ for (const [expressions, columns] of [
     assert.deepEqual(columnsIn(expressions, names), columns);
   });
 
-test("finds the expressions of an index with any name", () => {
+test("finds the expressions of an index whose name contains parentheses", () => {
   const statement = `CREATE UNIQUE INDEX "by (name)" ON "t (x)" (lower(name), low) WHERE (gone = 0)`;
 
   assert.equal(indexedExpressions(statement), "lower(name), low");

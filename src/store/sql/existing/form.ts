@@ -16,7 +16,7 @@ export interface Form {
   readonly equal: Side;
   /** The SQL to compare the column by order, and to sort by it. */
   readonly order: Side;
-  /** True if an index over the column gives that order. */
+  /** True if an index over the column has the order of `order`. */
   readonly inOrder: boolean;
   /** Returns the SQL of a value to write. */
   readonly written: (place: string) => string;
