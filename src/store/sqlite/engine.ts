@@ -69,7 +69,10 @@ export function openFile(
   const threads = longReads({ path, collections: data, limitMs: longReadMs });
   const retyped = createTypeCheck(database, collections, refusing);
   const { snapshot, version, reader, long } = createReads(database, { threads, retyped, guard, explain });
-  /** Runs the guard's check. Releases the shared snapshot first, because the connection of the guard must not be in a transaction. */
+  /**
+   * Checks that the file was not overwritten. Releases the shared snapshot first, because the connection of the guard must not be in a
+   * transaction.
+   */
   const look = (): void => {
     snapshot.release();
     guard.look();
@@ -152,7 +155,7 @@ function lookAgain(look: () => void): void {
   try {
     look();
   } catch {
-    // The caller reports its own error, or none.
+    // The caller throws another error, or closes the store anyway.
   }
 }
 
@@ -164,7 +167,7 @@ interface Guards {
   explain(error: unknown): unknown;
 }
 
-/** The reads in this thread and in others. */
+/** The reads in this thread and in other threads. */
 interface Reads {
   readonly snapshot: Snapshot;
   readonly version: () => number;

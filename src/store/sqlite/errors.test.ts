@@ -28,7 +28,7 @@ test("leaves a mistake in a statement or in a program unchanged", () => {
     assert.equal(storeError(error), error);
 });
 
-test("reports disk failures to commands that read a file, with the fix", () => {
+test("explains disk failures to commands that read a file, with SQLite's result code", () => {
   const said = (errcode: number): string => String(openingError(ofSQLite("disk I/O error", errcode), "x.db"));
 
   assert.match(said(4874), /the disk may be full \(disk I\/O error\), code 4874$/);

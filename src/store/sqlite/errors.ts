@@ -14,7 +14,7 @@ export const code = {
   datatype: 3091,
 } as const;
 
-/** Returns the extended result code of an error from SQLite. Returns null for any other error. */
+/** Returns the extended result code of an error from SQLite. Returns null if the error is not from SQLite. */
 export function findCode(error: unknown): number | null {
   if (!(error instanceof Error) || !("errcode" in error)) return null;
   return typeof error.errcode === "number" ? error.errcode : null;

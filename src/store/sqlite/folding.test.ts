@@ -44,7 +44,7 @@ function setUp(rows: number) {
   return { write, ask, compare, comparing, clock, database };
 }
 
-test("corrects wrong folded values of another program, and leaves unique ones alone", () => {
+test("corrects the folded values of rows that another program wrote, except in unique columns", () => {
   const { write, ask, compare } = setUp(2500);
   write("UPDATE people SET name = 'ÉVA' WHERE id IN (1, 1000, 1001, 2500)");
   write("UPDATE people SET name = 'straße', _name_folded = 'straße' WHERE id = 7");
@@ -84,7 +84,7 @@ test("compares a thousand rows at a time, again soon after a correction, and oth
   assert.deepEqual(ask("SELECT _name_folded FROM people WHERE id IN (3, 4)"), ["bob", "cid"]);
   for (let time = 0; time < 20; time++) {
     clock.now += DAY;
-    assert.equal(compare(), 5, "each day");
+    assert.equal(compare(), 5, "all rows are compared at least once a day");
   }
 });
 
@@ -101,7 +101,7 @@ test("waits twenty times as long as a comparison took before it starts the next 
   assert.equal(compare(), 5);
 });
 
-test("continues with the other tables if one cannot be compared", () => {
+test("continues with the next table if one table cannot be compared", () => {
   const { write, ask, comparing, database } = setUp(1);
   write("ALTER TABLE people RENAME TO elsewhere");
   write("INSERT INTO visits (id, _revision, place) VALUES ('v', 1, 'Rome')");

@@ -101,7 +101,7 @@ test("drops undeclared required columns of an empty table", () => {
   database.exec("INSERT INTO plants (id, _revision, name) VALUES (2, 6, 'moss')");
 });
 
-test("leaves a table of another program alone", () => {
+test("refuses to start if another program made a table with the same name, and does not change the table", () => {
   const database = connect(":memory:");
   database.exec("CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT)");
 
@@ -131,7 +131,7 @@ test("opens a file in which another program uses `user_version`", () => {
   assert.deepEqual(prepare(database, "PRAGMA user_version").get(), [99]);
 });
 
-test("keeps an index of the operator, and drops its own indexes that are no longer declared", () => {
+test("keeps an index of the operator, and drops Latchkey's indexes that are no longer declared", () => {
   const database = planted();
   database.exec("CREATE INDEX by_hand ON plants (size)");
 
@@ -143,7 +143,7 @@ test("keeps an index of the operator, and drops its own indexes that are no long
   );
 });
 
-test("folds the values of rows that were written while a column was not folded, when it is folded again", () => {
+test("folds the values that were written while the column was not declared as folded", () => {
   const database = planted();
   const folded = withColumns([{ ...name, unique: "folded" }, ...plants.columns.slice(1)]);
   prepareSchema(database, [beds, folded]);
@@ -179,5 +179,5 @@ function refused(database: DatabaseSync, collections: readonly Collection[]): re
     assert.ok(error instanceof MigrationNeeded, String(error));
     return error.problems;
   }
-  assert.fail("it was not refused");
+  assert.fail("the start was not refused");
 }

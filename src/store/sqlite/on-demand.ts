@@ -14,7 +14,7 @@ import type { Restoring } from "./whole/restore.ts";
 
 // Each function imports its code when it is called, because a running service does not need this code.
 
-/** Opens a SQLite file to copy it. Other connections cannot open it until it is closed. */
+/** Opens a SQLite file to copy it. Other connections cannot open the file until the source is closed. */
 export async function sqliteSource(path: string): Promise<StoreSource> {
   requireArguments("sqliteSource", arguments, { path: text });
   return (await import("./whole/source.ts")).openSource(path);
@@ -38,7 +38,7 @@ export async function measureSQLite(path: string): Promise<Stats> {
   return (await import("./whole/stats.ts")).statsOfFile(path);
 }
 
-/** Writes one state of a SQLite file into another, also while it is in use. Returns the size in bytes. */
+/** Writes one state of a SQLite file into another file, also while the first file is in use. Returns the size of the copy in bytes. */
 export async function backupSQLite(path: string, to: string, replace: boolean, tell: TellPages): Promise<number> {
   requireArguments("backupSQLite", arguments, { path: text, to: text, replace: aBoolean, tell: aFunction });
   return (await import("./whole/backup.ts")).backupFile(path, to, replace, tell);

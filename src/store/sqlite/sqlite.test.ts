@@ -119,7 +119,7 @@ test("stops a long read after its time limit", async () => {
   });
 });
 
-test("shows acknowledged writes to another store on the same file at once", async () => {
+test("shows acknowledged writes at once in another store on the same file", async () => {
   await onFile(async (path) => {
     const [one, other] = await Promise.all([opened(path), opened(path)]);
 
@@ -175,7 +175,7 @@ test("commits writes in groups if they arrive while the disk is busy", async () 
   });
 });
 
-test("waits for the disk before it acknowledges a commit", async () => {
+test("opens a file in WAL mode with full synchronization, so that a commit waits for the disk", async () => {
   await onFile(async (path) => {
     await (await opened(path)).close();
     const database = connect(path);
@@ -208,7 +208,7 @@ test("keeps all acknowledged writes when a process is killed during a write", as
   });
 });
 
-test("opens a new file from several processes at once, and gives no key twice", async () => {
+test("opens a new file from several processes at once, and issues no key twice", async () => {
   await onFile(async (path) => {
     const script = childScript(
       path,
@@ -310,7 +310,7 @@ test("reports a store as not ready if its tables are missing", async () => {
   });
 });
 
-test("creates a new file and its log only for their owner, and leaves one file when closed", async () => {
+test("makes a new file and its log accessible only to their owner, and removes the log when the store is closed", async () => {
   await onFile(async (path) => {
     const store = await opened(path);
     await add(store, "secret");
@@ -371,7 +371,7 @@ test("names all declarations that cannot be stored", async () => {
   });
 });
 
-test("limits the memory for prepared statements", () => {
+test("reuses prepared statements, and drops old ones from a full cache", () => {
   const database = connect(":memory:");
   const statements = createStatementCache(database);
   let made = 0;

@@ -5,7 +5,7 @@ import { encode } from "../codec.ts";
 import type { Dialect } from "../dialect.ts";
 import { formatIndexName, quote, formatShadowName, formatWordsColumn } from "../names.ts";
 
-/** Returns the statement that creates the table of a collection, with its name or another. */
+/** Returns the statement that creates the table of a collection, with the name of the collection or another name. */
 export function createTable(dialect: Dialect, collection: Collection, name = collection.name): string {
   const { key, options } = dialect.defineKey(collection);
   const lines = [

@@ -6,8 +6,8 @@ import type { SchemaDialect } from "./schema.ts";
 import { ask, run, statement, type Script } from "./script.ts";
 
 /**
- * Fills a new table of a relation with the lists of ids in the records, if its field was renamed or derived from another one. Deletes the
- * table of the old name, because its references would still prevent deletions.
+ * Fills a new table of a relation with the ids from the lists in the records. The lists exist already if the field was renamed or derived
+ * from another field. Deletes the table of the old name, because its references would still prevent deletions.
  */
 export function* fillLinks(schema: SchemaDialect, collection: Collection): Script<void> {
   const { links } = collection;
@@ -25,7 +25,7 @@ export function* fillLinks(schema: SchemaDialect, collection: Collection): Scrip
 
 /**
  * Returns the tables of relations whose field is no longer declared. They are returned without the references that prevent deletions.
- * Processes that started earlier still write to them. If the field was renamed, its new table is filled from the old one.
+ * Processes that started earlier still write to them. Leaves out the table of a renamed field, because `fillLinks` replaces it.
  */
 export function* forgottenLinks(schema: SchemaDialect, declared: readonly Collection[]): Script<readonly Collection[]> {
   const owners = new Map(declared.map((each) => [each.name, each]));

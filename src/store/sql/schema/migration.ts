@@ -92,7 +92,7 @@ export function* fitReferences(
   return problems;
 }
 
-/** Stores the declaration and all types that the columns ever had. */
+/** Stores the declaration of a collection, and the types of all columns that its table ever had. */
 export function* rememberDeclaration(
   schema: SchemaDialect,
   collection: Collection,

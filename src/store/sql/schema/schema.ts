@@ -62,13 +62,13 @@ export interface SchemaDialect extends Dialect {
   findIndexes(table: string): Statement;
   /** Finds each `name` of a table with revisions that is not listed in `latchkey_schema`. */
   readonly findUnknownTables: Statement;
-  /** Reads an existing table, with these of its columns declared as date-times. Returns null if there is none. */
+  /** Reads an existing table. The collection declares the columns in `instants` as date-times. Returns null if there is no such table. */
   findExisting(table: string, instants: ReadonlySet<string>): Script<FoundExisting | null>;
-  /** Reads an existing table. `instants` are the columns that are declared as date-times. Returns null if there is no such table. */
+  /** Returns a sentence for each declared write that the database would always refuse. */
   findUnwritable(collection: Collection): Script<readonly string[]>;
   /** Removes the remains of earlier migrations of these collections, before their tables are made or changed. */
   dropLeftovers(collections: readonly Collection[]): Script<void>;
-  /** Returns SQL that locks a table against all others until the transaction ends. Null if `begin` already locks all tables. */
+  /** Returns SQL that locks a table against all other transactions until this one ends. Null if `begin` already locks all tables. */
   readonly lock: ((table: string) => string) | null;
   /** Drops an empty table. Returns the SQL to run after it is made again. */
   drop(collection: Collection, found: FoundTable): Script<readonly string[]>;
@@ -98,9 +98,9 @@ export interface SchemaDialect extends Dialect {
    */
   watchWords(collection: Collection): ReadonlyMap<string, string>;
   dropTrigger(collection: Collection, name: string): string;
-  /** SQL that begins a transaction which changes some rows while others write. It waits for no lock, or only briefly. */
+  /** SQL that begins a transaction which changes some rows while clients write. The transaction waits for no lock, or only briefly. */
   readonly beginPortion: string;
-  /** Returns SQL to append to a SELECT. It locks the rows of a table and skips those that others are changing. */
+  /** Returns SQL to append to a SELECT. The SELECT then locks the rows of a table, and skips rows that other transactions are changing. */
   skipLocked(table: string): string;
   /** Returns SQL for the elements of a JSON array, as rows with a column `value`. */
   elements(place: string): string;
@@ -111,7 +111,7 @@ export interface SchemaDialect extends Dialect {
   insertRows(table: CopiedTable, rows: readonly CopiedRow[]): readonly Statement[];
 }
 
-/** Returns the target of a reference and its action: `people CASCADE`. Empty if there is none. */
+/** Returns the target of a reference and its action: `people CASCADE`. Empty if the column has no reference. */
 export function formatReference({ references }: Column): string {
   return references === undefined ? "" : `${references.collection} ${references.onDelete.toUpperCase()}`;
 }

@@ -8,9 +8,9 @@ import type { FoundTable, SchemaDialect } from "./schema.ts";
 import { ask, statement, type Script } from "./script.ts";
 
 /**
- * The member in the stored column types of a table that has its shape. The shape is a digest of the declaration. A change sets it if
- * programs with the old declaration may not write any more. A program that started with another shape stops writing. No column has this
- * name.
+ * The member of a table's stored column types that contains the shape of the table. The shape is a digest of the declaration. A change of
+ * the table sets the shape if programs with the old declaration may not write any more. A program that started with another shape stops
+ * writing. No column has this name.
  */
 const shapeMember = "_shape";
 
@@ -86,7 +86,7 @@ export function* findRetyped(collections: readonly Collection[]): Script<Readonl
   return new Set(pickOwnCollections(collections).flatMap((each) => (isRetyped(each) ? [each.name] : [])));
 }
 
-/** Creates the error for a collection. */
+/** Creates the error for a write to a collection whose table was changed for another declaration. */
 export type Refusing = (collection: string) => StoreOutdated;
 
 /**

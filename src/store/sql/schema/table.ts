@@ -32,7 +32,7 @@ export interface TableColumn extends Column {
    */
   readonly operand: (place: string) => string;
   readonly bound: (place: string) => string;
-  /** The SQL of its text. */
+  /** The SQL of the value for conditions on texts, like `contains`. */
   readonly text: string;
   /** The form of its values, for a column of an existing table or a computed one. Null for the other columns. */
   readonly form: Form | null;
@@ -80,11 +80,11 @@ export interface ExistingNames {
   readonly name: string;
   /** Returns the quoted name of a column. */
   quoteName(column: string): string;
-  /** The SQL of its revision, over its own columns. */
+  /** The SQL of the revision, over the columns of the existing table. */
   readonly revision: string;
 }
 
-/** Returns the tables of collections. Each is made once. */
+/** Returns a function that returns the table of a collection. The function makes each table once. */
 export function createTableLookup(dialect: Dialect): (collection: Collection) => Table {
   const tables = new WeakMap<Collection, Table>();
   return (collection) => {
@@ -94,7 +94,7 @@ export function createTableLookup(dialect: Dialect): (collection: Collection) =>
   };
 }
 
-/** Returns a column by its declared name. Throws for any other name, so that no name of a caller becomes SQL. */
+/** Returns a column by its declared name. Throws for an undeclared name, so that no name of a caller becomes SQL. */
 export function requireColumn(table: Table, name: string): TableColumn {
   const column = table.columns.get(name);
   if (column === undefined)
@@ -112,8 +112,8 @@ export function unopened(name: string): TypeError {
 }
 
 /**
- * Returns the SQL to read a column under any name. Decimals that are stored as whole numbers are read as text, because the SQLite driver
- * refuses numbers above 2^53.
+ * Returns the SQL to read a column. `name` is the quoted name or another expression for the column. Decimals that are stored as whole
+ * numbers are read as text, because the SQLite driver refuses numbers above 2^53.
  */
 export function selectedAs({ ownTypes }: Dialect, { type }: Column, name: string): string {
   return type === "decimal" && !ownTypes.has(type) ? `CAST(${name} AS TEXT)` : name;

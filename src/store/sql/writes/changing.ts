@@ -24,7 +24,7 @@ export type AnyChange<Kind extends Change["kind"] = Change["kind"]> = Kind exten
 
 /** The parts of a change that differ between databases. */
 export interface ChangeDialect {
-  /** Returns SQL for the next revision. With `ofMany`, each row gets its own. */
+  /** Returns SQL for the next revision. With `ofMany`, each row gets a separate revision. */
   revision(values: BoundValues, ofMany: boolean): string;
   /** Returns SQL for a key that the caller has chosen. The key is marked as used, so the store never issues it. */
   takenKey(table: Table, place: string): string;
@@ -42,7 +42,7 @@ export interface ChangeDialect {
   readonly findKey: KeyFinder;
 }
 
-/** A change of the row with a key. With a revision, only that state is changed. */
+/** A change of the row with a key. With a revision, the row is changed only if it has this revision. */
 export interface ChangeOfOne {
   readonly sql: string;
   readonly table: Table;
@@ -162,8 +162,8 @@ function givenKey({ id }: Table, { quoteName }: ExistingNames, key: string | nul
 }
 
 /**
- * Returns the SET clause of an update. A revision counter is incremented. If nothing else is set, a column is set to
- * itself.
+ * Returns the SET clause of an update. A revision counter is incremented. If nothing else is set, a column is set to itself, because an
+ * UPDATE needs an assignment.
  */
 function compileSet(
   table: Table,
@@ -203,8 +203,8 @@ function isRow(
 }
 
 /**
- * Returns the condition for the matching rows, or for a limited number of them. In existing tables, it waits for rows that other
- * transactions are changing.
+ * Returns the condition for the matching rows, or for a limited number of them. In an existing table and without a limit, the statement
+ * waits for rows that other transactions are changing.
  */
 function matching(table: Table, { where, atMost }: AnyChange<"updateAll" | "deleteAll">, values: BoundValues): string {
   const { existing, id, name, dialect } = table;

@@ -7,14 +7,14 @@ import { statement, type Statement } from "../schema/script.ts";
 const pruned = 10;
 
 /**
- * The statements for idempotency records in `latchkey_idempotency`. The outcome of a write is stored under its key. If it must be deleted
- * together with a row, a note about the row points to that key.
+ * The statements for idempotency records in `latchkey_idempotency`. The outcome of a write is stored under its key. If a row in the outcome
+ * must be erasable, a note about the row points to that key.
  */
 export interface IdempotencyStatements {
   /** Reads the record of a key. Returns null if the key is free. */
   recall(idempotency: Idempotency): ReadStatement<Recalled | null>;
   /**
-   * Stores the result of changes in their transaction, and deletes some expired records. `collection` is the one of the
+   * Stores the result of changes in their transaction, and deletes some expired records. `collection` is the name of the collection of the
    * first change.
    */
   remember(idempotency: Idempotency, collection: string, rows: readonly (Row | null)[]): readonly Statement[];

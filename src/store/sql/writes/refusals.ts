@@ -22,8 +22,8 @@ export type BrokenRule =
 export type BrokenColumn = string | { readonly column: string; readonly place: number };
 
 /**
- * Returns the refusal of a change that violates a rule. Returns null if only a fault of the program can violate it: apart from unique
- * indexes of operators, the store's own tables have no other rules.
+ * Returns the refusal of a change that violates a rule. Returns null for a rule of one of the store's own tables that only a fault of the
+ * program can violate.
  */
 export function findRefusal(
   broken: BrokenRule,

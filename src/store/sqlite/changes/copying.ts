@@ -44,7 +44,7 @@ export async function begin(database: DatabaseSync, plan: TablePlan, options: Mi
   const { name } = plan.collection;
   const { dropped = [] } = options;
   const target = digestTarget(plan, dropped);
-  // At the end, the old table is renamed. A table that an earlier migration has left behind may still have that name.
+  // At the end, the migration renames the old table. A table of an earlier migration may still have the new name.
   await removeLeftovers(database, playOn(database, findLeftovers([plan.collection])));
   const before = playOn(database, readUnfinished(sqliteSchema, name));
   if (before?.target !== target) await discardCopy(database, plan.collection);
@@ -80,7 +80,7 @@ export function carryIndexes({ database, plan, shadow }: Pick<Work, "database" |
     if (!there.has(declaredName(index.name))) makeIndexOn(database, index, freeName(index.name, taken), shadow.name);
 }
 
-/** Removes the copy of a table, its triggers and its record, even if they are incomplete. */
+/** Removes the copy of a table, its triggers and the record of the unfinished migration, even if they are incomplete. */
 export async function discardCopy(database: DatabaseSync, collection: Collection): Promise<void> {
   const { copy } = namesFor(collection);
   await removeLeftovers(database, playOn(database, findLeftovers([collection])));
@@ -119,7 +119,7 @@ export async function copyRows(work: Work): Promise<void> {
       const most = Math.min(work.batch, rest);
       const took = await runBatch(work, most, () => copyChangedRows(work, most));
       rest -= most;
-      // Pauses as long as the batch took, so that others can write. It does not pause after a pass without progress, because others then
+      // Pauses as long as the batch took, so that clients can write. It does not pause after a pass without progress, because clients then
       // change rows at the speed of the copy.
       if (vain === 0) await sleep(took);
     }
@@ -159,7 +159,7 @@ function copyNextRows(work: Work): void {
     work,
     (id) => `${behind(id)} AND ${id} <= ${literal(last as Key)} AND ${id} NOT IN (SELECT "id" FROM ${shadow.moved})`,
   );
-  // A batch that is not full ends the loop. A loop that also copied the rows that others add in the meantime might never finish. The
+  // A batch that is not full ends the loop. A loop that also copied the rows that clients add in the meantime might never finish. The
   // triggers have recorded those rows.
   const filled = (count as number) < work.batch;
   keep(work, { ...state, cursor: last as Key, rows: state.rows + rows, filled });

@@ -28,7 +28,7 @@ export function removeDryRuns(path: string): void {
   }
 }
 
-/** Returns true if a folder is from a dry run: it contains a copy and nothing else. Folders of others may have a similar name. */
+/** Returns true if a folder is from a dry run: it contains a copy and nothing else. A folder of another program may have a similar name. */
 function isTry(entry: Dirent, beginning: string): boolean {
   const { name, parentPath } = entry;
   const isNamed = name.startsWith(beginning) && /^[A-Za-z0-9]{6}$/.test(name.slice(beginning.length));

@@ -9,7 +9,7 @@ import { formatCopyPrefix, copyIn, removeDryRuns } from "./dry-run-cleanup.ts";
 import { migrateFile } from "./migrate.ts";
 import { takeMigrationLock } from "./migration-lock.ts";
 
-/** Migrates a copy of a file next to it, checks the whole copy and deletes it. */
+/** Copies a file into a folder next to it, migrates the copy, checks the whole copy and deletes it. */
 export async function dryRunFile(
   path: string,
   collections: readonly Collection[],

@@ -36,7 +36,7 @@ export function* dropLeftovers(collections: readonly Pick<Collection, "name">[])
 
 /**
  * Renames a table, if it exists, so that it can be removed later. The new name follows from `of`: the name of the table, or for an
- * unfinished copy the name of the table that it was to replace.
+ * unfinished copy the name of the table that the copy would have replaced.
  */
 export function renameAside(database: DatabaseSync, table: string, of = table): void {
   const there = prepare(database, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table);
@@ -74,7 +74,7 @@ export function* dropTriggers(beginning: string): Script<void> {
 }
 
 /**
- * Removes renamed old tables in steps of some milliseconds, while others write. A later run continues an interrupted removal. `tell`
+ * Removes renamed old tables in steps of some milliseconds, while clients write. A later run continues an interrupted removal. `tell`
  * receives the number of removed rows.
  */
 export async function removeLeftovers(
@@ -101,7 +101,7 @@ export async function removeLeftovers(
 }
 
 /**
- * Runs one step of the removal while writers wait, and then pauses for as long as the step took, so that others can write. Returns the
+ * Runs one step of the removal while writers wait, and then pauses for as long as the step took, so that clients can write. Returns the
  * duration of the step, in milliseconds.
  */
 async function removing(database: DatabaseSync, task: () => void): Promise<number> {

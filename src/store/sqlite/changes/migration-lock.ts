@@ -30,16 +30,16 @@ export function nextBatchSize(rows: number, tookMs: number): number {
 }
 
 /**
- * Thrown if existing rows cannot be converted to the declaration. After any other error, for example a full disk or a lock, the next
- * attempt continues with the rows that are already copied.
+ * Thrown if existing rows cannot be converted to the declaration. After an error with another cause, for example a full disk or a lock, the
+ * next attempt continues with the rows that are already copied.
  */
 export class RowsDoNotFit extends Error {
   override readonly name = "Unfit";
 }
 
 /**
- * Takes the lock for migrations, because only one may run at a time. Returns a function that releases it. The lock is on a file next to the
- * database. The operating system releases it when the process exits.
+ * Takes the lock for migrations, because only one migration may run at a time. Returns a function that releases the lock. The lock is on a
+ * file next to the database. The operating system releases it when the process exits.
  */
 export function takeMigrationLock(path: string): () => void {
   const file = `${path}.migrating`;

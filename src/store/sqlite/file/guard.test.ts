@@ -88,7 +88,7 @@ function guarded(t: TestContext, { pageBytes = 4096, clock }: Guarding = {}): Gu
   };
 }
 
-test("reports nothing while several processes write by SQLite, run checkpoints and are killed", async (t) => {
+test("reports no overwritten file while several processes write through SQLite, run checkpoints and are killed", async (t) => {
   const { file, guard } = guarded(t, { clock: () => performance.now() });
   const start = (number: number) => {
     const args = ["--input-type=module", "--eval", busy, file, String(number)];
@@ -167,7 +167,7 @@ test("moves no log into an older copy of the file, because the pages of the log 
   assert.ok(readFileSync(file).equals(readFileSync(`${file}.copy`)));
 });
 
-test("detects an older copy of the log that is valid in itself, and moves none of it into the file", (t) => {
+test("detects a valid older copy of the log, and moves no page of it into the file", (t) => {
   const { file, guard, written, look } = guarded(t);
   for (let at = 0; at < 20; at++) written();
   const beside = connect(file);
@@ -186,7 +186,7 @@ test("detects an older copy of the log that is valid in itself, and moves none o
   assert.throws(() => look(), /a\.db-wal was overwritten while it was in use \(it is an older copy\)/);
 });
 
-test("reports an overwritten log in any state of the file", (t) => {
+test("reports a log that was cut off after a part of it was moved into the file", (t) => {
   const { file, written, look } = guarded(t);
   for (let at = 0; at < 20; at++) written();
   const reads = connectReadOnly(file);
@@ -203,8 +203,8 @@ test("reports an overwritten log in any state of the file", (t) => {
 });
 
 for (const [what, overwrite] of Object.entries<(log: string, older: Buffer) => void>({
-  "an older copy replaced its content": (log, older) => writeFileSync(log, older),
-  "it was cut off": (log, older) => truncateSync(log, older.length),
+  "an older copy replaced the log": (log, older) => writeFileSync(log, older),
+  "the log was cut off": (log, older) => truncateSync(log, older.length),
 }))
   test(`detects that SQLite wrote to the log after a hole, because ${what}`, (t) => {
     const { file, written, look } = guarded(t);
@@ -219,7 +219,7 @@ for (const [what, overwrite] of Object.entries<(log: string, older: Buffer) => v
     assert.throws(() => look(), /a\.db-wal was overwritten while it was in use/);
   });
 
-test("detects a write after a hole in the log if the last check was before the lost pages", (t) => {
+test("detects a write after a hole in the log if the lost pages were written after the last check", (t) => {
   const { file, written, look } = guarded(t);
   for (let at = 0; at < 3; at++) written();
   look();
@@ -235,7 +235,7 @@ test("detects a write after a hole in the log if the last check was before the l
 
 for (const [what, overwrite] of Object.entries<(log: string, length: number, beside: DatabaseSync) => void>({
   "a log that was cut off": (log) => truncateSync(log),
-  "a hole in the log that others have written after": (log, length, beside) => {
+  "a hole in the log before pages of another connection": (log, length, beside) => {
     truncateSync(log, length);
     beside.exec("INSERT INTO others VALUES ('behind')");
   },
@@ -268,7 +268,7 @@ for (const [what, overwrite] of Object.entries<(log: string, length: number, bes
     }
   });
 
-test("checks as fast as before after a VACUUM that leaves a small file and a large log", (t) => {
+test("checks in less than 0.2 s after a VACUUM that leaves a small file and a large log", (t) => {
   const { file, look } = guarded(t, { pageBytes: 512 });
   look();
   const beside = connect(file);

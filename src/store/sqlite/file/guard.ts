@@ -39,7 +39,7 @@ const confirmAfterMs = 200;
 
 /**
  * Creates the guard. `database` is a read-only connection. Two `stat` calls show whether the file and its log have changed. The guard reads
- * them only if they have.
+ * the file or the log only after a change.
  */
 export function createGuard(
   { path, files }: Pick<OpenedDatabase, "path" | "files">,

@@ -51,7 +51,7 @@ for (const closes of [true, false])
     assert.equal(await store.count(notes, null), 2);
   });
 
-test("keeps its own locks when it reads the file without its log, at the start and while it is open", async (t) => {
+test("keeps the locks of the process when another store opens the file, and when a check reads the file without its log", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-locks-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "a.db");

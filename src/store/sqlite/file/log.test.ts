@@ -59,7 +59,7 @@ test("checks the log before a write if the last check is too old", (t) => {
   assert.throws(() => world.checks.beforeWrite(world.sizes), isOverwritten);
 });
 
-test("checks the pages of other processes before it writes its own pages after them", (t) => {
+test("checks the pages of another connection before the writer adds pages after them", (t) => {
   const { log, checks, sizes, insert, other } = writing(t);
   const { length } = readFileSync(log);
   insert(other);

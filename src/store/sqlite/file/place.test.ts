@@ -31,7 +31,7 @@ test("reports a log above 256 MB once, and again only after it was below half th
   for (const message of messages) assert.match(message, /WAL .*-wal\) has 257 MB/);
 });
 
-test("reports the size of its log, and writes nothing into a file that has replaced its database", async (t) => {
+test("reports the size of the log, and writes nothing after another file has replaced the database", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-place-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "a.db");

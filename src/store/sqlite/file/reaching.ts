@@ -62,7 +62,7 @@ function follow(path: string, left: number): string {
   return statSync(path, { throwIfNoEntry: false }) === undefined ? path : realpathSync(path);
 }
 
-/** Returns the reason why a path leads to no file. Returns null for any other error, for example if the disk cannot be read. */
+/** Returns the reason why a path leads to no file. Returns null for another error, for example if the disk cannot be read. */
 function explainBadPath(path: string, error: unknown): string | null {
   const { code, message } = error as NodeJS.ErrnoException;
   switch (code) {

@@ -44,7 +44,7 @@ class Overdue extends Error {}
  * on two cores, Linux lets even a thread of the lowest priority run for about 1.4 ms at a time.
  */
 const stepMs = 0.5;
-/** How long the thread then sleeps, in milliseconds. Linux adds about 0.1. */
+/** How long the thread then sleeps, in milliseconds. Linux adds about 0.1 ms. */
 const pauseMs = 0.05;
 
 /** Runs the thread for long reads. `node:sqlite` cannot interrupt a statement, so the statements themselves check the clock. */

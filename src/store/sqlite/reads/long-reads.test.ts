@@ -75,7 +75,7 @@ test("stops a read that takes too long, and answers the next one", async (t) => 
   assert.equal(rows.length, 1);
 });
 
-test("fails a wrong read, and answers the next ones", async (t) => {
+test("rejects a read of an undeclared column, and answers the next read", async (t) => {
   const reads = longReads({ path: crowded(t, 10), collections: [people], limitMs: 1000 });
   t.after(() => reads.close());
 
@@ -85,7 +85,7 @@ test("fails a wrong read, and answers the next ones", async (t) => {
   assert.equal(await reads.read("count", { collection: people, where: null }), 10);
 });
 
-test("rejects waiting reads when the store is closed", async (t) => {
+test("answers or rejects every waiting read when the store is closed", async (t) => {
   const reads = longReads({ path: crowded(t, 10), collections: [people], limitMs: 1000 });
   const answers = Array.from({ length: 8 }, () => reads.read("count", { collection: people, where: null }));
   const outcomes = Promise.allSettled(answers);
@@ -117,7 +117,7 @@ test("keeps the event loop free during a long read", async (t) => {
 
 const isLinux = process.platform === "linux";
 test(
-  "frees its core regularly during a long read, so that other threads do not wait",
+  "pauses the reader thread regularly during a long read, so that other threads do not wait",
   { skip: !isLinux },
   async (t) => {
     const reads = longReads({ path: crowded(t, 200_000), collections: [people], limitMs: 600_000 });

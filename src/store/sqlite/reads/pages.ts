@@ -201,9 +201,9 @@ interface Ends {
 }
 
 /**
- * A page that reads the sorted values of its first and last row only when they are needed, because most pages need one of them or none. It
- * is a class, because V8 creates a description for each object literal with getters. This description would keep the page in memory until a
- * full garbage collection.
+ * A page that reads the sorted values of its first and last row only when they are needed, because most callers need only one of these rows
+ * or none. It is a class, because V8 creates a description for each object literal with getters. This description would keep the page in
+ * memory until a full garbage collection.
  */
 class Page implements ListText {
   readonly json: string;

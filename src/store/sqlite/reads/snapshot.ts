@@ -20,9 +20,9 @@ export interface Snapshot {
 }
 
 /**
- * Shares a snapshot between the reads of one turn of the event loop. A read with its own snapshot needs three more system calls and takes
- * four times as long. A snapshot is used until the end of the turn, for at most a millisecond, and not after this process has acknowledged
- * a commit. `begun` runs in each new snapshot. If it throws, the snapshot ends.
+ * Shares a snapshot between the reads of one turn of the event loop. A read with a separate snapshot needs three more system calls and
+ * takes four times as long. A snapshot is used until the end of the turn, for at most a millisecond, and not after this process has
+ * acknowledged a commit. `begun` runs in each new snapshot. If it throws, the snapshot ends.
  */
 export function createSnapshot(database: DatabaseSync, begun: () => void): Snapshot {
   const begin = prepare(database, "BEGIN");

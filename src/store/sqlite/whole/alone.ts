@@ -15,7 +15,10 @@ const corrupt = 11;
 const cannotOpen = 14;
 const notADatabase = 26;
 
-/** Opens a database for writing. Throws if another process has it open. Until it is closed, no other process can read or write it. */
+/**
+ * Opens a database for writing. Throws if another process has it open. Until the connection is closed, no other process can read or write
+ * the file.
+ */
 export function openAlone(path: string): DatabaseSync {
   requireFile(path);
   placeToWrite(path);
@@ -114,7 +117,7 @@ export function openingError(error: unknown, path: string): unknown {
   return unreadable(error, path) ?? (isStoreFailure(error) ? unavailable(error) : error);
 }
 
-/** Returns the `CopyError` for a file that is damaged or not a SQLite database. Returns null for any other error. */
+/** Returns the `CopyError` for a file that is damaged or not a SQLite database. Returns null for an error with another cause. */
 export function unreadable(error: unknown, path: string): CopyError | null {
   const found = (findCode(error) ?? 0) & 0xff;
   const cause = { cause: error };

@@ -16,7 +16,7 @@ export interface Draft {
   keep(options?: { readonly replace?: boolean }): void;
   /** Deletes the draft. Does nothing after `keep`. */
   discard(): void;
-  /** If the disk is full, returns an error whose message says so and how to fix it. Returns any other error unchanged. */
+  /** If the disk is full, returns an error whose message says so and how to fix it. Returns another error unchanged. */
   convertError(error: unknown): unknown;
 }
 

@@ -6,7 +6,7 @@ import { playOn, sendTo } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
 import { openAlone, openingError, loadVersion } from "./alone.ts";
 
-/** Opens a file to copy it. Until it is closed, no other connection can open it, so the copy contains every write. */
+/** Opens a file to copy it. Until the source is closed, no other connection can open the file, so the copy contains every write. */
 export function openSource(path: string): StoreSource {
   const database = openAlone(path);
   try {

@@ -42,7 +42,7 @@ function tablesIn(database: DatabaseSync, until: number): readonly TableStats[] 
   const looked = trees.filter(({ table }) => ours.has(table));
   const sizes = new Map<string, TreeSize[]>();
   for (const [at, { table, name, isByNumber }] of looked.entries()) {
-    // Small tables leave the rest of their time to the next ones.
+    // The time that a small table does not need is left for the next tables.
     const share = (until - performance.now()) / (looked.length - at);
     const size = sizeOfTree(database, name, isByNumber, performance.now() + share);
     sizes.set(table, [...(sizes.get(table) ?? []), size]);

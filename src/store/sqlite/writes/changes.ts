@@ -16,7 +16,7 @@ import { changeRunner } from "./deep-cascades.ts";
 import { linksOver } from "./links.ts";
 import type { Notes } from "./notes.ts";
 
-/** A completed change, with its row if it changed exactly one. */
+/** A completed change, with the row if it changed exactly one row. */
 export interface CompletedChange {
   readonly kind: "done";
   /** Null for a `forget`, which changes no rows. */
@@ -94,7 +94,7 @@ export function createChanges(
         const [key] = (statement.get(...values) ?? []) as [key?: Key | null];
         if (key === undefined) return undefined;
         if (key === null) throw new TypeError(`A new row of ${table.collection.existing!.table} has no key`);
-        // Read again, because a trigger may have changed or deleted it.
+        // The row is read again, because a trigger may have changed or deleted it.
         return read(table.collection, key) ?? undefined;
       }
       case "one": {

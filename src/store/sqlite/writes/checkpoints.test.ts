@@ -44,7 +44,7 @@ async function untilMoved(sizes: () => { readonly log: number; readonly moved: n
   }
 }
 
-test("moves the log outside of commits, and restarts the log", async (t) => {
+test("moves the log into the file outside of commits, and restarts the log", async (t) => {
   const { commit, sizes } = setUp(t);
   for (let at = 0; at < 2; at++) commit();
   assert.equal(sizes().moved, 0);
@@ -69,7 +69,7 @@ test("moves the log outside of commits, and restarts the log", async (t) => {
   );
 });
 
-test("keeps a log that is being read, retries at intervals, and restarts the log when the read ends", async (t) => {
+test("keeps a log that is being read, and restarts the log after the read has ended", async (t) => {
   const { file, commit, sizes } = setUp(t);
   const reader = new DatabaseSync(file, { readOnly: true });
   reader.exec("BEGIN; SELECT count(*) FROM t");

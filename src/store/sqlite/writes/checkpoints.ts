@@ -6,7 +6,7 @@ import type { OpenedDatabase } from "../file/guard.ts";
 import { startThread } from "../thread.ts";
 import type { FromCheckpointer, ToCheckpointer } from "./checkpointer.ts";
 
-/** Moves pages of the log into the database file in a separate thread, so that no write waits for it. */
+/** Moves pages of the log into the database file in a separate thread, so that no write waits for this work. */
 export interface Checkpoints {
   /**
    * Turns off SQLite's own checkpoints of a writing connection and replaces them. `sizes` returns the sizes of the log. Returns a function

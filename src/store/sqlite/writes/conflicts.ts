@@ -11,7 +11,7 @@ import { sqlite, getTable } from "../dialect.ts";
 import { code, findCode } from "../errors.ts";
 import { keyIn, type NamedChange } from "../named.ts";
 
-/** Returns the reason why SQLite refused a change. Returns null for any other error. */
+/** Returns the reason why SQLite refused a change. Returns null if the error does not mean a refusal. */
 export interface ConflictFinder {
   (error: unknown, table: Table, change: NamedChange, at: number, keys: ChangeKeys): Refusal | null;
   /**
@@ -99,7 +99,7 @@ type Written = Extract<NamedChange, { kind: "insert" }>["values"];
 type NamedLinkChange = Extract<NamedChange, { kind: "link" }>;
 type Removing = Extract<NamedChange, { kind: "delete" | "deleteAll" }>;
 
-/** Returns the rule that SQLite reports as violated. Returns null for any other error. */
+/** Returns the rule that SQLite reports as violated. Returns null if the error reports no violated rule. */
 function brokenBy(error: unknown, table: Table, reference: () => BrokenRule): BrokenRule | null {
   const message = error instanceof Error ? error.message : "";
   switch (findCode(error)) {

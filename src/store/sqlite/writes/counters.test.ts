@@ -18,10 +18,10 @@ test("finds the first free key after a million taken keys in a few steps", () =>
   };
 
   assert.equal(firstFree(2, isTaken), 1_000_002);
-  assert.ok(checkCount < 50, `${checkCount} were asked for`);
+  assert.ok(checkCount < 50, `${checkCount} keys were checked`);
 });
 
-test("returns no taken key if a key within the steps of the search is free", () => {
+test("returns a free key if a key at one of the steps of the search is free", () => {
   for (const named of [[3], [3, 4, 6], [3, 4, 5, 6, 7, 9], [3, 4, 5, 7, 11, 19], [3, Number.MAX_SAFE_INTEGER]]) {
     const free = firstFree(3, (key) => named.includes(key));
 
@@ -69,7 +69,7 @@ test("removes a part of the taken keys below the counter in one write, and the r
   await store.close();
 });
 
-test("increases the revision with each commit that changes a row, and with no other", async (t) => {
+test("increases the revision with each commit that changes a row, and with no other commit", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-counters-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "test.db");

@@ -4,15 +4,15 @@ import { prepare } from "../connection.ts";
 import { code, findCode } from "../errors.ts";
 
 /**
- * The maximum number of keys that one write deletes from `latchkey_taken_keys`, so that no write takes long. This table lists keys above
- * the counter that came with their rows.
+ * The maximum number of keys that one write deletes from `latchkey_taken_keys`, so that no write takes long. This table lists the keys
+ * above the counter that callers have chosen for their rows.
  */
 const forgotten = 500;
 
 /**
  * The counters for revisions and integer keys. Both only increase and are stored in the database. So no process issues a value twice, even
  * after a row is deleted. The connection must hold the write lock from `load` to `save`. Each commit that changes a row increases the
- * revision, so an older copy of the file has a smaller one.
+ * revision, so an older copy of the file has a smaller revision.
  */
 export interface Counters {
   load(): void;

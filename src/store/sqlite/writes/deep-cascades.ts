@@ -14,8 +14,8 @@ interface Text {
 }
 
 /**
- * Returns the function that runs changes. If a cascade is deeper than SQLite allows, the function deletes its rows itself, from the bottom
- * up.
+ * Returns the function that runs changes. If a cascade is deeper than SQLite allows, the function itself deletes the rows of the cascade,
+ * from the bottom up.
  */
 export function changeRunner(database: DatabaseSync): RunChange {
   const circular = new Map<string, boolean>();
@@ -104,7 +104,7 @@ interface CascadingReference {
   readonly child: CascadingTable;
   /** Finds the keys of the child rows by the values of `to`. */
   readonly find: PreparedStatement;
-  /** Reads the values of `to` of a parent row. Null if they are its key. */
+  /** Reads the values of `to` of a parent row. Null if these values are the key of the parent row. */
   readonly selectValues: PreparedStatement | null;
   /** Makes a child row refer to no row, or to itself. Null if neither is possible. */
   readonly detach: PreparedStatement | null;

@@ -15,9 +15,7 @@ import { makeWriteLock } from "./write-lock.ts";
 
 /** Commits transactions as a group, with one disk sync for all of them. */
 export interface Committer {
-  /**
-   * Returns the results in the order of the transactions. Throws if the store failed. Then none of them was committed.
-   */
+  /** Returns the results in the order of the transactions. Throws if the store failed. No transaction was committed then. */
   commit(transactions: readonly NamedTransaction[]): Result[];
 }
 
@@ -55,7 +53,7 @@ export function createCommitter(
     outdated,
   });
 
-  /** Commits one transaction alone, so a refusal at its end does not affect the others. */
+  /** Commits one transaction alone, so a refusal at its end does not affect the other transactions. */
   function commitOne(transaction: NamedTransaction): Result {
     try {
       return commitWith(() => [attemptAlone(transaction)])![0]!;
@@ -122,7 +120,7 @@ interface Attempts {
   attemptTogether(transactions: readonly NamedTransaction[]): Result[] | null;
 }
 
-/** A trigger has rolled back the whole group (`RAISE(ROLLBACK, …)`). The outcome is that of the transaction that fired it. */
+/** A trigger has rolled back the whole group (`RAISE(ROLLBACK, …)`). `outcome` is the result of the transaction that fired the trigger. */
 class EndedByTrigger extends Error {
   readonly outcome: Result;
 
@@ -152,7 +150,7 @@ function createAttempts(trying: Trying): Attempts {
     }
   }
 
-  /** Uses a savepoint, so a refused transaction does not affect the others. */
+  /** Uses a savepoint, so a refused transaction does not affect the other transactions of the group. */
   function attemptAlone(transaction: NamedTransaction): Result {
     savepoint.run();
     const noted = notes.length;

@@ -5,7 +5,7 @@ import { pauseThread } from "../thread.ts";
 
 /** Begins write transactions, and lets other processes write in between. */
 export interface WriteLock {
-  /** Begins a transaction as soon as no other process writes. Throws if another one writes for too long. */
+  /** Begins a transaction as soon as no other process writes. Throws if another process writes for too long. */
   begin(): void;
   /** Must be called after each transaction. */
   ended(): void;
@@ -16,7 +16,8 @@ const LOOK_MS = 1;
 
 /**
  * If other processes also write, a process pauses for `restMs` after it has written for `turnMs`, both in milliseconds. Another process
- * gets the lock during the pause. Shorter times cost more, because each process must then read the changes of the others more often.
+ * gets the lock during the pause. Shorter times cost more, because each process must then read the changes of the other processes more
+ * often.
  */
 const turnMs = 25;
 const restMs = 2;

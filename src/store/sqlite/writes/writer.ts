@@ -195,7 +195,7 @@ function giveUp(database: DatabaseSync, path: string, files: FilesInUse): void {
 }
 
 if (parentPort !== null) {
-  // A lower priority than the thread that answers requests, so that reads do not wait for it.
+  // Lowers the priority of this thread, so that the thread that answers requests does not wait for a processor.
   lowerPriority(5);
   write(parentPort, workerData as WriterData);
 }
