@@ -27,7 +27,7 @@ test("sends users a notice when a second factor is added or removed, and when re
   assert.deepEqual(listSubjects(await api.mails()), [["ann@example.com", "A second step was removed from your login"]]);
 });
 
-test("sends a notice about a changed password with its time, but without a link, a code or the user's name", async (t) => {
+test("sends a notice about a changed password with the time of the change, but without a link, a code or the user's name", async (t) => {
   const api = await serve(t, { settings: withMail });
   const ben = await api.user("Ben");
   const body = { current_password: ben.password, password: "another password of Ben" };
@@ -42,7 +42,7 @@ test("sends a notice about a changed password with its time, but without a link,
   assert.doesNotMatch(`${mail!.text}${mail!.html}`, /https?:|\d{8}|Ben/);
 });
 
-test("sends users a notice about a token or a key that an administrator makes for them, and none about their own", async (t) => {
+test("sends users a notice about a token or a key that an administrator makes for them, and none about a key that they make", async (t) => {
   const api = await serve(t, { settings: withMail });
   const ben = await api.user("Ben");
   const login = await api.post("/api/token/", { username: "admin", password: adminPassword });
@@ -73,7 +73,7 @@ test("sends no notice of a change that was refused", async (t) => {
   assert.deepEqual(await api.mails(), []);
 });
 
-test("has every mail template in each language, and puts a link or a code into no notice", () => {
+test("has every mail template in each language, and allows neither a link nor a code in notices", () => {
   for (const templates of [english, german]) {
     assert.deepEqual(Object.keys(templates), Object.keys(english));
     const proofs = Object.entries(templates).filter(([, { text }]) => text.includes("{code}"));

@@ -11,7 +11,7 @@ type Headers = Readonly<Record<string, string>>;
 interface World {
   readonly api: API;
   readonly ann: { readonly id: number; readonly email: string; readonly password: string };
-  /** The login of the administrator. */
+  /** The headers of the administrator's own login. */
   readonly admin: Headers;
   /** The headers of the administrator who acts for Ann. */
   readonly acting: Headers;
@@ -51,7 +51,7 @@ test("lets an administrator act for a user with a token of 15 minutes", async (t
   assert.equal((await api.get("/protected/", acting)).status, 401);
 });
 
-test("grants an acting administrator the access that the user has, and not that of an administrator", async (t) => {
+test("grants an acting administrator the access of the user, and not the access of an administrator", async (t) => {
   const { api, ann, acting } = await start(t);
   const order = await api.post("/orders", {}, acting);
   const own = await logIn(api, ann.email, ann.password);
@@ -135,7 +135,7 @@ test("issues acting tokens only to administrators with a fresh login, and only f
   assert.equal(proved.status, 201, proved.text);
 });
 
-test("requires the second factor of an administrator who has one, and lets them act for users with a second factor", async (t) => {
+test("lets an administrator act for users with a second factor, and accepts no password instead of the administrator's own factor", async (t) => {
   const { api, admin } = await start(t);
   const ann = await addTOTP(api, "Anna");
   const root = await addTOTP(api, "Root");
@@ -187,7 +187,7 @@ for (const [title, end] of [
   test(`ends an acting token if ${title}`, async (t) => {
     const world = await start(t);
     const { api, acting } = world;
-    // Makes the service verify the token and keep it in memory, so that the last request tests a token from memory.
+    // Makes the service cache the verified token, so that the last request tests the cached token.
     assert.equal((await api.get("/protected/", acting)).status, 200);
 
     const ended = await end(world);

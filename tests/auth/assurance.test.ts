@@ -58,7 +58,7 @@ test("names only existing files in docs/assurance.md, docs/asvs.md and SECURITY.
   );
 });
 
-test("names every event of the log with its level", () => {
+test("lists every event of the log in docs/assurance.md, and only the debug event with level debug", () => {
   const kinds = [...read("src/core/observation.ts").matchAll(/readonly kind: "(\w+)"/g)].map(([, kind = ""]) => kind);
 
   assert.ok(kinds.length >= 10);
@@ -73,13 +73,13 @@ test("names every event of the log with its level", () => {
     assert.equal(level === "debug", name === `\`${debug}\``, name);
 });
 
-test("uses only existing metrics as safety counters", () => {
+test("names only existing metrics in the column Counter of docs/assurance.md", () => {
   const metrics = read("docs/operation/monitoring.md");
 
   for (const name of namedIn("Log", 4)) assert.ok(metrics.includes(`| \`${name}\``), name);
 });
 
-test("names every login by its scheme and its path", async (t) => {
+test("names every scheme and the path of every login in docs/assurance.md", async (t) => {
   const ways = rowsBelow(assurance, "Every way in")
     .map(([way = ""]) => way)
     .join("\n");
@@ -102,7 +102,7 @@ test("names every login by its scheme and its path", async (t) => {
   for (const { path: address } of logins) assert.ok(ways.includes(`POST ${address}\``), address);
 });
 
-test("names every table of the database with its retention", async (t) => {
+test("names every table of the database under Data in docs/assurance.md", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-assurance-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "a.db");
@@ -112,7 +112,7 @@ test("names every table of the database with its retention", async (t) => {
   for (const { name } of (await sqliteCollections(file))!) assert.ok(data.has(name), name);
 });
 
-test("names every served field with its readers and writers", async (t) => {
+test("lists every served field in docs/assurance.md, in the table of readers and writers", async (t) => {
   const api = await serve(t);
   const fields = rowsBelow(assurance, "Fields: who reads and writes them").map(([field = ""]) => field);
   const has = (of: string, name: string): boolean =>
@@ -130,7 +130,7 @@ test("names every served field with its readers and writers", async (t) => {
     assert.ok(has("account", name), `account ${name}`);
 });
 
-test("lists every key that is derived from the server's secret", () => {
+test("lists every key that is derived from the server's secret in docs/assurance.md", () => {
   const sources = globSync("src/**/*.ts", { cwd: root, exclude: ["**/*.test.ts"] });
   const purposes = sources.flatMap((file) =>
     [...read(file).matchAll(/\bderive(?:Each|Oldest)?\("([\w:-]+)"/g)].map(([, purpose = ""]) => purpose),
@@ -141,7 +141,7 @@ test("lists every key that is derived from the server's secret", () => {
   for (const purpose of purposes) assert.ok(keys.has(purpose), purpose);
 });
 
-test("names every setting that makes a connection, contains a secret or is a limit", () => {
+test("names every setting for a connection, a secret or a limit in docs/assurance.md, docs/asvs.md or SECURITY.md", () => {
   const named = `${assurance}\n${asvs}\n${security}`;
 
   for (const { name } of Object.values(settingsTable))

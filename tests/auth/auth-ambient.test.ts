@@ -122,7 +122,7 @@ test("refuses changes by a page of another site with credentials that browsers s
   }
 });
 
-test("checks the origin after the credentials and before the permission, with both origins and the setting in the refusal", async (t) => {
+test("checks the origin after the credentials and before the permission, and names both origins and the setting in the refusal", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const ask = (authorization: string, from: Headers, path = "/users") =>
@@ -143,7 +143,7 @@ test("checks the origin after the credentials and before the permission, with bo
   assert.equal((await ask(ann.headers["authorization"]!, crossSite, "/nowhere")).status, 404);
 });
 
-test("checks no password for a page of another site, so that its requests cost no hash and count as no guess", async (t) => {
+test("checks no password that a page of another site sends, so that its requests count as no guesses", async (t) => {
   const api = await serve(t);
   const wrong = { username: "admin", password: "wrong" };
 
@@ -159,7 +159,7 @@ test("checks no password for a page of another site, so that its requests cost n
   assert.equal((await arrive(api, "/api/session/", { method: "POST", body: right })).status, 201);
 });
 
-test("refuses a body without a type from a browser, and reads it as JSON from a program", async (t) => {
+test("refuses a browser's body without a Content-Type, and reads a program's body without one as JSON", async (t) => {
   const api = await serve(t, { settings });
   const body = Buffer.from(JSON.stringify({ username: "admin", password: adminPassword }));
   const send = (path: string, headers: Headers, content: Buffer = body) =>
@@ -178,13 +178,13 @@ test("refuses a body without a type from a browser, and reads it as JSON from a 
       assert.equal((await send("/api/token/", [...from, ...type])).status, 415);
     }
     assert.equal((await send("/api/session/", [...from, ["Content-Type", "application/json"]])).status, 201);
-    // A request without a body needs no type.
+    // A request without a body needs no Content-Type.
     assert.equal((await send("/api/token/refresh/", from, Buffer.of())).status, 400);
   }
   assert.equal((await send("/api/session/", [])).status, 201);
 });
 
-test("makes browsers use TLS for this host only and lets other sites load nothing, unless settings extend this", async (t) => {
+test("makes browsers use TLS for this host alone, and forbids other sites to load responses, unless settings change this", async (t) => {
   const ask = async (more: Readonly<Record<string, string>>, encrypted = true) => {
     const api = await serve(t, { settings: more });
     const answers = [

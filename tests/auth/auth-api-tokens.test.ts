@@ -8,7 +8,7 @@ async function issue(api: API, id: number, headers: Readonly<Record<string, stri
   return (await api.post(`/users/${id}/token`, undefined, headers)).json.token;
 }
 
-test("gives a user one token: creates it once, returns it after that, and makes another after its revocation", async (t) => {
+test("gives a user one token: creates it once, returns the same token later, and creates a new one after a revocation", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const path = `/users/${ann.id}/token`;
@@ -99,7 +99,7 @@ test("revokes a token at deactivation and deletion, and does not restore it with
 test("answers a wrong password at /api-token-auth/ with 401, and a missing field with 400", async (t) => {
   const api = await serve(t);
 
-  // Django REST framework, which this endpoint imitates, answers 400.
+  // This endpoint imitates Django REST framework, but that answers 400 to a wrong password.
   assert.equal((await api.post("/api-token-auth/", { username: "admin", password: "wrong" })).status, 401);
   assert.equal((await api.post("/api-token-auth", { username: "admin" })).status, 400);
   assert.equal((await api.post("/api-token-auth/", "admin", { "content-type": "text/plain" })).status, 415);

@@ -9,7 +9,7 @@ const proxy = "10.0.0.1";
 const withRemoteUser = { LATCHKEY_SCHEMES: "basic,session,token,bearer,remote-user", LATCHKEY_TRUSTED_PROXIES: proxy };
 const making = { ...withRemoteUser, LATCHKEY_REMOTE_USER_CREATE: "true" };
 
-/** Sends a request through the proxy for this user. Returns the id of the accepted user, or the code of the problem. */
+/** Sends a request through the proxy, which names this user. Returns the id of the accepted user, or the code of the problem. */
 async function remote(api: API, username: string, email?: string) {
   const name = Buffer.from(username).toString("latin1");
   const address = email === undefined ? [] : [["X-Remote-Email", email] as const];
@@ -70,7 +70,11 @@ test("never binds an identity of the proxy to an account by a name that the acco
     username: "bob",
     userId: ann.id,
   });
-  assert.equal(await remote(api, "b\u043eb", "new@example.com"), 5, "one that only looks alike is somebody else");
+  assert.equal(
+    await remote(api, "b\u043eb", "new@example.com"),
+    5,
+    "a username that only looks the same belongs to a new user",
+  );
 });
 
 test("keeps an identity bound to its account after a rename, until the account is deleted", async (t) => {
@@ -87,7 +91,7 @@ test("keeps an identity bound to its account after a rename, until the account i
   assert.equal(await remote(api, ann.email, ann.email), ann.id + 1);
 });
 
-test("binds an identity once for concurrent first logins in two processes, and all of them succeed", async (t) => {
+test("binds an identity once, and accepts all its first logins that run at the same time in two processes", async (t) => {
   const file = await shared(t);
   const [one, other] = [
     await serve(t, { settings: { ...file, ...making } }),
@@ -109,7 +113,7 @@ test("binds an identity once for concurrent first logins in two processes, and a
   assert.equal(await one.service.store.count(bindingsCollection, null), 3);
 });
 
-test("binds accounts from before the binding rule by name only if they have no password", async (t) => {
+test("binds an account without a stored `username_origin` by its name only if it has no password", async (t) => {
   const api = await serve(t, { settings: withRemoteUser });
   const ann = await api.user("Ann");
   const bob = await api.post("/users", { name: "Bob", email: "bob@example.com" }, api.admin);

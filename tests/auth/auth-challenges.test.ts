@@ -18,7 +18,7 @@ const sets = [
 ];
 
 for (const { schemes, challenges, status, code } of sets) {
-  test(`sends an anonymous caller the challenges of ${schemes}, and no others`, async (t) => {
+  test(`sends an anonymous caller the challenges of ${schemes}, and no other challenges`, async (t) => {
     const api = await serve(t, { settings: { LATCHKEY_SCHEMES: schemes } });
 
     for (const path of [
@@ -117,16 +117,16 @@ async function wrongCredentials(
     authorization("Basic without credentials", "Basic", "invalid_credentials"),
     authorization("Basic with U+0000", `Basic ${base64("ann\0:x")}`, "invalid_credentials"),
     authorization("Basic of 9000 bytes", `Basic ${base64(`ann:${"x".repeat(6750)}`)}`, "invalid_credentials"),
-    authorization("Token of another form", "Token x"),
-    authorization("Token without anything", "Token "),
+    authorization("Token of an unknown form", "Token x"),
+    authorization("Token without a value", "Token "),
     authorization("Token with a wrong checksum", `Token ${apiToken.slice(0, -1)}${apiToken.endsWith("a") ? "b" : "a"}`),
     authorization("Token of 9000 bytes", `Token ${"l".repeat(9000)}`),
     authorization("Token that is an access token", `Token ${access}`),
-    authorization("Bearer of another form", "Bearer x"),
-    authorization("Bearer without anything", "Bearer"),
+    authorization("Bearer of an unknown form", "Bearer x"),
+    authorization("Bearer without a value", "Bearer"),
     authorization("Bearer of 9000 bytes", `Bearer ${"l".repeat(9000)}`),
     authorization(
-      "Bearer with another payload",
+      "Bearer with a changed payload",
       `Bearer ${head}.${Buffer.from('{"sub":"1"}').toString("base64url")}.${signature}`,
     ),
     authorization("Bearer without a signature", `Bearer ${head}.${payload}.`),
@@ -136,7 +136,7 @@ async function wrongCredentials(
   ];
 }
 
-test("refuses two credentials of one kind, even if they are equal", async (t) => {
+test("refuses two Authorization fields and two cookies of one name, even if they are equal", async (t) => {
   const api = await serve(t);
   const admin = ["Authorization", api.admin["authorization"]!] as const;
   const rows = [

@@ -8,7 +8,7 @@ import { adminPassword, serve } from "../harness/serve.ts";
 const admin = { username: "admin", password: adminPassword };
 const elsewhere = "203.0.113.7";
 
-/** All requests that receive a password or return a credential. */
+/** Endpoints that read a password or return a credential. */
 const logins = [
   "/api/token/",
   "/api/token/refresh/",
@@ -18,13 +18,13 @@ const logins = [
   "/users/1/keys",
 ];
 
-/** The connections of requests. `refused` is true if others could read a request on its way. */
+/** The ways by which requests arrive. `refused` is true if other hosts could read a request on its way. */
 const ways: readonly { readonly from: string; readonly arriving: Arriving; readonly refused: boolean }[] = [
   { from: "this machine", arriving: {}, refused: false },
   { from: "another host", arriving: { peer: elsewhere }, refused: true },
   { from: "another host over TLS", arriving: { peer: elsewhere, encrypted: true }, refused: false },
   {
-    from: "a proxy that nobody trusts",
+    from: "an untrusted proxy",
     arriving: { peer: elsewhere, headers: [["X-Forwarded-Proto", "https"]] },
     refused: true,
   },
@@ -50,7 +50,7 @@ const ways: readonly { readonly from: string; readonly arriving: Arriving; reado
     },
     refused: true,
   },
-  { from: "a trusted proxy that says nothing", arriving: { peer: "10.0.0.1" }, refused: true },
+  { from: "a trusted proxy that names no protocol", arriving: { peer: "10.0.0.1" }, refused: true },
 ];
 
 for (const { from, arriving, refused } of ways) {
@@ -71,7 +71,7 @@ for (const { from, arriving, refused } of ways) {
   });
 }
 
-test("refuses a password in any body in cleartext from another host, and accepts bodies without one", async (t) => {
+test("refuses any body with a password in cleartext from another host unless the operator allows it, and accepts other bodies", async (t) => {
   for (const [setting, refused] of [
     ["refuse", 403],
     ["allow", 0],
@@ -99,7 +99,7 @@ test("refuses a password in any body in cleartext from another host, and accepts
   }
 });
 
-test("counts no guess and reads no body if it refuses cleartext", async (t) => {
+test("counts no guess and reads no body if it refuses a request in cleartext", async (t) => {
   const api = await serve(t);
   const readBody = (): Promise<Uint8Array> => assert.fail("the body was read");
   const rawHeaders = ["Host", "api.example", "Content-Type", "application/json"];

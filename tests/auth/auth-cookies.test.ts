@@ -9,7 +9,7 @@ const proxied = [
   ["X-Forwarded-Proto", "https"],
 ] as const;
 
-/** The connections of requests, and the effects on their cookies. */
+/** The ways by which requests arrive, with the name and the attribute that their session cookie gets. */
 const transports = [
   { from: "loopback", arriving: {}, trust: "", session: "session", secure: "" },
   { from: "127.8.8.8", arriving: { peer: "127.8.8.8" }, trust: "", session: "session", secure: "" },
@@ -43,7 +43,7 @@ const transports = [
     secure: "; Secure",
   },
   {
-    from: "a proxy that nobody trusts and that says https",
+    from: "an untrusted proxy that says https",
     arriving: { headers: proxied },
     trust: "",
     session: "session",
@@ -210,7 +210,7 @@ test("reads only the prefixed cookies over TLS, and only the plain ones without 
   assert.equal(await ask(true, "/api/token/refresh/", "POST", two), 400);
 });
 
-test("ignores a cookie whose prefix follows another character, because a neighboring host can set it", async (t) => {
+test("ignores a cookie whose name starts or ends with an unusual space, because a neighboring host can set it", async (t) => {
   const api = await serve(t);
   const { access } = (await api.post("/api/token/", admin)).json as { access: string };
   const own = `__Host-access_token=${access}`;

@@ -41,7 +41,7 @@ test("accepts requests that read or set a cookie only from allowed pages", async
   const api = await serve(t, { settings });
 
   for (const { headers, ours } of pages) {
-    await t.test(`${JSON.stringify(headers)} ${ours ? "may" : "may not"}`, async () => {
+    await t.test(`${ours ? "accepts" : "refuses"} ${JSON.stringify(headers)}`, async () => {
       const from = Object.entries(headers);
       const session = await requestCookie(api, "/api/session/");
       const tokens = await requestCookie(api, "/api/token/");
@@ -98,7 +98,7 @@ test("accepts requests of other sites if they only read, or if no browser adds t
   }
 });
 
-test("refuses a page of another site before it checks the type, the body and the credentials", async (t) => {
+test("refuses requests of another site's page before it checks their media type, body and credentials", async (t) => {
   const api = await serve(t);
   const from = { "sec-fetch-site": "cross-site", origin: "https://evil.example" };
 
@@ -116,7 +116,7 @@ test("refuses a page of another site before it checks the type, the body and the
   }
 });
 
-test("lets pages of allowed origins read the response, and no others", async (t) => {
+test("lets pages of allowed origins read the response, and no other pages", async (t) => {
   const api = await serve(t, { settings });
   const ask = (origin: string) =>
     arrive(api, "/protected/", {
@@ -140,7 +140,7 @@ test("lets pages of allowed origins read the response, and no others", async (t)
   assert.deepEqual([refused.status, refused.header("access-control-allow-origin")], [401, [allowed]]);
 });
 
-test("lets apps and extensions log in and read, although their origins have another scheme", async (t) => {
+test("lets apps and browser extensions log in, although their origins have schemes other than https", async (t) => {
   const origins = ["tauri://localhost", "capacitor://localhost", "safari-web-extension://7D3C1E0B-9A44-4E0F-8B55"];
   const api = await serve(t, { settings: { LATCHKEY_ALLOWED_ORIGINS: origins.join(",") } });
   const logIn = (origin: string) =>
@@ -154,7 +154,7 @@ test("lets apps and extensions log in and read, although their origins have anot
     assert.equal((await logIn(origin)).json.code, "cross_site", origin);
 });
 
-test("answers a preflight for allowed origins without credentials", async (t) => {
+test("answers a preflight, which has no credentials, with permissions for allowed origins only", async (t) => {
   const api = await serve(t, { settings });
   const preflight = (origin: string) =>
     arrive(api, "/users", {

@@ -65,14 +65,14 @@ test("answers a wrong token with the challenges of the other schemes, and refuse
   assert.deepEqual([twice.status, twice.json.code], [400, "duplicate_credentials"]);
 });
 
-test("ignores the header if the scheme is not enabled", async (t) => {
+test("ignores the custom header if its scheme is not enabled", async (t) => {
   const api = await serve(t);
 
   assert.equal((await api.get("/protected/", { "x-custom-token": customToken })).json.code, "not_authenticated");
   assert.equal((await api.get("/protected/", { "x-custom-token": "wrong", ...api.admin })).status, 200);
 });
 
-test("refuses to start if the account does not exist, or if the token is not set", async (t) => {
+test("refuses to start if the account of the custom token does not exist, or if no token is set", async (t) => {
   await assert.rejects(
     serve(t, {
       settings: { ...settings, LATCHKEY_SCHEMES: "custom-header", LATCHKEY_CUSTOM_TOKEN_USERNAME: "nobody" },

@@ -164,7 +164,7 @@ test("puts no secret into an explanation, and only characters that a header fiel
     assert.ok(!explanation.includes(secret));
 });
 
-test("explains a request that was not sent, and reports and counts nothing", async (t) => {
+test("explains a request without executing it, and reports no observation and counts no guess", async (t) => {
   const api = await serve(t, { settings });
   const token = await requestToken(api, 1);
   const before = api.observed.length;

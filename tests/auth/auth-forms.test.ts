@@ -5,7 +5,7 @@ import { adminPassword, serve, type Answered, type API } from "../harness/serve.
 const form = { "content-type": "application/x-www-form-urlencoded" };
 const right = `username=admin&password=${adminPassword}`;
 const logins = ["/api/token/", "/api/session/", "/api-token-auth/"];
-// Includes `Host`, because a Fetch `Request` has none. The service compares it with the origin.
+// Includes `Host`, because the service compares it with the origin, and a Fetch `Request` does not add it.
 const page = { host: "127.0.0.1:8000", "sec-fetch-site": "same-origin", origin: "http://127.0.0.1:8000" };
 const html = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
 
@@ -32,7 +32,7 @@ test("accepts a form from a program at every login", async (t) => {
   assert.deepEqual(Object.keys(cookies.json), ["token_type", "expires_in"]);
 });
 
-test("reads a form strictly, in any encoding", async (t) => {
+test("reads a form in any valid percent-encoding, and refuses malformed forms, unknown fields and other charsets", async (t) => {
   const api = await serve(t);
   const password = "pässword + 100% & = ;";
   const email = "ann+1@example.com";

@@ -14,7 +14,7 @@ const makes = async (api: API, id: number, headers: Headers, body: object = {}) 
   return { key, token, statuses: [key.status, token.status] };
 };
 
-test("makes credentials for a fresh login, or with the caller's own password", async (t) => {
+test("lets a caller make credentials with a fresh login or with the current password", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const { email: username, password } = ann;
@@ -56,7 +56,7 @@ test("treats a login as stale if the clock was set back after it", async (t) => 
   assert.deepEqual((await makes(api, ann.id, cookie, { current_password: ann.password })).statuses, [201, 201]);
 });
 
-test("requires the password to make credentials with an API token, and lets a key make none", async (t) => {
+test("requires the password if a caller makes credentials with an API token, and refuses a caller with a key", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const first = await makes(api, ann.id, ann.headers);
@@ -69,7 +69,7 @@ test("requires the password to make credentials with an API token, and lets a ke
     assert.deepEqual((await makes(api, ann.id, byKey, body)).statuses, [403, 403]);
 });
 
-test("requires an administrator's own password for another user's key, and counts wrong ones as guesses", async (t) => {
+test("requires an administrator's own password to make another user's key, and counts wrong passwords as guesses", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const login = { username: "admin", password: "first-administrator" };
@@ -87,7 +87,7 @@ test("requires an administrator's own password for another user's key, and count
   assert.ok(tries.includes(429));
 });
 
-test("limits the lifetime of credentials that a caller of the remote-user scheme makes, or refuses to make them", async (t) => {
+test("limits the lifetime of credentials that a remote user makes, and makes none if LATCHKEY_OUTSIDE_CREDENTIALS_SECONDS is 0", async (t) => {
   const ask = (api: API, path: string, body: object, remote: string) =>
     arrive(api, path, {
       method: "POST",
@@ -123,7 +123,7 @@ test("limits the lifetime of credentials that a caller of the remote-user scheme
   assert.equal((await ask(strict, `/users/${bob.id}/token`, {}, bob.email)).status, 403);
 });
 
-test("shows a caller of the remote-user scheme no token that lives longer than the tokens that this caller may make", async (t) => {
+test("shows a remote user no API token with a longer lifetime than LATCHKEY_OUTSIDE_CREDENTIALS_SECONDS", async (t) => {
   const api = await serve(t, { settings: { ...withRemoteUser, LATCHKEY_OUTSIDE_CREDENTIALS_SECONDS: "3600" } });
   const ann = await api.user("Ann");
   const path = `/users/${ann.id}/token`;
@@ -141,7 +141,7 @@ test("shows a caller of the remote-user scheme no token that lives longer than t
   const refused = await ask("POST");
 
   assert.deepEqual([refused.status, refused.json.code, refused.json.token], [409, "conflict", undefined]);
-  assert.equal((await api.post(path, {}, ann.headers)).status, 200, "its user is shown it as ever");
+  assert.equal((await api.post(path, {}, ann.headers)).status, 200, "a login with Basic still gets the token");
   assert.equal((await ask("DELETE")).status, 204);
   const made = await ask("POST");
   api.clock.turn(60);

@@ -205,7 +205,7 @@ test("still accepts known credentials while guesses are refused", async (t) => {
   assert.equal((await api.get("/protected/", basicHeader(ann.email, "wrong"))).status, 429);
 });
 
-test("counts guesses for the account from every address, and for the address with every name", async (t) => {
+test("counts guesses per account over all addresses, and per address over all names", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" } });
   const ann = await api.user("Ann");
   const logIn = (address: string, username: string, password: string) =>
@@ -261,7 +261,7 @@ test("checks only ten of thirty concurrent guesses", async (t) => {
   assert.equal(replies.filter(({ status }) => status === 429).length, 20);
 });
 
-/** Sends requests of one client address, which a proxy names. */
+/** Returns functions that send requests through a proxy, which names this client address. */
 function from(api: API, address: string) {
   const ask = (method: string, path: string, body?: unknown, authorization?: string) =>
     arrive(api, path, {

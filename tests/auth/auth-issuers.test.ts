@@ -16,7 +16,7 @@ import { adminPassword, serve, type API } from "../harness/serve.ts";
 const iss = "https://login.example/";
 const aud = "https://api.example";
 
-/** An issuer with a separate server on loopback. */
+/** A token issuer whose keys a server on loopback publishes. */
 interface Issuer {
   readonly jwksURL: string;
   /** Returns the number of requests for the keys of the issuer. */
@@ -76,7 +76,7 @@ async function serveTrusting(t: TestContext, issuer: Issuer): Promise<API> {
 
 const bearing = (token: string) => ({ authorization: `Bearer ${token}` });
 
-test("accepts a token of another issuer, by header and by cookie, as a credential of the local account that it names", async (t) => {
+test("accepts a token of another issuer, by header and by cookie, as a credential of the local account that the token names", async (t) => {
   const issuer = await startIssuer(t);
   const api = await serveTrusting(t, issuer);
   const ann = await api.user("Ann");
@@ -123,7 +123,7 @@ test("refuses the tokens of an issuer immediately after their user is deactivate
   assert.deepEqual(await statuses(), [200, 401]);
 });
 
-test("names the mistake of an issuer's token in the challenge, and counts only forged ones as guesses", async (t) => {
+test("names the error of an issuer's token in the challenge, and counts only forged tokens as guesses", async (t) => {
   const issuer = await startIssuer(t);
   const api = await serveTrusting(t, issuer);
   const ann = await api.user("Ann");

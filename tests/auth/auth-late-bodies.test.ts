@@ -132,10 +132,10 @@ test("accepts a slow body of a login that is still valid", async (t) => {
   assert.equal((await api.get(`/users/${ann.id}`, api.admin)).json.name, "Anna");
 });
 
-test("issues no working API token if the password changes while the request waits for its check", async (t) => {
+test("issues no working API token if the password changes while the request waits for the check of the old one", async (t) => {
   const { api, eve } = await world(t);
   const credentials = { username: eve.email, password: eve.password };
-  // Only eight requests, because the change makes their passwords wrong, and ten wrong passwords reach the limit.
+  // These delay the check of the next request. Only eight: the change makes their passwords wrong, and ten reach the limit.
   const others = Array.from({ length: 8 }, () => api.post("/api/token/", credentials));
   const request = api.post("/api-token-auth/", credentials);
 
@@ -147,13 +147,13 @@ test("issues no working API token if the password changes while the request wait
     assert.equal(
       (await api.get("/protected/", { authorization: `Token ${answer.json.token}` })).status,
       401,
-      "it was made before the change, which ended it",
+      "the token was made before the password change, so the change revoked it",
     );
   else assert.equal(answer.status, 401);
 });
 
 const choices = [
-  ["is drawn", "POST", "/password", undefined],
+  ["is generated", "POST", "/password", undefined],
   ["is set", "PATCH", "", { password: "a password of Eve's choice" }],
 ] as const;
 

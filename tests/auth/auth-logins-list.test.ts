@@ -124,7 +124,7 @@ test("ends all logins together, also those that were never listed", async (t) =>
   for (const headers of [...sessions, ...tokens.map((each) => each.headers)])
     assert.equal(await lives(api, headers), false);
   for (const { refresh } of tokens) assert.equal(await refreshes(api, refresh), false);
-  assert.equal(await lives(api, ann.headers), true, "a password is no login");
+  assert.equal(await lives(api, ann.headers), true, "a Basic password belongs to no login");
   assert.equal(await lives(api, bobs.headers), true);
   const again = await byTokens(api, ann);
   assert.deepEqual([await lives(api, again.headers), await lives(api, await bySession(api, ann))], [true, true]);
@@ -180,7 +180,7 @@ test("ends all logins except the caller's, under every scheme", async (t) => {
     assert.equal((await api.delete(path.replace(/\?.*/, query), ann.headers)).status, 400, query);
 });
 
-test("keeps the caller's token family over refreshes and ends of other logins, and revokes it at a password change", async (t) => {
+test("keeps a token family when its user refreshes it or ends the other logins, and revokes the family at a password change", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   let { headers, refresh } = await byTokens(api, ann, false);

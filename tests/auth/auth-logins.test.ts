@@ -24,7 +24,7 @@ const logins = [
 ];
 
 for (const { scheme, calls, challenge } of logins) {
-  test(`serves no other login if ${scheme} is the only scheme`, async (t) => {
+  test(`serves no endpoint of another scheme's login if ${scheme} is the only scheme`, async (t) => {
     const api = await serve(t, { settings: { LATCHKEY_SCHEMES: scheme } });
 
     for (const other of logins.filter((each) => each.scheme !== scheme)) {
@@ -50,7 +50,7 @@ for (const { scheme, calls, challenge } of logins) {
   });
 }
 
-test("serves the list of the caller's sessions under every scheme", async (t) => {
+test("serves the list of the caller's sessions even if Basic is the only scheme", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_SCHEMES: "basic" } });
 
   assert.equal((await api.get("/users/1/sessions", api.admin)).status, 200);

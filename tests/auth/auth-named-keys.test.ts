@@ -65,7 +65,7 @@ test("gives a user many keys in addition to the one API token, and ends each sep
   }
 });
 
-test("lets only the user and administrators access keys, and no user reach another's keys", async (t) => {
+test("lets only the user and administrators access keys, and finds no key of another user at the caller's own path", async (t) => {
   const api = await serve(t);
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   const { id } = await makeKey(api, ann.id, ann.headers);
@@ -90,12 +90,12 @@ const wrong: { what: string; body: unknown; pointer: string }[] = [
   { what: "an empty name", body: { name: " " }, pointer: "/name" },
   { what: "an unknown member", body: { name: "x", owner: 1 }, pointer: "/owner" },
   { what: "a scope that is a text", body: { name: "x", scopes: "read" }, pointer: "/scopes" },
-  { what: "no scope at all", body: { name: "x", scopes: [] }, pointer: "/scopes" },
+  { what: "an empty list of scopes", body: { name: "x", scopes: [] }, pointer: "/scopes" },
   { what: "a scope that is mistyped", body: { name: "x", scopes: ["Read"] }, pointer: "/scopes" },
   { what: "a scope twice", body: { name: "x", scopes: ["read", "read"] }, pointer: "/scopes" },
   { what: "a scope that is a number", body: { name: "x", scopes: [1] }, pointer: "/scopes" },
-  { what: "an end in the past", body: { name: "x", expires_at: "2026-01-31T09:30:00Z" }, pointer: "/expires_at" },
-  { what: "an end that is no time", body: { name: "x", expires_at: "tomorrow" }, pointer: "/expires_at" },
+  { what: "an expiry in the past", body: { name: "x", expires_at: "2026-01-31T09:30:00Z" }, pointer: "/expires_at" },
+  { what: "an expiry that is not a time", body: { name: "x", expires_at: "tomorrow" }, pointer: "/expires_at" },
 ];
 
 test("reports invalid properties of a key by their fields", async (t) => {
@@ -121,7 +121,7 @@ test("accepts a key until its exact expiry", async (t) => {
   assert.deepEqual([(await session()).status, (await session()).json.detail], [401, "The key has expired."]);
 });
 
-test("revokes keys at deactivation and deletion, but not at a password change, and does not restore them", async (t) => {
+test("revokes keys at deactivation and deletion, but not at a password change, and does not restore them at a reactivation", async (t) => {
   const api = await serve(t);
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   const [anns, bobs] = [await makeKey(api, ann.id, ann.headers), await makeKey(api, bob.id, bob.headers)];
@@ -157,7 +157,7 @@ test("writes the last use at most once a minute", async (t) => {
   }
 });
 
-test("limits the methods of a key by its scopes", async (t) => {
+test("allows a key only the HTTP methods of its scopes", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const keys = { read: ["read"], write: ["write"], both: ["read", "write"], neither: ["notes:read"] };
@@ -181,7 +181,7 @@ test("limits the methods of a key by its scopes", async (t) => {
   });
 });
 
-test("lets a limited key of an administrator manage no credentials", async (t) => {
+test("refuses every change under /users by an administrator's key with scopes", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const { id } = await makeKey(api, ann.id, ann.headers);
@@ -212,7 +212,7 @@ test("lets a limited key of an administrator manage no credentials", async (t) =
   assert.equal((await api.get(`/users/${ann.id}`, limited)).status, 200);
 });
 
-test("counts wrong keys as guesses, but not revoked and expired ones", async (t) => {
+test("counts wrong keys as guesses, but not revoked keys", async (t) => {
   const api = await serve(t);
   const { id, key } = await makeKey(api, 1, api.admin);
   const other = await makeKey(api, 1, api.admin);

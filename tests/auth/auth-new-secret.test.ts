@@ -56,14 +56,14 @@ async function taken(api: API, { pair, session, token, key, next }: Holdings): P
 
 const all = { access: 200, session: 200, token: 200, key: 200, cursor: 200, refresh: 200 };
 
-test("keeps all credentials valid with a new secret before the old one, until the old one is removed", async (t) => {
+test("keeps all credentials valid while the file has the old and the new secret, and then only those of the new one and sessions", async (t) => {
   const folder = createFolder(t);
   const old = await withSecrets(t, folder, first);
   await old.user("Ann");
   const before = await holdings(old);
   assert.deepEqual(await taken(old, before), all);
 
-  // First, every process accepts the new secret. Only later do they sign with it.
+  // In this first step, every process accepts the new secret and still signs with the old one.
   const learning = await withSecrets(t, folder, first, second);
   assert.deepEqual(await taken(learning, before), all);
   const signing = await withSecrets(t, folder, second, first);
@@ -90,7 +90,7 @@ test("keeps all credentials valid with a new secret before the old one, until th
   assert.equal((await rid.get("/protected/", { authorization: `Token ${tokenOfBen}` })).json.user.id, ben.id);
 });
 
-test("makes a new API token if the secret of the old one was removed, and returns that new token also among several secrets", async (t) => {
+test("makes a new API token if the secret of the old token was removed, and returns the new one also after other secrets are added", async (t) => {
   const folder = createFolder(t);
   const one = await withSecrets(t, folder, second);
   const lost = (await one.post("/api-token-auth/", admin)).json.token as string;

@@ -48,7 +48,7 @@ test("drops and reports the user header of a peer that is not a trusted proxy", 
   }
 });
 
-test("refuses a header that is given twice, in any spelling", async (t) => {
+test("refuses a request that has the user header twice, in any spelling", async (t) => {
   const api = await serve(t, { settings: withRemoteUser });
   const name = ["X-Remote-User", "admin"] as const;
 
@@ -87,7 +87,7 @@ test("believes a proxy only if it sends the configured secret", async (t) => {
   );
 });
 
-test("sends no challenge if no other scheme is enabled", async (t) => {
+test("sends no challenge if remote-user is the only scheme", async (t) => {
   const api = await serve(t, {
     settings: {
       LATCHKEY_SCHEMES: "remote-user",
@@ -163,7 +163,7 @@ test("creates an account for an unknown user if configured, only once and only w
   assert.equal((await api.get("/users?limit=100", api.admin)).json.length, 3);
 });
 
-test("does not count unknown users as guesses, so that a proxy's address can still log in", async (t) => {
+test("does not count unknown users as guesses, so that users at the same address can still log in", async (t) => {
   const api = await serve(t, { settings: withRemoteUser });
 
   for (let turn = 0; turn < 12; turn++)
@@ -186,7 +186,7 @@ const transports = [
   { from: "another machine", arriving: { peer: "203.0.113.7" }, status: 403 },
   { from: "another machine over TLS", arriving: { peer: "203.0.113.7", encrypted: true }, status: 200 },
   {
-    from: "another machine that writes https itself",
+    from: "another machine that claims https",
     arriving: { peer: "203.0.113.7", headers: [["X-Forwarded-Proto", "https"]] },
     status: 403,
   },
@@ -202,9 +202,9 @@ const transports = [
     },
     status: 403,
   },
-  { from: "a trusted proxy that says nothing", arriving: { peer: proxy }, status: 403 },
+  { from: "a trusted proxy that names no protocol", arriving: { peer: proxy }, status: 403 },
   {
-    from: "a trusted proxy that hands on what the caller wrote",
+    from: "a trusted proxy that passes on the caller's headers",
     arriving: {
       peer: proxy,
       headers: [

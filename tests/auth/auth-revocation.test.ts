@@ -30,7 +30,7 @@ async function everyCredential(api: API, { id, email: username, password, header
   };
 }
 
-/** Returns the credentials that still work. */
+/** Returns the names of the credentials that still work. */
 async function living(api: API, credentials: Credentials): Promise<string[]> {
   const found: string[] = [];
   for (const name of ["password", "session", "access", "accessCookie", "token"] as const) {
@@ -58,23 +58,23 @@ const rows: { what: string; change: (api: API, ann: User) => Promise<{ status: n
     left: everything,
   },
   {
-    what: "a password without proof",
+    what: "a password change without the current password",
     change: (api, ann) => api.patch(`/users/${ann.id}`, { password: newPassword }, ann.headers),
     left: everything,
   },
   {
-    what: "a password that one changes oneself",
+    what: "a password change by the user",
     change: (api, ann) =>
       api.patch(`/users/${ann.id}`, { password: newPassword, current_password: ann.password }, ann.headers),
     left: ["token"],
   },
   {
-    what: "a password that an administrator changes",
+    what: "a password change by an administrator",
     change: (api, ann) => api.patch(`/users/${ann.id}`, { password: newPassword }, api.admin),
     left: ["token"],
   },
   {
-    what: "a password that is replaced",
+    what: "a PUT with a password",
     change: (api, ann) =>
       api.put(`/users/${ann.id}`, { name: "Ann", email: ann.email, password: newPassword }, api.admin),
     left: ["token"],
@@ -85,14 +85,14 @@ const rows: { what: string; change: (api: API, ann: User) => Promise<{ status: n
     left: [],
   },
   { what: "a deletion", change: (api, ann) => api.delete(`/users/${ann.id}`, api.admin), left: [] },
-  { what: "a deletion of oneself", change: (api, ann) => api.delete(`/users/${ann.id}`, ann.headers), left: [] },
+  { what: "a deletion by the user", change: (api, ann) => api.delete(`/users/${ann.id}`, ann.headers), left: [] },
   {
-    what: "another role",
+    what: "a change of the role",
     change: (api, ann) => api.patch(`/users/${ann.id}/account`, { role: "admin" }, api.admin),
     left: ["password", "session", "token", "refresh"],
   },
   {
-    what: "another username",
+    what: "a change of the username",
     change: (api, ann) => api.patch(`/users/${ann.id}/account`, { username: "ann" }, api.admin),
     left: ["session", "access", "accessCookie", "token", "refresh"],
   },
@@ -133,7 +133,7 @@ test("accepts a new password immediately, and the credentials that a login with 
   assert.deepEqual(await living(api, before), ["token"]);
 });
 
-test("gives a new user with the id of a deleted one none of the old credentials", async (t) => {
+test("accepts no credential of a deleted user for a new user with the same id", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const before = await everyCredential(api, ann);

@@ -15,7 +15,7 @@ const settings = {
   LATCHKEY_CUSTOM_TOKEN_USERNAME: "admin",
 };
 
-test("keeps credentials out of observations and the log, right or wrong ones", async (t) => {
+test("keeps right and wrong credentials out of observations and the log", async (t) => {
   const api = await serve(t, { settings });
   const ann = await api.user("Ann");
   const username = ann.email;

@@ -17,7 +17,7 @@ async function logIn(
 const requestStatus = async (api: API, headers: Readonly<Record<string, string>>) =>
   (await api.get("/protected/", headers)).status;
 
-test("answers a login with the user and a new id each time, regardless of the sent cookie", async (t) => {
+test("answers each login with the user and a new session id, regardless of the sent cookie", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
 
@@ -71,7 +71,7 @@ test("shows the logged-in user under any scheme", async (t) => {
   assert.deepEqual([none.status, none.json.code], [401, "not_authenticated"]);
 });
 
-test("ends a session that is idle for too long, and at its latest expiry regardless of use", async (t) => {
+test("ends a session that is idle for too long, and a used session at the end of its maximum lifetime", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_SESSION_IDLE_SECONDS: "100", LATCHKEY_SESSION_SECONDS: "250" } });
   const ann = await api.user("Ann");
   const [used, idle] = [await logIn(api, ann), await logIn(api, ann)];

@@ -20,7 +20,7 @@ const who = defineEndpoint({
 const open = (t: TestContext, settings: Readonly<Record<string, string>> = {}): Promise<API> =>
   serve(t, { settings, config: { mounts: [note], endpoints: [who] } });
 
-/** The cookies that a login sets, by name. */
+/** Returns the cookies that a login sets, by name. */
 async function requestCookies(api: API, path: string, body: unknown, sent: Readonly<Record<string, string>> = {}) {
   const answer = await api.post(path, body, sent);
   const pairs = answer.headers.getSetCookie().map((each) => each.split(";")[0]!);
@@ -83,7 +83,7 @@ test("ignores a rejected cookie, unless the endpoint needs a caller and no other
   }
 });
 
-test("uses the accepted one of two cookies", async (t) => {
+test("uses a valid cookie even if the request also has a rejected one", async (t) => {
   const api = await open(t);
   const session = (await requestCookies(api, "/api/session/", admin))["session"]!;
   const access = (await requestCookies(api, "/api/token/", { ...admin, cookie: true }))["access_token"]!;

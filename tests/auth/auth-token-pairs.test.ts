@@ -113,7 +113,7 @@ test("ignores other credentials of a login request", async (t) => {
   );
 });
 
-test("returns the same successor for a refresh token that comes again within ten seconds, and later revokes the family", async (t) => {
+test("returns the same successor if a refresh token is sent again within ten seconds, and revokes the family if it is sent later", async (t) => {
   const api = await serve(t);
   const first = await logIn(api, await api.user("Ann"));
   const refresh = (token: string) => api.post("/api/token/refresh/", { refresh: token });

@@ -95,7 +95,7 @@ function refreshes({ observed }: API): number {
 for (const [way, logIn] of Object.entries({ "a header": byHeader, cookies: byCookie }))
   for (const [kind, intercept] of Object.entries({
     "each refused request refreshes": refreshEach,
-    "one refreshes and the others wait": refreshOnce,
+    "one request refreshes and the others wait": refreshOnce,
   }))
     test(`keeps axios with tokens in ${way} logged in until the login ends, if ${kind}`, async (t) => {
       const { api, client } = await start(t);
@@ -131,7 +131,7 @@ async function failing({ observed }: API, ask: () => Promise<unknown>) {
 for (const [way, logIn] of Object.entries({ "a header": byHeader, cookies: byCookie }))
   for (const [kind, intercept] of Object.entries({
     "each refused request refreshes": refreshEach,
-    "one refreshes and the others wait": refreshOnce,
+    "one request refreshes and the others wait": refreshOnce,
   })) {
     test(`asks axios with tokens in ${way} for a second factor without a loop, if ${kind}`, async (t) => {
       const { api, client } = await start(t);

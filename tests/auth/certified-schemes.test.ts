@@ -66,7 +66,7 @@ certifyScheme("session", async (tools) => {
     malformed: ["x", "short", "!".repeat(43)],
     lifetimeSeconds: 3600,
     revoke: () => sessionStore.end(id),
-    // An id of 256 bits cannot be guessed, so the scheme takes a wrong id for a cookie whose session has expired.
+    // An id of 256 bits cannot be guessed, so the scheme treats an unknown id like the id of an expired session.
     countsGuesses: false,
   };
 });
@@ -130,7 +130,7 @@ certifyScheme("bearer", async ({ store, now }) => {
     scheme: bearer({ access }),
     valid,
     wrong,
-    // A forged token that names an account that does not exist.
+    // A forged token of an account that does not exist.
     unknown: forged(nobodys),
     malformed: ["a.b", "e30.e30"],
     lifetimeSeconds: 300,

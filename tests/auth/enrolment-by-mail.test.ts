@@ -40,7 +40,7 @@ test("asks for a code by mail before a first factor, and then for the factor", a
   assert.deepEqual([who.amr, who.level], [["pwd", "mail", "otp"], 2]);
 });
 
-test("asks for the code at a session login too, and names the waiting login in a cookie", async (t) => {
+test("asks for the code at a session login too, and identifies the waiting login by a cookie", async (t) => {
   const api = await startMailFlows(t, everyone);
   const first = await api.post("/api/session/", { username: ada, password });
   const cookie = readCookies(first);

@@ -10,7 +10,7 @@ import { sharedDatabase } from "../harness/test-store.ts";
 
 // Wrong codes are limited for each account, and all services on a database share the counts.
 
-/** Two services on one database, which always have the same time. */
+/** Two services on one database. `turn` sets both clocks forward. */
 interface Pair {
   readonly each: readonly [API, API];
   readonly ann: TOTPUser;
@@ -72,7 +72,7 @@ test("permits ten wrong codes an hour over two services, and resets no count aft
   for (const api of each) {
     const refused = await tryCode(api, ann, ann.code());
     assert.deepEqual([refused.status, refused.json.code], [429, "too_many_attempts"]);
-    // The first of the ten wrong codes was ten minutes ago.
+    // The first of the ten wrong codes was ten minutes ago, so its hour ends in 3000 seconds.
     assert.deepEqual(refused.header("retry-after"), ["3000"]);
   }
   turn(2999);
@@ -125,7 +125,7 @@ test("sends one notice with the tenth wrong code of an hour", async (t) => {
   assert.deepEqual(notices, ["factor_guessed", "factor_guessed"]);
 });
 
-test("counts each network from which the account logged in separately, so that no stranger locks the user out", async (t) => {
+test("counts wrong codes separately for each network from which the account logged in, so that strangers cannot lock the user out", async (t) => {
   const { each, ann } = await servePair(t);
   for (let at = 0; at < 11; at++) await tryCode(each[0], ann, "000000", { ...stranger, peer: `203.0.113.${at}` });
   assert.equal((await tryCode(each[0], ann, "000000", { ...stranger, peer: "198.51.100.1" })).status, 429);
@@ -137,7 +137,7 @@ test("counts each network from which the account logged in separately, so that n
   assert.equal((await tryCode(each[1], ann, "000000", home)).status, 429);
 });
 
-test("counts an address as a stranger's after a right password with Basic, which cannot send the second factor", async (t) => {
+test("still counts an address as a stranger's after a right password with Basic, which cannot send the second factor", async (t) => {
   const { each, ann } = await servePair(t);
   for (let at = 0; at < 10; at++) assert.equal((await tryCode(each[0], ann, "000000")).status, 401);
 

@@ -50,12 +50,12 @@ async function serve(options: Partial<ServiceOptions>) {
 }
 
 for (const [what, rule] of Object.entries<() => unknown>({
-  "a promise of no": async () => false,
+  "a promise of false": async () => false,
   "a promise that is rejected": () => Promise.reject(new Error("late")),
   "a text": () => "no",
   nothing: () => undefined,
 }))
-  test(`refuses access if a rule for scopes gives ${what}`, async (t) => {
+  test(`refuses access if a rule for scopes returns ${what}`, async (t) => {
     const { service, ask, faults } = await serve({ endpoints: [hello], scopesAllow: wrong(rule) });
     t.after(() => service.close());
 
@@ -88,7 +88,7 @@ for (const [what, issues] of Object.entries<unknown>({
   "a list of texts": ["the title is wrong"],
   "an issue without a pointer": [{ code: "wrong", detail: "It is wrong." }],
 }))
-  test(`refuses writes and actions if a check gives ${what}`, async (t) => {
+  test(`refuses writes and actions if a check returns ${what}`, async (t) => {
     let isWrong = false;
     const notes = mount(
       checkedNote(() => (isWrong ? issues : [])),
@@ -113,29 +113,29 @@ for (const [what, issues] of Object.entries<unknown>({
 
 for (const [what, reply, message] of [
   [
-    "204 with a body",
+    "status 204 and a body",
     { status: 204, body: { kind: "raw", type: "text/plain", content: "a" } },
     /body is an object; 204 has none/,
   ],
   [
-    "a length of its own",
+    "a Content-Length header",
     { status: 200, headers: [["Content-Length", "99"]] },
     /headers.*Content-Length is written by the service; leave it out/,
   ],
   [
-    "a coding of its own",
+    "a Transfer-Encoding header",
     { status: 200, headers: [["transfer-encoding", "chunked"]] },
     /transfer-encoding is written by the service/,
   ],
   [
-    "a second type",
+    "a Content-Type header",
     { status: 200, headers: [["Content-Type", "text/html"]] },
     /Content-Type is written by the service/,
   ],
-  ["a tag that ends its quotes", { status: 200, tag: 'a"b' }, /tag is a text; it has to be/],
-  ["a tag that ends its line", { status: 200, tag: "a\nb" }, /tag is a text; it has to be/],
+  ["a tag that contains a quote", { status: 200, tag: 'a"b' }, /tag is a text; it has to be/],
+  ["a tag that contains a line break", { status: 200, tag: "a\nb" }, /tag is a text; it has to be/],
 ] as const)
-  test(`reports a reply with ${what} as an error, also through the fetch binding`, async (t) => {
+  test(`reports a reply with ${what} as an error`, async (t) => {
     const wrongly = defineEndpoint({ method: "GET", path: "/a", access: anyone, handle: () => reply as Reply });
     const { service, ask, faults } = await serve({ endpoints: [wrongly] });
     t.after(() => service.close());
@@ -145,10 +145,10 @@ for (const [what, reply, message] of [
   });
 
 for (const [what, options, message] of [
-  ["a detail that is none", { detail: 5 }, /problem\(invalid\): detail is a number; it has to be a text/],
-  ["issues that are no list", { issues: "all" }, /problem\(invalid\): issues is a text; it has to be a list/],
+  ["a detail that is not a text", { detail: 5 }, /problem\(invalid\): detail is a number; it has to be a text/],
+  ["issues that are not a list", { issues: "all" }, /problem\(invalid\): issues is a text; it has to be a list/],
   [
-    "an issue that is none",
+    "an issue that is null",
     { issues: [null] },
     /problem\(invalid\): issues is a list; it has to be a list of \{ pointer, code, detail \}/,
   ],
@@ -162,7 +162,7 @@ for (const [what, now] of Object.entries<() => unknown>({
   "a text": () => "noon",
   "a Date": () => new Date(),
 }))
-  test(`refuses to start with a clock that gives ${what}`, async () => {
+  test(`refuses to start with a clock that returns ${what}`, async () => {
     await assert.rejects(
       serve({ now: wrong(now) }),
       /createService: now gave (?:NaN|a text|a Date); it has to give milliseconds/,

@@ -90,9 +90,8 @@ test("starts no login after a fault of the store", async (t) => {
   assert.equal((await api.during(faulty, api.logIn)).status, 500);
 });
 
-/** Changes the password when a login has been admitted, or shortly before. */
 for (const order of ["before", "after"] as const)
-  test(`starts no login that outlives a change of the password ${order} its admission`, async (t) => {
+  test(`starts no login that outlives a password change directly ${order} the transaction that admits the login`, async (t) => {
     const api = await start(t);
     const { factor, code, session } = await api.addTOTP();
     const { pending } = (await api.logIn()).json.login;

@@ -76,7 +76,7 @@ test("shows the first password on a terminal, and creates no file", async (t) =>
   );
 });
 
-test("accepts an unused generated password for seven days, and then treats it like any wrong one", async (t) => {
+test("accepts an unused generated password for seven days, and then treats it like a wrong password", async (t) => {
   const api = await serve(t, { settings: drawn });
   const login = { username: "admin", password: requirePassword(api.service) };
 
@@ -158,7 +158,7 @@ test("refuses to start if the password file cannot be written, names the remedy,
   );
 });
 
-test("creates one password when several services start together, and writes the valid one into the file", async (t) => {
+test("creates one password when several services start together, and writes that password into the file", async (t) => {
   const folder = createFolder(t);
   const file = path.join(folder, "latchkey.password");
 
@@ -184,7 +184,7 @@ test("puts the password file next to the SQLite file, or into the working direct
   assert.equal(of("postgres://latchkey@localhost/latchkey"), path.resolve("latchkey.password"));
 });
 
-test("uses the first administrator's username as the e-mail address if it is one", async (t) => {
+test("uses the first administrator's username also as the e-mail address if it is a valid address", async (t) => {
   const api = await serve(t, { settings: { ...drawn, LATCHKEY_ADMIN_USERNAME: "ada@example.com" } });
   const headers = basicHeader("ada@example.com", requirePassword(api.service));
 

@@ -79,7 +79,7 @@ test("believes only the proofs that a scheme declares", async (t) => {
 
 const acting = { id: 1, username: "admin" };
 
-/** More such schemes: their credentials prove nothing, or prove something about another user. */
+/** More overstating schemes: their identities claim a time or a level without a proof, or proofs although another user acts. */
 const unproved = {
   timed: { proves: "each", claims: (call) => ({ authTime: now(call) }) },
   empty: { proves: "each", claims: (call) => ({ authTime: now(call), level: 2, proofs: [] }) },
@@ -137,7 +137,7 @@ type Make = (makers: Makers, context: Context, admission: Admission) => Promise<
 
 const key = { name: "laptop", scopes: null, expiresAt: null };
 
-/** Everything that starts a login or makes a credential. */
+/** Each function that starts a login or makes a credential. */
 const makers: Readonly<Record<string, Make>> = {
   "sessions.create": ({ sessions }, { call }, admission) => sessions.sessions.create(admission, call),
   "session-login, begin.start": ({ sessions }, context, admission) => sessions.begin.start(context, admission, {}),
@@ -161,9 +161,9 @@ const impostors: Readonly<Record<string, (account: Account, real: Admission) => 
   "an account": (account) => account,
   "a literal": (account) => ({ userId: account.id, generation: account.generation, proofs: [], level: 2 }),
   "a copy": (_, real) => ({ ...real }),
-  "JSON of one": (_, real) => JSON.parse(JSON.stringify(real)) as unknown,
+  "a copy by JSON": (_, real) => JSON.parse(JSON.stringify(real)) as unknown,
   "its prototype": (_, real) => Object.create(Object.getPrototypeOf(real) as object) as unknown,
-  "an heir": (_, real) => Object.create(real) as unknown,
+  "an object that inherits from it": (_, real) => Object.create(real) as unknown,
   "a proxy": (_, real) => new Proxy(real, {}),
 };
 
@@ -229,7 +229,7 @@ test("starts no login and makes no credential with a forged or an already used `
   const { store } = api.service;
   const count = async (collection: typeof accountsCollection): Promise<number> =>
     (await store.list({ collection, where: null, sort: [], limit: 100 })).length;
-  // Two sessions: that of the test's own login, and one from the real admission that `begin.renew` spent.
+  // Two sessions: the test's own login, and the session that `begin.renew` made with a real admission.
   assert.deepEqual(
     [await count(sessionsCollection), await count(apiTokensCollection), await count(namedKeysCollection)],
     [2, 0, 0],

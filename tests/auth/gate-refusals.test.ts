@@ -49,7 +49,7 @@ test("issues no new tokens to a user who adds a first factor of the same kind as
   assert.equal((await api.get("/protected/", bearer(access))).status, 401);
 });
 
-/** Starts a confirmation of this login. Returns the name and the cookie of the waiting login. */
+/** Starts a confirmation of this login. Returns the `pending` value and the cookie of the waiting login. */
 async function startConfirmation(api: API, headers: Readonly<Record<string, string>>) {
   const started = await api.post("/api/login/confirm/", undefined, headers);
   assert.equal(started.status, 200, started.text);
@@ -158,7 +158,7 @@ test("hides the factors of a user from other users, and answers 409 for a factor
     const body = method === "GET" ? {} : { body: { kind: "totp", code: "1" } };
     assert.equal((await api.ask(method, target, { ...body, headers: bearer(access) })).status, 403, target);
   }
-  // Ann's factor at Bob's path.
+  // Bob's path has no factor of Ann.
   assert.equal((await api.delete(`${bobs}/${ann.factor}`, bearer(access))).status, 404);
   assert.equal((await api.delete(`${path}/${made.id}`, ann.headers)).status, 204);
 });
@@ -210,7 +210,7 @@ test("refuses two kinds of logins or of factors with one name", async () => {
   }
 });
 
-test("lets an administrator delete a factor only with a fresh login, or with the own password", async (t) => {
+test("lets an administrator delete a user's factor only with a fresh login or with the administrator's password", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");
   const admin = readCookies(await api.post("/api/session/", { username: "admin", password: adminPassword }));
@@ -254,7 +254,7 @@ const gateCalls = [
   { path: "/users/ID/factors/recovery", body: undefined, known: true },
 ] as const;
 
-test("refuses replays, other sites and cleartext at every endpoint of the gate", async (t) => {
+test("refuses an Idempotency-Key, requests of other sites and cleartext at every endpoint of the gate", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");
   for (const { path, body, known: isIdentified } of gateCalls) {

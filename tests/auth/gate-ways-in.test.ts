@@ -15,7 +15,7 @@ import { addTOTPTo, readCookies } from "../harness/factors.ts";
 import { outsideLogins } from "../harness/outside-logins.ts";
 import { basicHeader, serve, type Answered, type API, type AskOptions } from "../harness/serve.ts";
 
-// Every way to log in, without a second factor. An account that needs a second factor must be refused.
+// Tries every way to log in without a second factor. The service must refuse each of them if the account needs a second factor.
 
 const iss = "https://login.example/";
 const aud = "https://api.example";
@@ -31,7 +31,7 @@ interface World {
   readonly id: number;
   /** Logins from before the account needed a factor. */
   readonly earlier: Readonly<Record<"session" | "access", Headers>> & { readonly refresh: string };
-  /** Credentials that prove one thing about the user, in the headers of a request. */
+  /** Request headers with a credential of the user that has only one proof. */
   readonly callers: Readonly<Record<string, Headers>>;
 }
 
@@ -162,7 +162,7 @@ function collectChanges({ id }: World, headers: Headers): readonly Way[] {
     ["username", "PATCH", `/users/${id}/account`, { headers, body: { username: "other", ...proof } }],
     ["factor", "POST", `/users/${id}/factors`, { headers, body: { kind: "totp" } }],
     ["factor, with the password", "POST", `/users/${id}/factors`, { headers, body: { kind: "totp", ...proof } }],
-    ["factor, gone", "DELETE", `/users/${id}/factors/1`, { headers }],
+    ["deletion of a factor", "DELETE", `/users/${id}/factors/1`, { headers }],
     ["recovery codes", "POST", `/users/${id}/factors/recovery`, { headers, body: proof }],
     ["password", "PATCH", `/users/${id}`, { headers, body: { password: "another good one", ...proof } }],
   ];
@@ -205,7 +205,7 @@ for (const state of states.slice(1))
     assert.deepEqual(await written(world), before);
   });
 
-/** Checks that no scheme accepts the name of a waiting login as a credential. */
+/** Checks that no scheme accepts the `pending` value of a waiting login as a credential. */
 async function refusesPending(world: World, { json, headers }: Answered): Promise<void> {
   const cookie = headers
     .getSetCookie()[0]

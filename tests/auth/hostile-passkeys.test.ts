@@ -4,8 +4,8 @@ import { test, type TestContext } from "node:test";
 import { toCOSEKey, makeAuthenticator, writeCBOR, type Authenticator, type Twist } from "../harness/authenticator.ts";
 import { serve, type Answered, type API } from "../harness/serve.ts";
 
-// Answers of attackers and of broken clients. Each one is wrong in one place, and its signature is right. In every
-// ceremony it gets the documented problem, and the user's passkey works afterwards.
+// Answers of attackers and of broken clients. Each answer is wrong in one place and otherwise right, signature included.
+// The service refuses each with the documented problem, and the user's passkey works afterwards.
 
 const origin = "https://app.example.com";
 const settings = { LATCHKEY_PUBLIC_URL: "https://example.com", LATCHKEY_ALLOWED_ORIGINS: origin };
@@ -57,8 +57,8 @@ const everywhere: Readonly<Record<string, Case>> = {
   },
   "a type in capitals": { client: (text) => text.replace("webauthn.", "WEBAUTHN.") },
   "the type of a payment": { type: "payment.get" },
-  "a frame, in text": { client: (text) => text.replace('"crossOrigin":false', '"crossOrigin":"true"') },
-  "a frame, in a number": { client: (text) => text.replace('"crossOrigin":false', '"crossOrigin":1') },
+  "crossOrigin as a text": { client: (text) => text.replace('"crossOrigin":false', '"crossOrigin":"true"') },
+  "crossOrigin as a number": { client: (text) => text.replace('"crossOrigin":false', '"crossOrigin":1') },
   "an empty top origin": { topOrigin: "" },
   "client data that is not JSON": { client: (text) => text.slice(1) },
   "client data that is a list": { client: (text) => `[${text}]` },
@@ -66,7 +66,7 @@ const everywhere: Readonly<Record<string, Case>> = {
   "client data behind other text": { client: (text) => `x${text}` },
   "client data that is not UTF-8": { client: (text) => Buffer.concat([Buffer.from([0xff]), Buffer.from(text)]) },
   "client data of 20 kB": { client: (text) => text.replace("{", `{"more":"${"x".repeat(20_000)}",`) },
-  "client data in the other Base64": {
+  "client data in Base64 with padding": {
     answer: inResponse(({ clientDataJSON }) => ({
       clientDataJSON: bytes(clientDataJSON!).toString("base64").padEnd(999, "="),
     })),
@@ -82,7 +82,7 @@ const everywhere: Readonly<Record<string, Case>> = {
   },
   "the RP id in capitals": { data: withRPHash("EXAMPLE.COM") },
   "the RP id with a final dot": { data: withRPHash("example.com.") },
-  "the RP id above": { data: withRPHash("com") },
+  "the RP id of the parent domain": { data: withRPHash("com") },
   "an RP id of zeros": { data: (data) => Buffer.concat([Buffer.alloc(32), data.subarray(32)]) },
   "authenticator data cut in the head": { data: (data) => data.subarray(0, 36) },
   "no authenticator data": { data: () => Buffer.alloc(0) },
@@ -110,9 +110,9 @@ const everywhere: Readonly<Record<string, Case>> = {
     answer: (answer) => ({ ...answer, id: `${String(answer["id"])}=`, rawId: `${String(answer["id"])}=` }),
   },
   "an id of 2 kB": { answer: (answer) => ({ ...answer, id: "A".repeat(2000), rawId: "A".repeat(2000) }) },
-  "an id of other letters": { answer: (answer) => ({ ...answer, id: "💥", rawId: "💥" }) },
+  "an id that is not Base64url": { answer: (answer) => ({ ...answer, id: "💥", rawId: "💥" }) },
   "an id that differs from the raw id": { answer: (answer) => ({ ...answer, rawId: "AAAA" }) },
-  "another type of credential": { answer: (answer) => ({ ...answer, type: "password" }) },
+  "a credential of type password": { answer: (answer) => ({ ...answer, type: "password" }) },
   "no type of credential": { answer: (answer) => ({ ...answer, type: undefined }) },
   "a response that is null": { answer: (answer) => ({ ...answer, response: null }) },
   "a response that is a list": { answer: (answer) => ({ ...answer, response: [answer.response] }) },
@@ -131,7 +131,7 @@ function withFlag(bit: number) {
   };
 }
 
-/** Wrong as an answer to a login. */
+/** Cases that are wrong in a login. */
 const assertions: Readonly<Record<string, Case>> = {
   "an empty signature": { answer: inResponse(() => ({ signature: "" })) },
   "no signature": { answer: inResponse(() => ({ signature: undefined })) },
@@ -151,7 +151,7 @@ const assertions: Readonly<Record<string, Case>> = {
   },
   "a user handle of another user": { userHandle: Buffer.from("user:1").toString("base64url") },
   "a user handle with a sign": { userHandle: Buffer.from("user:+2").toString("base64url") },
-  "a user handle of other letters": { userHandle: "💥" },
+  "a user handle that is not Base64url": { userHandle: "💥" },
   "a backup flag that the passkey did not have": { data: withFlag(0x08) },
   "a counter that went back": { counter: 0 },
 };
@@ -188,7 +188,7 @@ const alterKey = (change: (key: Map<number, unknown>) => void): Case => {
   return { key };
 };
 
-/** Wrong as a new passkey. */
+/** Cases that are wrong for a new passkey. */
 const registrations: Readonly<Record<string, Case>> = {
   "an attestation cut short": withObject((object) => object.subarray(0, -1)),
   "half an attestation": withObject((object) => object.subarray(0, object.length / 2)),
@@ -209,12 +209,12 @@ const registrations: Readonly<Record<string, Case>> = {
   "a length of eight bytes": withObject(() => Buffer.from("bb00000000ffffffff", "hex")),
   "the format fido-u2f": { fmt: "fido-u2f" },
   "an empty format": { fmt: "" },
-  "a statement beside no attestation": { attStmt: new Map([["alg", -7]]) },
+  "a statement with the format none": { attStmt: new Map([["alg", -7]]) },
   "an RSA key of 1,024 bits": { key: toCOSEKey(rsa1024, -257) },
   "a key on another curve": { key: toCOSEKey(ec384, -35) },
   "a key that is not on its curve": alterKey((key) => key.set(-3, Buffer.alloc(32, 7))),
   "a key that is too short": alterKey((key) => key.set(-2, Buffer.alloc(31, 1))),
-  "a key without a half": alterKey((key) => key.delete(-3)),
+  "a key without its second coordinate": alterKey((key) => key.delete(-3)),
   "a key of texts": alterKey((key) => key.set(-2, "x".repeat(32))),
   "a key without an algorithm": alterKey((key) => key.delete(3)),
   "an algorithm in a text": alterKey((key) => key.set(3, "-7")),
@@ -273,7 +273,7 @@ function chooseProblem(name: string): readonly [number, string] {
   return name.endsWith("20 kB") ? [413, "content_too_large"] : [401, "invalid_credentials"];
 }
 
-/** Checks that no request was a fault, and that the passkey still works. */
+/** Checks that no request caused a fault, and that the passkey still works. */
 async function expectUnharmed(api: API, ann: Owner): Promise<void> {
   api.clock.turn(86_400);
   assert.equal((await alone(api, ann, {})).status, 200);
@@ -360,11 +360,11 @@ test("refuses the answers of one ceremony, account or passkey for another", asyn
       factor: ann.factor,
       credential: annAnswer,
     }),
-    "the answer of a second factor in a login alone": await api.post("/api/token/", {
+    "the answer of a second factor in a login with a passkey alone": await api.post("/api/token/", {
       pending: one.pending,
       credential: annAnswer,
     }),
-    "the answer of a login alone as a second factor": await post({
+    "the answer of a login with a passkey alone as a second factor": await post({
       pending: annLogin.pending,
       factor: ann.factor,
       credential: ann.authenticator.assert(one.ask),

@@ -16,7 +16,7 @@ import {
 } from "../harness/provider-logins.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
-/** One attack. `run` returns the answer, which must log no user in. Default: an ordinary login of a new browser. */
+/** One attack. `run` returns the answer, which must log no user in. Default of `run`: an ordinary login in a new browser. */
 interface Attack {
   readonly title: string;
   /** The status and the code of the answer. Default: 401 `login_failed`. */
@@ -30,7 +30,7 @@ interface Attack {
 
 const follow = (browser: Browser, { pathname, search }: URL): Promise<Answered> => browser.get(pathname + search);
 
-/** Changes the callback before the browser follows it. */
+/** Changes the URL of the callback before the browser requests it. */
 async function altered(world: World, change: (query: URLSearchParams, url: URL) => void): Promise<Answered> {
   const browser = world.browser();
   const url = await browser.start();
@@ -114,11 +114,11 @@ const attacks: readonly Attack[] = [
       }),
   },
   {
-    title: "the callback in a browser without a cookie (login CSRF)",
+    title: "another browser's callback in a browser without a cookie (login CSRF)",
     run: async (world) => follow(world.browser(), await world.browser().start()),
   },
   {
-    title: "the callback in a browser with a started login of its own (login CSRF)",
+    title: "another browser's callback in a browser that has started a login (login CSRF)",
     async run(world) {
       const victim = world.browser();
       await victim.start();
@@ -126,7 +126,7 @@ const attacks: readonly Attack[] = [
     },
   },
   {
-    title: "a code of another browser with the state of one's own (code injection)",
+    title: "a code of another browser with the state of this browser (code injection)",
     async run(world) {
       const victim = await world.browser().start();
       return altered(world, (query) => query.set("code", victim.searchParams.get("code")!));
@@ -186,7 +186,7 @@ const attacks: readonly Attack[] = [
     },
   },
   {
-    title: "two cookies of that name",
+    title: "two cookies with the name oidc",
     answer: [400, "duplicate_credentials"],
     async run(world) {
       const browser = world.browser();
@@ -213,7 +213,7 @@ const attacks: readonly Attack[] = [
   { title: "an ID token without a nonce", twist: claims(() => ({ nonce: undefined })) },
   { title: "an ID token of another issuer", twist: claims(() => ({ iss: "https://evil.example" })) },
   { title: "an ID token without an issuer", twist: claims(() => ({ iss: undefined })) },
-  { title: "an ID token whose issuer has a slash more", twist: claims(({ iss }) => ({ iss: `${iss}/` })) },
+  { title: "an ID token whose issuer has an added slash", twist: claims(({ iss }) => ({ iss: `${iss}/` })) },
   { title: "an ID token for another client", twist: claims(() => ({ aud: "another" })) },
   { title: "an ID token without an audience", twist: claims(() => ({ aud: undefined })) },
   { title: "an ID token for two clients without azp", twist: claims(() => ({ aud: [clientId, "another"] })) },
@@ -258,7 +258,7 @@ const attacks: readonly Attack[] = [
     }),
   },
   {
-    title: "an ID token with a key of its own in the header",
+    title: "an ID token that is signed with a key from its own header",
     twist: () => ({
       async sign(payload) {
         const { publicKey, privateKey } = await generateKeyPair("ES256", { extractable: true });
@@ -268,7 +268,7 @@ const attacks: readonly Attack[] = [
     }),
   },
   {
-    title: "an ID token with a critical header that is not known",
+    title: "an ID token with an unknown critical header",
     twist: ({ keyId }) => ({
       async sign(payload, key) {
         const header = { alg: "ES256", kid: keyId, crit: ["exp"], exp: 1 };
@@ -286,12 +286,12 @@ const attacks: readonly Attack[] = [
     }),
   },
   { title: "an ID token with five parts", twist: parts((all) => [...all, "", ""].join(".")) },
-  { title: "an ID token that is no token", twist: () => ({ sign: async () => "no token" }) },
+  { title: "an ID token that is not a JWT", twist: () => ({ sign: async () => "no token" }) },
   { title: "a token response without an ID token", twist: () => ({ sign: async () => null }) },
   { title: "a token response that is no JSON", twist: answered(200, "<html>") },
   { title: "a token response that fails", twist: answered(500, "{}") },
   {
-    title: "a token response that leads to another site",
+    title: "a token response that redirects to another site",
     twist: answered(307, "", { location: "https://evil.example" }),
   },
   { title: "a token response of a megabyte", twist: answered(200, JSON.stringify({ id_token: "a".repeat(1 << 20) })) },
@@ -304,10 +304,14 @@ const attacks: readonly Attack[] = [
       return world.browser().logIn();
     },
   },
-  { title: "an unknown identity without create", options: { provider: { create: false } }, answer: notBound },
+  { title: "an unknown identity if create is false", options: { provider: { create: false } }, answer: notBound },
   { title: "an unverified address", twist: claims(() => ({ email_verified: false })), answer: notBound },
-  { title: "an address that is verified in text", twist: claims(() => ({ email_verified: "true" })), answer: notBound },
-  { title: "an address that is no address", twist: claims(() => ({ email: "ada" })), answer: notBound },
+  {
+    title: "an address with email_verified as a text",
+    twist: claims(() => ({ email_verified: "true" })),
+    answer: notBound,
+  },
+  { title: "an e-mail address without an @", twist: claims(() => ({ email: "ada" })), answer: notBound },
   { title: "an address of another user", twist: claims(() => ({ email })), answer: notBound },
   {
     title: "an address of another user in capitals",
@@ -410,7 +414,7 @@ for (const { title, answer = [401, "login_failed"], options, honest = 0, twist, 
 
     assert.deepEqual([refused.status, refused.json?.code], answer, refused.text);
     assert.equal(setsSession(refused), false);
-    // The accounts are that of ada, who has signed up, and those of the honest logins.
+    // One account of ada, who has signed up, and one account of each honest login.
     assert.equal(await store.count(accountsCollection, null), 1 + honest);
     assert.equal(await store.count(identitiesCollection, null), honest);
     assert.deepEqual(

@@ -112,7 +112,7 @@ test("gives a login level 2 if the provider is declared to check a second factor
   assert.equal((await ada.get("/api/session/")).json.level, 2);
 });
 
-test("gives a login level 2 only with a declared value of acr, and requests these values from the provider", async (t) => {
+test("gives a login level 2 only with a declared value of acr, and requests the declared values from the provider", async (t) => {
   const world = await startWorld(t, { provider: { level: { acr: ["mfa", "phr"] } } });
   const ada = world.browser();
   const started = await ada.get("/api/login/company/start");
@@ -372,7 +372,7 @@ test("keeps the started logins of several tabs in one cookie, and drops the olde
   assert.equal(ada.cookies.has("oidc"), false);
 });
 
-test("gives its cookie the prefix `__Host-` and `Secure` if the connection has TLS", async (t) => {
+test("sets the cookie of a started login with the prefix `__Host-` and `Secure` if the connection has TLS", async (t) => {
   const { own } = await startWorld(t);
   const headers = { "x-forwarded-proto": "https" };
   const request = new Request("http://127.0.0.1/api/login/company/start", { headers });
@@ -389,7 +389,7 @@ test("refuses to start a login from another host without TLS", async (t) => {
   assert.equal(refused.status, 403);
 });
 
-test("answers 503 for a provider that is down, and recovers", async (t) => {
+test("answers 503 if the provider's metadata is invalid, and fetches the metadata again after 30 seconds", async (t) => {
   const world = await startWorld(t);
   const bad = { authorization_endpoint: "http://evil.example/authorize" };
   world.issuer.twist = { metadata: bad };
@@ -404,7 +404,7 @@ test("answers 503 for a provider that is down, and recovers", async (t) => {
   assert.equal((await ada.get("/api/login/company/start")).status, 303);
 });
 
-test("asks the provider for its addresses once an hour, and uses them for a day if it is down", async (t) => {
+test("fetches the provider's metadata once an hour, and uses the metadata for a day while the provider is down", async (t) => {
   const world = await startWorld(t);
   const ada = world.browser();
   const times = () => world.issuer.requests.filter((each) => each.startsWith("/.well-known/")).length;

@@ -66,7 +66,7 @@ test("refuses to start with a secret that can be guessed", async () => {
   }
 });
 
-test("refuses to start with a refresh cookie whose name a scheme reads", async () => {
+test("refuses to start if a scheme reads a cookie with the name of the refresh cookie", async () => {
   for (const [session, tokens] of [
     [sessionLogin(people, { cookie: "shop" }), tokenLogin(people, { refreshCookie: "shop" })],
     [sessionLogin(people), tokenLogin(people, { refreshCookie: "session" })],

@@ -48,7 +48,7 @@ test("accepts no reset link for a login, and no login link for a reset", async (
   assert.equal((await api.post("/api/password/reset/confirm/", body)).json.code, "invalid_link");
 });
 
-test("lets one of fifty requests log in with a code", async (t) => {
+test("lets one of fifty requests log in with the same link", async (t) => {
   const api = await startMailFlows(t);
   const { token } = await api.loginCode();
   const all = await Promise.all(Array.from({ length: 50 }, () => api.post("/api/session/", { token })));

@@ -33,7 +33,7 @@ test("redeems the link of a mail once, and then refuses the code of the same mai
   assert.equal((await use({ email: ada, code: mail.values["code"] })).json.code, "invalid_link");
 });
 
-test("redeems a code, with spaces and under another spelling of the address", async (t) => {
+test("redeems a code with a space in it, for the address in capital letters", async (t) => {
   const { ask, sent, use } = await started(t);
   await ask(ada);
   const code = (await sent()).values["code"]!;
@@ -100,7 +100,7 @@ test("queues at most ten mails a minute that one client address requests", async
   assert.equal(await mail.queued(), 11);
 });
 
-test("writes the same rows for an address without a user, and sends no mail", async (t) => {
+test("queues a mail for an address without a user too, but delivers no mail to that address", async (t) => {
   const { ask, mail, clock, use } = await started(t);
   await ask("stranger@example.com");
   assert.equal(await mail.queued(), 1);
@@ -108,7 +108,7 @@ test("writes the same rows for an address without a user, and sends no mail", as
   assert.equal((await use({ email: "stranger@example.com", code: "12345678" })).json.code, "invalid_link");
 });
 
-test("refuses the right code after five wrong ones from a network", async (t) => {
+test("refuses the right code from a network that sent five wrong codes", async (t) => {
   const { ask, sent, use } = await started(t);
   await ask(ada);
   const { code } = (await sent()).values;
@@ -118,7 +118,7 @@ test("refuses the right code after five wrong ones from a network", async (t) =>
   assert.equal((await use({ email: ada, code }, from("198.51.100.1"))).status, 200);
 });
 
-test("refuses the right code after thirty wrong ones from everywhere", async (t) => {
+test("refuses the right code from any network after thirty wrong codes, and still accepts the link", async (t) => {
   const { ask, sent, use } = await started(t);
   await ask(ada);
   const { token, values } = await sent();

@@ -43,7 +43,7 @@ async function expectKept(api: API): Promise<void> {
   }
 }
 
-/** Other administrators who cannot log in: they do not count. */
+/** States in which a second administrator cannot log in, so that the first one is the last who can. */
 const lockedOut: Readonly<Record<string, (api: API, id: number) => Promise<unknown>>> = {
   "no password": (api, id) => write(api, id, { password_hash: null }),
   "an imported password of an unknown format": (api, id) => write(api, id, { password_hash: "!" }),
@@ -75,7 +75,7 @@ async function addPasskey(api: API, { id, email: username, password }: Pick<TOTP
   return { factor: made.id as string, headers: bearer(confirmed.json.access), authenticator };
 }
 
-/** Other administrators who can log in. */
+/** States in which a second administrator can log in. */
 const able: Readonly<
   Record<string, (api: API, bob: { id: number; email: string; password: string }) => Promise<unknown>>
 > = {
@@ -211,7 +211,7 @@ test("lets a user with a recovery code log in and add a factor, but delete none"
     assert.deepEqual([refused.status, refused.json.code], [401, "confirmation_required"]);
 });
 
-test("lets no administrator remove an own last factor as if it were another user's", async (t) => {
+test("refuses an administrator who deletes the own last factor by another spelling of the path, or with an API token", async (t) => {
   const { api, factor, headers, login, code } = await enrolAdmin(t);
   // Spells the ids in other ways, and then uses the API token of the same user.
   for (const path of [`/users/01/factors/${factor}`, `/users/1/factors/0${factor}`, `/users/+1/factors/${factor}`])

@@ -49,7 +49,7 @@ test("accepts one of many concurrent logins with a one-time password, in any kin
   for (const { status, json, text } of lost) assert.deepEqual([status, json.code], [401, "invalid_credentials"], text);
 });
 
-test("refuses a one-time password for other requests, and after seven days", async (t) => {
+test("refuses a one-time password with Basic, and at a login after seven days", async (t) => {
   const api = await serve(t);
   const { id, email } = await newcomer(api);
   const password = await drawFor(api, id);
@@ -59,7 +59,7 @@ test("refuses a one-time password for other requests, and after seven days", asy
   assert.equal((await logIn(api, email, password)).status, 401);
 });
 
-test("ends the old password and all logins, and shows the new password in no observation and no account", async (t) => {
+test("revokes the old password and all logins when a one-time password is made, and shows it in no observation and no account", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const pair = (await api.post("/api/token/", { username: ann.email, password: ann.password })).json;

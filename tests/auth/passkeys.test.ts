@@ -96,32 +96,32 @@ const foreign = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
 /** Responses of an attacker, or of a browser on another site. */
 const hostile: Readonly<Record<string, Twist>> = {
   "another origin": { origin: "https://evil.example" },
-  "an origin that ends alike": { origin: "https://notexample.com" },
+  "an origin with the same ending": { origin: "https://notexample.com" },
   "the origin over cleartext": { origin: "http://app.example.com" },
   "another port": { origin: "https://app.example.com:8443" },
-  "an origin above the host": { origin: "https://com" },
+  "an origin of the top-level domain": { origin: "https://com" },
   "no origin": { origin: "" },
   "another RP id": { rpId: "evil.example" },
-  "a host below": { rpId: "app.example.com" },
+  "an RP id of a subdomain": { rpId: "app.example.com" },
   "another challenge": { challenge: "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" },
   "no challenge": { challenge: "" },
   "the type of the other ceremony": { type: "webauthn.other" },
   "an empty type": { type: "" },
   "a frame of another site": { crossOrigin: true },
   "a top page of another site": { topOrigin: "https://evil.example" },
-  "nobody present": { flags: 0x44 },
+  "no user present": { flags: 0x44 },
   "no flags": { flags: 0 },
-  "a backup of what cannot be one": { flags: 0x55 },
+  "a backup flag of a key that cannot have a backup": { flags: 0x55 },
   "bytes behind the data": { more: Buffer.from([0]) },
-  "extensions that are none": { flags: 0xc5, more: Buffer.from([0x01]) },
+  "extensions that are not a map": { flags: 0xc5, more: Buffer.from([0x01]) },
 };
 
-/** More responses to a login request. */
+/** Hostile responses to a login request. */
 const hostileAssertions: Readonly<Record<string, Twist>> = {
   ...hostile,
   "another key": { signWith: foreign },
   "another user's handle": { userHandle: Buffer.from("user:1").toString("base64url") },
-  "a handle that is none": { userHandle: "AAAA" },
+  "an invalid user handle": { userHandle: "AAAA" },
   "an unknown credential": { id: "AAAA" },
   "an empty credential id": { id: "" },
   "an attested key": { flags: 0x45 },
@@ -129,11 +129,11 @@ const hostileAssertions: Readonly<Record<string, Twist>> = {
   "no handle": { userHandle: null },
 };
 
-/** More responses to a request to create a passkey. */
+/** Hostile responses to a request to create a passkey. */
 const hostileRegistrations: Readonly<Record<string, Twist>> = {
   ...hostile,
   "another format": { fmt: "packed" },
-  "a statement beside the format none": { attStmt: new Map([["sig", Buffer.from([1])]]) },
+  "a statement with the format none": { attStmt: new Map([["sig", Buffer.from([1])]]) },
   "an algorithm that was not asked for": { algorithm: -37 },
   "the algorithm of another kind of key": { algorithm: -8 },
   "an id that is not the key's": { id: "AAAA" },

@@ -28,7 +28,7 @@ test("sets a new password with the code of a mail", async (t) => {
   assert.equal((await api.get("/users/1", basic(ada, chosen))).status, 200);
 });
 
-test("answers the same for known, unknown and deactivated addresses", async (t) => {
+test("gives the same answer for the addresses of known, unknown and deactivated users", async (t) => {
   const api = await startMailFlows(t);
   const ben = "ben@example.com";
   await api.post("/users", { name: "Ben", email: ben, password });
@@ -112,7 +112,7 @@ test("keeps the second factor of an account whose address was proved, and ends i
   assert.equal(first.json.code, "factor_required");
 });
 
-test("refuses a weak password, counts no try for it, and keeps the link and the code usable", async (t) => {
+test("refuses a weak password, counts no try for it, and keeps the code usable", async (t) => {
   const api = await startMailFlows(t);
   const { token, values } = await api.reset();
   const { code } = values;

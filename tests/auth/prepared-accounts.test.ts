@@ -109,7 +109,7 @@ async function findOpenWays(api: MailFlows, { headers, refresh, pending, code }:
 }
 
 for (const order of orders) {
-  test(`ends every way that an attacker prepared: ${order.join(", ")}`, async (t) => {
+  test(`ends every way to log in that an attacker prepared: ${order.join(", ")}`, async (t) => {
     const byReset = await prepare(t, order);
     const { token } = await byReset.api.reset();
     const body = { token, password: chosen, end_keys: false };

@@ -12,7 +12,7 @@ after(() => postgres.stop());
 
 test("refreshes and logs out while PostgreSQL cleans up the table of ended families", async (t) => {
   const { api, refresh, other } = await loggedIn(t);
-  // The same lock as VACUUM and ANALYZE, for as long as they run.
+  // Takes the lock that VACUUM and ANALYZE hold while they run.
   await other.query("BEGIN; LOCK TABLE dead_families IN SHARE UPDATE EXCLUSIVE MODE");
 
   const refreshed = await api.post("/api/token/refresh/", { refresh });
@@ -23,7 +23,7 @@ test("refreshes and logs out while PostgreSQL cleans up the table of ended famil
 });
 
 for (const first of ["refresh", "logout"] as const)
-  test(`ends the family and lists no login of it if a refresh and a logout run concurrently and the ${first} comes first`, async (t) => {
+  test(`ends the family and deletes its row if the ${first} comes first in a concurrent refresh and logout`, async (t) => {
     const { api, refresh, other } = await loggedIn(t);
     await other.query("BEGIN; SELECT FROM accounts WHERE id = 1 FOR UPDATE");
     const begin = {
@@ -64,5 +64,5 @@ async function waiting(client: pg.Client, count: number): Promise<void> {
   // Reads pg_locks, because pg_stat_activity in a transaction omits connections that are newer than the first read.
   const all = "SELECT DISTINCT pid FROM pg_locks WHERE NOT granted";
   for (const start = performance.now(); (await client.query(all)).rows.length < count;)
-    assert.ok(performance.now() - start < 5000, "nobody waits");
+    assert.ok(performance.now() - start < 5000, "too few connections wait for a lock");
 }

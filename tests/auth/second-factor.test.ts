@@ -145,7 +145,7 @@ test("ends a waiting login after five wrong codes, after five minutes, and with 
   assert.equal((await complete(changed, ann.code())).json.code, "login_expired");
 });
 
-test("counts ten wrong codes an hour for an account, over all its logins", async (t) => {
+test("permits ten wrong codes an hour for an account, in all its logins together", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");
 
@@ -170,7 +170,7 @@ test("counts the wrong codes of processes whose clocks differ by seconds", async
   for (let round = 0; round < 3; round++) {
     const { pending } = (await startLogin(api, ann)).json.login;
     for (let at = 0; at < 4; at++) {
-      // Like two processes that count alternately. The clock of one is five seconds ahead.
+      // Alternates between two times, like two processes whose clocks differ by five seconds.
       api.clock.turn(at % 2 === 0 ? 5 : -5);
       statuses.push((await api.post("/api/login/", { pending, factor: ann.factor, code: "000000" })).status);
     }
@@ -214,7 +214,7 @@ test("refuses Basic for an account with a factor, and names keys as the way for 
   assert.match(answer.json.detail, /key for programs/);
 });
 
-test("asks an account with a factor to confirm again before it makes keys or changes its login", async (t) => {
+test("asks a user with a factor to confirm a login of ten minutes ago before the user makes keys or changes the password", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");
   const make = () => api.post(`/users/${ann.id}/keys`, { name: "k", current_password: ann.password }, ann.headers);

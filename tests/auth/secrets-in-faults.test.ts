@@ -149,7 +149,7 @@ test("hides the value in messages of the database", async (t) => {
   assert.equal(await service.store.count(mount(named("kept"), options).collection, null), 0);
 });
 
-test("hides a value that was given for a secret or a hidden field, also if it stops the start", async () => {
+test("hides a value that was given for a secret or a hidden field, also if the value stops the start", async () => {
   const people = accounts();
   const failures = [
     createService({

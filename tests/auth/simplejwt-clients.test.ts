@@ -15,7 +15,7 @@ interface Tokens {
 /** The conditions after which these clients refresh their tokens. */
 type Waits = "for token_not_valid" | "for any 401" | "until exp";
 
-/** Creates a client with one retry, like the interceptors for axios. If `keepsFirst` is true, it always sends its first refresh token. */
+/** Creates a client with one retry, like the interceptors for axios. `keepsFirst`: the client always sends its first refresh token. */
 function client(api: API, tokens: Tokens, waits: Waits, keepsFirst: boolean) {
   async function refresh(): Promise<boolean> {
     const answer = await api.post("/api/token/refresh/", { refresh: tokens.refresh });
@@ -44,8 +44,8 @@ for (const rotation of ["on", "off"]) {
   for (const waits of kinds) {
     for (const keepsFirst of [false, true]) {
       const works = !keepsFirst || rotation === "off";
-      const kind = `waits ${waits} and keeps ${keepsFirst ? "its first refresh token" : "what it gets"}`;
-      test(`keeps or ends the login as documented: a client that ${kind} ${works ? "stays logged in" : "is logged out"}, rotation ${rotation}`, async (t) => {
+      const kind = `waits ${waits} and always sends its ${keepsFirst ? "first" : "newest"} refresh token`;
+      test(`${works ? "keeps" : "ends"} the login of a client that ${kind}, rotation ${rotation}`, async (t) => {
         const api = await serve(t, { settings: { LATCHKEY_REFRESH_ROTATION: rotation } });
         const { access, refresh } = (await api.post("/api/token/", admin)).json;
         const request = client(api, { access, refresh }, waits, keepsFirst);
@@ -78,7 +78,7 @@ for (const rotation of ["on", "off"]) {
 }
 
 for (const waits of kinds)
-  test(`ends the login of a client that waits ${waits} without a loop, after a start with a rule that requires factors`, async (t) => {
+  test(`ends the login of a client that waits ${waits}, without a loop, after a start with a rule that requires factors`, async (t) => {
     const settings = {
       LATCHKEY_DATABASE: (await sharedDatabase(t)).url,
       LATCHKEY_SECRET: "a secret that both of the services know",
@@ -95,7 +95,7 @@ for (const waits of kinds)
     assert.ok(refused.json.detail);
     const requestCount = api.observed.filter(({ kind }) => kind === "request").length;
     assert.equal(requestCount, waits === "for any 401" ? 2 : 1);
-    // The client asks whether its token is valid, and logs in again.
+    // The client asks whether its token is valid, and tries to log in again.
     assert.equal((await api.post("/api/token/verify/", { token: access })).status, 401);
     const again = await api.post("/api/token/", admin);
     assert.deepEqual([again.status, again.json.code], [401, "factor_required"]);

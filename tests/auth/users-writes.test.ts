@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { adminPassword, basicHeader, serve } from "../harness/serve.ts";
 
-test("lets administrators see and change all users, and others only themselves", async (t) => {
+test("lets administrators see and change all users, and other callers only themselves", async (t) => {
   const api = await serve(t);
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   const rows: readonly (readonly [method: string, path: string, body: unknown, status: number])[] = [
@@ -37,7 +37,7 @@ test("lets administrators see and change all users, and others only themselves",
   );
 });
 
-test("replaces the shown fields with PUT, and keeps the others if they are not sent", async (t) => {
+test("replaces the shown fields with PUT, and keeps the password if it is not sent", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
 
@@ -48,7 +48,7 @@ test("replaces the shown fields with PUT, and keeps the others if they are not s
   assert.deepEqual([put.status, put.json], [200, { id: ann.id, name: "Bea", email: ann.email }]);
   assert.deepEqual([without.json.code, without.json.errors[0].pointer], ["invalid", "/email"]);
   assert.deepEqual([other.json.errors[0].pointer, other.json.errors[0].code], ["/id", "read_only"]);
-  assert.equal((await api.get(`/users/${ann.id}`, ann.headers)).status, 200, "the password has stayed");
+  assert.equal((await api.get(`/users/${ann.id}`, ann.headers)).status, 200, "PUT kept the password");
 });
 
 test("never assigns an id with POST that PUT has used or that was deleted", async (t) => {
@@ -111,9 +111,13 @@ test("refuses to remove the last active administrator, and to delete a user with
   }
   const referenced = await api.delete(`/users/${ann.id}`, api.admin);
   assert.deepEqual([referenced.status, referenced.json.code], [409, "referenced"]);
-  assert.equal((await api.get("/users", ann.headers)).status, 200, "nothing has ended");
+  assert.equal((await api.get("/users", ann.headers)).status, 200, "the refused deletion revoked no credential");
   await api.patch(`/users/${ann.id}/account`, { role: "admin", active: false }, api.admin);
-  assert.equal((await api.delete("/users/1", api.admin)).json.code, "last_admin", "an inactive one does not count");
+  assert.equal(
+    (await api.delete("/users/1", api.admin)).json.code,
+    "last_admin",
+    "an inactive administrator does not count",
+  );
 });
 
 test("keeps one of two administrators who demote and deactivate each other at the same time", async (t) => {
@@ -236,5 +240,9 @@ test("still accepts an ETag in If-Match after a login of the account, but shows 
   assert.equal((await change("admin", etag)).status, 200);
   assert.equal((await change("user", etag)).status, 412);
   assert.equal((await change("user", (await api.get(path, api.admin)).headers.get("etag")!)).status, 200);
-  assert.equal((await change("admin", etag.replace(/~.*"/, '"'))).status, 200, "what counts is the state");
+  assert.equal(
+    (await change("admin", etag.replace(/~.*"/, '"'))).status,
+    200,
+    "If-Match compares only the state of the account",
+  );
 });

@@ -45,7 +45,7 @@ test("requires a login of the user to confirm an address, and keeps the link usa
   assert.equal((await api.post(confirm, { token }, as(next))).json.code, "invalid_link");
 });
 
-test("requires the current password to change your own address, and none from an administrator who changes another user's", async (t) => {
+test("requires the current password to change your own address, and no password to change another user's as an administrator", async (t) => {
   const api = await startMailed(t);
   for (const [body, login, status, pointer] of [
     [{ email: next }, as(ada), 400, "/current_password"],
@@ -61,7 +61,7 @@ test("requires the current password to change your own address, and none from an
   assert.equal((await api.post("/users/99/email", { email: next }, root)).status, 404);
 });
 
-test("answers the same for a taken address, and informs its owner", async (t) => {
+test("answers a request for a taken address like one for a free address, and informs the owner of the taken address", async (t) => {
   const api = await startMailed(t);
   const mail = await requestMove(api, "ROOT@example.com");
   assert.deepEqual([mail.to, mail.template, mail.values], ["root@example.com", "address_taken", {}]);
@@ -186,7 +186,7 @@ test("ends an invitation when an administrator changes the address", async (t) =
   assert.equal((await api.post(confirm, { token, password })).json.code, "invalid_link");
 });
 
-test("ends the invitations of a deleted user, also for the next user with the address", async (t) => {
+test("ends the invitations of a deleted user, also for the next user with the same address", async (t) => {
   const api = await startMailed(t);
   const ben = { name: "Ben", email: "ben@example.com" };
   const made = await api.post("/users", { ...ben, invite: true }, root);

@@ -266,7 +266,7 @@ test("redirects to the verification page of a console that has another path", as
   assert.match((await api.onlyMail()).values["link"]!, /^https:\/\/shop\.example\/people\/verify\?token=/);
 });
 
-test("writes the changes of other features together with the new user, and none at the request for a mail", async (t) => {
+test("writes the changes of other features together with the new user, and writes none when the mail is requested", async (t) => {
   const writes: string[] = [];
   const trail = defineFeature({
     name: "trail",

@@ -31,7 +31,7 @@ test("links to all resources and logins from the start page", async (t) => {
   }
 });
 
-test("shows the caller, in a response that no shared cache stores", async (t) => {
+test("shows the caller at the start page, in a response that no shared cache stores", async (t) => {
   const api = await serve(t);
 
   const adminReply = await api.get("/", api.admin);
@@ -55,7 +55,7 @@ test("shows the caller, in a response that no shared cache stores", async (t) =>
   assert.equal((await api.get("/?page=2")).status, 400);
 });
 
-test("reports and clears an old cookie, and still answers", async (t) => {
+test("reports and clears a rejected cookie at the start page, and still answers with 200", async (t) => {
   const api = await serve(t);
   const requestCookie = async (path: string, body: unknown): Promise<string> =>
     (await api.post(path, body)).headers.getSetCookie()[0]!.split(";")[0]!;

@@ -37,7 +37,7 @@ function derivePublicKey({ algorithm, privateKey }: Vector): KeyObject {
   return createPublicKey({ key: { kty: "EC", crv: "P-256", x: x!, y: y! }, format: "jwk" });
 }
 
-/** The answer of the browser for a new passkey. */
+/** Returns the answer of the browser for a new passkey. */
 function buildRegistration({ credentialId, registration }: Vector, attestationObject = registration.attestationObject) {
   const id = text(credentialId);
   const { clientDataJSON } = registration;
@@ -45,7 +45,7 @@ function buildRegistration({ credentialId, registration }: Vector, attestationOb
   return { id, rawId: id, type: "public-key", response };
 }
 
-/** The answer of the browser to a login. */
+/** Returns the answer of the browser to a login. */
 function buildAssertion({ credentialId, authentication }: Vector, handle: string | null = userHandle) {
   const id = text(credentialId);
   const { challenge: _, ...response } = authentication;
