@@ -23,7 +23,7 @@ const rows: readonly Row[] = [
     status: 201,
   },
   {
-    title: "by XML too",
+    title: "a user is made by XML",
     method: "POST",
     path: "/users",
     body: "<user><name>Ben</name><email>ben@example.com</email></user>",
@@ -31,7 +31,7 @@ const rows: readonly Row[] = [
     status: 201,
   },
   {
-    title: "a repeated key is replayed",
+    title: "an order with an Idempotency-Key",
     method: "POST",
     path: "/orders",
     body: {},
@@ -39,7 +39,7 @@ const rows: readonly Row[] = [
     status: 201,
   },
   {
-    title: "once more",
+    title: "a replay of the same key",
     method: "POST",
     path: "/orders",
     body: {},
@@ -60,10 +60,10 @@ const rows: readonly Row[] = [
     headers: { prefer: "count=exact" },
     status: 200,
   },
-  { title: "in XML", method: "GET", path: "/users/?name[starts]=An", headers: xml, status: 200 },
-  { title: "its head", method: "HEAD", path: "/users?limit=1", status: 200 },
+  { title: "a list in XML", method: "GET", path: "/users/?name[starts]=An", headers: xml, status: 200 },
+  { title: "the head of a list", method: "HEAD", path: "/users?limit=1", status: 200 },
   {
-    title: "one that is known already",
+    title: "a user that the client has cached",
     method: "GET",
     path: "/users/2",
     headers: { "if-none-match": "*" },
@@ -84,13 +84,26 @@ const rows: readonly Row[] = [
     headers: { "content-type": "application/json-patch+json" },
     status: 200,
   },
-  { title: "a stale state", method: "DELETE", path: "/users/2", headers: { "if-match": '"0"' }, status: 412 },
+  {
+    title: "a deletion with a stale tag",
+    method: "DELETE",
+    path: "/users/2",
+    headers: { "if-match": '"0"' },
+    status: 412,
+  },
   { title: "a deletion", method: "DELETE", path: "/users/3", status: 204 },
-  { title: "nothing there", method: "GET", path: "/users/3", status: 404 },
-  { title: "no such path, in XML", method: "GET", path: "/nowhere/%C3%A4?x=%zz", headers: xml, status: 404 },
-  { title: "no such method", method: "PUT", path: "/users", body: {}, status: 405 },
-  { title: "what is offered", method: "OPTIONS", path: "/users/2", as: "nobody", status: 204 },
-  { title: "nobody", method: "GET", path: "/users", as: "nobody", headers: { "sec-fetch-mode": "cors" }, status: 401 },
+  { title: "a deleted user", method: "GET", path: "/users/3", status: 404 },
+  { title: "an unknown path, in XML", method: "GET", path: "/nowhere/%C3%A4?x=%zz", headers: xml, status: 404 },
+  { title: "a method that the path does not have", method: "PUT", path: "/users", body: {}, status: 405 },
+  { title: "the methods of a path", method: "OPTIONS", path: "/users/2", as: "nobody", status: 204 },
+  {
+    title: "no credentials",
+    method: "GET",
+    path: "/users",
+    as: "nobody",
+    headers: { "sec-fetch-mode": "cors" },
+    status: 401,
+  },
   {
     title: "a wrong token",
     method: "GET",
@@ -111,24 +124,30 @@ const rows: readonly Row[] = [
   { title: "broken JSON", method: "POST", path: "/users", body: '{"name": "A', status: 400 },
   { title: "no body", method: "POST", path: "/users", status: 400 },
   {
-    title: "another type",
+    title: "a body of an unsupported type",
     method: "POST",
     path: "/users",
     body: "a=1",
     headers: { "content-type": "application/x-www-form-urlencoded" },
     status: 415,
   },
-  { title: "nothing acceptable", method: "GET", path: "/users", headers: { accept: "image/png" }, status: 406 },
-  { title: "too much", method: "POST", path: "/users", body: `"${"x".repeat(1024 * 1024)}"`, status: 413 },
-  { title: "too long", method: "GET", path: `/users?name=${"x".repeat(8300)}`, status: 414 },
+  { title: "no acceptable format", method: "GET", path: "/users", headers: { accept: "image/png" }, status: 406 },
   {
-    title: "too many fields",
+    title: "a body that is too large",
+    method: "POST",
+    path: "/users",
+    body: `"${"x".repeat(1024 * 1024)}"`,
+    status: 413,
+  },
+  { title: "a URL that is too long", method: "GET", path: `/users?name=${"x".repeat(8300)}`, status: 414 },
+  {
+    title: "too many header fields",
     method: "GET",
     path: "/users",
     headers: Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`x-${at}`, "1"])),
     status: 431,
   },
-  { title: "who is asking", method: "GET", path: "/protected/", status: 200 },
+  { title: "the identity of the caller", method: "GET", path: "/protected/", status: 200 },
   { title: "health", method: "GET", path: "/livez?any=thing", as: "nobody", status: 200 },
   { title: "a page", method: "GET", path: "/problems/not_found", as: "nobody", status: 200 },
 ];
@@ -147,7 +166,7 @@ async function conversation(api: API): Promise<readonly object[]> {
       ...headers,
     };
     const answered = await api.ask(method, path, { headers: sent, ...(body === undefined ? {} : { body }) });
-    // A shared cache may store a public response. So it has a random request id and not the id of the caller.
+    // A shared cache may store a public response. So the response has a random request id and not the caller's.
     const isPublic = answered.headers.get("x-request-id") !== `row-${at}`;
     assert.equal(isPublic && status === 200, isPublic, title);
     const fields = [...answered.headers].filter(

@@ -165,7 +165,7 @@ test("limits the unread responses of one address over HTTP/2", async (t) => {
   assert.deepEqual(refused[0], ["unread", "127.0.0.1"]);
 });
 
-/** Sends requests on HTTP/2 connections that read no octet of a response. Returns how each stream ended. */
+/** Sends requests on HTTP/2 connections that read no octet of a response. Returns the statuses and the reset codes of the streams. */
 async function unreadStreams(
   t: TestContext,
   port: number,

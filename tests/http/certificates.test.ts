@@ -132,7 +132,7 @@ test("renews the certificate under load without a failed request", async (t) => 
   assert.deepEqual([...names].toSorted(), ["200 localhost", "200 renewed.example"]);
 });
 
-test("logs the end of a certificate once a day, beginning a week before", async (t) => {
+test("logs the end of a certificate once a day, beginning a week before the end", async (t) => {
   const { look, takeNotices, clock } = await watched(t);
   const ends = Date.parse("2126-10-28T05:12:25Z");
   const at = (ms: number): string[] => {

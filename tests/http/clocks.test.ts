@@ -8,7 +8,7 @@ let postgres: TestServer;
 before(async () => void (postgres = await startPostgres()));
 after(() => postgres.stop());
 
-test("works with clocks that are 90 s ahead or behind, and reports them", async () => {
+test("shares logins, replays and limits among processes whose clocks are 90 s ahead or behind, and reports the difference", async () => {
   const settings = {
     LATCHKEY_DATABASE: await postgres.makeDatabase(),
     LATCHKEY_SECRET: "a secret that all of the processes know",
@@ -26,7 +26,7 @@ test("works with clocks that are 90 s ahead or behind, and reports them", async 
     const session = await ask(from, "POST", "/api/session/", login);
     const cookie = session.headers.getSetCookie()[0]!.split(";")[0]!;
     const children = [(await ask(from, "POST", "/api/token/refresh/", { refresh })).body["refresh"]];
-    // Every second, each process erases the nonces of closed grace windows. A process with another clock must not erase them too early.
+    // A repeated refresh gets the same token for ten seconds. A process with another clock must not end this time too early.
     await wait(1100);
     for (const at of all) {
       children.push((await ask(at, "POST", "/api/token/refresh/", { refresh })).body["refresh"]);

@@ -15,7 +15,7 @@ interface Asked {
   readonly bytes: Buffer;
 }
 
-/** Returns the sent bytes without decoding them. */
+/** Sends a request. Returns the bytes of the response without decoding them. */
 async function ask({ service }: API, method: string, path: string, headers: Record<string, string>): Promise<Asked> {
   const request = new Request(`http://127.0.0.1:8000${path}`, { method, headers });
   const response = await service.fetch(request, { peer: "127.0.0.1" });
@@ -113,7 +113,7 @@ test("accepts any of a record's strong tags for a write, and never a weak one", 
   }
 });
 
-test("compresses the response to a write, and accepts its tag", async (t) => {
+test("compresses the response to a write, and accepts the tag of that response in If-Match", async (t) => {
   const api = await serve(t, { config });
   const headers = { "accept-encoding": "gzip", "content-type": "application/json" };
   const made = await api.service.fetch(

@@ -64,7 +64,7 @@ for (const [what, module] of Object.entries({ "from source": core, "in a bundle"
     );
   });
 
-test("bundles the core for any platform: its only static imports are `node:` modules, and no heavy ones", () => {
+test("bundles the core for any platform: its only static imports are `node:` modules, without a database or threads", () => {
   const fixed = importedModules.filter(({ kind }) => kind !== "dynamic-import").map((each) => each.path);
 
   assert.deepEqual(

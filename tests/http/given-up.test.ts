@@ -21,7 +21,7 @@ import type { Observation } from "../../src/door/ops.ts";
 import { sqliteStore, type Store } from "../../src/door/stores.ts";
 import { email, open, password, serve } from "../harness/own-logins.ts";
 
-// A request that takes too long is answered with 503. Its handler or scheme may still run. These tests check that it then does no harm.
+// A request that takes too long is answered with 503. Its handler or scheme may still run. These tests check that late code does no harm.
 
 const never = (): Promise<never> => new Promise(() => undefined);
 const permission = anyone;
@@ -60,7 +60,7 @@ const tellings: Readonly<Record<string, Format["writeProblem"]>> = {
   rejects: async () => {
     throw new Error("no problem of mine");
   },
-  "gives nothing": () => undefined as never,
+  "returns nothing": () => undefined as never,
 };
 
 for (const [how, writeProblem] of Object.entries(tellings))
@@ -116,7 +116,7 @@ const sent = (body: ReadableStream | string): RequestInit => ({
   headers: { "content-type": "application/json", "x-signature": "a" },
 });
 
-test("does not count the time in which a scheme waits for the body", async (t) => {
+test("excludes the time in which a scheme waits for the body from the timeout", async (t) => {
   const octets = new TransformStream<Uint8Array, Uint8Array>();
   const { ask } = await serviceWith(t, {
     mounts: [notes()],
@@ -300,7 +300,7 @@ for (const [what, isWritten] of [
     assert.equal((await pendingAnswer).status, isWritten ? 201 : 503);
   });
 
-test("starts no session for a login that is too late, and keeps the existing session", async (t) => {
+test("starts no login after the timeout of its request, and keeps the existing session", async (t) => {
   const people = accounts(open);
   const session = sessionLogin(people);
   const tokens = tokenLogin(people);

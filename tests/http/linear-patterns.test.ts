@@ -32,13 +32,13 @@ const neverACaller: readonly (readonly [place: RegExp, reason: string])[] = [
   [/^src\/cli\//, "the command reads arguments and files of the operator"],
   [/^src\/testing\//, "the contract suites run in a plug-in author's tests"],
   [/^src\/service\/settings/, "settings are the operator's"],
-  [/^src\/store\/sqlite\/existing\//, "the SQL of a table that was there is the operator's"],
-  [/^src\/store\/sqlite\/changes\/own-objects\.ts$/, "so is that of an index"],
+  [/^src\/store\/sqlite\/existing\//, "the SQL of an existing table is the operator's"],
+  [/^src\/store\/sqlite\/changes\/own-objects\.ts$/, "the SQL of an index is the operator's"],
   [/^src\/service\/inspecting\//, "`db inspect` reads the operator's database"],
   [/^src\/features\/auth\/tokens\/signing-keys\.ts$/, "signing keys are the operator's"],
   [/^src\/resource\/json-schema\/keywords\.ts$/, "the pattern of a schema is the author's"],
   [/: parseTrustedProxies$/, "the proxies are a setting"],
-  [/: parseKept$/, "what the store itself has written"],
+  [/: parseKept$/, "the store itself has written the text"],
 ];
 
 interface Pattern {
@@ -189,7 +189,7 @@ async function patternsOfSource(): Promise<Pattern[]> {
       assert.deepEqual(
         inFunction,
         [],
-        "a pattern is made once, where its module is loaded, so that it can be examined",
+        "these files make a pattern in a function; make it when the module is loaded, so that this test can examine it",
       );
     patterns.push(...literals.map((regex) => ({ place: file, regex })));
     if (made === 0) continue;

@@ -41,7 +41,7 @@ async function lost({ address }: Started): Promise<number> {
 }
 
 for (const started of ["latchkey", "latchkey serve --port"])
-  test(`survives a log whose reader has closed, and reports it in /metrics: ${started}`, async (t) => {
+  test(`survives a log whose reader has closed, and counts the dropped lines in /metrics: ${started}`, async (t) => {
     const port = await freePort();
     const service = await start(t, port, started === "latchkey" ? [] : ["serve", "--port", String(port)]);
 

@@ -53,7 +53,7 @@ test("reports the connection pool and the age of the revocation feed on PostgreS
   assert.ok(age > 0 && age < 5, String(age));
 });
 
-test("reports all workers in one scrape, including the counts of one that hangs or has died", async () => {
+test("reports all workers in one scrape, including the counts of a worker that hangs or has died", async () => {
   await using service = await startService({ LATCHKEY_WORKERS: "2" });
   const authorization = basicHeader("admin", service.password);
   const workers = (): number[] =>

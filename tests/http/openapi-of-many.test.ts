@@ -85,7 +85,7 @@ test("blocks other requests for at most 50 ms while three hundred mounts are des
   }
 });
 
-test("sends the whole document in pieces", async (t) => {
+test("sends the whole document, although the service writes it in pieces", async (t) => {
   const mounts = buildMounts(3);
   const { service } = await ownService(t, { mounts, features: [documentation(shop)] });
 

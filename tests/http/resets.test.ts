@@ -38,7 +38,7 @@ for (const [transport, tls] of [
   ["plain", null],
   ["TLS", selfSigned],
 ] as const) {
-  test(`${transport}: survives resets after any kind of request, at once or after the response, and leaves no connection open`, async (t) => {
+  test(`survives resets after any kind of request, at once or after the response, and leaves no connection open (${transport})`, async (t) => {
     const own = await overSocket(t, tls === null ? {} : { tls });
 
     for (const text of Object.values(kinds))

@@ -65,12 +65,12 @@ test("ignores a malformed or duplicate traceparent, and answers the request", as
 });
 
 for (const [what, request] of [
-  ["throws before", () => raise()],
-  ["throws behind the work", (_: object, work: () => unknown) => (work(), raise())],
-  ["gives nothing", () => undefined],
-  ["gives nothing of the work", (_: object, work: () => unknown) => void work()],
-  ["runs it twice", (_: object, work: () => unknown) => (work(), work())],
-  ["waits and fails", async () => raise()],
+  ["throws before the work", () => raise()],
+  ["throws after the work", (_: object, work: () => unknown) => (work(), raise())],
+  ["returns nothing and does no work", () => undefined],
+  ["does the work and returns nothing", (_: object, work: () => unknown) => void work()],
+  ["does the work twice", (_: object, work: () => unknown) => (work(), work())],
+  ["returns a promise that fails", async () => raise()],
 ] as const)
   test(`answers a request exactly once if its tracer ${what}`, async (t) => {
     const tracer = { request, part: (_: string, __: object, work: () => unknown) => work(), observe: () => undefined };

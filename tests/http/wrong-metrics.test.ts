@@ -16,43 +16,46 @@ const rows: Readonly<Record<string, readonly [measure: () => readonly MetricFami
     },
     /measure threw Error: no count/,
   ],
-  "throws something else each time": [
+  "throws a different error each time": [
     () => {
       throw new Error(`no count ${++thrown}`);
     },
     /measure threw Error: no count 1/,
   ],
-  "throws no error": [
+  "throws a value that is not an error": [
     () => {
       throw "gone" as unknown as Error;
     },
     /measure threw .*, which is no error/,
   ],
-  "gives nothing": [() => wrong(undefined), /measure gave missing; it has to give a list of families/],
-  "gives a promise": [
+  "returns nothing": [() => wrong(undefined), /measure gave missing; it has to give a list of families/],
+  "returns a promise": [
     () => wrong(Promise.reject(new Error("late"))),
     /measure gave a promise; it has to give its value at once/,
   ],
-  "gives a text": [() => wrong("books_total 7"), /measure gave a text; it has to give a list of families/],
-  "gives null in a list": [() => wrong([null]), /measure gave families\[0\], which is null and no family/],
-  "gives no name": [
+  "returns a text": [() => wrong("books_total 7"), /measure gave a text; it has to give a list of families/],
+  "returns null in a list": [() => wrong([null]), /measure gave families\[0\], which is null and no family/],
+  "returns an invalid name": [
     () => wrong([{ ...family, name: "books total" }]),
     /families\[0\]: name is 'books total'; it has to be/,
   ],
-  "gives no type": [() => wrong([{ ...family, type: "guage" }]), /type is 'guage'.*did you mean gauge\?/],
-  "gives samples that are none": [
+  "returns an unknown type": [() => wrong([{ ...family, type: "guage" }]), /type is 'guage'.*did you mean gauge\?/],
+  "returns invalid samples": [
     () => wrong([{ ...family, samples: [["books_total", "7"]] }]),
     /families\[0\]: samples is a list; it has to be/,
   ],
-  "gives a series that ends its line": [
+  "returns a series with a line break": [
     () => wrong([{ ...family, samples: [["books_total\nother 1", 7]] }]),
     /samples is a list; it has to be/,
   ],
-  "gives what another has given": [() => [{ ...family, name: "good_total" }], /the family good_total is there already/],
+  "returns a family that another feature returned before": [
+    () => [{ ...family, name: "good_total" }],
+    /the family good_total is there already/,
+  ],
 };
 
 for (const [what, [measure, pattern]] of Object.entries(rows))
-  test(`logs once which feature has a measure that ${what}, and serves the metrics of the others`, async (t) => {
+  test(`logs once which feature has a measure that ${what}, and serves the metrics of the other features`, async (t) => {
     const observed: Observation[] = [];
     const service = await createService({
       store: sqliteStore({ path: ":memory:" }),
@@ -85,7 +88,7 @@ for (const [what, [measure, pattern]] of Object.entries(rows))
     assert.match(text, /^# TYPE last gauge$/m);
     assert.match(text, /^api_process|^process_/m);
     const notices = observed.flatMap((each) => (each.kind === "notice" ? [each] : []));
-    assert.equal(notices.length, 1, "once, and not with every scrape");
+    assert.equal(notices.length, 1, "one notice, and not one for each scrape");
     assert.equal(notices[0]!.level, "error");
     assert.match(notices[0]!.message, /^feature broken: measure (?:gave|threw)/);
     assert.match(notices[0]!.message, pattern);
