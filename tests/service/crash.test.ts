@@ -56,7 +56,9 @@ test(`survives ${rounds} kills under load: no acknowledged write is lost, torn o
   await ledger.verify(service);
   t.diagnostic(
     `${ledger.summary()}; slowest start until ready ${Math.round(slowest.start)} ms` +
-      (server === null ? "" : `, ready again ${Math.round(slowest.recovery)} ms at most after the server was`),
+      (server === null
+        ? ""
+        : `, slowest return to ready ${Math.round(slowest.recovery)} ms after the restart of the server`),
   );
 });
 

@@ -57,9 +57,9 @@ function readYAML(text: string): YAML {
     while (lines[0]?.depth === depth) {
       const line = lines.shift()!.text;
       const found = /^([\w-]+):(?: (.+))?$/.exec(line);
-      assert.ok(found !== null, `not of this YAML: ${line}`);
+      assert.ok(found !== null, `a line that this parser cannot read: ${line}`);
       const [, key = "", value] = found;
-      assert.equal(key in map, false, `twice: ${key}`);
+      assert.equal(key in map, false, `the key ${key} is there twice`);
       const inner = lines[0]?.depth ?? 0;
       map[key] = value !== undefined ? scalar(value) : inner > depth ? readBlock(inner) : "";
     }
@@ -67,7 +67,7 @@ function readYAML(text: string): YAML {
   }
 
   const whole = readBlock(0);
-  assert.deepEqual(lines, [], "indented in no way that is read");
+  assert.deepEqual(lines, [], "lines whose indentation this parser cannot read");
   return whole;
 }
 

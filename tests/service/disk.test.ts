@@ -50,7 +50,7 @@ test("throws StoreFull for a group of transactions that does not fit, writes non
 });
 
 test(
-  "acknowledges nothing while files may not grow, serves reads and logins, and writes again without a restart",
+  "acknowledges no write while files may not grow, serves reads and logins, and writes again without a restart",
   { skip: notLinux },
   async () => {
     const folder = mkdtempSync(path.join(tmpdir(), "latchkey-"));

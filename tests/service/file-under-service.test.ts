@@ -144,8 +144,8 @@ test("resolves a link to the database, whether its target exists yet or not", as
 /** Overwrites the write-ahead log in place. `older` is the content of the log before the last writes. */
 const overwritingTheLog: Readonly<Record<string, (log: string, older: Buffer) => void>> = {
   nothing: (log) => truncateSync(log),
-  "what it held some writes ago": (log, older) => writeFileSync(log, older),
-  "what is no log": (log) => writeFileSync(log, "gone ".repeat(100_000)),
+  "an older copy of the log": (log, older) => writeFileSync(log, older),
+  "other data": (log) => writeFileSync(log, "gone ".repeat(100_000)),
 };
 
 for (const [what, overwrite] of Object.entries(overwritingTheLog))
@@ -190,7 +190,7 @@ for (const [what, overwrite] of Object.entries(overwritingTheLog))
     const live = await ask("/livez");
     process.kill(service.pid, "SIGTERM");
     await service.ended;
-    // The message of the service advises this.
+    // The service's message advises to move the log away.
     rmSync(`${file}-wal`);
     const database = new DatabaseSync(file, { readOnly: true });
     const { integrity_check: integrity } = database.prepare("PRAGMA integrity_check").get()!;
@@ -207,10 +207,10 @@ for (const [what, overwrite] of Object.entries(overwritingTheLog))
   });
 
 /** Changes that are only in the write-ahead log. They change some rows, or the first page, which every read needs. */
-const inTheLog = { rows: "UPDATE users SET name = 'Ada'", "tables too": "CREATE TABLE made_by_others (id INTEGER)" };
+const inTheLog = { rows: "UPDATE users SET name = 'Ada'", "a new table": "CREATE TABLE made_by_others (id INTEGER)" };
 
 for (const [what, sql] of Object.entries(inTheLog))
-  test(`ends a start with 78 and a fix if the write-ahead log was overwritten while another process uses it: ${what}`, async (t) => {
+  test(`ends a start with 78 and names the fix if the write-ahead log was overwritten while another process uses it: ${what}`, async (t) => {
     const folder = mkdtempSync(path.join(tmpdir(), "latchkey-log-"));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
     const file = path.join(folder, "latchkey.db");
@@ -243,7 +243,7 @@ async function moveLog(file: string): Promise<void> {
     if (log !== -1 && log === checkpointed) return;
     await wait(20);
   }
-  assert.fail("The log was never moved whole.");
+  assert.fail("No checkpoint moved the whole log into the file.");
 }
 
 /** Overwrites a file in place. `copy` is a backup and `copy.raw` is a copy of the file itself. */
@@ -251,12 +251,12 @@ const overwriting: Readonly<Record<string, (file: string, copy: string) => void>
   "its own backup": (file, copy) => copyFileSync(copy, file),
   "an older copy of the file itself": (file, copy) => copyFileSync(`${copy}.raw`, file),
   nothing: (file) => truncateSync(file),
-  "half of it": (file) => truncateSync(file, 40_960),
-  "what is no database": (file) => writeFileSync(file, "gone ".repeat(100_000)),
+  "its first 40 KiB": (file) => truncateSync(file, 40_960),
+  "other data": (file) => writeFileSync(file, "gone ".repeat(100_000)),
 };
 
 for (const [what, overwrite] of Object.entries(overwriting))
-  test(`reports within a second that the file is overwritten with ${what}, and serves nothing of it`, async (t) => {
+  test(`reports within a second that the file is overwritten with ${what}, and serves no data from the file`, async (t) => {
     await using beside = await serviceToOverwrite(t, what.startsWith("its own") ? "2" : "1");
     const { service, file, copy, write } = beside;
 

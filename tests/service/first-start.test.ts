@@ -44,7 +44,7 @@ test("opens four stores at the same time on an empty PostgreSQL database", async
   }
 });
 
-test("opens concurrent stores of a later version with a new field, while the previous one continues to write", async () => {
+test("opens concurrent stores of a later version with a new field, while a store of the previous version continues to write", async () => {
   const later = library.map((each): Collection =>
     each.name === people.name
       ? { ...each, columns: [...each.columns, { name: "added", type: "text", nullable: true }], indexes: [["added"]] }

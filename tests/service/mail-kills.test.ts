@@ -77,7 +77,7 @@ async function runAndKill(address: string, mails: string): Promise<readonly stri
   let said = "";
   child.stdout.on("data", (chunk) => (said += String(chunk)));
   await Promise.race([once(child.stdout, "data"), ended]);
-  assert.equal(child.exitCode, null, "it writes until it is killed");
+  assert.equal(child.exitCode, null, "the writer ended before it was killed");
   await wait(20 + 180 * Math.random());
   child.kill("SIGKILL");
   await ended;

@@ -148,7 +148,7 @@ async function runWith(t: TestContext, send: SendMail) {
   return { ask, reset: () => ask("POST", "/api/password/reset/", { email: "root@example.com" }) };
 }
 
-test("answers at once while the sending of a mail hangs, and aborts it when the service closes", async (t) => {
+test("answers at once while the sending of a mail hangs, and aborts the sending when the service closes", async (t) => {
   const hanging = Promise.withResolvers<void>();
   const stopped = Promise.withResolvers<void>();
   const { reset } = await runWith(t, (_, { signal }) => {
@@ -227,7 +227,7 @@ test("uses the outbox of the config file for mail, so that there is only one", a
   assert.equal(sent.length, 1);
 });
 
-test("has no outbox and no mail without the setting, except for a feature that needs the outbox", async (t) => {
+test("has no mail without a mail setting, and has an outbox only if a feature needs one", async (t) => {
   const builtIn: BuiltIn[] = [];
   const { latchkey } = await run(t, { features: (each) => (builtIn.push(each), []) });
   assert.equal(builtIn[0]?.mail, null);

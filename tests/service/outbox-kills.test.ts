@@ -33,7 +33,7 @@ test(`delivers the event of every write, and no event without a write, over ${KI
     let said = "";
     child.stdout.on("data", (chunk) => (said += String(chunk)));
     await Promise.race([once(child.stdout, "data"), ended]);
-    assert.equal(child.exitCode, null, "it writes until it is killed");
+    assert.equal(child.exitCode, null, "the writer ended before it was killed");
     await wait(20 + 180 * Math.random());
     child.kill("SIGKILL");
     await ended;
@@ -48,7 +48,7 @@ test(`delivers the event of every write, and no event without a write, over ${KI
   const [waiting] = await ask("SELECT count(*) AS count FROM outbox");
   const lines = readFileSync(effects, "utf8").trim().split("\n").map(Number);
   const deliveredIds = new Set(lines);
-  t.diagnostic(`${written.size} written, ${lines.length - deliveredIds.size} of them told again`);
+  t.diagnostic(`${written.size} written, ${lines.length - deliveredIds.size} of them delivered again`);
   assert.deepEqual(
     [...written].filter((id) => !deliveredIds.has(id)),
     [],

@@ -159,7 +159,7 @@ test("refuses to start with a serving role on outdated tables, and lets the owne
   assert.equal((await api.get("/readyz")).status, 200);
 });
 
-test("serves an existing database of a single role after its tables are given to two roles", async () => {
+test("serves an existing database of a single role after its tables get an owner and a serving role", async () => {
   const old = await server.makeDatabase();
   await (await startService({ ...secret, LATCHKEY_DATABASE: old }))[Symbol.asyncDispose]();
   const { service, owner } = await makeRoles(old);
@@ -192,7 +192,7 @@ function read(url: string): Database {
   return parsed.value;
 }
 
-/** Repeats the request for two seconds or until its status is 401. Another process sees a revocation within a second. */
+/** Repeats the request until its status is 401, for at most two seconds. Another process sees a revocation within a second. */
 async function until401(ask: () => Promise<{ readonly status: number }>): Promise<number> {
   const end = Date.now() + 2000;
   let { status } = await ask();

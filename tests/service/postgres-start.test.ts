@@ -22,7 +22,7 @@ before(async () => {
 
 after(() => server.stop());
 
-test("ends an impossible start with 78, the cause and the fix, shows no password, and changes nothing", async (t) => {
+test("ends an impossible start with an exit code, the cause and the fix, shows no password, and changes nothing", async (t) => {
   const empty = await server.makeDatabase();
   const made = await server.makeDatabase();
   await (await startService({ ...secret, LATCHKEY_DATABASE: made }))[Symbol.asyncDispose]();
@@ -72,7 +72,7 @@ test("leaves the database empty if the first migration is killed half-way, and m
   const url = await server.makeDatabase();
   const inTheWay = new pg.Client({ connectionString: url });
   await inTheWay.connect();
-  // The migration waits in the middle for this transaction, which has created a table of the same name.
+  // The migration waits in the middle for this transaction, which has created one of the tables of the migration.
   await inTheWay.query("BEGIN; CREATE TABLE revocations ()");
   const child = start(url);
   const ended = once(child, "exit");
@@ -92,7 +92,7 @@ test("leaves the database empty if the first migration is killed half-way, and m
 const ours = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
 const waiting = `${ours} AND wait_event_type = 'Lock'`;
 
-/** Returns the same URL with other parts. */
+/** Returns the URL with these parts replaced. */
 function withParts(url: string, parts: Partial<Pick<URL, "username" | "password" | "pathname" | "port">>): string {
   return Object.assign(new URL(url), parts).href;
 }

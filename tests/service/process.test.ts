@@ -43,7 +43,7 @@ test("creates no file if another program uses the port", async (t) => {
   }
 });
 
-test("finishes requests in progress on SIGTERM, refuses later ones, and exits with 0", async () => {
+test("finishes requests in progress on SIGTERM, closes the port, and exits with 0", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-term-"));
   const child = spawn(process.execPath, [command], {
     cwd: folder,
@@ -143,7 +143,7 @@ test("keeps the port open behind a proxy after /readyz has answered 503, and the
   assert.equal(await service.ended, 0);
 });
 
-test("replaces a dead worker, replaces all on SIGHUP without a failed request, and ends all on SIGTERM", async (t) => {
+test("replaces a dead worker, replaces all workers on SIGHUP without a failed request, and ends them on SIGTERM", async (t) => {
   await using service = await startService({ LATCHKEY_WORKERS: "2", LATCHKEY_PORT: String(await freePort()) });
   const headers = { authorization: `Bearer ${await accessToken(service)}` };
   await until(() => listWorkers(service).length === 2);

@@ -73,7 +73,7 @@ test("shows a failed login as a page", async (t) => {
   assert.match(failed.text, /login_failed/);
 });
 
-test("sends the browser to the page that asks for the factor", async (t) => {
+test("redirects a login at a provider to the page that asks for the second factor of the account", async (t) => {
   const world = await start(t);
   const { api, issuer } = world;
   const ann = await addTOTP(api, "Ann");
@@ -99,7 +99,7 @@ test("sends the browser to the page that asks for the factor", async (t) => {
   assert.equal(completed.status, 201, completed.text);
 });
 
-test("uses the base path in its URLs, and the cookie prefix in the name of its cookie", async (t) => {
+test("uses the base path in the URLs of a login at a provider, and the cookie prefix in the name of its cookie", async (t) => {
   const world = await start(t, { settings: { LATCHKEY_BASE_PATH: "/api/v1", LATCHKEY_COOKIE_PREFIX: "shop-" } });
   const listed = (await world.api.get("/api/v1/api/login/providers/")).json;
   assert.equal(listed[0].start, "/api/v1/api/login/company/start");

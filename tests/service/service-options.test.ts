@@ -39,7 +39,7 @@ for (const [options, pattern] of slips)
     });
   });
 
-test("lets a store serve one service at a time, and another one after a close or a failed start", async () => {
+test("lets a store serve one service at a time, and another service after a close or a failed start", async () => {
   const store = sqliteStore({ path: ":memory:" });
   const first = await createService({ store });
 

@@ -26,7 +26,7 @@ function place(t: TestContext): { readonly folder: string; readonly file: string
   return { folder, file: path.join(folder, "latchkey.db") };
 }
 
-/** Returns the mistakes in a file for a user who is not root. */
+/** Returns the problems that a user who is not root has with a database file. */
 function collectProblems(file: string): readonly string[] {
   const module = pathToFileURL(path.join(import.meta.dirname, "../../src/door/stores.ts")).href;
   const program = `

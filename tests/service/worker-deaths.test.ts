@@ -54,7 +54,7 @@ test(`leaves no client waiting and no descriptor open after ${kills} killed work
   const begun: number[] = [];
   const served: number[] = [];
   for (let killed = 0; killed < kills; killed++) {
-    // Alternately kills a worker that serves, and its replacement while that one is starting.
+    // Alternately kills a worker that serves, and its replacement while the replacement is starting.
     const serve = serving(service);
     const victim = killed % 2 === 0 ? serve[0]! : listWorkers(service).find((pid) => !serve.includes(pid))!;
     process.kill(victim, "SIGKILL");
@@ -69,10 +69,12 @@ test(`leaves no client waiting and no descriptor open after ${kills} killed work
   isOver = true;
   await Promise.all(lanes);
 
-  t.diagnostic(`${JSON.stringify(outcomes)}; two served again after ${Math.round(Math.max(...served))} ms at most`);
+  t.diagnostic(
+    `${JSON.stringify(outcomes)}; two workers served again after ${Math.round(Math.max(...served))} ms at most`,
+  );
   assert.equal(outcomes.nothing + outcomes.refused, 0);
   assert.ok(outcomes.answered > outcomes.reset);
-  // Checks when the processes of the replacements exist, not when they serve, because that time depends on the load of the machine.
+  // Checks when the replacements exist as processes. The time until they serve depends on the load of the machine.
   assert.ok(Math.max(...begun) < REPLACED_WITHIN_MS);
   await until(() => descriptors(service.pid).length <= before);
 });
@@ -98,7 +100,7 @@ test("keeps a random port and does not blame the config file if the only serving
   assert.doesNotMatch(service.said, /config file/);
 });
 
-test("kills a blocked worker 15 s after its replacement", async () => {
+test("replaces a blocked worker on SIGHUP, and kills it afterwards", async () => {
   await using service = await startWorkers();
   const [still] = serving(service);
   process.kill(still!, "SIGSTOP");
