@@ -238,7 +238,7 @@ test("names the fix for an impossible move, and changes nothing", async (t) => {
     { from: `sqlite:${at("text.db")}`, to: empty, says: /is not a SQLite database/ },
     { from: `sqlite:${at("other.db")}`, to: empty, says: /is not a database of Latchkey/ },
     { from: `sqlite:${at("newer.db")}`, to: empty, says: /schema version 99, but this program knows/ },
-    // The message names the row, so that its owner can find it, but not the value.
+    // The message names the row, so that the operator can find the value, but does not show the value.
     {
       from: `sqlite:${at("nul.db")}`,
       to: empty,
@@ -275,7 +275,7 @@ test("names the fix for an impossible move, and changes nothing", async (t) => {
   );
 });
 
-test("leaves the target empty if a move is killed, and lets it start again", async (t) => {
+test("leaves the target empty if a move is killed, so that the move can start again", async (t) => {
   using place = placeFor();
   const file = `sqlite:${path.join(place.folder, "latchkey.db")}`;
   const url = await server.makeDatabase();
@@ -392,7 +392,7 @@ test("restores the backup, keeps the old database, and revokes older logins", as
   assert.deepEqual(await Promise.all(ofLogins.map(requestStatus)), [401, 401, 401]);
   assert.equal((await api.post("/api/token/refresh/", { refresh: held.living.refresh })).status, 401);
   assert.ok(!(await api.get("/users", api.admin)).text.includes("late@"));
-  // The restore does not reuse revisions, so that two states of a record never have the same one.
+  // The restore does not reuse revisions, so that two states of a record never have the same revision.
   const anew = await api.patch(`/users/${held.ann.id}`, { name: "Ann the Third" }, held.ann.headers);
   assert.deepEqual([changed.status, anew.status], [200, 200]);
   assert.ok((await api.user("Newcomer")).id > late.id);
@@ -406,7 +406,7 @@ test("restores the backup, keeps the old database, and revokes older logins", as
   );
 });
 
-test("keeps logins after a restore, or revokes every token, as requested", async (t) => {
+test("keeps sessions, tokens and keys after a restore, or revokes all of them, as the option `ending` says", async (t) => {
   using place = placeFor();
   const file = path.join(place.folder, "latchkey.db");
   const copy = path.join(place.folder, "copy.db");
@@ -453,7 +453,7 @@ test("finds a damaged database with check, and moves it away with a restore", as
   assert.equal((await api.get("/users", api.admin)).json.length, 1);
 });
 
-test("names PostgreSQL's own tools for backup and restore, and reports its content with check", async (t) => {
+test("names PostgreSQL's tools for backup and restore, and reports the tables of a PostgreSQL database with `db check`", async (t) => {
   const url = await server.makeDatabase();
   await (await serveOn(t, url)).service.close();
   using place = placeFor({ LATCHKEY_DATABASE: url });
@@ -513,7 +513,7 @@ function leftOvers({ folder }: Place): readonly string[] {
   return readdirSync(folder).filter((name) => /\.(?:moving|backup|restoring)-/.test(name));
 }
 
-test("refuses a removable column that does not exist, and a misspelt option", async () => {
+test("refuses to remove a column that does not exist or is declared, and refuses a misspelt option", async () => {
   using place = placeFor({ LATCHKEY_DATABASE: "sqlite:latchkey.db" });
   await place.run(["db", "migrate"]);
 

@@ -52,7 +52,7 @@ test("lists every route of the settings and the config file with `routes`, and l
   assert.deepEqual(readdirSync(place.folder), ["latchkey.config.mts"]);
 });
 
-test("writes the description to standard output or a file with `openapi`", async () => {
+test("writes the OpenAPI description to standard output or a file with `openapi`", async () => {
   using place = placeFor();
   writeFileSync(path.join(place.folder, "latchkey.config.mts"), config);
 

@@ -57,7 +57,7 @@ export default {
 `;
 
 const referred = ["tags", "rooms"];
-/** The resources with relations and hooks, and the writes of their hooks. */
+/** Pairs of a resource with relations and a hook, and the resource of the rows that the hook writes. */
 const related = [
   ["posts", "notes"],
   ["pages", "lines"],

@@ -72,13 +72,13 @@ test("changes keys under load without a failed request, and ends the tokens of a
   assert.equal(await ask(service, early), 200);
 
   assert.equal((await place.run(["key", "retire", first.kid, "--force"])).code, 0);
-  // A request for the published keys reads the file, so that this test does not have to wait a second.
+  // This request makes the service read the key file now. Otherwise the service reads it only about once a second.
   await fetch(`${service.address}/.well-known/jwks.json`);
   assert.equal(await ask(service, early), 401);
   assert.equal(await ask(service, await login(service)), 200);
 });
 
-test("switches from the derived key to a key file without a failed request, in any order of restarts", async () => {
+test("switches from the derived key to a key file while processes with and without the file accept each other's tokens", async () => {
   using place = placeFor({ LATCHKEY_SIGNING_KEYS: "keys.json" });
   const settings = {
     LATCHKEY_DATABASE: `sqlite:${path.join(place.folder, "latchkey.db")}`,
@@ -112,7 +112,7 @@ test("switches from the derived key to a key file without a failed request, in a
   assert.deepEqual([early, meanwhile, late].map(readKid), [derived!.kid, derived!.kid, made.kid]);
   for (const token of [early, meanwhile, late]) assert.equal(await ask(after, token), 200);
 
-  // A kid may begin with a hyphen. After `--`, it is not an option.
+  // A kid may begin with a hyphen. After `--`, the command does not read the kid as an option.
   assert.match((await place.run(["key", "retire", "--", derived!.kid])).errors, /are valid until 20/);
   assert.equal((await place.run(["key", "retire", "--force", "--", derived!.kid])).code, 0);
   await fetch(`${after.address}/.well-known/jwks.json`);
@@ -136,7 +136,7 @@ test("creates no key file if the secret cannot be read, because tokens of the de
   assert.equal(((await place.json(["key", "list"])) as ShownKey[]).length, 2);
 });
 
-test("makes the key file private to its owner, and leaves a broken one unchanged", async () => {
+test("makes the key file private to its owner, and leaves a broken key file unchanged", async () => {
   using place = placeFor({ LATCHKEY_SIGNING_KEYS: "keys.json" });
   const file = path.join(place.folder, "keys.json");
   const made = await place.run(["key", "new"]);
@@ -176,5 +176,5 @@ test("checks a token's checksum without a database, and explains the result of e
     /^bearer +absent +the cookie access_token +- +The credential belongs to another scheme\.$/m,
   );
   for (const { out, errors } of [checked, explained])
-    assert.ok(!(out + errors).includes(token.slice(20)), "no output shows what proves the token");
+    assert.ok(!(out + errors).includes(token.slice(20)), "no output contains the secret part of the token");
 });

@@ -55,7 +55,7 @@ test("reports an undeclared role and a folder without a config file once", async
   assert.deepEqual(await place.run(["user", "list"]), { code: 78, out: "", errors: `${message}\n` });
 });
 
-test("explains how to reach a PostgreSQL that does not listen, and that MySQL is not supported", async () => {
+test("names the fix if no PostgreSQL server listens, and reports that MySQL is not supported", async () => {
   const down = "postgres://ann:secret@127.0.0.1:1/shop";
   for (const args of [["user", "list"], ["serve"]]) {
     using place = placeFor({

@@ -185,7 +185,7 @@ test("reports errors before the remaining writes, so that a killed process loses
 
   const refused = await running.add(
     lines.map((record, at) => ({ line: at + 1, record })),
-    // This store counts synchronously, so the number is that at the time of the report.
+    // This store counts synchronously, so `n` is the number of records at the time of the report.
     ({ line }) =>
       void Promise.resolve(operator.store.count(mount.collection, null)).then((n) => reports.push([line, n])),
   );

@@ -108,7 +108,7 @@ function placeOn(t: TestContext, database?: string): Place {
   return place;
 }
 
-/** Fills one place, and imports its export into the other. */
+/** Fills the database of one place, and imports its export into the other place. */
 async function roundTrip(from: Place, to: Place, end: string): Promise<void> {
   await from.run(["db", "migrate"]);
   await imported(from, "tags", [{ name: "one" }, { name: "two" }]);
@@ -151,7 +151,7 @@ test("exports and imports every kind of field, as JSON lines in PostgreSQL, and 
   assert.match(errors, /secret is not in the file, because its values are never shown/);
 });
 
-test("reports a line whose computed field fails, and imports the others", async (t) => {
+test("reports a line whose computed field fails, and imports the other lines", async (t) => {
   const place = placeOn(t);
   await place.run(["db", "migrate"]);
   const lines = ["one", "", "two"].map((title, at) => ({ ...plain, title, code: `c${at}` }));
@@ -219,7 +219,7 @@ test("reads a line like a request: rounds nothing, and refuses overflows and dup
   );
 });
 
-test("refuses a file with another encoding or other line ends as a whole, with the fix", async (t) => {
+test("refuses a whole file in UTF-16 or with carriage returns as line ends, and names the fix", async (t) => {
   const place = placeOn(t);
   await place.run(["db", "migrate"]);
   const text = "title,code,price,state,words,tags\nA,c,1.00,a,[],[]\n";

@@ -156,7 +156,7 @@ test("reports an old Node before it loads modules that need a newer one", () => 
   }
 });
 
-test("never takes a username that looks like a number for an id", async () => {
+test("never reads a username of digits as an id", async () => {
   using place = placeFor();
   await place.run(["user", "import", "-"], "email,username\na@example.com,\nb@example.com,2\n");
 

@@ -86,7 +86,7 @@ test("writes nothing if it cannot write everything", (t) => {
   const broken = new Map([
     ["resources/a.ts", "1"],
     ["b.ts", "2"],
-    // A file has the name of the folder.
+    // This file needs a folder `b.ts`, but the file above has that name.
     ["b.ts/c.ts", "3"],
   ]);
 
@@ -122,7 +122,7 @@ test("turns any folder name into a name that npm accepts", () => {
   );
 });
 
-test("uses words for names of resources, with English plurals", () => {
+test("accepts only words as names of resources, and forms English plurals", () => {
   assert.deepEqual(["book", "story", "day", "box", "branch", "bus"].map(toPlural), [
     "books",
     "stories",
@@ -158,7 +158,7 @@ test("writes a title of any text into the config file unchanged", () => {
   assert.ok(config.includes(`title: ${JSON.stringify(title)}, version`), config);
 });
 
-test("lets people sign up in a project that was made for it, with mails as files", () => {
+test("turns sign-up on in a project whose plan has `signUp`, with mails as files", () => {
   const files = projectFiles({ ...plan, signUp: true }, versions);
   const config = files.get("latchkey.config.ts")!;
 

@@ -14,7 +14,7 @@ const mail: Mail = {
   at: 0,
 };
 
-/** Sends the mail through the wrapper. Returns its output. */
+/** Sends the mail through `showingMails`. Returns the text that `showingMails` writes. */
 async function shown(send: SendMail): Promise<string> {
   let written = "";
   const stream = new Writable({

@@ -158,28 +158,31 @@ onBoth("imports records of CSV that refer to later ones", async (operator) => {
   assert.deepEqual([await all(operator, "nodes"), await all(operator, "pages")], [nodes, pages]);
 });
 
-onBoth("imports required references in any order, and refuses a circle of them", async (operator) => {
-  const steps = [
-    { id: 1, name: "third", before: 2 },
-    { id: 2, name: "second", before: 3 },
-    { id: 3, name: "first", before: 3 },
-    { id: 4, name: "round", before: 5 },
-    { id: 5, name: "and round", before: 4 },
-  ];
+onBoth(
+  "imports records with required references in any order, and refuses records whose references form a circle",
+  async (operator) => {
+    const steps = [
+      { id: 1, name: "third", before: 2 },
+      { id: 2, name: "second", before: 3 },
+      { id: 3, name: "first", before: 3 },
+      { id: 4, name: "round", before: 5 },
+      { id: 5, name: "and round", before: 4 },
+    ];
 
-  const { imported: made, refused } = await imported(operator, "steps", steps);
+    const { imported: made, refused } = await imported(operator, "steps", steps);
 
-  const reasons = ["before: There is no record with this id."];
-  assert.deepEqual(made, 3);
-  assert.deepEqual(
-    refused.toSorted((one, other) => one.line - other.line),
-    [
-      { line: 4, reasons },
-      { line: 5, reasons },
-    ],
-  );
-  assert.deepEqual(await all(operator, "steps"), steps.slice(0, 3));
-});
+    const reasons = ["before: There is no record with this id."];
+    assert.deepEqual(made, 3);
+    assert.deepEqual(
+      refused.toSorted((one, other) => one.line - other.line),
+      [
+        { line: 4, reasons },
+        { line: 5, reasons },
+      ],
+    );
+    assert.deepEqual(await all(operator, "steps"), steps.slice(0, 3));
+  },
+);
 
 onBoth(
   "refuses references to missing records with their lines, and accepts those to existing records",
