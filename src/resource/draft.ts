@@ -70,7 +70,7 @@ export function readDraft(
     if (resource.table !== null && keepsValue(name, field, sent, against)) continue;
     const target: NamedField = { path: resource.path, name, field };
     const value = isWritable(field) ? resolveValue(target, sent, against) : resolveServiceValue(target, sent, against);
-    if (value instanceof Promise) throw tooLate(value, `${resource.path}: what reads the field ${name}`);
+    if (value instanceof Promise) throw tooLate(value, `${resource.path}: the kind of the field ${name}`);
     if (value instanceof Flaw && isHidden) continue;
     if (value instanceof Flaw) issues.push(...buildIssues(name, value, isShown(field) ? undefined : sent));
     else if (value !== undefined) (isStored(field) ? values : transient)[name] = value;
@@ -201,7 +201,7 @@ type Make = (context: DraftContext) => unknown;
  * the function and not in the request.
  */
 function makeValue({ path, name, field }: NamedField, make: Make, context: DraftContext): unknown {
-  const who = `${path}: what makes the field ${name}`;
+  const who = `${path}: the function for the field ${name}`;
   const { kind, options } = field;
   const made = atOnce(make(context), who) ?? null;
   if (made === null && options.optional === true) return isStored(field) ? null : undefined;

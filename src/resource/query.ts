@@ -147,7 +147,9 @@ export function readExpand(expandable: readonly string[], text: string | undefin
     if (!expandable.includes(name))
       return new Flaw(
         "invalid",
-        expandable.length === 0 ? "Nothing can be expanded here." : `What can be expanded is ${expandable.join(", ")}.`,
+        expandable.length === 0
+          ? "Nothing can be expanded here."
+          : `The names for expand are ${expandable.join(", ")}.`,
       );
     if (requestedNames.has(name)) return new Flaw("invalid", `${name} is named twice.`);
     requestedNames.add(name);

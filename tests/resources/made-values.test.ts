@@ -22,8 +22,8 @@ const rows: Readonly<Record<string, readonly [field: Field, told: RegExp]>> = {
   "a number that is too small": [integer({ minimum: 3, default: made(1) }), /must be 3 or more/],
   NaN: [integer({ default: made(Number.NaN) }), /does not take/],
   "a bigint": [integer({ default: made(1n) }), /does not take/],
-  nothing: [text({ default: made(undefined) }), /what makes the field made gave nothing; it has to give a value/],
-  null: [text({ default: made(null) }), /what makes the field made gave nothing; it has to give a value/],
+  nothing: [text({ default: made(undefined) }), /the function for the field made gave nothing; it has to give a value/],
+  null: [text({ default: made(null) }), /the function for the field made gave nothing; it has to give a value/],
   "a Date": [dateTime({ default: made(new Date()) }), /date-time is required/],
   "a text that is no time": [dateTime({ default: made("yesterday") }), /date-time is required/],
   "a day that is none": [date({ default: made("2026-02-31") }), /A date is required/],
@@ -62,7 +62,7 @@ for (const [what, [field, pattern]] of Object.entries(rows))
 
     assert.equal((await ask("POST", "/things", { title: "a" })).status, 500);
 
-    assert.match(faults[0]!, /^TypeError: \/things: what makes the field made gave /);
+    assert.match(faults[0]!, /^TypeError: \/things: the function for the field made gave /);
     assert.match(faults[0]!, pattern);
     assert.equal(await count(), 0);
   });

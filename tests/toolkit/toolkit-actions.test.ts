@@ -509,7 +509,7 @@ test("does not start with a wrong declaration of an action, and says how to fix 
     ],
     [{ a: { permission: anyone, body: { X: text() }, handle: () => ({}) } }, /body: field X: the name must be/],
     [{ a: { permission: anyone, body: { x: text({ unique: true }) }, handle: () => ({}) } }, /leave unique out/],
-    [{ a: { permission: anyone, method: "GET", handle: () => ({}) } }, /answer fields of its own/],
+    [{ a: { permission: anyone, method: "GET", handle: () => ({}) } }, /declare the fields of its answer/],
     [{ a: { permission: owner("user_id"), on: "collection", handle: () => ({}) } }, /narrows to rows/],
     [
       { a: { permission: anyone, on: "collection", answer: "record", handle: () => ({}) } },

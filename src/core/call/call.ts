@@ -155,7 +155,9 @@ export class Call {
    */
   async octets(): Promise<Uint8Array> {
     if (this.#readBody !== null) return this.#readBody();
-    throw new TypeError("No scheme reads the body. A scheme that does declares readsBody: true.");
+    throw new TypeError(
+      "No scheme declares that it reads the body. Add readsBody: true to the scheme that calls octets().",
+    );
   }
 
   /** Sets the function that reads the body for `octets`. */

@@ -85,7 +85,7 @@ function requireSimple(of: Field, options: ArrayOptions<unknown>): void {
     const { column, references } = of.kind;
     if (column.type === "json") mistakes.push("array: its members have to be simple values, and not lists or any JSON");
     if (references !== undefined)
-      mistakes.push("array: a reference needs a separate column; declare a resource between the two");
+      mistakes.push("array: a reference needs a separate column; use references(…) for a list of ids");
     const own = ["optional", "readOnly", "writeOnly", "transient", "confidential", "unique", "default", "generated"];
     for (const name of own.filter((each) => each in of.options))
       mistakes.push(`array: ${name} is for the whole list; give it to the array and not to its members`);

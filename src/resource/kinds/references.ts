@@ -95,7 +95,7 @@ function referencesField(resource: string | Resource, options: NamedReferencesOp
   const id = (isNamed ? options.id : resource.id) ?? "integer";
   if (id === "text")
     throw new DeclarationError([
-      "references: ids that are texts belong to existing tables; declare a resource between the two",
+      "references: ids that are texts belong to existing tables, and a list cannot contain them; declare a resource with a reference to each of the two resources",
     ]);
   const kind: Kind<unknown> = id === "uuid" ? uuidKind : integerKind(1);
   const { minItems = 0, maxItems = 100 } = options;

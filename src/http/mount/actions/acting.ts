@@ -238,7 +238,7 @@ function readDone(mount: MountInPlace, action: ServedAction, result: unknown): C
   const { values = {}, changes = [], answer } = result;
   if (!isObject(values) || isStrangeToCopy(values, Object.keys(mount.resource.fields)))
     throw fault(`values that are ${isObject(values) ? describeType(values) : "no object"}`);
-  if (!Array.isArray(changes) || !changes.every(isObject)) throw fault("changes that are no list of changes");
+  if (!Array.isArray(changes) || !changes.every(isObject)) throw fault("changes that are not a list of changes");
   if (action.method === "GET" && (Object.keys(values).length > 0 || changes.length > 0))
     throw fault("a write, but GET changes nothing");
   if (action.on === "collection" && Object.keys(values).length > 0)
@@ -259,7 +259,7 @@ function readValues(
 ): WrittenValues {
   const stored = Object.keys(fields).filter((name) => isStored(fields[name]!));
   const unknown = unknownMembers(values, stored);
-  if (unknown.length > 0) throw fault(`values for no field: ${unknown.join("; ")}`);
+  if (unknown.length > 0) throw fault(`values for fields that do not exist: ${unknown.join("; ")}`);
   return readGiven(fields, values, fault);
 }
 

@@ -209,7 +209,7 @@ function* contradictions({ on, method, permission, body, answer }: ServedAction)
   if (method === "GET" && Object.keys(body.fields).length > 0)
     yield "GET has no body; take POST, or leave the body out";
   if (method === "GET" && typeof answer === "string")
-    yield "GET changes nothing and has to answer fields of its own; name them, or take POST";
+    yield "GET changes nothing, so it has to declare the fields of its answer; declare them, or use POST";
   for (const [field, { options }] of Object.entries(body.fields))
     if (options.unique !== undefined && options.unique !== false)
       yield `body: field ${field}: the body of an action is not stored, so it cannot be unique; leave unique out`;

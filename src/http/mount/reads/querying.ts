@@ -48,7 +48,7 @@ function cursorInAddress(exchange: Exchange): string | null {
     const [code, detail] =
       name === "cursor"
         ? ["repeated", "The parameter must be given once."]
-        : ["unknown_parameter", "A QUERY is asked in its body."];
+        : ["unknown_parameter", "A QUERY has its parameters in the body."];
     if (name !== "cursor" || cursor !== null) issues.push({ pointer: `?${name}`, code, detail });
     else cursor = value;
   }

@@ -280,8 +280,8 @@ function readWhole(
 function buildHiddenConflict({ fields }: Resource, hidden: string, findName: FindName): Problem {
   const name = findName(hidden) ?? "another field";
   const isSendable = Object.hasOwn(fields, hidden) && isWritable(fields[hidden]!) && findName(hidden) !== null;
-  const cure = isSendable ? "you did not send. Send it too." : "you cannot send.";
-  return problem("conflict", { detail: `Whether this fits depends on ${name}, which you may not read and ${cure}` });
+  const cure = isSendable ? "you may not read and did not send. Send it too." : "you may neither read nor send.";
+  return problem("conflict", { detail: `Whether this is valid depends on ${name}, which ${cure}` });
 }
 
 /** Returns the name of a field in the shape of the request. Returns null if the shape does not have it. */

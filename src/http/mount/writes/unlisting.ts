@@ -58,7 +58,7 @@ async function listing(
   id: Key,
 ): Promise<{ readonly rows: readonly Row[]; readonly octets: number }> {
   const tooMany = (which: string): Error =>
-    referenced(of, exchange, `${which}, and so many are not changed at once. Take it out of some of them first`);
+    referenced(of, exchange, `${which}, and so many cannot be changed at once. Remove its id from some of them first`);
   const states = await exchange.service.store.list({
     collection: of.collection,
     // For one list, the link table gives the records. For several lists, the store may have to scan all records, so this is a long read
