@@ -5,7 +5,7 @@ const EVERY_MS = 100;
 
 /** Shows the progress of a long task. */
 export interface Progress {
-  /** Shows the part `done` of `total`, in any unit, and a number (`count`). `total` is null if it is unknown. */
+  /** Shows how much is done, and a count of items. `done` and `total` have the same unit. `total` is null if it is unknown. */
   tell(done: number, total: number | null, count: number): void;
   end(): void;
 }

@@ -61,10 +61,14 @@ const broken: readonly (readonly [what: string, check: string, change: Partial<P
     "has a name, and names the actions for which it narrows",
     { narrows: ["reed" as "read"] },
   ],
-  ["is async", atOnce, decides(async () => "allow")],
-  ["decides true", atOnce, decides(({ identity }) => (identity === null ? "deny" : true))],
-  ["forgets unknown callers", atOnce, decides(({ identity }) => (identity!.role === "admin" ? "allow" : "deny"))],
-  ["forgets a credential without scopes", atOnce, decides(({ identity }) => identity?.scopes?.[0]!.length && "deny")],
+  ["decides asynchronously", atOnce, decides(async () => "allow")],
+  ["returns true as a decision", atOnce, decides(({ identity }) => (identity === null ? "deny" : true))],
+  ["throws for an unknown caller", atOnce, decides(({ identity }) => (identity!.role === "admin" ? "allow" : "deny"))],
+  [
+    "throws for a credential without scopes",
+    atOnce,
+    decides(({ identity }) => identity?.scopes?.[0]!.length && "deny"),
+  ],
   ["allows every caller", "returns the decision that each example requires", anyone],
   ["denies every caller", "returns the decision that each example requires", decides(() => "deny")],
   [

@@ -80,7 +80,7 @@ const broken: readonly Broken[] = [
     breaks: () => ({ name: "Badge Of Honour" }),
   },
   {
-    what: "accepts in the name of another scheme",
+    what: "returns an identity with the name of another scheme",
     check: "accepts a valid credential in every carrier, and returns its identity",
     breaks: (good) => ({
       async authenticate(credential, call) {
@@ -90,7 +90,7 @@ const broken: readonly Broken[] = [
     }),
   },
   {
-    what: "has a carrier that it forgets to look at",
+    what: "declares a carrier that it does not read",
     check: "accepts a valid credential in every carrier, and returns its identity",
     breaks: (good) => ({
       carriers: [
@@ -112,19 +112,19 @@ const broken: readonly Broken[] = [
     },
   },
   {
-    what: "finds the number and does not check the secret",
-    check: "refuses a wrong credential, on open endpoints too unless it is a cookie",
+    what: "checks the number of a badge but not the secret",
+    check: "refuses a wrong credential, also on open endpoints unless the credential is a cookie",
     breaks: (good) => ({
       authenticate: (credential, call) => (credential.startsWith("17:") ? accepted(identity) : good(credential, call)),
     }),
   },
   {
-    what: "has a challenge only for refused callers",
+    what: "makes a challenge only for refused callers",
     check: "treats a missing credential and one of another scheme as absent",
     breaks: () => ({ challenge: (_call, rejection) => `Badge error="${rejection!.reason}"` }),
   },
   {
-    what: "fails for a long credential",
+    what: "throws an error for a long credential",
     check: "refuses an oversized credential",
     breaks: (good) => ({
       authenticate(credential, call) {
@@ -135,11 +135,11 @@ const broken: readonly Broken[] = [
   },
   {
     what: "treats wrong credentials as absent",
-    check: "refuses a wrong credential, on open endpoints too unless it is a cookie",
+    check: "refuses a wrong credential, also on open endpoints unless the credential is a cookie",
     breaks: insteadOfRejecting(() => absent),
   },
   {
-    what: "remembers accepted callers by the number alone",
+    what: "caches accepted badges by their number alone",
     check: "refuses a wrong credential right after the valid one, and then accepts the valid one again",
     breaks(good) {
       const knownNumbers = new Set<string>();
@@ -156,7 +156,7 @@ const broken: readonly Broken[] = [
   },
   {
     what: "stores the credential where the next request overwrites it",
-    check: "gives each of several concurrent credentials its own verdict",
+    check: "returns the right verdict for each of several concurrent credentials",
     breaks(good) {
       let current = "";
       return {
@@ -216,7 +216,7 @@ const broken: readonly Broken[] = [
     },
   },
   {
-    what: "forgets to look at the clock",
+    what: "does not check the expiry",
     check: "refuses a credential from the moment of its expiry",
     breaks: (good, { now }) => ({
       authenticate: (credential, call) => good(credential, Object.create(call, { now: { value: now } }) as Call),
@@ -228,7 +228,7 @@ const broken: readonly Broken[] = [
     breaks: insteadOfRejecting(() => rejected("unknown")),
   },
   {
-    what: "remembers its verdicts",
+    what: "caches its verdicts",
     check: "refuses a revoked credential immediately, even if it was just used",
     breaks(good) {
       const verdicts = new Map<string, Verdict | Promise<Verdict>>();
@@ -310,7 +310,7 @@ const broken: readonly Broken[] = [
   },
   {
     what: "refuses every caller while one is guessing",
-    check: "accepts a credential in use even while guesses are throttled",
+    check: "accepts a credential that was used before, even while guesses are throttled",
     breaks: (good, { throttle }) => ({
       async authenticate(credential, call) {
         await throttle.check(call);

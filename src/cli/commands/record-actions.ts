@@ -151,7 +151,7 @@ export async function exportFile(
   await withOperator(async (operator) => {
     const mount = requireResource(operator, resource);
     const texts = formatRecords(operator, mount, format, tally);
-    // A pipe gets the text unchanged, a terminal without control characters.
+    // A pipe gets the text unchanged. For a terminal, control characters are escaped.
     const shown = process.stdout.isTTY ? onTerminalEach(texts) : texts;
     if (isOutput(name)) await pipeline(shown, process.stdout, { end: false });
     else await writeNew(name, texts);

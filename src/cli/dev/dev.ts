@@ -54,7 +54,7 @@ class Watch {
     this.#question = null;
     this.#waiting?.drop();
     this.#waiting = null;
-    // If an earlier start is not finished, this start replaces it and reports its files too.
+    // If an earlier start is not finished, the new start replaces it, and also reports the changed files of the earlier one.
     const before = this.#next === null ? [] : this.#start.files;
     this.#start = { at: performance.now(), files: [...new Set([...before, ...changed])] };
     this.#next?.discard();

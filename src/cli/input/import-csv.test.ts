@@ -53,12 +53,12 @@ test("keeps the text after a carriage return in a CSV row", async () => {
   );
 });
 
-test("refuses a header without an email, or with a duplicate column", async () => {
+test("refuses a header without the column email, or with a duplicate column", async () => {
   await assert.rejects(read("name,username", "A,a"), /no column email/);
   await assert.rejects(read("email,name,Name"), /column name twice/);
 });
 
-test("returns a result for every line and reads the good ones, for any input", async () => {
+test("returns a result for every line and reads the valid ones, for any input", async () => {
   const junk = fc
     .string({ unit: fc.constantFrom('"', ",", "a", " ", "'"), minLength: 1, maxLength: 12 })
     .filter((text) => text.trim() !== "");

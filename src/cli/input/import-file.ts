@@ -73,7 +73,7 @@ async function openFile(name: string, format: ImportFormat | null, reading: Entr
   };
 }
 
-/** Returns the error for an import that stopped early. If some records are already imported, adds the text `before`. */
+/** Returns the error for an import that stopped early. Appends the text `before` if records were imported before the error. */
 export function importError(error: unknown, imported: number, before: string): CommandFailed {
   const reason = describeError(error);
   return new CommandFailed(imported === 0 ? reason : `${reason}\n${before}`);

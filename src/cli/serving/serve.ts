@@ -85,7 +85,7 @@ async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<
   // was restarted.
   setFlagsFromString("--no-allocation-site-pretenuring");
   const config = await loadConfigFile(process.cwd());
-  // Checked before the whole settings are read, which creates a secret if there is none.
+  // Checked before all settings are read, because `readSettings` creates a secret if there is none.
   if (cluster.isPrimary) await requireFreeAddressFor(environment, config ?? {});
   const settings = readSettings(environment, config);
   for (const notice of [cleartextNotice(settings), missingDatabaseNotice(settings)])
@@ -98,7 +98,7 @@ async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<
   const sink = logSink(process.stdout);
   const log = makeLog(settings.log, sink.write);
   const crash = watchForCrashes(log);
-  // Writes the last lines of the log also if other code exits the process, or if Node does because the primary has died.
+  // Writes the last lines of the log also if other code exits the process, or if Node exits it after the death of the primary.
   process.on("exit", () => log?.flush());
   const others = cluster.isWorker ? workerMetrics() : null;
   const latchkey = await createLatchkey({

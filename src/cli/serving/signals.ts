@@ -1,4 +1,4 @@
-/** The reactions to signals of the operator. A signal is noticed from the start of the process on. */
+/** The reactions to signals of the operator. The process reacts to them from its start. */
 export interface Signals {
   /** Sets the reaction to SIGTERM and SIGINT. Before this call, they exit the process, because there is no work to finish. */
   stopWith(stop: () => void): void;

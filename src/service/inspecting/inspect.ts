@@ -84,7 +84,10 @@ function defaultExport(mounts: readonly string[], prefix: string | null): readon
   ];
 }
 
-/** Returns a free prefix for the service's tables if other tables have some of these names. Returns null if none has. */
+/**
+ * Returns a free prefix for the names of the service's tables if other tables already have some of these names. Returns null if all names
+ * are free.
+ */
 function findFreePrefix(tables: readonly string[], own: readonly string[]): string | null {
   const lower = tables.map((table) => table.toLowerCase());
   if (!own.some((name) => lower.includes(name))) return null;
@@ -117,7 +120,7 @@ function chooseNames(tables: ReadonlyMap<string, FoundExisting>): readonly Named
 
 function fieldName(raw: string): string {
   const name = nameFrom(raw);
-  // Every JavaScript object has a `constructor`, which would be confused with a declared name.
+  // Every JavaScript object inherits a member `constructor`, which could be mistaken for a field of this name.
   return name === "id" || name === "constructor" || reservedNames.has(name) ? `own_${name}` : name;
 }
 

@@ -6,7 +6,8 @@ export interface FoundLists {
   readonly filters: readonly string[];
   readonly sorts: readonly string[];
   /**
-   * Columns that start an index, but would allow lists that no index serves. The generated file does not declare them, so the user decides.
+   * Columns at the start of an index. Declaring them would also allow lists that no index serves, so the generated file only suggests them
+   * in comments.
    */
   readonly unserved: { readonly filters: readonly string[]; readonly sorts: readonly string[] };
 }

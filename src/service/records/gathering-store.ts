@@ -8,7 +8,7 @@ export interface Task<T> {
   /** The UUID of the record that it creates. Null if one is generated. */
   readonly uuid: string | null;
   run(): Promise<T>;
-  /** Returns the transaction to write instead of the task's own. */
+  /** Returns the transaction that is written instead of the one that the task asked for. */
   adjust(transaction: Transaction): Transaction;
   /** Called in a dry run if the database would accept the task's changes. */
   tried(): void;

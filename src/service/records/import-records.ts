@@ -35,8 +35,8 @@ export interface RecordImport {
   orderLines<L extends { readonly line: number }>(lines: AsyncIterable<ImportLine | L>): AsyncIterable<OrderedLine | L>;
   /**
    * Writes the accepted lines, in one transaction if possible, and returns the refused ones with their reasons. Calls `tell` for a line
-   * that a rule refuses, before anything is written. So if the import is killed, the line was reported, and the import can resume after it.
-   * Throws if the service cannot continue.
+   * that a rule refuses, before anything is written. If the import is then killed, the line is already reported, so the import can resume
+   * after it. Throws if the service cannot continue.
    */
   add(
     lines: readonly (ImportLine | OrderedLine)[],
@@ -213,7 +213,7 @@ function withServerValues(
   const columns = late.filter((name) => !lists.some(({ field }) => field === name));
   const empty = Object.fromEntries(columns.map((name) => [name, null]));
   const values = { ...first.values, ...serverValues, ...empty } as WrittenValues;
-  // A list loses its rows but keeps its position, because other changes count the changes before them.
+  // Empties the ids of a link but does not remove the change, because other changes refer to changes by their position.
   const left = others.map((change) =>
     change.kind === "link" && lists.some((each) => each.collection === change.collection)
       ? { ...change, ids: [] }

@@ -29,7 +29,7 @@ function asksForCaller({ default: fallback }: Field["options"]): boolean {
   try {
     makeDefault({ identity: null, requireIdentity, now: 0 });
   } catch {
-    // Even if the function throws without a caller, `isAsked` has the result.
+    // Ignores the error, because only `isAsked` counts.
   }
   return isAsked;
 }

@@ -92,7 +92,7 @@ test("refuses an issuer with the name of this service", () => {
   assert.deepEqual(collectProblems({ LATCHKEY_ISSUER: "https://a.example" }, own("latchkey")), []);
 });
 
-test("refuses to start with issuers that are unused or given twice", () => {
+test("reports issuers without the scheme bearer, and issuers that are set both as a file and as a list", () => {
   const LATCHKEY_ISSUERS = createFile([declared]);
   const withoutBearer = { LATCHKEY_SCHEMES: "basic" };
 
@@ -107,7 +107,7 @@ test("refuses to start with issuers that are unused or given twice", () => {
   ]);
 });
 
-test("reports the wrong type of a value that is not a list of issuers", () => {
+test("reports issuers of the wrong type, which the compiler also refuses", () => {
   const wrong: readonly ConfigFile[] = [
     // @ts-expect-error -- not a list
     { issuers: declared },

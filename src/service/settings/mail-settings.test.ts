@@ -36,7 +36,7 @@ function passwordFile(content: string, mode = 0o600): string {
   return file;
 }
 
-test("reads a mail server with the password of a file, and shows neither", () => {
+test("reads the URL of a mail server and the password from a file, and prints neither", () => {
   const mail = read({ ...smtp, LATCHKEY_MAIL_PASSWORD_FILE: passwordFile("p ass/word\n") });
 
   assert.equal(mail?.target.kind, "smtp");
@@ -45,7 +45,7 @@ test("reads a mail server with the password of a file, and shows neither", () =>
   assert.doesNotMatch(inspect(mail, { depth: 9 }), /p ass|shop@/);
 });
 
-test("reads a folder, which needs no public address", () => {
+test("accepts a folder for mails without a public address", () => {
   assert.deepEqual(read({ ...from, LATCHKEY_MAIL_URL: "file:mails" })?.target, { kind: "file", folder: "mails" });
   assert.deepEqual(read({ ...from, LATCHKEY_MAIL_URL: "file:///var/mails" })?.target, {
     kind: "file",

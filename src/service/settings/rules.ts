@@ -62,8 +62,8 @@ function checkPasskeys({ passkeyRpId, publicURL }: Readings): readonly string[] 
 }
 
 /**
- * Checks the rule about second factors. The service cannot ask a proxy or an issuer of level 1 for a second factor, so the users of both
- * could never log in.
+ * Checks the rule about second factors. The service cannot ask a proxy or an issuer of level 1 for a second factor, so a user who logs in
+ * through either could never complete the login.
  */
 export function checkSecondFactor(
   { secondFactor, schemes, remoteUserLevel }: Readings,

@@ -71,7 +71,7 @@ function inFolder(name: string, text: string | Uint8Array, mode = 0o600): string
   return file;
 }
 
-test("runs without any setting on this machine, on SQLite, with the schemes that need nothing else", () => {
+test("returns the defaults for a service on loopback, with the schemes that need no further settings", () => {
   const settings = inMemory();
 
   const { secret, ...rest } = settings;
@@ -176,7 +176,7 @@ test("reads every setting from the environment", () => {
   assert.equal(settings.log, "debug");
 });
 
-test("prefers the issuer setting to the public address", () => {
+test("uses LATCHKEY_ISSUER and not the public address as the issuer", () => {
   const settings = inMemory({ LATCHKEY_PUBLIC_URL: "https://api.example", LATCHKEY_ISSUER: "our-issuer" });
 
   assert.equal(settings.issuer, "our-issuer");
@@ -301,7 +301,7 @@ for (const [name, ...values] of refused) {
   }
 }
 
-test("reports how browsers write an origin with another spelling", () => {
+test("reports the spelling that browsers use for an origin that is spelled differently", () => {
   assert.match(
     requireOnlyProblem({ LATCHKEY_ALLOWED_ORIGINS: "https://App.example:443/" }),
     /Write https:\/\/app\.example\.$/,
@@ -323,7 +323,7 @@ test("reports all mistakes together", () => {
   );
 });
 
-test("reports the mistakes of other settings next to an unknown scheme", () => {
+test("reports mistakes in other settings together with an unknown scheme", () => {
   const problems = collectProblems({ LATCHKEY_SCHEMES: "basik,custom-header,remote-user" });
 
   const [wrong, ...missing] = problems;
@@ -332,7 +332,7 @@ test("reports the mistakes of other settings next to an unknown scheme", () => {
     missing.map((each) => /LATCHKEY_(?!SCHEMES)\w+/.exec(each)![0]),
     ["LATCHKEY_TRUSTED_PROXIES", "LATCHKEY_CUSTOM_TOKEN", "LATCHKEY_CUSTOM_TOKEN_USERNAME"],
   );
-  // A setting that fits no named scheme may belong to the misspelled one.
+  // LATCHKEY_REMOTE_USER_CREATE may belong to the misspelled scheme, so it is not reported as unused.
   assert.match(
     requireOnlyProblem({ LATCHKEY_SCHEMES: "remote-usr", LATCHKEY_REMOTE_USER_CREATE: "true" }),
     /remote-usr/,
@@ -445,7 +445,7 @@ test("shows no secret in a message", () => {
   assert.ok(!`${inspect(settings, { depth: null })}${JSON.stringify(settings)}`.includes(hidden));
 });
 
-test("refuses a first administrator's password that is a name of the service", () => {
+test("refuses the service's host name or issuer name as the first administrator's password", () => {
   const named = { LATCHKEY_PUBLIC_URL: "https://api.example", LATCHKEY_ISSUER: "the shop's logins" };
 
   for (const password of ["api.example", "The Shop's Logins"])
@@ -463,7 +463,7 @@ test("requires trusted proxies for remote-user", () => {
   ]);
 });
 
-test("requires a secret for remote-user beyond loopback, or the setting that the network is the proof", () => {
+test("requires a secret or LATCHKEY_REMOTE_USER_TRUST=network for remote-user on a host that is not loopback", () => {
   const proxied = { LATCHKEY_SCHEMES: "remote-user", LATCHKEY_TRUSTED_PROXIES: "10.0.0.1" };
 
   for (const host of ["127.0.0.1", "127.8.8.8", "::1", "localhost"]) {
@@ -479,7 +479,7 @@ test("requires a secret for remote-user beyond loopback, or the setting that the
   assert.match(requireOnlyProblem({ ...proxied, LATCHKEY_REMOTE_USER_CREATE: "1" }), /true or false/);
 });
 
-test("refuses a remote user's header that is invalid or has another meaning", () => {
+test("refuses a header name for remote-user that is invalid or already has a meaning", () => {
   const proxied = { LATCHKEY_SCHEMES: "remote-user", LATCHKEY_TRUSTED_PROXIES: "10.0.0.1" };
 
   for (const header of ["X User", "X-User:", "Ü", "Authorization", "COOKIE", "x-remote-user-secret", "x".repeat(101)]) {
@@ -522,7 +522,7 @@ test("refuses settings of a scheme that is not accepted", () => {
   }
 });
 
-test("refuses a lifetime that is longer than the one that limits it", () => {
+test("refuses a lifetime that is longer than the setting that limits it", () => {
   assert.match(
     requireOnlyProblem({ LATCHKEY_ACCESS_SECONDS: "61", LATCHKEY_REFRESH_SECONDS: "60" }),
     /LATCHKEY_REFRESH_SECONDS/,
@@ -531,7 +531,7 @@ test("refuses a lifetime that is longer than the one that limits it", () => {
   assert.match(requireOnlyProblem({ LATCHKEY_SESSION_IDLE_SECONDS: "1209601" }), /LATCHKEY_SESSION_SECONDS/);
 });
 
-test("allows a limit below the default lifetimes under it", () => {
+test("accepts a limit that is shorter than the default of the lifetime that it limits", () => {
   const settings = inMemory({ LATCHKEY_REFRESH_FAMILY_SECONDS: "5", LATCHKEY_SESSION_SECONDS: "5" });
 
   assert.deepEqual([settings.refreshFamilySeconds, settings.sessionSeconds], [5, 5]);
@@ -576,7 +576,7 @@ test("makes the secret next to the SQLite file, for its owner only, and reads it
   assert.ok(second.secret.equals(first.secret.reveal()));
 });
 
-test("keeps the secret of a relative SQLite file next to it", () => {
+test("creates the secret next to a SQLite file with a relative path", () => {
   const before = process.cwd();
   process.chdir(folder);
   try {
@@ -587,7 +587,7 @@ test("keeps the secret of a relative SQLite file next to it", () => {
   }
 });
 
-test("makes a named secret file if it does not exist", () => {
+test("creates the file that LATCHKEY_SECRET_FILE names if it does not exist", () => {
   const file = path.join(folder, "own.secret");
 
   assert.equal(
@@ -667,7 +667,7 @@ test("refuses a secret file without a secret", () => {
     assert.ok(requireOnlyProblem({ LATCHKEY_SECRET_FILE: file }).startsWith(`LATCHKEY_SECRET_FILE: ${file} `), file);
 });
 
-test("accepts the secret either directly or in a file", () => {
+test("refuses both a secret and a secret file in the environment, and prefers either to the config file", () => {
   const file = inFolder("file.secret", longSecret);
 
   assert.match(requireOnlyProblem({ LATCHKEY_SECRET: longSecret, LATCHKEY_SECRET_FILE: file }), /both set/);
@@ -768,7 +768,7 @@ test("reads settings from the config file that the environment does not set", ()
   assert.deepEqual([settings.issuer, settings.registration], ["latchkey", "open"]);
 });
 
-test("reports mistakes in the config file by the names there", () => {
+test("reports mistakes in the config file with the names of settings that the file uses", () => {
   const config: unknown = {
     settings: { prot: 1, port: 1.5, host: null, trustedProxies: ["10.0.0.1", 7], schemes: [], __proto__: { log: "x" } },
     registration: "yes",
@@ -801,7 +801,7 @@ test("enables no default scheme for an empty list of schemes", () => {
   assert.match(requireOnlyProblem({}, { settings: { schemes: [] } }), /schemes in the config file is empty/);
 });
 
-test("gives the settings in the config file their types", () => {
+test("refuses a setting of the wrong type in the config file, in the compiler and at run time", () => {
   const wrong: ConfigFile[] = [
     // @ts-expect-error -- a port is a number
     { settings: { port: "x" } },
@@ -814,7 +814,7 @@ test("gives the settings in the config file their types", () => {
   for (const config of wrong) assert.equal(collectProblems({}, config).length, 1);
 });
 
-test("uses one name for a setting in the environment and in the config file", () => {
+test("derives the name of each setting in the environment from its name in the config file", () => {
   for (const [key, { name }] of Object.entries<Setting>(settingsTable)) {
     assert.equal(name, `LATCHKEY_${key.replaceAll(/([a-z])([A-Z])/g, "$1_$2").toUpperCase()}`);
   }

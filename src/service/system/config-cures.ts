@@ -20,8 +20,8 @@ export async function describeCure(cause: unknown, file: string): Promise<string
 }
 
 /**
- * Returns the file and the line of the mistake, if they are known. Node writes both before the message of a syntax error. For an
- * import that is not found, Node names only the file with the import, so the line is searched there.
+ * Returns the file and the line of the mistake, if they are known. Node writes both before the message of a syntax error. For an import
+ * that is not found, Node names only the file with the import, so the line is searched in that file.
  */
 function describePlace({ name, stack = "", message }: Error): string {
   const found = /^(.+):(\d+)\n/.exec(stack);
@@ -107,7 +107,7 @@ const everyDoor: Readonly<Record<string, () => Promise<object>>> = {
   "latchkey/ops": () => import("../../door/ops.ts"),
 };
 
-/** The exports of `latchkey/service`, which cannot be imported here, because it needs this file. */
+/** The exports of `latchkey/service`, which cannot be imported here, because that module imports this file. */
 export const ofService: readonly string[] = [
   "ConfigError",
   "createLatchkey",

@@ -107,7 +107,7 @@ test("names the line and the fix of a config file that cannot be run", async () 
     assert.match((await requireConfigError({ "latchkey.config.ts": text })).message, message);
 });
 
-test("names the fix of a config file whose package is a clone of the repository", async () => {
+test("names the fix if the package of a config file is a clone of the repository", async () => {
   const rows = [
     [
       "latchkey",

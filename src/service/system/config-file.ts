@@ -91,7 +91,7 @@ export async function loadConfigFile(directory: string): Promise<ConfigFile | un
     throw new ConfigError([`${[file, ...more].join(" and ")} both exist. Keep one of them.`]);
   }
   const exported = await run(path.resolve(directory, file), file);
-  // Its members are checked with the settings, so that all mistakes are reported together.
+  // The members are checked later with the settings, so that all mistakes are reported together.
   if (!isObject(exported)) {
     throw new ConfigError([`${file} gives no configuration. End it with: export default { settings: { … } }`]);
   }

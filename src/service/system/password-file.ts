@@ -4,7 +4,7 @@ import path from "node:path";
 import { ConfigError, readErrorCode } from "../settings/error.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** A password in a draft file next to the final file, which does not change before `keep`. */
+/** A password in a draft file next to the final file. The final file does not change before the call of `keep`. */
 export interface PasswordDraft {
   /** Moves the draft to the final file and replaces an existing one. Returns its path, or the path of the draft if the move fails. */
   keep(): string;
@@ -30,7 +30,7 @@ export function draftPasswordFile(file: string, password: string): PasswordDraft
   return {
     keep() {
       try {
-        // Replaces a link itself, not the file that it leads to.
+        // If the path is a symbolic link, this replaces the link and not the file that it points to.
         renameSync(draft, file);
         return file;
       } catch {

@@ -55,8 +55,8 @@ export interface Operator {
   /** Writes the valid users, and returns the reasons for the others. */
   importUsers(lines: readonly ImportLine[], options: ImportOptions): Promise<ImportedBatch>;
   /**
-   * Binds an external identity to a user. Returns the id of the user who has it, which is another one if it was taken. Returns null if
-   * there is no such user.
+   * Binds an external identity to a user. Returns the id of the user who now has it: another user's if it was already bound. Returns null
+   * if there is no such user.
    */
   bind(userId: number, identity: OutsideName): Promise<number | null>;
   /** Removes a binding. Returns false if there was none. */
@@ -65,9 +65,10 @@ export interface Operator {
   explain(arrival: Arrival): Promise<WholeExplanation>;
   /** Yields the plan and the current cost of each list that the declarations permit. */
   explainLists(): AsyncGenerator<readonly ExplainedList[]>;
-  /** The resources of the service, its store, and transactions for many requests. */
+  /** The mounted resources of the service. */
   readonly mounts: Service["mounts"];
   readonly store: Store;
+  /** Combines the writes of several requests into one transaction. */
   readonly gathering: GatheringStore;
   close(): Promise<void>;
 }

@@ -126,7 +126,7 @@ export const discretionChecks: readonly SchemeCheck[] = [
     assert.ok(!countsGuesses || isIdle, "a throttled request causes no work");
   }),
 
-  createCheck("accepts a credential in use even while guesses are throttled", async (bench) => {
+  createCheck("accepts a credential that was used before, even while guesses are throttled", async (bench) => {
     const { valid, wrong } = bench.subject;
     assertAccepted(bench, await bench.present(valid));
     for (let times = 0; times < 12; times++) await bench.present(wrong);
@@ -160,7 +160,7 @@ async function collectRejections(bench: Bench): Promise<readonly Rejection[]> {
 
 function assertThrottled({ status, headers }: BenchAnswer, countsGuesses: boolean): void {
   if (!countsGuesses) return assert.notEqual(status, 429, "throttles only guesses");
-  assert.equal(status, 429, "after ten guesses in a minute comes 429");
+  assert.equal(status, 429, "the service answers 429 after ten guesses in a minute");
   assert.match(headers.get("retry-after") ?? "", /^[1-9]\d*$/, "429 has Retry-After");
 }
 

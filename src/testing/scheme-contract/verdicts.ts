@@ -53,7 +53,7 @@ export const verdictChecks: readonly SchemeCheck[] = [
     assertRefused(await bench.ask(strange, CLOSED));
   }),
 
-  createCheck("refuses a wrong credential, on open endpoints too unless it is a cookie", async (bench) => {
+  createCheck("refuses a wrong credential, also on open endpoints unless the credential is a cookie", async (bench) => {
     const { scheme, wrong, unknown } = bench.subject;
     for (const credential of unknown === undefined ? [wrong] : [wrong, unknown]) {
       for (const carrier of scheme.carriers) {
@@ -78,7 +78,7 @@ export const verdictChecks: readonly SchemeCheck[] = [
     },
   ),
 
-  createCheck("gives each of several concurrent credentials its own verdict", async (bench) => {
+  createCheck("returns the right verdict for each of several concurrent credentials", async (bench) => {
     const { valid, wrong } = bench.subject;
     const sent = [valid, wrong, valid, wrong, valid];
     const answers = await Promise.all(sent.map((credential) => bench.present(credential)));
@@ -160,7 +160,7 @@ export const verdictChecks: readonly SchemeCheck[] = [
   }),
 
   createCheck(
-    "verifies a signature for its own body only, and passes that body unchanged to the handler",
+    "accepts a signature only with the signed body, and passes this body unchanged to the handler",
     async (bench) => {
       const { scheme, valid, body } = bench.subject;
       if (body === undefined || scheme.readsBody !== true) return;

@@ -9,7 +9,7 @@ export function promiseIdempotency(promises: Promises): void {
 }
 
 function promiseRepeats(promises: Promises): void {
-  promises("changes nothing for a repeated write, and returns its first rows", async (store) => {
+  promises("changes nothing for a repeated write, and returns the rows of the first one", async (store) => {
     const first = await store.write(transaction({}));
     assert.equal(first.kind, "written");
     await written(store, { kind: "update", collection: people, key: 1, values: { name: "changed since" } });
@@ -20,7 +20,7 @@ function promiseRepeats(promises: Promises): void {
     assert.equal(await store.count(people, null), 1);
   });
 
-  promises("stores only the required number of rows for a repeated write", async (store) => {
+  promises("stores only the first rows of an outcome, as many as the write requires", async (store) => {
     const { idempotency } = transaction({});
     const changes = ["a", "b", "c"].map((name) => insert(people, { name }));
     const sent: Transaction = { changes, idempotency: { ...idempotency!, columns: ["id", "name"], rows: 2 } };
@@ -110,7 +110,7 @@ function promiseKept(promises: Promises): void {
   });
 
   promises(
-    "stores the `answer` of a write with its outcome, and erases it when the row is forgotten",
+    "stores the `answer` of a write with its outcome, and erases the answer when the row is forgotten",
     async (store) => {
       const answer = { total: 7, "ä b": [null, "\u2028"] };
       await store.write(transaction({ answer }));

@@ -139,7 +139,7 @@ function promiseComings(promises: Promises): void {
 }
 
 function promiseJSON(promises: Promises): void {
-  promises("writes a list as JSON with the same rows", async (store) => {
+  promises("returns the same rows as JSON as in a list of records", async (store) => {
     await fill(store, 20);
     const query: ListQuery = {
       collection: people,
@@ -182,7 +182,7 @@ function promiseJSON(promises: Promises): void {
 }
 
 function promiseWhole(promises: Promises): void {
-  promises("reports with a page in JSON whether more rows follow", async (store) => {
+  promises("reports whether more rows follow a page in JSON", async (store) => {
     await written(store, insert(people, { name: "a" }), insert(people, { name: "b" }), insert(people, { name: "c" }));
     const page = (limit: number) =>
       store.listJSON({ collection: people, where: null, sort: [{ column: "id" }], limit });
@@ -191,7 +191,7 @@ function promiseWhole(promises: Promises): void {
     assert.equal((await page(2)).count, 2);
   });
 
-  promises("writes a list as JSON correctly if its texts look like JSON, with any limit", async (store) => {
+  promises("writes correct JSON for rows whose texts look like JSON, with any limit", async (store) => {
     const names = [`,{"id":7`, `"},{"id":8,"name":"`, `\\",{"id":9`, `]`, `,{"id":`];
     await written(store, ...names.map((name, at) => insert(people, { name, height: `${at}.50`, active: at === 2 })));
     const columns = ["id", "name", "age", "height", "active"];
@@ -217,7 +217,7 @@ function promiseWhole(promises: Promises): void {
     }
   });
 
-  promises("writes no rows as an empty array", async (store) => {
+  promises("writes a list without rows as an empty array", async (store) => {
     const page = await store.listJSON({ collection: people, where: null, sort: [{ column: "id" }], limit: 10 });
 
     assert.deepEqual(page, { json: "[]", count: 0, more: false, first: null, last: null });

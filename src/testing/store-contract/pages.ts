@@ -9,7 +9,7 @@ export function promisePages(promises: Promises): void {
 }
 
 function promiseFreshPages(promises: Promises): void {
-  promises("shows all new writes to a repeated query", async (store) => {
+  promises("shows all new writes when a query is repeated", async (store) => {
     const query: ListQuery = { ...byId(people), limit: 2, columns: ["id", "name"] };
     const names = async (): Promise<string[]> => (await loadPage(store, query)).map(({ name }) => name as string);
 
@@ -25,7 +25,7 @@ function promiseFreshPages(promises: Promises): void {
     assert.deepEqual(await names(), []);
   });
 
-  promises("shows a cascade from another collection to a repeated query", async (store) => {
+  promises("shows a cascade from another collection when a query is repeated", async (store) => {
     const [person] = await written(store, insert(people, { name: "Ada" }));
     await written(store, insert(pets, { name: "Rex", person_id: person!.record["id"]! }));
     const query = byId(pets);
@@ -36,7 +36,7 @@ function promiseFreshPages(promises: Promises): void {
     assert.deepEqual(await loadPage(store, query), []);
   });
 
-  promises("shows the writes of another store to a repeated query", async (store, { reopen }) => {
+  promises("shows the writes of another store when a query is repeated", async (store, { reopen }) => {
     const other = await reopen();
     await other.open([people, pets, visits]);
     const query = byId(visits);
@@ -48,7 +48,7 @@ function promiseFreshPages(promises: Promises): void {
     }
   });
 
-  promises("shows each acknowledged write to a repeated query during many concurrent writes", async (store) => {
+  promises("shows each acknowledged write when a query is repeated during many concurrent writes", async (store) => {
     const query = { ...byId(visits), limit: 1000 };
     await loadPage(store, query);
 
@@ -62,26 +62,23 @@ function promiseFreshPages(promises: Promises): void {
     assert.equal((await loadPage(store, query)).length, 60);
   });
 
-  promises(
-    "shows a repeated query the writes that another store made while this one was closed",
-    async (store, { reopen }) => {
-      const query = byId(visits);
-      assert.deepEqual(await loadPage(store, query), []);
-      await store.close();
-      const other = await reopen();
-      await other.open([people, pets, visits]);
-      await written(other, insert(visits, { times: 1 }, "v"));
-      await other.close();
+  promises("shows the writes that another store made while this store was closed", async (store, { reopen }) => {
+    const query = byId(visits);
+    assert.deepEqual(await loadPage(store, query), []);
+    await store.close();
+    const other = await reopen();
+    await other.open([people, pets, visits]);
+    await written(other, insert(visits, { times: 1 }, "v"));
+    await other.close();
 
-      await store.open([people, pets, visits]);
+    await store.open([people, pets, visits]);
 
-      assert.equal((await loadPage(store, query)).length, 1);
-    },
-  );
+    assert.equal((await loadPage(store, query)).length, 1);
+  });
 }
 
 function promiseOwnPages(promises: Promises): void {
-  promises("shows no row of a refused write to a repeated query", async (store) => {
+  promises("shows no row of a refused write when a query is repeated", async (store) => {
     const query = byId(visits);
     await loadPage(store, query);
 

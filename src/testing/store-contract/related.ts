@@ -43,7 +43,7 @@ export function promiseRelated(promises: Promises): void {
     );
   });
 
-  promises("shows a deletion to a repeated query for related rows", async (store) => {
+  promises("shows a deletion when a query for related rows is repeated", async (store) => {
     await fill(store);
     await related(store, {});
 
@@ -94,7 +94,7 @@ const byId: RelatedQuery = { collection: people, column: "id", keys: [], where: 
 const ofPeople: RelatedQuery = { ...byId, collection: pets, column: "person_id", keys: [2, 1, 9], limit: 10 };
 
 function promiseTextKeys(promises: Promises): void {
-  promises("returns the related rows of text keys", async (store) => {
+  promises("returns the rows that are related to text keys", async (store) => {
     const visit = (key: string, place: string): Change => ({
       kind: "insert",
       collection: visits,
@@ -120,7 +120,7 @@ function promiseTextKeys(promises: Promises): void {
     );
   });
 
-  promises("returns the related rows of text keys with characters that JSON escapes", async (store) => {
+  promises("returns the rows that are related to text keys with characters that JSON escapes", async (store) => {
     const keys = ['a"b', "a\\b", "line\nbreak", "\u001e\u001f", '"', "é€"].toSorted();
     await written(store, ...keys.map((key, times) => insert(visits, { times, place: `in ${key}` }, key)));
     const query = { collection: visits, where: null, limit: 1, maxLength: 1000, columns: ["id"] };
@@ -148,7 +148,7 @@ function promiseLengths(promises: Promises): void {
     assert.equal(await store.listRelated({ ...byId, keys: [2, 1], maxLength: 900, long: true }), null);
   });
 
-  promises("reads normally after related rows far above the limit", async (store) => {
+  promises("answers later reads after related rows that are far longer than the limit", async (store) => {
     const notes = "€".repeat(500_000);
     for (let at = 0; at < 6; at++) await written(store, insert(people, { name: `n${at}`, notes }));
     const keys = [1, 2, 3, 4, 5, 6];

@@ -21,7 +21,7 @@ export function promiseRules(promises: Promises): void {
 }
 
 function promiseUniqueValues(promises: Promises): void {
-  promises("refuses a taken value with the name of its column", async (store) => {
+  promises("refuses a value that a unique column already contains, and names the column", async (store) => {
     await inserted(store, people, { name: "Ada", email: "Ada@Example.com", badge: "1" });
     await inserted(store, people, { name: "Eve", email: "eve@example.com", badge: "2" });
     const taken = (column: string): Outcome => ({ kind: "taken", change: 0, column });
@@ -43,7 +43,7 @@ function promiseUniqueValues(promises: Promises): void {
   });
 
   promises(
-    "accepts a unique value that its own row has, or that an earlier change of the transaction has freed",
+    "accepts a unique value that the changed row already has, or that an earlier change of the transaction has freed",
     async (store) => {
       await inserted(store, people, { name: "Ada", email: "ada@example.com", badge: "1" });
 
@@ -87,7 +87,7 @@ function promiseUniqueValues(promises: Promises): void {
 }
 
 function promiseReferences(promises: Promises): void {
-  promises("refuses a reference to a missing row with the name of its column", async (store) => {
+  promises("refuses a reference to a missing row, and names the column", async (store) => {
     await written(store, insert(people, { name: "Ada" }), insert(pets, { person_id: keyOf(0), name: "Rex" }));
     const dangling = (change: number, column: string): Outcome => ({ kind: "dangling", change, column });
 
@@ -106,7 +106,7 @@ function promiseReferences(promises: Promises): void {
     await written(store, insert(treatments, { pet_id: null }));
   });
 
-  promises("deletes the rows that refer to a deleted row with cascade", async (store) => {
+  promises("deletes the rows whose cascading reference leads to a deleted row", async (store) => {
     await written(
       store,
       insert(people, { name: "Ada" }),
@@ -123,7 +123,7 @@ function promiseReferences(promises: Promises): void {
     assert.equal(await store.count(pets, null), 0);
   });
 
-  promises("refuses to delete a row that others refer to, directly, by a condition or by a cascade", async (store) => {
+  promises("refuses to delete a referenced row, whether by its key, by a condition or by a cascade", async (store) => {
     await written(
       store,
       insert(people, { name: "Ada" }),

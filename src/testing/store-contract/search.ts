@@ -72,7 +72,7 @@ function promiseWords(promise: Promises): void {
     assert.deepEqual(await found(store, books, "dora"), []);
   });
 
-  promise("searches rows with text keys in the same way", async (store) => {
+  promise("searches rows with text keys like rows with integer keys", async (store) => {
     await open(store);
     await written(store, insert(labels, { says: "Handle with care" }, "b"), insert(labels, { says: "Careful" }, "a"));
 
@@ -150,7 +150,7 @@ function promiseLateWords(promise: Promises): void {
     await store.close();
   });
 
-  promise("soon finds rows that a program without search has written", async (_, place) => {
+  promise("finds rows that a program without search has written, after a short time", async (_, place) => {
     const older = await place.reopen();
     await older.open([shelves, unsearched]);
     const store = await place.reopen();
@@ -168,7 +168,7 @@ function promiseLateWords(promise: Promises): void {
     await store.close();
   });
 
-  promise("estimates the number of rows with a word, up to the limit", async (store) => {
+  promise("estimates the number of rows with each word, and stops above the limit", async (store) => {
     await open(store);
     await written(store, ...Array.from({ length: 30 }, (_, at) => insert(books, { title: `common ${at}` })));
 

@@ -17,20 +17,27 @@ import {
 /** Promises about writes that run at the same time as other writes, a read, a fault or the shutdown, or in the same transaction. */
 export function promiseTogether(promises: Promises): void {
   promiseArrays(promises);
-  promises("keeps a required condition true for two concurrent transactions", async (store) => {
-    await written(store, insert(people, { name: "one", active: true }), insert(people, { name: "two", active: true }));
-    const retire = (key: number): Promise<{ kind: string }> =>
-      write(
+  promises(
+    "commits only one of two concurrent transactions that would together break a `require` condition",
+    async (store) => {
+      await written(
         store,
-        { kind: "update", collection: people, key, values: { active: false } },
-        { kind: "require", collection: people, where: where("active", "eq", true), atLeast: 1, name: "last" },
+        insert(people, { name: "one", active: true }),
+        insert(people, { name: "two", active: true }),
       );
+      const retire = (key: number): Promise<{ kind: string }> =>
+        write(
+          store,
+          { kind: "update", collection: people, key, values: { active: false } },
+          { kind: "require", collection: people, where: where("active", "eq", true), atLeast: 1, name: "last" },
+        );
 
-    const outcomes = await Promise.all([retire(1), retire(2)]);
+      const outcomes = await Promise.all([retire(1), retire(2)]);
 
-    assert.deepEqual(outcomes.map(({ kind }) => kind).toSorted(), ["refused", "written"]);
-    assert.equal(await store.count(people, where("active", "eq", true)), 1);
-  });
+      assert.deepEqual(outcomes.map(({ kind }) => kind).toSorted(), ["refused", "written"]);
+      assert.equal(await store.count(people, where("active", "eq", true)), 1);
+    },
+  );
 
   promises("accepts only one of several concurrent updates of the same revision", async (store) => {
     const { revision } = await inserted(store, people, { name: "Ada" });
@@ -81,7 +88,7 @@ export function promiseTogether(promises: Promises): void {
     assert.equal(await store.count(visits, where("id", "starts", "undone")), 0);
   });
 
-  promises("finishes all started work when it closes", async (store, { reopen }) => {
+  promises("finishes all started writes when the store closes", async (store, { reopen }) => {
     const begun = Array.from({ length: 20 }, (_, at) => written(store, insert(visits, { times: at }, `v${at}`)));
     await store.close();
     await Promise.all(begun);
