@@ -140,7 +140,7 @@ test("lets an administrator act for users with a second factor, and accepts no p
   const ann = await addTOTP(api, "Anna");
   const root = await addTOTP(api, "Root");
   await api.patch(`/users/${root.id}/account`, { role: "admin" }, admin);
-  // The changed role revokes access tokens. The session remains.
+  // The change of the role revokes Root's access tokens, but not the session in `root.headers`.
   const made = await api.post(`/users/${ann.id}/act`, undefined, root.headers);
   assert.equal(made.status, 201, made.text);
   assert.equal((await api.get("/protected/", bearer(made.json.access))).json.acting.id, root.id);
@@ -209,7 +209,7 @@ test("refuses to refresh an acting token, and reports no login level for it", as
   assert.equal((await api.get("/api/session/", acting)).json.level, undefined);
 });
 
-test("names the user and the acting administrator in the log and in the causes of transactions", async (t) => {
+test("names the user and the acting administrator in the log and in the `cause` of a transaction", async (t) => {
   const causes: Cause[] = [];
   const watch = defineFeature({
     name: "watch",

@@ -17,7 +17,7 @@ const assurance = read("docs/assurance.md");
 const asvs = read("docs/asvs.md");
 const security = read("SECURITY.md");
 
-/** Returns the cells of the tables below a heading, line by line and without the table heads. */
+/** Returns the rows of the table below a heading as lists of cells, without the head. */
 function rowsBelow(text: string, heading: string): readonly (readonly string[])[] {
   const section = text.split(/^## /m).find((each) => each.startsWith(`${heading}\n`));
   assert.ok(section !== undefined, heading);

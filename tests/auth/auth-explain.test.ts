@@ -130,7 +130,7 @@ test("marks an explanation as not cacheable, even that of a public response", as
   assert.equal((await api.get("/notice", { ...api.admin, ...wanted })).headers.get("cache-control"), "no-store");
 });
 
-test("puts no secret into an explanation, and only characters that a header field may contain", async (t) => {
+test("writes an explanation without a secret, and only with characters that a header field may contain", async (t) => {
   const zoe: Scheme = {
     name: "zoe",
     carriers: [{ in: "header", name: "X-Zoe" }],

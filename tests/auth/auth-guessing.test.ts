@@ -281,7 +281,7 @@ function from(api: API, address: string) {
 
 const behindProxy = { LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" };
 
-test("allows one try a minute after a hundred wrong passwords, except from addresses where the account logged in", async (t) => {
+test("allows an account one try a minute after a hundred wrong passwords, except from addresses where the account logged in", async (t) => {
   const api = await serve(t, { settings: behindProxy });
   const ann = await api.user("Ann");
   const home = from(api, "2001:db8:0:7::1");
@@ -362,7 +362,7 @@ test("computes no hash for a taken name, and checks a precondition before the na
   assert.equal(stale.status, 412);
 });
 
-test("keeps other clients served while one client sends its right password on 80 connections", async (t) => {
+test("serves other clients while one client sends its right password on 80 connections", async (t) => {
   const api = await serve(t, { settings: behindProxy });
   const ann = await api.user("Ann");
   const others = await Promise.all(Array.from({ length: 10 }, (_, at) => api.user(`Other${at}`)));

@@ -170,7 +170,7 @@ test("fetches the keys of an issuer again after they changed, and then refuses t
   assert.equal(issuer.countRequests(), 2);
 });
 
-test("starts and serves other callers while an issuer is down, and accepts its tokens after it is up again", async (t) => {
+test("starts and serves other callers while an issuer is down, and accepts the issuer's tokens when it is up again", async (t) => {
   const issuer = await startIssuer(t);
   issuer.down();
   const api = await serveTrusting(t, issuer);

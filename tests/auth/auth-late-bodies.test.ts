@@ -6,7 +6,7 @@ import { anyone, defineResource, mount, text } from "../../src/door/index.ts";
 import { rawSocket, type RawSocket } from "../harness/raw-socket.ts";
 import type { ServeOptions } from "../harness/serve.ts";
 
-/** Sends the rest of the body of a request that waits for it. Returns the response. */
+/** Sends the rest of the body that a request waits for. Returns the response. */
 type Held = () => Promise<string>;
 
 async function hold({ socket, permitted }: World, line: string, credential: string, body: unknown): Promise<Held> {

@@ -17,7 +17,7 @@ async function bySession(api: API, { email: username, password }: User, headers:
   return { cookie: reply.headers.get("set-cookie")!.split(";")[0]! };
 }
 
-/** Logs in by tokens. If `used` is true, refreshes them once. */
+/** Logs in for tokens. Refreshes the tokens once if `used` is true. */
 async function byTokens(api: API, { email: username, password }: User, used = true) {
   const first = (await api.post("/api/token/", { username, password })).json;
   const pair = used ? (await api.post("/api/token/refresh/", { refresh: first.refresh })).json : first;
@@ -34,7 +34,7 @@ async function refreshes(api: API, refresh: string): Promise<boolean> {
   return (await api.post("/api/token/refresh/", { refresh })).status === 200;
 }
 
-test("lists a token login after its first refresh, with its address and user agent, and ends one login alone", async (t) => {
+test("lists a token login after its first refresh, with its address and user agent, and ends it without ending other logins", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const path = `/users/${ann.id}/sessions`;
@@ -112,7 +112,7 @@ test("lists a token login until its family expires, even if a refresh token has 
   assert.equal(await refreshes(api, second.refresh), false);
 });
 
-test("ends all logins together, also those that were never listed", async (t) => {
+test("ends all logins of a user, also token logins that were never listed", async (t) => {
   const api = await serve(t);
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   const sessions = [await bySession(api, ann), await bySession(api, ann)];
@@ -285,7 +285,7 @@ test("ends the browser's previous session at a login, but not at a failed one", 
   );
 });
 
-test("revokes the tokens in the cookies of a browser when it logs in for cookies again, and no other tokens", async (t) => {
+test("revokes the tokens in a browser's cookies when that browser logs in for cookies again, and no other tokens", async (t) => {
   const api = await serve(t);
   const { email: username, password } = await api.user("Ann");
   const login = async (headers: Headers = {}) => {

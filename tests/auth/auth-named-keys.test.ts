@@ -49,7 +49,7 @@ test("shows a key once, in the form that scanners for leaked secrets detect, and
   assert.equal((await api.get("/protected/", withKey(key))).json.scheme, "token");
 });
 
-test("gives a user many keys in addition to the one API token, and ends each separately and immediately", async (t) => {
+test("gives a user many keys in addition to the one API token, and revokes each key separately and immediately", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const [one, other] = [await makeKey(api, ann.id, ann.headers), await makeKey(api, ann.id, ann.headers)];
@@ -98,7 +98,7 @@ const wrong: { what: string; body: unknown; pointer: string }[] = [
   { what: "an expiry that is not a time", body: { name: "x", expires_at: "tomorrow" }, pointer: "/expires_at" },
 ];
 
-test("reports invalid properties of a key by their fields", async (t) => {
+test("names the invalid field of a request for a key", async (t) => {
   const api = await serve(t);
 
   for (const { what, body, pointer } of wrong) {

@@ -56,7 +56,7 @@ async function taken(api: API, { pair, session, token, key, next }: Holdings): P
 
 const all = { access: 200, session: 200, token: 200, key: 200, cursor: 200, refresh: 200 };
 
-test("keeps all credentials valid while the file has the old and the new secret, and then only those of the new one and sessions", async (t) => {
+test("keeps all credentials valid while the file has the old and the new secret, and later only sessions and the credentials of the new one", async (t) => {
   const folder = createFolder(t);
   const old = await withSecrets(t, folder, first);
   await old.user("Ann");

@@ -123,7 +123,7 @@ test("uses the username as the name of a new user if the proxy sends a blank nam
   }
 });
 
-test("creates an account for an unknown user if configured, only once and only with an e-mail address", async (t) => {
+test("creates one account for an unknown user if LATCHKEY_REMOTE_USER_CREATE is true and the proxy sends an e-mail address", async (t) => {
   const api = await serve(t, { settings: { ...withRemoteUser, LATCHKEY_REMOTE_USER_CREATE: "true" } });
   const zoe = [
     ["X-Remote-User", "zoe"],

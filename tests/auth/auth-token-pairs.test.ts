@@ -147,7 +147,7 @@ test("returns the same successor to concurrent refreshes", async (t) => {
   assert.equal(new Set(replies.map(({ json }) => json.refresh)).size, 1);
 });
 
-test("expires tokens at their time, and does not extend the family at a refresh", async (t) => {
+test("expires tokens after their lifetimes, and does not extend the family at a refresh", async (t) => {
   const api = await serve(t, {
     settings: {
       LATCHKEY_ACCESS_SECONDS: "60",
@@ -186,7 +186,7 @@ test("verifies valid tokens without using them up", async (t) => {
   assert.equal((await api.post("/api/token/verify/", {})).json.errors[0].pointer, "/token");
 });
 
-test("ends the family at logout, and accepts an unknown token there", async (t) => {
+test("revokes the token family at logout, and answers 204 to an unknown token too", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   const [one, other] = [await logIn(api, ann), await logIn(api, ann)];

@@ -14,7 +14,7 @@ import { emptyStore } from "../harness/test-store.ts";
 /** Answers a transaction instead of the store. Returns null if the store must answer it. */
 type Interfere = (changes: readonly Change[]) => Promise<Outcome | null>;
 
-/** Starts a service with logins, in whose transactions a test can interfere. */
+/** Starts a service with logins. A test can answer the transactions of the service instead of the store. */
 async function start(t: TestContext) {
   const inner = await emptyStore();
   let interfere: Interfere = async () => null;
@@ -81,7 +81,7 @@ test("logs in while the store is full, except if the login must use up a passwor
   assert.equal((await complete()).status, 200);
 });
 
-test("starts no login after a fault of the store", async (t) => {
+test("starts no login if the store throws an unexpected error", async (t) => {
   const api = await start(t);
   const faulty: Interfere = async (changes) => {
     if (admits(changes)) throw new TypeError("a bug");

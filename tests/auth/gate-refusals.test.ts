@@ -10,7 +10,7 @@ import { outsideLogins } from "../harness/outside-logins.ts";
 import { adminPassword, serve, type API } from "../harness/serve.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
-// The gate (`src/features/auth/gate`) decides whether the proofs of a login are enough. These are its refusals after the first step.
+// The gate (`src/features/auth/gate`) decides whether the proofs of a login are enough. These tests check its later refusals.
 
 const bearer = (access: string) => ({ authorization: `Bearer ${access}` });
 
@@ -57,7 +57,7 @@ async function startConfirmation(api: API, headers: Readonly<Record<string, stri
   return { pending: started.json.login?.pending ?? started.json.pending, cookie };
 }
 
-test("confirms no login that has ended in the meantime", async (t) => {
+test("confirms no login that was revoked during its confirmation", async (t) => {
   const api = await serve(t);
   const { id, email: username, password } = await api.user("Ann");
   const login = { username, password };

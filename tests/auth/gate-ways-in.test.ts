@@ -25,7 +25,7 @@ const password = "password of Ann";
 
 type Headers = Readonly<Record<string, string>>;
 
-/** A service with a user, in one of the states of an account. */
+/** A service with a user whose account is in one of the `states`. */
 interface World {
   readonly api: API;
   readonly id: number;
@@ -174,7 +174,7 @@ async function ask({ api }: World, [, method, path, options]: Way): Promise<Answ
   return api.ask(method, path, options);
 }
 
-/** Returns everything that a login or a change of a credential writes. */
+/** Returns the rows that a login or a change of a credential would write. */
 async function written({ api, id }: World): Promise<unknown> {
   const { store } = api.service;
   const where = { column: "user_id", operator: "eq", value: id } as const;
@@ -261,7 +261,7 @@ test("accepts every way to log in for an account that needs no factor", async (t
   }
 });
 
-test("refuses a login to an inactive account, even if the login of a third party does not check the account", async (t) => {
+test("refuses to log an inactive account in, even if the login of a third party does not check the account", async (t) => {
   const api = await serve(t, { config: { features: outsideLogins().features } });
   const ann = await api.user("Ann");
   const headers = { "x-badge-login": ann.email };

@@ -104,7 +104,7 @@ test("creates users of unverified addresses only if the provider is trusted", as
   assert.deepEqual([name, address], ["bea@company.example", "bea@company.example"]);
 });
 
-test("gives a login level 2 if the provider is declared to check a second factor always", async (t) => {
+test("gives a login level 2 if the declaration says that the provider always checks a second factor", async (t) => {
   const world = await startWorld(t, { provider: { level: 2 } });
   const ada = world.browser();
   await ada.logIn();

@@ -167,7 +167,7 @@ test("makes links to the pages of the service, or to the pages in the option `li
   await assert.rejects(started(t, { links: { reset: "https://app.example/" } }), /URLs with \{token\}/);
 });
 
-test("drops a mail whose link expired before its delivery, and counts it", async (t) => {
+test("drops and counts a mail whose link expired before the delivery", async (t) => {
   const { ask, mail, clock, expired } = await started(t);
   await ask(ada);
   clock.now += 30 * MINUTE_MS;

@@ -13,7 +13,7 @@ const bearer = (access: string) => ({ authorization: `Bearer ${access}` });
 const origin = "https://example.com";
 const settings = { LATCHKEY_PUBLIC_URL: origin };
 
-/** Changes columns of an account that the API does not show. */
+/** Changes columns of an account in the store, also columns that the API cannot change. */
 async function write(api: API, id: number, values: WrittenValues): Promise<void> {
   const where = { column: "id", operator: "eq", value: id } as const;
   const change = { kind: "updateAll", collection: accountsCollection, where, values } as const;
@@ -58,7 +58,7 @@ const lockedOut: Readonly<Record<string, (api: API, id: number) => Promise<unkno
 };
 
 for (const [name, lock] of Object.entries(lockedOut))
-  test(`keeps the last administrator if the only other one has ${name}`, async (t) => {
+  test(`keeps the last administrator if the only other administrator has ${name}`, async (t) => {
     const api = await serve(t);
     await lock(api, (await makeAdmin(api, "Bob")).id);
     await expectKept(api);
@@ -90,7 +90,7 @@ const able: Readonly<
 };
 
 for (const [name, prepare] of Object.entries(able))
-  test(`removes an administrator if another one has ${name}`, async (t) => {
+  test(`removes an administrator if another administrator has ${name}`, async (t) => {
     for (const [method, path, body] of losses) {
       const api = await serve(t, { settings });
       await prepare(api, await makeAdmin(api, "Bob"));
@@ -140,7 +140,7 @@ async function enrolAdmin(t: TestContext) {
   return { api, login, factor: made.id as string, headers: bearer(done.json.access), code };
 }
 
-test("keeps the last factor of a user who must have one, and names the ways out", async (t) => {
+test("refuses to delete the last factor of a user who must have one, and names the remedies", async (t) => {
   const { api, factor, headers, login } = await enrolAdmin(t);
 
   const refused = await api.delete(`/users/1/factors/${factor}`, headers);
@@ -177,7 +177,7 @@ test("keeps one of two factors that are deleted at the same time, if the user mu
   assert.equal(left.filter(({ kind }: { kind: string }) => kind === "totp").length, 1);
 });
 
-test("keeps the last way to log in, and names the ways out", async (t) => {
+test("refuses to delete the last way to log in, and names the remedies", async (t) => {
   const api = await serve(t, { settings });
   const ann = await api.user("Ann");
   const { factor, headers } = await addPasskey(api, ann);

@@ -146,7 +146,7 @@ test("lets one of fifty requests use a link", async (t) => {
   assert.equal(all.filter(({ status }) => status === 400).length, 49);
 });
 
-test("ignores other credentials, and refuses other sites and Idempotency-Key", async (t) => {
+test("ignores other credentials, and refuses requests of other sites and requests with an Idempotency-Key", async (t) => {
   const api = await startMailFlows(t);
   const bad = { authorization: "Basic bm9ib2R5Om5vcGU=", cookie: "session=none" };
   assert.equal((await api.post("/api/password/reset/", { email: ada }, bad)).status, 202);

@@ -244,7 +244,7 @@ test("asks a user with a factor to confirm a login of ten minutes ago before the
   assert.equal((await api.get("/protected/", ann.headers)).status, 401);
 });
 
-test("makes administrators add a factor while they log in, if the setting asks for it", async (t) => {
+test("makes administrators add a factor while they log in, if LATCHKEY_SECOND_FACTOR requires it", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_SECOND_FACTOR: "admins" } });
   const { computeCode, computeStep } = await import("../../src/features/auth/totp/codes.ts");
   const { parseBase32 } = await import("../harness/factors.ts");
@@ -266,7 +266,7 @@ test("makes administrators add a factor while they log in, if the setting asks f
   assert.deepEqual([refused.status, refused.json.code], [409, "last_factor"]);
 });
 
-test("lets only the user add factors, and lets an administrator delete them, which ends every login", async (t) => {
+test("lets only the user add factors, lets an administrator delete them, and ends every login after a deletion", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");
 

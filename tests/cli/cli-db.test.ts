@@ -280,7 +280,7 @@ test("leaves the target empty if a move is killed, so that the move can start ag
   const file = `sqlite:${path.join(place.folder, "latchkey.db")}`;
   const url = await server.makeDatabase();
   await (await serveOn(t, file)).service.close();
-  // The move collects PostgreSQL's statistics (ANALYZE) after all other writes. This lock makes it wait there.
+  // The move collects PostgreSQL's statistics (ANALYZE) after all other writes. This lock makes the move wait there.
   const blocker = new pg.Client({ connectionString: url });
   await blocker.connect();
   await blocker.query("BEGIN; LOCK TABLE pg_statistic IN SHARE MODE");

@@ -119,7 +119,7 @@ test("switches from the derived key to a key file while processes with and witho
   assert.deepEqual([await ask(after, early), await ask(after, late)], [401, 200]);
 });
 
-test("creates no key file if the secret cannot be read, because tokens of the derived key would end", async () => {
+test("creates no key file if the secret cannot be read, because tokens of the derived key would become invalid", async () => {
   using place = placeFor({ LATCHKEY_SIGNING_KEYS: "keys.json" });
   const secret = path.join(place.folder, "latchkey.secret");
   writeFileSync(secret, "the server's own secret of this test, which is long");

@@ -14,7 +14,7 @@ test("names the missing scheme if API tokens are off", async () => {
     assert.deepEqual(await place.run(["token", name, "ann@example.com"]), { code: 1, out: "", errors: off });
 });
 
-test("suggests the right option before it reports a missing one", async () => {
+test("suggests the right option before it reports a missing option", async () => {
   using place = placeFor();
   const rows: readonly (readonly [args: readonly string[], errors: string])[] = [
     [

@@ -140,7 +140,7 @@ test("exports and imports every kind of field, as CSV in SQLite", async (t) => {
   await roundTrip(placeOn(t), placeOn(t), "csv");
 });
 
-test("exports and imports every kind of field, as JSON lines in PostgreSQL, and reports missing columns", async (t) => {
+test("exports and imports every kind of field, as JSON lines in PostgreSQL, and names fields that are not in the file", async (t) => {
   const server = await startPostgres();
   t.after(() => server.stop());
   const [from, to] = [placeOn(t, await server.makeDatabase()), placeOn(t, await server.makeDatabase())];
@@ -167,7 +167,7 @@ test("reports a line whose computed field fails, and imports the other lines", a
   assert.equal((await place.run(["export", "things"])).out.trim().split("\n").length, 2);
 });
 
-test("loses only the line with a missing quote, even next to a field of several lines", async (t) => {
+test("refuses only the line with a missing quote, even next to a field of several lines", async (t) => {
   const place = placeOn(t);
   await place.run(["db", "migrate"]);
   const head = "title,code,note,price,state,words,tags";

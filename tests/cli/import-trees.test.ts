@@ -13,7 +13,7 @@ import { placeFor } from "../harness/cli.ts";
 import { startPostgres, type TestServer } from "../harness/postgres.ts";
 import { adminPassword } from "../harness/serve.ts";
 
-// `latchkey import --with-ids` takes records of one file that refer to each other, in any order.
+// `latchkey import --with-ids` accepts records of one file that refer to each other, in any order.
 
 const optional = { optional: true } as const;
 const node = defineResource({
@@ -104,7 +104,7 @@ async function all({ mounts, store }: Operator, resource: string): Promise<reado
   return found;
 }
 
-/** The parent comes last. There is a circle far below it, and one record refers to itself. */
+/** The root (9) comes last. The nodes 3 to 5 form a circle, and node 6 refers to itself. */
 const nodes = [
   { id: 1, name: "leaf", up_id: 2, root_id: 9 },
   { id: 2, name: "branch", up_id: 7, root_id: 9 },
@@ -126,7 +126,7 @@ const pages = [1, 2, 3, 4].map((at) => ({
   like: [1, 2, 3, 4].filter((other) => other !== at).map(uuid),
 }));
 
-onBoth("imports records that refer to later ones, and to each other in circles", async (operator) => {
+onBoth("imports records that refer to later records, and to each other in circles", async (operator) => {
   const outcome = await imported(operator, "nodes", nodes);
 
   assert.deepEqual(outcome, { imported: nodes.length, refused: [], isStopped: false });
@@ -137,12 +137,12 @@ onBoth("imports records that refer to later ones, and to each other in circles",
   for (const [at, { id }] of pages.entries()) {
     const like = await operator.ask("GET", `/pages/${id}`);
     assert.deepEqual((like.value as { like: unknown }).like, pages[at]!.like);
-    // A row of the relation refers to each page, so none can be deleted.
+    // A row of the relation refers to each page, so no page can be deleted.
     assert.equal((await operator.ask("DELETE", `/pages/${id}`)).status, 409);
   }
 });
 
-onBoth("imports records of CSV that refer to later ones", async (operator) => {
+onBoth("imports CSV records that refer to later records", async (operator) => {
   const texts = [...nodes, ...pages].map((record) =>
     Object.fromEntries(
       Object.entries(record).map(([name, value]) => [
@@ -185,7 +185,7 @@ onBoth(
 );
 
 onBoth(
-  "refuses references to missing records with their lines, and accepts those to existing records",
+  "refuses records that refer to missing records, and accepts references to existing records",
   async (operator) => {
     assert.equal((await imported(operator, "nodes", nodes)).imported, 9);
     const more = [

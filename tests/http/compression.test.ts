@@ -93,7 +93,7 @@ test("answers 304 to the current tag of each coding, in a request for any coding
   assert.equal((await ask(api, "GET", "/sheets/1", { "if-none-match": '"1-xml-gzip"' })).status, 200);
 });
 
-test("accepts any of a record's strong tags for a write, and never a weak one", async (t) => {
+test("accepts any of a record's strong tags for a write, and never a weak tag", async (t) => {
   const api = await withSheets(t);
 
   for (const accept of ["application/json", "application/xml"]) {

@@ -10,7 +10,7 @@ import { selfSigned } from "../harness/self-signed.ts";
 
 const livez = "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n";
 
-test("refuses a connection above the limit of its address without processing its request, until another one is closed", async (t) => {
+test("refuses a connection above the limit of its address without processing its request, until another connection is closed", async (t) => {
   const { open, read, send, listener, api } = await rawSocket(t, {}, { connectionsPerAddress: 2 });
   const held = [await open(), await open()];
 
@@ -81,7 +81,7 @@ test("observes an unreadable request and a failed TLS handshake, with the addres
   );
 });
 
-test("logs ten refusals a second and then the number of the others, and counts all of them in the metrics", (t) => {
+test("logs ten refusals a second and then the number of the other refusals, and counts all of them in the metrics", (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const lines: string[] = [];
   const log = makeLog("info", (text) => lines.push(...text.trim().split("\n")))!;

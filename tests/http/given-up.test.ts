@@ -101,7 +101,7 @@ test("answers a timeout with a page to a caller that asked for a page", async (t
   assert.match(await answer.text(), /The request took too long and was cancelled\./);
 });
 
-// A scheme that checks the signature of the whole body, like that of a webhook.
+// A scheme that checks a signature of the whole body, as webhooks send it.
 const signed = (authenticate: Scheme["authenticate"]): Scheme => ({
   name: "signed",
   carriers: [{ in: "header", name: "X-Signature" }],

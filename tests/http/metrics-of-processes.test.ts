@@ -18,7 +18,7 @@ async function scrape(api: API): Promise<ReadonlyMap<string, ScrapedFamily>> {
   return readExposition(text);
 }
 
-test("reports the connection pool and the age of the revocation feed on PostgreSQL, and docs/operation/monitoring.md lists every metric", async (t) => {
+test("reports exactly the metrics of docs/operation/monitoring.md, with the connection pool and the revocation feed on PostgreSQL", async (t) => {
   const server = await startPostgres();
   t.after(() => server.stop());
   const api = await serve(t, {
@@ -61,7 +61,7 @@ test("reports all workers in one scrape, including the counts of a worker that h
       .stdout.split("\n")
       .filter(Boolean)
       .map(Number);
-  // Each request has a separate connection, so both workers receive some.
+  // Each request has a separate connection, so both workers receive some of the requests.
   const ask = async (target: string): Promise<string> =>
     (await fetch(`${service.address}${target}`, { headers: { ...authorization, connection: "close" } })).text();
   const scrape = async () => readExposition(await ask("/metrics"));
@@ -72,7 +72,7 @@ test("reports all workers in one scrape, including the counts of a worker that h
   const counted = await scrape();
   const [victim] = workers();
   process.kill(victim!, "SIGSTOP");
-  // Half of the connections go to the worker that hangs, so the first of four responses counts.
+  // Half of the connections go to the worker that hangs, so the test uses the first of four responses.
   const duringHang = await Promise.any(Array.from({ length: 4 }, scrape));
   process.kill(victim!, "SIGKILL");
   while (workers().includes(victim!)) await wait(20);

@@ -84,7 +84,7 @@ test("reports an unknown method in the caller's format and with the caller's id"
     assert.match(await send(`FOO /users HTTP/1.1\r\nHost: a\r\n${fields}\r\n\r\n`), /^HTTP\/1.1 405 [^]*problem\+json/);
 });
 
-test("answers the earlier requests of a connection before it refuses an unreadable one", async (t) => {
+test("answers the earlier requests of a connection before it refuses an unreadable request", async (t) => {
   const send = await overSocket(t);
   const body = JSON.stringify({ username: "admin", password: adminPassword });
   const login = `POST /api/token/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;

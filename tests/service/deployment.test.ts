@@ -126,7 +126,7 @@ test("sends to the build of the image only the files that the Dockerfile copies,
   for (const file of sent) assert.ok(existsSync(path.join(root, file)), file);
 });
 
-test("uses only current settings in compose.yaml, and no secret", () => {
+test("uses only existing settings in compose.yaml, and writes no secret there", () => {
   const { latchkey, migrate } = compose.services;
 
   requireSettings(latchkey!.environment!);

@@ -15,7 +15,7 @@ import { isSound, logIn, makeLedger, password, readAllTheWhile } from "../harnes
 import { ownService } from "../harness/own-service.ts";
 import { startService } from "../harness/service-process.ts";
 
-// `npm run verify -- disk` tests a full disk and a failing one. These tests need only a file and a limit.
+// `npm run verify -- disk` tests a full disk and a failing disk. These tests need only a file with a size limit.
 const notLinux = process.platform === "linux" ? false : "limits of another process are set with Linux's prlimit";
 
 test("throws StoreFull for a group of transactions that does not fit, writes none of them, and then writes smaller groups", () => {

@@ -21,7 +21,7 @@ after(() => server.stop());
 const secret = { LATCHKEY_SECRET: "a secret that all of the processes know" };
 const tries = 20;
 
-test("makes four concurrent starts on an empty PostgreSQL database ready, with one administrator", async (t) => {
+test("lets four services start at the same time on an empty PostgreSQL database, and creates one administrator", async (t) => {
   for (let at = 0; at < 3; at++) {
     const url = await server.makeDatabase();
 
@@ -99,7 +99,7 @@ test("drops no empty table that gets a row before the drop, and no view that use
   await openTogether(url, [[other]]);
 });
 
-test("makes four concurrent starts on one empty SQLite file ready, with one administrator", async (t) => {
+test("lets four services start at the same time on an empty SQLite file, and creates one administrator", async (t) => {
   for (let at = 0; at < 3; at++) await startTogether(t, `sqlite:${createFolder(t)}/latchkey.db`);
 });
 

@@ -18,12 +18,12 @@ interface Database {
   readonly address: string;
   ask(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
   readonly tables: string;
-  /** The bytes of its files, if the test can read them. */
+  /** The bytes of the database files, if the test can read them. */
   bytes(): Buffer;
 }
 
 for (const kind of ["SQLite", "PostgreSQL"] as const)
-  test(`sends a mail for each committed request and none for a refused one, over ${KILLS} kills on ${kind}`, async (t) => {
+  test(`sends a mail for each committed request and none for a refused request, over ${KILLS} kills on ${kind}`, async (t) => {
     const folder = mkdtempSync(path.join(tmpdir(), "latchkey-mail-kills-"));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
     const database = await (kind === "PostgreSQL" ? inPostgres(t) : inSQLite(folder));

@@ -160,7 +160,7 @@ test("answers at once while the sending of a mail hangs, and aborts the sending 
 
   assert.equal((await reset()).status, 202);
   await hanging.promise;
-  // The mail hangs, and the next request does not.
+  // The sending of the first mail hangs, but the service answers the next request.
   const next = await reset();
 
   assert.deepEqual([next.status, await next.text()], [202, "{}"]);
@@ -215,7 +215,7 @@ test("plans and makes the tables of mail for a config file whose features need m
   assert.deepEqual((await planDatabase(await assembleFor(database, config, true))).tables, []);
 });
 
-test("uses the outbox of the config file for mail, so that there is only one", async (t) => {
+test("uses the outbox of the config file for mail, so that there is only one outbox", async (t) => {
   const own = outbox({ attempts: 3 });
   const made: Feature<() => Promise<void>>[] = [];
   const features = (builtIn: BuiltIn): readonly Feature[] => (made.push(greeting(builtIn)), [own, ...made]);

@@ -15,7 +15,7 @@ function planted(fault: string): Readonly<Record<string, string>> {
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(text)}`, LATCHKEY_LOG: "error" };
 }
 
-/** Returns the number of open sockets of a process. Returns 0 if it has stopped. */
+/** Returns the number of open sockets of a process. Returns 0 if the process has stopped. */
 function countSockets(pid: number): number {
   try {
     const descriptors = `/proc/${pid}/fd`;
