@@ -128,6 +128,26 @@ test("stores, shows and filters minus zero as zero in a decimal without decimal 
     assert.equal((await api.get(`/counts?${query}`)).text, `[${made.text}]`, query);
 });
 
+test("keeps all digits of a decimal up to the largest maximum, 2^53-1 in units of its last digit", async (t) => {
+  const amounts = defineResource({
+    name: "amount",
+    fields: { value: decimal({ scale: 2, minimum: "-90071992547409.91", maximum: "90071992547409.91" }) },
+    filters: { value: ["eq"] },
+  });
+  const api = await serve(t, { config: { mounts: [mount(amounts, { permission: anyone })] } });
+
+  for (const [at, value] of ["90071992547409.91", "-90071992547409.91", "90071992547409.90"].entries()) {
+    const made = await api.post("/amounts", { value });
+    assert.deepEqual([made.status, made.json], [201, { id: at + 1, value }], made.text);
+    assert.equal((await api.get(`/amounts?value=${value}`)).text, `[${made.text}]`);
+  }
+  assert.equal((await api.post("/amounts", { value: "90071992547409.92" })).json.errors[0].code, "too_large");
+  assert.throws(
+    () => defineResource({ name: "a", fields: { b: decimal({ scale: 2, maximum: "90071992547409.92" }) } }),
+    /minimum 0, maximum 90071992547409\.92 and scale 2 .* at most 9007199254740991 without the point/,
+  );
+});
+
 test("refuses to declare a decimal as a JSON number if a double cannot hold all its digits", () => {
   const wrong = (make: () => Field, message: RegExp): void =>
     assert.throws(

@@ -144,7 +144,7 @@ export interface DecimalOptions<T extends string | number = string> extends Fiel
   readonly scale: number;
   /** The smallest value, as text. Default: 0. */
   readonly minimum?: string;
-  /** The largest value, as text. At most fifteen digits in total. */
+  /** The largest value, as text. Without the point, at most 2^53-1. So every maximum of fifteen digits is possible. */
   readonly maximum: string;
   /** Makes the value a JSON number instead of text. It then has at most fifteen digits, because a double keeps fifteen digits exactly. */
   readonly json?: "number";
@@ -175,19 +175,16 @@ export function decimal(options: DecimalOptions<string | number>): Field {
 function decimalField(options: DecimalOptions<string | number>): Field {
   const mistakes = optionMistakes("decimal", { ...options }, decimalOptions);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
-  const { scale, minimum = "0", maximum } = options;
+  const { scale, minimum = "0", maximum, json } = options;
   const smallest = parseScaled(minimum, scale);
   const largest = parseScaled(maximum, scale);
-  if (smallest === null || largest === null || !Number.isSafeInteger(largest) || !Number.isSafeInteger(smallest))
+  const most = json === "number" ? MOST_IN_A_DOUBLE : Number.MAX_SAFE_INTEGER;
+  if (smallest === null || largest === null || Math.max(Math.abs(smallest), Math.abs(largest)) > most)
     throw new DeclarationError([
-      `decimal: minimum ${minimum}, maximum ${maximum} and scale ${scale} do not fit fifteen digits; write them like { scale: 2, minimum: "0", maximum: "9999.99" }`,
+      `decimal: minimum ${minimum}, maximum ${maximum} and scale ${scale} do not fit: a limit has at most ${scale} digits after the point, and is at most ${most} without the point${json === "number" ? ", because every program reads fifteen digits of a JSON number exactly" : ""}; write them like { scale: 2, minimum: "0", maximum: "9999.99" }`,
     ]);
   if (smallest > largest)
     throw new DeclarationError([`decimal: maximum is ${maximum}; it has to be minimum (${minimum}) or more`]);
-  if (options.json === "number" && Math.max(largest, -smallest) > MOST_IN_A_DOUBLE)
-    throw new DeclarationError([
-      `decimal: with json: "number" minimum ${minimum} and maximum ${maximum} may have at most fifteen digits, including those after the point (${scale}), because every program reads fifteen digits exactly; make them smaller, or leave json out`,
-    ]);
   const parse = (value: unknown): string | Flaw => {
     if (typeof value !== "string") return new Flaw("invalid", 'A decimal number as text is required, like "12.50".');
     const scaled = parseScaled(value, scale);
@@ -200,7 +197,7 @@ function decimalField(options: DecimalOptions<string | number>): Field {
   const fraction = scale === 0 ? "" : `(\\.\\d{1,${scale}})?`;
   const schema = { type: "string", pattern: `^-?(0|[1-9]\\d*)${fraction}$` };
   const column = { type: "decimal", scale } as const;
-  if (options.json === "number") return numberDecimal(parse, options);
+  if (json === "number") return numberDecimal(parse, options);
   const kind: Kind<unknown> = { name: "decimal", parse, parseText: parse, schema, column, options: decimalOptions };
   return defineField<unknown, FieldOptions<unknown>>(kind, options);
 }
