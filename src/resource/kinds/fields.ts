@@ -61,7 +61,7 @@ export function text(options: TextOptions = {}): Field<string> {
     const lines = multiline ? value.replaceAll(/\r\n?/g, "\n") : value;
     const trimmed = trim ? lines.trim() : lines;
     if (!trimmed.isWellFormed()) return new Flaw("invalid", "The text is not well-formed Unicode.");
-    const length = countCharacters(trimmed, maxLength);
+    const length = countCharacters(trimmed);
     if (length < minLength)
       return new Flaw(
         "too_short",
@@ -96,9 +96,7 @@ const textOptions: OwnChecks<TextOptions> = {
 };
 
 /** Counts characters as code points. */
-function countCharacters(value: string, max: number): number {
-  if (value.length === 0) return 0;
-  if (value.length <= max && value.length < 2) return value.length;
+function countCharacters(value: string): number {
   let length = 0;
   for (let at = 0; at < value.length; at++) {
     length++;
