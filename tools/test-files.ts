@@ -1,10 +1,10 @@
-// Decides which command runs a test file, by what the file imports. So no list has to be maintained by hand.
+// Decides which command runs a test file, by its name and by what it imports. So no list has to be maintained by hand.
 
 /** A test that reads or changes the whole process, or measures it, needs a separate process. */
 const wantsProcess =
-  /\bprocess\.(?:chdir|exit|on|once|env|cpuUsage|memoryUsage|threadCpuUsage)\b|\bgetHeapSpaceStatistics\b|\/busiest-piece\.ts"|\bmock\.|\bglobalThis\b/;
+  /\bprocess\.(?:chdir|exit|on|once|env|cpuUsage|memoryUsage|threadCpuUsage)\b|\bgetHeapSpaceStatistics\b|\/(?:array-pieces|busiest-piece)\.ts"|\bmock\.|\bglobalThis\b/;
 
-const measures = /\/(?:busiest-piece|least-cpu|slowness)\.ts"|\bthreadCpuUsage\b/;
+const measures = /\/(?:array-pieces|busiest-piece|least-cpu|slowness)\.ts"|\bthreadCpuUsage\b/;
 
 const startsProcess =
   /"node:child_process"|"LATCHKEY_TEST_STORE"|\/(?:both-databases|cli|command|doors-of-source|from-source|language-service|many-processes|migrating|older-node|postgres|postgres-contract|postgres-server|service-process)\.ts"/;
@@ -14,6 +14,11 @@ const hasBoth = /\/(?:both-databases|existing|postgres)\.ts"/;
 
 /** Finds a file whose store comes from the harness. With `LATCHKEY_TEST_STORE=postgres`, that store is PostgreSQL. */
 const isServed = /\/(?:mail-flows|own-logins|own-service|raw-socket|serve|test-store|verified-emails)\.ts"/;
+
+/** Returns true if `npm run verify -- long-tests` runs the file, and no other command does. */
+export function isNightly(file: string): boolean {
+  return file.endsWith(".nightly.test.ts");
+}
 
 /** Returns true if the file compares a measured time with a limit. */
 export function measuresTime(source: string): boolean {

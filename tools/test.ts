@@ -6,21 +6,23 @@ import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { measuresTime, runsAlone, runsOnPostgres, startsProcesses } from "./test-files.ts";
+import { isNightly, measuresTime, runsAlone, runsOnPostgres, startsProcesses } from "./test-files.ts";
 
 // Runs test files, several of them in one process, because each load of the service takes half a second of a core, and there are hundreds of
 // files. Processes that tests start run a build, which this script makes first.
 //
-//   node tools/test.ts [--processes | --served] [--again] [--name PATTERN] [FILE …]
+//   node tools/test.ts [--processes | --served] [--nightly] [--again] [--name PATTERN] [FILE …]
 //
 // With `--again`, files that measure time run a second time after a failure, one after another, while no other test runs. CI uses it: on a
 // machine that other programs use, such a test may fail without a fault. Every other failure is final, because a rare failure is
 // often a race.
 //
 // `--processes` runs the files that start processes (the command, a PostgreSQL, killed processes). They take as long as all others together.
+//
+// `--nightly` runs the files `*.nightly.test.ts`, and no other option does: tests that repeat a promise of a quick test many times, with large
+// data or at random points.
 
 const processes = 4;
-const groups = 4 * processes;
 
 // The longest time for a test. A slower test is stopped and named. On an idle machine, each test takes at most a minute, and all of them
 // together take seven.
@@ -32,16 +34,23 @@ const { values, positionals } = parseArgs({
     name: { type: "string" },
     processes: { type: "boolean", default: false },
     served: { type: "boolean", default: false },
+    nightly: { type: "boolean", default: false },
     again: { type: "boolean", default: false },
   },
   allowPositionals: true,
 });
 const named = positionals.length > 0 ? positionals : ["src/**/*.test.ts", "tests/**/*.test.ts"];
 const files = globSync(named)
-  .filter((file) => positionals.length > 0 || isAsked(readFileSync(file, "utf8")))
+  .filter((file) => positionals.length > 0 || isAsked(file))
   .toSorted();
 const missing = named.filter((each) => globSync(each).length === 0);
 if (missing.length > 0) throw new Error(`No file is named by ${missing.join(" ")}.`);
+if (files.length === 0) {
+  process.stdout.write("There is no such test file.\n");
+  process.exit();
+}
+// Files that start processes take long, so small groups end closer to each other.
+const groups = (values.processes ? 8 : 4) * processes;
 
 /** The files that a group loads, by the path of the group. */
 const fileGroups = new Map<string, readonly string[]>();
@@ -87,7 +96,10 @@ async function runFiles(paths: readonly string[], concurrency: number): Promise<
 }
 
 /** Returns true if a file runs when no file names are given: it is of the kind that the options select. */
-function isAsked(source: string): boolean {
+function isAsked(file: string): boolean {
+  if (isNightly(file) !== values.nightly) return false;
+  const source = readFileSync(file, "utf8");
+  if (values.nightly && !values.served) return true;
   return values.served ? runsOnPostgres(source) : startsProcesses(source) === values.processes;
 }
 

@@ -4,6 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { availableParallelism } from "node:os";
 
 interface Check {
   /** One line for the list. */
@@ -24,6 +25,8 @@ const install = (folder: string, ...options: readonly string[]): readonly string
 ];
 const build = ["npm", "run", "build"] as const;
 const tests = (...args: readonly string[]): readonly string[] => ["node", "--test", ...args];
+/** Node runs one file at a time on two cores. These files mostly wait for programs and pages, and measure no time. */
+const sideBySide = `--test-concurrency=${Math.max(2, availableParallelism() - 1)}`;
 
 const checks: Readonly<Record<string, Check>> = {
   queries: {
@@ -33,7 +36,7 @@ const checks: Readonly<Record<string, Check>> = {
   },
   openapi: {
     about: "Validates the OpenAPI document with redocly and generates clients.",
-    commands: [install("openapi"), tests("tools/openapi/*.test.ts")],
+    commands: [install("openapi"), tests(sideBySide, "tools/openapi/*.test.ts")],
     everySubmission: true,
   },
   create: {
@@ -47,9 +50,16 @@ const checks: Readonly<Record<string, Check>> = {
     commands: [
       install("browser"),
       ["tsc", "-p", "tools/browser"],
-      tests("tools/browser/{account-pages,accounts,browser,console,forms,passkeys}.test.ts"),
+      tests(sideBySide, "tools/browser/{account-pages,accounts,browser,console,forms,passkeys}.test.ts"),
     ],
     everySubmission: true,
+  },
+  "long-tests": {
+    about: "Runs the test files `*.nightly.test.ts`, which repeat promises of quick tests with more data.",
+    commands: [
+      ["node", "tools/test.ts", "--nightly"],
+      ["node", "tools/on-postgres.ts", "--nightly"],
+    ],
   },
   "gate-mutations": {
     about:

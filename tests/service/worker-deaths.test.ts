@@ -108,7 +108,7 @@ test("replaces a blocked worker on SIGHUP, and kills it afterwards", async () =>
   process.kill(service.pid, "SIGHUP");
   await until(() => serving(service).filter((pid) => pid !== still).length === 2);
   assert.ok(listWorkers(service).includes(still!));
-  await until(() => !listWorkers(service).includes(still!));
+  await until(() => !listWorkers(service).includes(still!), 250);
   await until(() => serving(service).length === 2);
 });
 
@@ -244,6 +244,7 @@ function descriptors(pid: number): string[] {
   }
 }
 
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await wait(20);
+/** Checks a condition every `pauseMs` until it is true. Each check of the workers starts a program. */
+async function until(isSo: () => boolean, pauseMs = 20): Promise<void> {
+  while (!isSo()) await wait(pauseMs);
 }
