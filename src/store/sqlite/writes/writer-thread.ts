@@ -23,9 +23,6 @@ interface WriteWaiter {
   readonly reject: (error: unknown) => void;
 }
 
-/** The maximum number of groups that the thread has at a time: it commits one, and the next one waits for it. */
-const mostGroups = 2;
-
 /**
  * The maximum number of outcomes that are reported in one turn of the event loop. Each outcome leads to a response, and often to the next
  * request.
@@ -47,8 +44,8 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
   let worker: Worker | null = null;
   /** Transactions that are not sent to the thread yet, as JSON. */
   const gathered: string[] = [];
-  /** The number of groups that were sent and are not answered yet. */
-  let groups = 0;
+  /** Whether the thread has a group. A second one in advance would make groups smaller, and each one costs a disk sync. */
+  let isBusy = false;
   /** The waiting callers, in the order of the writes. The last ones belong to transactions in `gathered`. */
   const waiting: WriteWaiter[] = [];
   const telling = makeTelling(observe, refusing, () => rest());
@@ -66,7 +63,7 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
       ended(reason) {
         if (worker !== started) return;
         worker = null;
-        groups = 0;
+        isBusy = false;
         // The transactions in `gathered` were not sent to this thread. The next thread gets them.
         fail(waiting.splice(0, waiting.length - gathered.length), reason);
         flush();
@@ -77,13 +74,13 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
   }
 
   function flush(): void {
-    if (groups >= mostGroups || gathered.length === 0) return;
+    if (isBusy || gathered.length === 0) return;
     const transactions = gathered.splice(0, nextGroup(gathered));
     try {
       const running = start();
       running.ref();
       running.postMessage(`[${transactions.join(",")}]` satisfies ToWriter);
-      groups++;
+      isBusy = true;
     } catch (error) {
       fail(waiting.splice(waiting.length - gathered.length - transactions.length, transactions.length), error);
       rest();
@@ -91,7 +88,7 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
   }
 
   function receive(message: FromWriter): void {
-    groups--;
+    isBusy = false;
     flush();
     if ("failed" in message) fail(waiting.splice(0, message.count), toError(message.failed));
     else telling.settle(waiting, message.results);
