@@ -58,7 +58,7 @@ const MAY_BE_ROUNDED = /(?<![\d.])-?\d(?:[\d.]{15}|[\d.]*[eE][-+]?\d{3})[\d.eE+-
  * fast: V8 skips up to eight characters at a time, but only if the pattern repeats the first eight without a quantifier.
  */
 const MANY_DIGITS = new RegExp(`${"[\\d.]".repeat(8)}[\\d.]{8}`);
-const LARGE_EXPONENT = /[eE][-+]?\d{3}/;
+const LARGE_EXPONENT = /[\d.][eE][-+]?\d{3}/;
 
 /** Parses stored JSON and keeps each number that a double cannot hold as an `ExactNumber`. Throws a `SyntaxError` like `JSON.parse`. */
 export function valueOfJSON(text: string): unknown {
