@@ -44,7 +44,7 @@ export interface KeptLinks {
 export interface ExistingTable {
   /** The name. On PostgreSQL, it may include the schema: `shop.orders`. */
   readonly table: string;
-  /** The real names of its columns, if they differ from the declared ones. `id` is the key. */
+  /** The real names of the columns, by their declared names, if they differ. `id` is the key. */
   readonly names: Readonly<Record<string, string>>;
   /** The writes that the store may do. */
   readonly writes: readonly TableWrite[];

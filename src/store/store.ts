@@ -62,8 +62,7 @@ export interface Store {
    */
   estimate?(collection: Collection): Eventually<number | null>;
   /**
-   * Describes how the database would find the rows of a query, in its own words and for people. Left out if a database
-   * does not report it.
+   * Describes for people, in the words of the database, how it would find the rows of a query. Left out if a database does not report it.
    */
   plan?(query: ListQuery): Eventually<readonly string[]>;
   /**
@@ -123,7 +122,7 @@ export interface ListQuery {
    * `StoreTimeout`.
    */
   readonly long?: boolean;
-  /** This same object is used again and again. A driver may cache its page until the next commit. */
+  /** The caller uses this query object again and again. A driver may cache its page until the next commit. */
   readonly repeated?: boolean;
   /** Ends a page after the record that brings its JSON to this many octets (UTF-8). Default: no limit. For `listJSON`. */
   readonly maxLength?: number;

@@ -140,7 +140,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Reads the other form in which libpq names several servers: `?host=one,two&port=5432,5433`. One port is for all servers. */
+/** Reads the other form in which libpq names several servers: `?host=one,two&port=5432,5433`. A single port is for all servers. */
 function splitListedHosts(url: URL): readonly URL[] {
   const hosts = url.searchParams.get("host")?.split(",") ?? [];
   if (hosts.length < 2) return [url];

@@ -161,7 +161,7 @@ export const postgresSchema: SchemaDialect = {
   },
 };
 
-/** Returns the SQL that locks a table against all others until the transaction ends. */
+/** Returns the SQL that locks a table against all other transactions until this one ends. */
 export function lockTable(name: string): string {
   return `LOCK TABLE ${quote(name)} IN ACCESS EXCLUSIVE MODE`;
 }

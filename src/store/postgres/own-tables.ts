@@ -5,7 +5,8 @@ export const schemaVersion = 1;
 export const channel = "latchkey";
 
 /**
- * The first number of each advisory lock of this store. The second one identifies the table. No other program should use this first number.
+ * The first number of each advisory lock of this store. The second number identifies the table. No other program should use this first
+ * number.
  */
 const lockClass = 1_818_323_051;
 
@@ -20,7 +21,7 @@ export function lockKeys(table: string): string {
 /** The lock for the first start: one process makes the tables, and the others wait until they exist. */
 export const migrationLock = `SELECT pg_advisory_xact_lock(${lockClass}, 0)`;
 
-/** The same lock for existing tables, without waiting. `is_ours` is true if this transaction has it. */
+/** The same lock, for changes of tables that already exist. Does not wait. `is_ours` is true if this transaction has it. */
 export const tryTableLock = `SELECT pg_try_advisory_xact_lock(${lockClass}, 0) AS is_ours`;
 
 /**

@@ -67,7 +67,7 @@ export interface Dialect {
   isSomeOf(compared: string, select: string): string;
   /** Returns the condition that a row is among the few rows of `select`. Waits for transactions that are changing these rows. */
   isLocked(compared: string, select: string): string;
-  /** Returns the condition that a text contains another. Case matters. */
+  /** Returns the condition that a text contains another text. Case matters. */
   contains(text: string, part: string): string;
   /**
    * Returns the form in which a column of an existing table stores the values of the declared column. Returns a

@@ -89,7 +89,7 @@ export function comparingFolded(
 
 interface KeyRange {
   readonly column: TableColumn;
-  /** The last key before the range. Null if it starts with the first row. */
+  /** The last key before the range. Null if the range starts with the first row. */
   readonly from: Cell;
   readonly to: Cell;
 }

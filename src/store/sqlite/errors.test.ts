@@ -23,7 +23,7 @@ test("reports a failure of the disk, the file or a lock with its cause and fix, 
   assert.ok(storeError(ofSystem("ENOSPC")) instanceof StoreFull);
 });
 
-test("leaves a mistake in a statement or in a program unchanged", () => {
+test("returns the error of a wrong statement or of a bug unchanged", () => {
   for (const error of [ofSQLite("no such column: a", 1), new TypeError("x is not a function")])
     assert.equal(storeError(error), error);
 });

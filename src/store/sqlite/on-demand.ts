@@ -57,8 +57,8 @@ export async function sqliteCollections(path: string): Promise<readonly Collecti
 }
 
 /**
- * Deletes every row of some tables of a SQLite file, and the rows that depend on them. The file must not be in use.
- * Returns the number of rows.
+ * Deletes every row of some tables of a SQLite file, and the rows that depend on them. The file must not be in use. Returns the number of
+ * deleted rows of these tables.
  */
 export async function emptySQLite(path: string, tables: readonly string[]): Promise<number> {
   requireArguments("emptySQLite", arguments, { path: text, tables: texts });
@@ -87,7 +87,7 @@ export async function migrateSQLite(
   );
 }
 
-/** Makes the changes that `migrateSQLite` would make in a copy of the file, and deletes the copy. */
+/** Tries a migration: makes the changes of `migrateSQLite` in a copy of the file, and deletes the copy. */
 export async function trySQLite(
   path: string,
   collections: readonly Collection[],

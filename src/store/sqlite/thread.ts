@@ -10,7 +10,8 @@ export interface ThreadOptions<Said extends object> {
    */
   readonly youngMb: number;
   /**
-   * The members that a message of the thread can have. Other messages are ignored, because Node sends its own over the same port (`node
+   * The members that a message of the thread can have. Other messages are ignored, because Node itself also sends messages over the same
+   * port (`node
    * --watch`).
    */
   readonly members: readonly string[];

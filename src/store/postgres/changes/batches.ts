@@ -98,7 +98,8 @@ async function fillBatch(
   const type = keyType(postgresSchema, work.plan.collection.key);
   const next = `WHERE ($1::${type} IS NULL OR "id" > $1) ORDER BY "id" LIMIT ${batch} FOR NO KEY UPDATE`;
   const { ids, renew } = await lockRows(work, shadows, next, [state.cursor]);
-  // The trigger records new rows from now on. A loop that follows them would never end.
+  // A batch that is not full ends the loop. A loop that also filled the rows that clients add might never end. The trigger has recorded
+  // these rows.
   const filled = ids.length < batch;
   const cursor = ids.length === 0 ? state.cursor : (ids.at(-1) as Key);
   return buildBatch(work, { ...state, cursor, rows: state.rows + ids.length, filled }, renew);

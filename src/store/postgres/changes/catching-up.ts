@@ -8,8 +8,8 @@ import { retryOnLock } from "./lock-retry.ts";
 import { formatMovedTable, type ShadowColumn } from "./shadow-column.ts";
 
 /**
- * A migration fills the rows that clients have changed in two phases. The first phase ends when filling the remaining rows should take at
- * most this long, in milliseconds. In this phase, writers do not wait.
+ * A migration has two phases in which it fills the rows that clients have changed. The first phase ends when filling the remaining rows
+ * should take at most this long, in milliseconds. In this phase, writers do not wait.
  */
 const momentMs = 10;
 /**

@@ -88,7 +88,7 @@ export async function makeReferences(session: Session, collection: Collection): 
       ],
     );
   }
-  // Includes references whose process stopped before it had checked the rows.
+  // Also finds the references of a process that stopped before it had checked the rows.
   const waiting = await session.send(
     statement(
       "SELECT conname::text AS name FROM pg_constraint WHERE contype = 'f' AND NOT convalidated AND conrelid = to_regclass($1) AND starts_with(conname::text, 'reference ')",

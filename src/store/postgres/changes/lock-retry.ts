@@ -18,7 +18,7 @@ const vacuumMs = 5000;
 /** The errors after which a retry can succeed: a lock was not available, a deadlock, and rows that other transactions have changed. */
 export const transientStates: ReadonlySet<string | null> = new Set(["55P03", "40P01", "40001"]);
 
-/** How long one transaction may delay others, in milliseconds. After `maxTimedTries` attempts, this limit no longer applies. */
+/** How long one transaction may delay other transactions, in milliseconds. After `maxTimedTries` attempts, this limit no longer applies. */
 const longestMs = 150;
 const maxTimedTries = 20;
 
@@ -75,7 +75,7 @@ async function cancelVacuum(session: Session, tables: readonly string[]): Promis
   }
 }
 
-/** Returns an error that names the transaction that blocks the tables: the oldest one with a lock on one of them. */
+/** Returns an error that names the oldest transaction with a lock on one of the tables. */
 export async function describeLockHolder(
   session: Session,
   collections: readonly Collection[],

@@ -50,7 +50,7 @@ export interface ConnectionsOptions {
   readonly observe: Observer;
   /** Returns the error itself, or its real cause. */
   readonly explain: (error: unknown) => Promise<unknown>;
-  /** Called if a read shows that columns have other types now. */
+  /** Called if a read shows that the types of columns have changed. */
   readonly retyped: () => Promise<void>;
 }
 

@@ -11,8 +11,8 @@ import { readRelated, selectRelated } from "./related.ts";
 const PAGE = `"_page"`;
 
 /**
- * True if one statement can read a page and its related records: an index finds all of them, no table is an existing one, and the page has
- * no maximum length.
+ * True if one statement can read a page and its related records: an index finds all of them, no collection has an existing table, and the
+ * page has no maximum length.
  */
 export function canBeJoined(query: ListQuery, beside: readonly BesideQuery[]): boolean {
   return (

@@ -27,7 +27,7 @@ export function selectPage(query: ListQuery, values: BoundValues): string {
   return `SELECT * ${compileRest(getTable(query.collection), { ...query, limit: query.limit + 1 }, values)}`;
 }
 
-/** Returns the SQL for one row with the page of these rows. */
+/** Returns the SQL that combines the rows of a page into one row. */
 export function selectListJSON(query: ListQuery, rows: string, values: BoundValues): string {
   const table = getTable(query.collection);
   const limit = `${values.place(query.limit)}::integer`;

@@ -12,7 +12,7 @@ import { compileRecord, SHOWN } from "./list.ts";
 /** A query without its keys. */
 type KeylessQuery = Omit<RelatedQuery, "keys">;
 
-/** The separators after a key and between two keys. JSON contains these characters only escaped. */
+/** The separators between a key and its records, and between two keys with their records. JSON contains these characters only escaped. */
 const [ofKey, ofKeys] = ["\u001E", "\u001F"] as const;
 
 /**

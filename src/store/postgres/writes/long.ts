@@ -1,9 +1,9 @@
 import type { Transaction } from "../../store.ts";
 
-/** From this number of changes, a transaction counts as long. */
+/** A transaction with more changes counts as long. */
 const MANY_CHANGES = 100;
 
-/** From this number of rows of a relation, a statement counts as long. Fewer take some milliseconds. */
+/** A transaction with more rows of relations counts as long. Fewer rows take some milliseconds. */
 const MANY_LINKS = 1000;
 
 /** Returns true for a transaction of many changes, such as an array of records. It may take seconds. */

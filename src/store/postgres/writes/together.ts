@@ -1,6 +1,6 @@
 import { isKeyOf, type Change, type WrittenValues } from "../../store.ts";
 
-/** A statement for several rows has at least and at most this many. */
+/** The minimum and the maximum number of rows of a statement for several rows. */
 const FEWEST = 8;
 const MOST = 100;
 

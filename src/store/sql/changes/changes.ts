@@ -18,7 +18,9 @@ export interface Change {
   readonly effect: "adds" | "changes" | "loses";
   /** The description of the change, for operators and for the history. */
   readonly words: string;
-  /** The reason why a program with the old declaration cannot run at the same time as a program with this declaration. Null if it can. */
+  /**
+   * The reason why a program with the old declaration cannot run at the same time as a program with this declaration. Null if both can run.
+   */
   readonly alone: string | null;
 }
 

@@ -223,7 +223,9 @@ function isKey({ key, uniques, columns }: FoundExisting, raw: string): boolean {
   return isUnique && columns.find(({ name }) => name === raw)?.nullable === false;
 }
 
-/** Adds the name of the table to the message of an error. Keeps the error object, so that a retry still recognizes it. */
+/**
+ * Adds the name of the table to the message of an error. Keeps the error object, so that the code that retries still recognizes the error.
+ */
 function* naming<T>(table: string, script: Script<T>): Script<T> {
   try {
     return yield* script;

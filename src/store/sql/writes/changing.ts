@@ -33,7 +33,7 @@ export interface ChangeDialect {
   /** Returns the RETURNING list of a new row: the whole row in the store's own tables, only the key in existing tables. */
   returning(table: Table, values: BoundValues): string;
   /**
-   * Returns the statement that changes one row. It returns the row if needed. If no row was changed, it may raise the
+   * Returns the statement that changes one row. The statement returns the row if `shown` is set. If it changes no row, it may raise the
    * reason.
    */
   orRefused(one: ChangeOfOne): string;

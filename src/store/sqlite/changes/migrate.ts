@@ -74,8 +74,8 @@ async function migrateTables(
 ): Promise<readonly MigratedTable[]> {
   const database = connect(path);
   try {
-    // The migration replaces tables under their names. With these settings, references from other tables keep the name and do not follow
-    // the renamed old table.
+    // The migration replaces each table by a new table with the same name. With these settings, references from other tables keep the name
+    // and do not follow the renamed old table.
     database.exec("PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON");
     // The rows of a batch change index pages in many places. With a small cache, SQLite would evict these pages and read and write them
     // again.

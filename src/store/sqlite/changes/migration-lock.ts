@@ -15,7 +15,7 @@ const longestWaitMs = 60_000;
  */
 export const FIRST_BATCH = 100;
 const mostRows = 2000;
-/** The longest time for a batch, in milliseconds, because other writers wait for it. */
+/** The target time for a batch, in milliseconds. It is short, because other writers wait for a batch. */
 const portionMs = 15;
 
 /**
