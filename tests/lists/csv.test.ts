@@ -78,7 +78,7 @@ test("writes the header line for an empty list", async (t) => {
   assert.equal((await own.get("/things?fields=count,title", accept)).text, "title,count\r\n");
 });
 
-test("writes values that can be read back, and no formulas", async (t) => {
+test("writes values that a CSV parser reads back, and turns formulas into plain texts", async (t) => {
   const own = await ownService(t, { mounts: [things], formats: [csv()] });
   const titles = ["", "a,b", 'say "x"', " lead", "'quoted'", "-12.50", "+44 (0)20 7946", "plain=1"];
   const formulas = ["=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3+cmd|x", " =1", "＝1"];
@@ -115,7 +115,7 @@ test("writes no formula in the middle of a text, where some spreadsheets start a
   );
 });
 
-test("lets programs request every text unchanged", async (t) => {
+test("writes formulas unchanged if the option `formulas` is exact", async (t) => {
   const own = await ownService(t, { mounts: [things], formats: [csv({ formulas: "exact" })] });
   await own.ask("POST", "/things", { body: { title: "=1+1" } });
 

@@ -25,7 +25,7 @@ test("shows related records with each record of a list and with a single record"
   assert.deepEqual(alone.json, { id: 2, ...order, user });
 });
 
-test("applies `fields` to the record's own members, and shows expanded ones next to them", async (t) => {
+test("applies `fields` only to the fields of the record, and shows expanded records too", async (t) => {
   const { api, ann, user } = await shop(t);
 
   const list = await api.get("/orders?fields=status&expand=user&limit=1", ann);
@@ -125,7 +125,7 @@ test("refuses names in `expand` that are empty, unknown, too deep or duplicate",
     assert.equal((await api.get(`${path}?expand=user`, ann)).status, 400, path);
 });
 
-test("changes the tag with all shown data, and accepts only the record's own tag in If-Match", async (t) => {
+test("changes the ETag with each shown record, and accepts only the ETag without `expand` in If-Match", async (t) => {
   const { api, ann } = await shop(t);
   const paths = ["/orders/1?expand=user,items", "/orders?expand=user,items"];
   const tags = async (): Promise<(string | null)[]> =>
@@ -176,9 +176,9 @@ test("writes related records in XML too, with a separate tag", async (t) => {
   assert.equal(xml.headers.get("etag"), json.headers.get("etag")!.replace(/"$/, '-xml"'));
 });
 
-test("hides records of others in expansions", async (t) => {
+test("hides records of other users in expansions", async (t) => {
   const { api, ann } = await shop(t);
-  // The administrator gives Ann's order to Bob, whom Ann may not see.
+  // The administrator creates an order for Bob, whom Ann may not see.
   const newOrder = await api.post("/orders", { user_id: 3 }, api.admin);
 
   assert.equal((await api.get(`/orders/${newOrder.json.id}?expand=user,items`, ann)).status, 404);
@@ -207,7 +207,7 @@ async function shop(t: Parameters<typeof serve>[0]): Promise<{
   return { api, ann: ann.headers, user: { id: ann.id, name: "Ann", email: ann.email } };
 }
 
-/** Follows `next` to the end. */
+/** Follows the `next` links to the last page. Returns the ids of all records. */
 async function idsOfAllPages(api: API, path: string, headers: Readonly<Record<string, string>>): Promise<number[]> {
   const ids: number[] = [];
   for (let next: string | undefined = path; next !== undefined;) {

@@ -35,7 +35,7 @@ const book = defineResource({
 });
 const page = defineResource({ name: "page", within: book, fields: { line: text() } });
 
-/** Allows Ben to see all records. `seen` also allows it to an administrator, and shows an owner their own records. */
+/** Allows Ben to see all records. `seen` allows the same to an administrator, and shows an owner only their own records. */
 const librarian: Permission = {
   name: "librarian",
   decide: ({ identity }) => (identity?.username === people["ben"]!.username ? "allow" : "deny"),

@@ -115,7 +115,11 @@ test("ends a page with the record that brings it to 1 MiB, and links to the rest
     const response = await own.ask("QUERY", "/documents", { body: { limit: 1000, where: { rank: { gte: 0 } } } });
     assert.ok(response.json.length < ids.length);
   }
-  assert.deepEqual(walked.slice(0, walked.length / 2), walked.slice(walked.length / 2), "both databases end alike");
+  assert.deepEqual(
+    walked.slice(0, walked.length / 2),
+    walked.slice(walked.length / 2),
+    "both databases end the pages at the same records",
+  );
 });
 
 test("ends a page at exactly 1 MiB, and one record later if one octet is missing", async (t) => {

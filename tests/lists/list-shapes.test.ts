@@ -10,16 +10,16 @@ const filter = (field: string, operator: Filter["operator"], value: unknown): Fi
   ({ field, operator, value }) as Filter;
 
 const requests: readonly (readonly [what: string, Shaped])[] = [
-  ["nothing", { filters: [], sort: [id], search: [] }],
+  ["no filters", { filters: [], sort: [id], search: [] }],
   ["numbers", { filters: [filter("id", "gt", 10), filter("id", "lt", 9)], sort: [id], search: [] }],
   [
     "numbers of every size",
     { filters: [filter("a", "eq", -0), filter("b", "eq", 1e21), filter("c", "eq", 1e-7)], sort: [id], search: [] },
   ],
-  ["the same twice", { filters: [filter("a", "eq", 1), filter("a", "eq", 1)], sort: [id], search: [] }],
-  ["several orders", { filters: [], sort: [{ field: "name", descending: true }, id], search: [] }],
+  ["the same filter twice", { filters: [filter("a", "eq", 1), filter("a", "eq", 1)], sort: [id], search: [] }],
+  ["several sort fields", { filters: [], sort: [{ field: "name", descending: true }, id], search: [] }],
   [
-    "values",
+    "null, booleans and lists",
     {
       filters: [filter("a", "eq", null), filter("b", "eq", true), filter("c", "in", [1, "x", null])],
       sort: [id],
@@ -33,7 +33,7 @@ const requests: readonly (readonly [what: string, Shaped])[] = [
 ];
 
 for (const [what, request] of requests)
-  test(`binds a cursor to a list with ${what} by the same JSON as earlier versions, and accepts the cursor after an upgrade`, () => {
+  test(`formats the shape of a list with ${what} as earlier versions did, so that their cursors stay valid`, () => {
     const { filters, sort, search } = request;
     const before = JSON.stringify([filters.map((each) => JSON.stringify(each)).toSorted(), sort, ...search]);
     assert.equal(formatShape(request), before);

@@ -18,7 +18,7 @@ import {
 } from "../harness/lists-world.ts";
 import { readLinks, ownService, people, type Own, type OwnAnswer } from "../harness/own-service.ts";
 
-// The number of queries: `npm run verify -- queries --queries 10000 --seed 7`. The titles of the tests contain both numbers.
+// To choose the number of queries and the seed: `npm run verify -- queries --queries 10000 --seed 7`. The title of the test contains both.
 const { values: options } = parseArgs({
   options: {
     queries: { type: "string", default: "300" },
@@ -76,7 +76,7 @@ function drawRule(random: Random, fields: readonly string[], hasIntegers: boolea
   return { 0: rule(0), 1: { list: "allow", read: "allow" }, 2: rule(2), 3: rule(3) };
 }
 
-/** Returns the operators for a permission, including undeclared ones. */
+/** Returns the operators for a permission, including operators that the resource does not declare for callers. */
 function listOperators(field: string): readonly string[] {
   const kind = kinds[field];
   if (kind === "boolean") return ["eq", "ne", "in", "null"];

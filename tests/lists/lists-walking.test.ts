@@ -23,7 +23,7 @@ const stones = defineResource({
 
 const colours = ["red", "Red", "blue", "ö", "z", "😀", "\uFFFD"];
 
-/** Creates 250 stones. Many share a color, and many a weight. */
+/** Creates stones. Many have the same color, and many have the same weight. */
 async function quarry(t: TestContext, count = 250): Promise<Own> {
   const own = await ownService(t, { mounts: [mount(stones, { permission: anyone })] });
   const { store } = own.service;
@@ -37,7 +37,7 @@ async function quarry(t: TestContext, count = 250): Promise<Own> {
   return own;
 }
 
-/** Follows a link until there is none. */
+/** Follows the links of this relation to the last page. Returns all pages. */
 async function walk(
   own: Own,
   from: string,
@@ -101,7 +101,7 @@ interface Stone {
   readonly weight: number;
 }
 
-test("neither repeats nor hides a remaining row of 2,500 while others insert and delete", async (t) => {
+test("neither repeats nor hides a remaining row of 2,500 while other clients insert and delete rows", async (t) => {
   const own = await quarry(t, 2500);
   const whole = collectIds(await walk(own, "/stones?sort=-weight,colour&limit=1000", "next"));
   assert.equal(whole.length, 2500);
@@ -157,7 +157,7 @@ test("keeps the query and the spelling of the path in links, and lets the limit 
   assert.deepEqual(Object.keys(more.json[0]), ["id"]);
 });
 
-test("refuses a forged cursor, and one of another query, path or caller", async (t) => {
+test("refuses a forged cursor, and a cursor of another query, path or caller", async (t) => {
   const pebbles = defineResource({
     name: "pebble",
     fields: { owner_id: integer() },

@@ -78,7 +78,7 @@ test("lists users", async (t) => {
     }
   });
 
-  await t.test("refuses unknown parameters, and names them", async () => {
+  await t.test("refuses unknown and invalid parameters, and names them", async () => {
     const rows: readonly (readonly [query: string, pointer: string, code: string])[] = [
       ["limit=0", "limit", "invalid"],
       ["limit=1001", "limit", "invalid"],

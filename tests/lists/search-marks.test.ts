@@ -20,7 +20,7 @@ async function eventually(api: Own, word: string, wanted: readonly string[]): Pr
 }
 
 onBoth(
-  "finds letters without the accents of Latin, Greek and Cyrillic, and with the marks of others",
+  "ignores accents in Latin, Greek and Cyrillic, and distinguishes the marks of other scripts",
   "SELECT 1",
   async ({ serve }) => {
     const api = await serve(notes);

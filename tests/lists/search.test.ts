@@ -119,7 +119,7 @@ test("refuses an invalid search, and treats syntax of the database as words", as
   assert.deepEqual(await names(api, "search='%20OR%201=1%20--"), []);
 });
 
-test("searches very common words outside of the event loop, with the same result", async (t) => {
+test("finds the right rows for very common words, which the store searches outside of the event loop", async (t) => {
   const notes = defineResource({
     name: "note",
     fields: { says: text({ maxLength: 100 }), weight: integer(), owner_id: integer() },
@@ -169,7 +169,7 @@ test("shows no partial results while the index is being built", async (t) => {
   assert.equal((await get("")).status, 200);
 });
 
-test("indexes texts of thousands of words a few at a time", async (t) => {
+test("finds a word in texts of thousands of words, before and after the store has indexed them", async (t) => {
   const notes = defineResource({ name: "note", fields: { says: text({ maxLength: 10_000 }) }, search: ["says"] });
   const mounted = mount(notes, { permission: anyone });
   const own = await ownService(t, { mounts: [mounted] });
@@ -235,7 +235,7 @@ test("documents the parameter `search` only for lists that support it", async (t
   assert.deepEqual(["/users", "/orders/{order_id}/items", "/orders"].map(named), [true, true, false]);
 });
 
-test("reports a search as served if an index finds the rarest word of a row", async (t) => {
+test("reports that an index serves a search by a rare word, but not by a word of all rows", async (t) => {
   const measureSearches = async (formatTitle: (at: number) => string): Promise<Set<boolean>> => {
     const store = await emptyStore();
     const fields = { title: text({ maxLength: 50 }) };

@@ -52,7 +52,7 @@ test("answers every served list in SQLite from an index, without sorting it as a
   }
 });
 
-test("finds rows by given keys in SQLite by these keys, with any other conditions and order", () => {
+test("finds rows with given ids by the primary key in SQLite, with any other conditions and order", () => {
   const database = connect(":memory:");
   const fields = { status: text({ maxLength: 20 }), created_at: text({ maxLength: 30 }) };
   const lists = { filters: { id: ["eq", "in"], status: ["eq"] }, sorts: ["created_at", "status"] } as const;

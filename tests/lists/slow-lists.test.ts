@@ -19,7 +19,7 @@ function work(ms: number): void {
   for (const start = own(); own() - start < ms * 1000;);
 }
 
-test("reads a list outside of the event loop after it was slow repeatedly, and reports that", async (t) => {
+test("reads a list outside of the event loop after several slow reads, and logs a notice", async (t) => {
   const store = sqliteStore({ path: ":memory:" });
   const recordedReads: string[] = [];
   const watched: Store = {

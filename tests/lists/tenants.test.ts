@@ -84,7 +84,7 @@ test("gives a handler the identity fields with every scheme", async (t) => {
     assert.deepEqual((await api.get("/mine", each)).json, { tenant_id: 2, desk: null });
 });
 
-test("ends older access tokens immediately when a field changes, and uses the new value for looked-up logins", async (t) => {
+test("revokes access tokens when an identity field changes, and uses the new value for new tokens, API tokens and passwords", async (t) => {
   const api = await serve(t, { config });
   const { bob } = await createTenants(api);
   const pair = await requestTokens(api, bob);
@@ -98,7 +98,7 @@ test("ends older access tokens immediately when a field changes, and uses the ne
   const { access } = (await api.post("/api/token/refresh/", { refresh: pair.refresh })).json;
   for (const authorization of [`Bearer ${access}`, `Token ${token}`, bob.headers["authorization"]!])
     assert.equal((await api.get("/mine", { authorization })).json.tenant_id, 3);
-  // Back to the old value: a refused token stays refused.
+  // A refused token stays refused when the field has its old value again.
   await api.patch(`/users/${bob.id}`, { tenant_id: 2 }, api.admin);
   assert.equal((await api.get("/mine", pair.headers)).status, 401);
   // A change of a field outside of the identity, and a field with its old value, revoke nothing.
@@ -138,7 +138,7 @@ test("refuses an access token from before the fields were declared", async (t) =
   assert.equal((await api.get("/mine", { authorization: `Bearer ${access}` })).json.tenant_id, 1);
 });
 
-test("denies a user without a value, and never matches other users without one", async (t) => {
+test("denies a user without a value, even for records without a value", async (t) => {
   const desks = defineResource({ name: "desk", fields: { desk: text({ optional: true }) } });
   const permission = anyOf(administrator, sameAs(users, "desk"));
   const api = await serve(t, { config: { users, mounts: [mount(desks, { permission })] } });
@@ -196,7 +196,7 @@ test("denies an identity without the declared fields, and throws if a handler as
   assert.equal(accepted(bare).kind, "accepted");
 });
 
-test("refuses unknown members and columns in the compiler", () => {
+test("refuses unknown identity fields and columns, also at compile time", () => {
   // @ts-expect-error -- tenat_id
   assert.throws(() => sameAs(users, "tenat_id"), /sameAs: identity names no tenat_id; did you mean tenant_id\?/);
   // @ts-expect-error -- tenat

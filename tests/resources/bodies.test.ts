@@ -18,7 +18,7 @@ for (const [title, framing, piece] of [
   ["with a length", `Content-Length: ${2 ** 31}`, "x".repeat(2 ** 16)],
   ["in chunks", "Transfer-Encoding: chunked", `10000\r\n${"x".repeat(2 ** 16)}\r\n`],
 ] as const) {
-  test(`refuses a caller and closes the connection without reading a body ${title}`, async (t) => {
+  test(`answers 401 and closes the connection without reading a body ${title}`, async (t) => {
     const { open, read } = await rawSocket(t);
     const socket = await open();
     socket.write(`POST /users HTTP/1.1\r\n${json}${framing}\r\n\r\n`);
@@ -44,7 +44,7 @@ test("keeps the connection open if the body of a refused request arrived togethe
   assert.match(await read(socket, /401 [^]*401 [^]*}$/), /^HTTP\/1.1 401 [^]*\r\nConnection: keep-alive\r\n/);
 });
 
-test("sends 100 Continue only if it will read the body", async (t) => {
+test("sends 100 Continue only if the service will read the body", async (t) => {
   const { api, open, read } = await rawSocket(t);
   const rows: readonly (readonly [head: string, answer: RegExp])[] = [
     [`POST /api/token/ HTTP/1.1\r\n${json}Content-Length: ${login.length}`, /^HTTP\/1.1 100 Continue\r\n\r\n$/],
@@ -118,7 +118,7 @@ test("reads a body that arrives in chunks of one octet", async (t) => {
   assert.match(await read(socket), /^HTTP\/1.1 400 [^]*"too_long"/);
 });
 
-test("buffers at most 8 MiB of bodies for one user or one unknown caller's address, and frees them with their connections", async (t) => {
+test("buffers at most 8 MiB of bodies for each user and for each address of unknown callers, until their connections close", async (t) => {
   const { open, read, api } = await rawSocket(t, { config: { registration: "open" } });
   const ann = await api.user("Ann");
   const half = async (authorization: string): Promise<Socket> => {
@@ -201,7 +201,7 @@ function drained(socket: Socket): Promise<void> {
   });
 }
 
-test("requires the option `peer` for a Fetch Request, and accepts null for an unknown peer", async (t) => {
+test("does not compile a call of `fetch` without the option `peer`, and accepts null for an unknown peer", async (t) => {
   const { service } = await ownService(t, {
     endpoints: [defineEndpoint({ method: "GET", path: "/door", access: anyone, handle: () => ({ status: 204 }) })],
   });

@@ -85,7 +85,7 @@ test("reports to the outbox and to `alongside` each resource whose records are d
   assert.equal((await ask("GET", "/comments")).json.length, 0);
 });
 
-test("reports deleted records of the same resource, and reports a deletion through an older shape under the newer one", async (t) => {
+test("reports records that are deleted with a record of the same resource, and reports a deletion in an older shape as one in the newer", async (t) => {
   const { ask, eventsHeard } = await shop(t);
 
   assert.equal((await ask("DELETE", "/categories/1")).status, 204);

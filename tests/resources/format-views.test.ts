@@ -120,7 +120,7 @@ test("gives a format the URL, the caller and the caller's actions in its view", 
   assert.equal(list.headers.get("content-security-policy"), "default-src 'self'");
 });
 
-test("does not share a response between callers", async (t) => {
+test("sends each caller a different ETag and no public response if a format writes its view", async (t) => {
   const api = await library(t, anyone);
 
   const [ada, ben] = await Promise.all(["ada", "ben"].map((as) => api.get("/books/1", { as, ...asks })));
@@ -137,7 +137,7 @@ test("does not share a response between callers", async (t) => {
   assert.equal(nowAnswer.headers.get("cache-control"), "private, no-cache");
 });
 
-test("gives a format the sent data of a problem, and no data that the caller may not see", async (t) => {
+test("gives a format the sent body with a problem, but no data that the caller may not see", async (t) => {
   const api = await library(t);
   const body = { title: 7 };
 

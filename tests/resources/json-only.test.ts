@@ -121,7 +121,7 @@ test("uses a custom format for application/xml even if the built-in XML is off",
   await service.close();
 });
 
-test("removes XML from the whole service if the config file leaves it out", async () => {
+test("removes XML from the whole service if the config file leaves XML out", async () => {
   await using api = await testLatchkey({ without: ["xml"] });
 
   assert.equal((await ask(api.service, "/", { headers: { accept: "application/xml" } })).status, 406);

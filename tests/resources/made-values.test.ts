@@ -13,26 +13,29 @@ import {
 import { array, date, olderShape, url, uuid, type Field, type Mount } from "../../src/door/resources.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
-// Callers see a value from the application's function as a value of the declared field, so the value is checked before it is stored.
+// A function of the application may make the value of a field. The service checks this value, because callers rely on the declaration.
 
 const made = (value: unknown) => () => value as never;
 const rows: Readonly<Record<string, readonly [field: Field, told: RegExp]>> = {
-  "a word that is none": [enumeration(["open"], { default: made("nope") }), /One of open is required/],
+  "an undeclared word": [enumeration(["open"], { default: made("nope") }), /One of open is required/],
   "a text that is too long": [text({ maxLength: 3, default: made("abcd") }), /At most 3 characters/],
   "a number that is too small": [integer({ minimum: 3, default: made(1) }), /must be 3 or more/],
   NaN: [integer({ default: made(Number.NaN) }), /does not take/],
   "a bigint": [integer({ default: made(1n) }), /does not take/],
-  nothing: [text({ default: made(undefined) }), /the function for the field made gave nothing; it has to give a value/],
+  undefined: [
+    text({ default: made(undefined) }),
+    /the function for the field made gave nothing; it has to give a value/,
+  ],
   null: [text({ default: made(null) }), /the function for the field made gave nothing; it has to give a value/],
   "a Date": [dateTime({ default: made(new Date()) }), /date-time is required/],
-  "a text that is no time": [dateTime({ default: made("yesterday") }), /date-time is required/],
-  "a day that is none": [date({ default: made("2026-02-31") }), /A date is required/],
+  "a text that is not a time": [dateTime({ default: made("yesterday") }), /date-time is required/],
+  "a day that does not exist": [date({ default: made("2026-02-31") }), /A date is required/],
   "a Map": [array(text(), { default: made(new Map()) }), /does not take/],
-  "a list of others": [array(text(), { default: made([1]) }), /does not take/],
-  "no UUID": [uuid({ default: made("x") }), /does not take/],
-  "no URL": [url({ default: made("x") }), /does not take/],
-  "what is generated and too long": [text({ maxLength: 2, readOnly: true, generated: made("abc") }), /At most 2/],
-  "what is generated and nothing": [text({ readOnly: true, generated: made(undefined) }), /gave nothing/],
+  "a list with wrong members": [array(text(), { default: made([1]) }), /does not take/],
+  "a text that is not a UUID": [uuid({ default: made("x") }), /does not take/],
+  "a text that is not a URL": [url({ default: made("x") }), /does not take/],
+  "a generated text that is too long": [text({ maxLength: 2, readOnly: true, generated: made("abc") }), /At most 2/],
+  "undefined in `generated`": [text({ readOnly: true, generated: made(undefined) }), /gave nothing/],
 };
 
 async function observeFaults(t: TestContext, mounted: Mount, ...more: readonly Mount[]) {
@@ -56,7 +59,7 @@ async function observeFaults(t: TestContext, mounted: Mount, ...more: readonly M
 }
 
 for (const [what, [field, pattern]] of Object.entries(rows))
-  test(`reports a function that makes ${what} as a fault that names the field, and stores nothing`, async (t) => {
+  test(`reports a fault that names the field if a function makes ${what}, and stores nothing`, async (t) => {
     const thing = defineResource({ name: "thing", fields: { title: text(), made: field } });
     const { faults, ask, count } = await observeFaults(t, mount(thing, { permission: anyone }));
 
@@ -93,7 +96,7 @@ test("requires a valid value from a hook for a readable field, and accepts anoth
   assert.equal(await count(), 1);
 });
 
-test("accepts undefined from a function for an optional field, and checks any other result like a sent value", async (t) => {
+test("accepts undefined from a function for an optional field, and parses other results like sent values", async (t) => {
   const thing = defineResource({
     name: "thing",
     fields: { none: text({ optional: true, default: made(undefined) }), trimmed: text({ default: () => " a " }) },
@@ -105,7 +108,7 @@ test("accepts undefined from a function for an optional field, and checks any ot
   assert.deepEqual([answer.status, await answer.json()], [201, { id: 1, none: null, trimmed: "a" }]);
 });
 
-test("reads the values of a hook by the fields of the newer shape, even if the older shape uses the same names", async (t) => {
+test("checks the values of a hook against the fields of the newer shape, even if the older shape uses the same names", async (t) => {
   const state = enumeration(["open", "lost"], { default: "open", readOnly: true });
   const parcels = mount(defineResource({ name: "parcel", fields: { title: text(), state } }), {
     permission: anyone,

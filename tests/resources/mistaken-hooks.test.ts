@@ -36,7 +36,7 @@ const rows: Readonly<
 > = {
   "a Date": [() => new Date(), /gave .*a Date, which is none of these/],
   "a Map": [() => new Map([["values", { body: "b" }]]), /values (?:that are no object|is a function)/],
-  "an answer of fetch": [() => new Response("a"), /gave .*an object, which is none of these/],
+  "a Response of fetch": [() => new Response("a"), /gave .*an object, which is none of these/],
   "a generator": [
     function* () {
       yield written;
@@ -44,8 +44,11 @@ const rows: Readonly<
     /gave .*an object, which is none of these/,
   ],
   "values in a Map": [() => ({ values: new Map([["body", "b"]]) }), /values.* a Map/],
-  "values that a class computes": [() => ({ values: new Computed() }), /values that are an object/],
-  "values of which a class computes one": [() => ({ values: new HalfComputed() }), /values that are an object/],
+  "values with only a getter of a class": [() => ({ values: new Computed() }), /values that are an object/],
+  "values with a property and a getter of a class": [
+    () => ({ values: new HalfComputed() }),
+    /values that are an object/,
+  ],
   "changes in a Set": [() => ({ changes: new Set([written]) }), /changes/],
 };
 

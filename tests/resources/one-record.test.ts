@@ -65,7 +65,7 @@ test("serves many callers that change one record in a loop, with few retries", a
   assert.ok(tries < 1000 + 3 * 64, `${tries} tries for 1000 changes`);
 });
 
-test("lets a slow change delay other changes of its record for at most two seconds, and then makes them one after another", async (t) => {
+test("delays the other changes of a record for at most two seconds behind a slow change", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const slow = Promise.withResolvers<void>();
   let tries = 0;

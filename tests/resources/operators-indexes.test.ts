@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { anyone, defineResource, email, integer, mount, text } from "../../src/door/index.ts";
 import { onBoth } from "../harness/existing.ts";
 
-// An operator has made unique indexes on a table of a resource. No declaration knows them.
+// An operator has made unique indexes on a table of a resource, which the declaration of the resource does not contain.
 
 const book = defineResource({
   name: "book",
@@ -56,7 +56,7 @@ onBoth("answers 409 if a unique index that the operator has made refuses a value
     [409, "taken", [["/1", "taken"]]],
   ]);
   assert.deepEqual([changed.status, changed.json.errors?.[0].pointer], [409, "/code"], changed.text);
-  // PostgreSQL uses up an id at each try.
+  // PostgreSQL uses an id for each try of an insert. A small id proves that the service tried each request only a few times.
   assert.ok(second.json.id < 20, `id ${second.json.id}`);
   assert.deepEqual(
     api.observed.filter(({ kind }) => kind !== "request"),

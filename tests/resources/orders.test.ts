@@ -83,7 +83,7 @@ test("lets only administrators name another owner", async (t) => {
   assert.equal(
     (await api.put("/orders/1", { status: "paid" }, api.admin)).json.user_id,
     ann.id,
-    "an owner that is not sent stays",
+    "a PUT without an owner keeps the owner",
   );
   assert.equal((await api.patch("/orders/1", { user_id: bob.id }, api.admin)).json.user_id, bob.id);
   assert.equal((await api.get("/orders/1", ann.headers)).status, 404);
@@ -264,7 +264,7 @@ test("serves an item under its order's path only, and deletes it with the order"
   assert.deepEqual(
     [unknown.status, unknown.json.code],
     [taken.status, taken.json.code],
-    "which ids others use cannot be found out",
+    "the answer does not show whether another order has an item with this id",
   );
   const created = await api.put("/orders/2/items/50", item, api.admin);
   assert.deepEqual([created.status, created.headers.get("location")], [201, "/orders/2/items/50"]);

@@ -35,7 +35,7 @@ const writes = {
 } as const;
 
 for (const [what, [method, path, body]] of Object.entries(writes))
-  test(`gives a ${what} and its concurrent repeat the same response, although the first write makes a second one impossible`, async (t) => {
+  test(`sends the same response to a ${what} and to its concurrent repeat, although the hook refuses a second write`, async (t) => {
     const once = onlyOnce();
     let isPrepared = false;
     const mounted = mount(seats, {

@@ -122,7 +122,7 @@ test("writes an array of exactly a thousand records with their hooks, and lists 
   assert.deepEqual((await api.get("/posts?tags=1", api.admin)).json, []);
 });
 
-test("writes one of many concurrent arrays with the same key, including the changes of its hooks", async (t) => {
+test("writes one of many concurrent arrays with the same idempotency key, including the changes of its hooks", async (t) => {
   const api = await serveNoted(t);
   const sent = [{ title: "a" }, { title: "b" }, { title: "c" }];
 

@@ -37,7 +37,7 @@ test("keeps the value of a json() field unchanged through XML", async (t) => {
   );
 });
 
-/** Replaces whole numbers that are not safe integers by 0, because bodies in both formats may not contain them. */
+/** Replaces whole numbers that are not safe integers by 0, because the service refuses them in JSON and in XML. */
 function withoutHugeNumbers(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (_, each: unknown) =>
     Number.isInteger(each) && !Number.isSafeInteger(each) ? 0 : each,

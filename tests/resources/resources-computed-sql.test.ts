@@ -99,7 +99,7 @@ onBoth("shows fields computed by SQL in every response with the record", "SELECT
 });
 
 onBoth(
-  "computes fields of an existing table by their declared names",
+  "computes fields of an existing table with SQL that uses the declared names of the columns",
   {
     sqlite:
       "CREATE TABLE sale (nr integer PRIMARY KEY, n integer NOT NULL, p decimal(8,2)); INSERT INTO sale VALUES (1, 3, 1.1), (2, 1, NULL)",
@@ -127,10 +127,10 @@ onBoth(
 
 for (const [what, sql, as, pattern] of [
   ["invalid SQL", '"count" +', integer(), /the database refuses/],
-  ["another column", '"nothing"', integer(), /the database refuses/],
+  ["an unknown column", '"nothing"', integer(), /the database refuses/],
   ["a random value", "CAST(random() AS INTEGER)", integer(), /the database refuses/],
-  ["another table", '(SELECT count(*) FROM "lines")', integer(), /the database refuses/],
-  ["another type", `"count" || ''`, integer(), /is not integer|is of type text/],
+  ["a query of a table", '(SELECT count(*) FROM "lines")', integer(), /the database refuses/],
+  ["a value of a wrong type", `"count" || ''`, integer(), /is not integer|is of type text/],
   ["no value for a required field", 'CASE WHEN "count" > 5 THEN "count" END', integer(), /in the rows 1/],
 ] as const)
   onBoth(`stops the start for a computed field with ${what}`, "SELECT 1", async ({ serve }) => {
@@ -203,38 +203,42 @@ onBoth("shows computed fields of related records only to callers who may read th
   assert.deepEqual((await api.get("/orders/1?expand=items&fields=shout", { as: "ada" })).json.shout, "A");
 });
 
-onBoth("answers 500 to a write whose computed value does not fit its field, and logs it", "SELECT 1", async (made) => {
-  const calc = defineResource({
-    name: "calc",
-    fields: { i: integer(), t: text({ optional: true }) },
-    computed: { isx: { as: boolean(), sql: `"t" = 'x'` } },
-  });
-  const { ask, get, observed } = await made.serve(mount(calc, { permission: anyone, arrays: true }));
-  await ask("POST", "/calcs", { body: { i: 1, t: "x" } });
+onBoth(
+  "answers 500 to a write whose computed value does not fit its field, and reports a fault",
+  "SELECT 1",
+  async (made) => {
+    const calc = defineResource({
+      name: "calc",
+      fields: { i: integer(), t: text({ optional: true }) },
+      computed: { isx: { as: boolean(), sql: `"t" = 'x'` } },
+    });
+    const { ask, get, observed } = await made.serve(mount(calc, { permission: anyone, arrays: true }));
+    await ask("POST", "/calcs", { body: { i: 1, t: "x" } });
 
-  const answers = [
-    await ask("POST", "/calcs", { body: { i: 0 } }),
-    await ask("POST", "/calcs", { body: [{ i: 0, t: "x" }, { i: 0 }] }),
-    await ask("POST", "/calcs", { as: "ada", body: { i: 0 }, headers: { "idempotency-key": "12345678" } }),
-    await ask("PATCH", "/calcs/1", { body: { t: null } }),
-    await ask("PATCH", "/calcs", { body: [{ id: 1, t: null }] }),
-    await ask("PUT", "/calcs/1", { body: { i: 0 } }),
-    await ask("PUT", "/calcs/9", { body: { i: 0 } }),
-  ];
+    const answers = [
+      await ask("POST", "/calcs", { body: { i: 0 } }),
+      await ask("POST", "/calcs", { body: [{ i: 0, t: "x" }, { i: 0 }] }),
+      await ask("POST", "/calcs", { as: "ada", body: { i: 0 }, headers: { "idempotency-key": "12345678" } }),
+      await ask("PATCH", "/calcs/1", { body: { t: null } }),
+      await ask("PATCH", "/calcs", { body: [{ id: 1, t: null }] }),
+      await ask("PUT", "/calcs/1", { body: { i: 0 } }),
+      await ask("PUT", "/calcs/9", { body: { i: 0 } }),
+    ];
 
-  const faults = observed.flatMap((each) => (each.kind === "fault" ? [String(each.error)] : []));
-  assert.deepEqual(
-    answers.map(({ status }) => status),
-    answers.map(() => 500),
-  );
-  assert.equal(faults.length, answers.length);
-  for (const fault of faults)
-    assert.match(fault, /the value computed by SQL of the row \d+ is not a value of the field calcs\.isx/);
-  assert.deepEqual((await get("/calcs")).json, [{ id: 1, i: 1, t: "x", isx: true }]);
-});
+    const faults = observed.flatMap((each) => (each.kind === "fault" ? [String(each.error)] : []));
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      answers.map(() => 500),
+    );
+    assert.equal(faults.length, answers.length);
+    for (const fault of faults)
+      assert.match(fault, /the value computed by SQL of the row \d+ is not a value of the field calcs\.isx/);
+    assert.deepEqual((await get("/calcs")).json, [{ id: 1, i: 1, t: "x", isx: true }]);
+  },
+);
 
 onBoth(
-  "answers 500 if the default or trigger of an existing table stores an invalid value, and logs it",
+  "answers 500 if the default or trigger of an existing table stores an invalid value, and reports a fault",
   {
     sqlite: `CREATE TABLE lamp (id integer PRIMARY KEY, name text, level integer NOT NULL DEFAULT 'high');
       INSERT INTO lamp (name, level) VALUES ('one', 1);

@@ -161,7 +161,7 @@ test("describes a computed field as read-only in the API's description", async (
   assert.equal(PersonPatch.properties.initial.readOnly, true);
 });
 
-test("reports invalid computed fields with all other mistakes", () => {
+test("reports all mistakes in computed fields together", () => {
   const from = (): string => "";
   const wrong = (computed: object, more: object = {}): never =>
     ({ name: "a", fields: { b: text() }, computed, ...more }) as never;

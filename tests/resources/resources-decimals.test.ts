@@ -21,7 +21,7 @@ async function start(t: TestContext): Promise<API> {
   return serve(t, { config: { mounts: [mount(readings, { permission: anyone, arrays: true })] } });
 }
 
-test("shows a decimal as a JSON number if its field declares it", async (t) => {
+test("shows a decimal as a JSON number if its field has the option `json`", async (t) => {
   const api = await start(t);
 
   await t.test("shows the same value of a decimal in every representation", async () => {

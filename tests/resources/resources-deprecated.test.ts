@@ -135,7 +135,7 @@ test("counts the uses of a deprecated field for each caller", async (t) => {
   assert.equal(requests.filter((used) => used.includes("field state")).length, 3);
 });
 
-test("serves a part after its sunset, and logs it at startup", async (t) => {
+test("serves a deprecated part after its sunset, and logs the sunset at startup", async (t) => {
   const api = await start(t);
 
   assert.equal((await api.get("/old_tickets")).status, 200);

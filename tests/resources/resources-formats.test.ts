@@ -67,7 +67,7 @@ test("replaces the built-in pages with custom pages", async (t) => {
   assert.equal((await api.get("/users/1", api.admin)).headers.get("content-type"), "application/json");
 });
 
-test("reads ?format= like Accept on every read", async (t) => {
+test("chooses the format of every read by ?format= as by Accept", async (t) => {
   const api = await serve(t);
   const [json, xml] = [{ accept: "application/json" }, { accept: "application/xml" }];
 

@@ -65,7 +65,7 @@ test("answers the repeat of a PATCH under its key with the same response, even i
   }
 });
 
-test("answers the repeats of a created item and of a changed account with the first response", async (t) => {
+test("repeats the first response for requests that create an item, change a password and rename an account", async (t) => {
   const api = await serve(t);
   const user = await api.user("Ann");
   await api.post("/orders", {}, api.admin);
@@ -201,7 +201,7 @@ test("refuses an invalid key, on POST and PATCH, before it reads the body", asyn
       )
     ).status,
     200,
-    "PUT is repeated without one",
+    "PUT ignores the key, because a PUT can be repeated without one",
   );
 });
 

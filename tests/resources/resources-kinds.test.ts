@@ -155,7 +155,7 @@ test("filters lists by days, identifiers and URLs, and sorts lists by days", asy
   assert.equal((await api.get("/trips?key=x", api.admin)).json.errors[0].pointer, "?key");
 });
 
-test("sets the time of the last write at each write, and refuses it from callers", async (t) => {
+test("sets the time of the last write at each write, and refuses a time from callers", async (t) => {
   const api = await serveTrips(t);
   await api.post("/trips", { day: "2024-01-01" }, api.admin);
   const changed = async (write: () => Promise<{ status: number; json: { changed_at: string } }>): Promise<string> => {

@@ -148,7 +148,7 @@ onBoth("refuses a value that is not a number, with its pointer", "SELECT 1", asy
 });
 
 onBoth(
-  "shows the numbers of an existing table unchanged, and answers NaN with a fault",
+  "shows the numbers of an existing table unchanged, and answers 500 to a stored value that JSON cannot contain",
   {
     sqlite:
       "CREATE TABLE reading (id integer PRIMARY KEY, at double, low real); INSERT INTO reading VALUES (1, 0.1, 0.1), (2, 3, -2.5)",
@@ -197,19 +197,23 @@ for (const [what, before, after, values, isKept] of [
   ["a number with few digits", number(), decimal({ scale: 2, maximum: "999.99" }), [0.1, 12.34], true],
   ["a number with many digits", number(), decimal({ scale: 2, maximum: "999.99" }), [0.125], false],
 ] as const)
-  onBoth(`converts ${what} to another kind if no digit is lost`, "SELECT 1", async ({ serve, makeStore }) => {
-    const first = await serve(
-      mount(defineResource({ name: "thing", fields: { n: before as never } }), { permission: anyone, arrays: true }),
-    );
-    const made = await first.ask("POST", "/things", { body: values.map((n) => ({ n })) });
-    assert.equal(made.status, 201, made.text);
-    await first.service.close();
-    void makeStore;
+  onBoth(
+    `refuses to start if the kind of ${what} changes without a migration`,
+    "SELECT 1",
+    async ({ serve, makeStore }) => {
+      const first = await serve(
+        mount(defineResource({ name: "thing", fields: { n: before as never } }), { permission: anyone, arrays: true }),
+      );
+      const made = await first.ask("POST", "/things", { body: values.map((n) => ({ n })) });
+      assert.equal(made.status, 201, made.text);
+      await first.service.close();
+      void makeStore;
 
-    const second = mount(defineResource({ name: "thing", fields: { n: after as never } }), { permission: anyone });
-    // A start changes tables only in ways that the previous version of the service still accepts. A change of a type needs a migration.
-    await assert.rejects(serve(second), isKept ? /migrat/i : /./);
-  });
+      const second = mount(defineResource({ name: "thing", fields: { n: after as never } }), { permission: anyone });
+      // A start changes tables only in ways that the previous version of the service still accepts. A change of a type needs a migration.
+      await assert.rejects(serve(second), isKept ? /migrat/i : /./);
+    },
+  );
 
 test("parses each number in a text to the same double as JSON does", () => {
   fc.assert(

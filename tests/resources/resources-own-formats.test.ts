@@ -178,7 +178,7 @@ test("converts texts to the types of the fields if a format reads only texts", a
   assert.match((await ask("GET", "/books/1", "application/json")).text, /"notes":\{"a":1\}/);
 });
 
-test("names a format in OPTIONS, 415 and the description only if the service reads it", async (t) => {
+test("names a format in OPTIONS, 415 and the description only if the service reads bodies in this format", async (t) => {
   const { ask } = await library(t, [packed, { ...lines, read: undefined } as unknown as Format], false);
 
   const options = await ask("OPTIONS", "/books", "application/json");

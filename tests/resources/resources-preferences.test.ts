@@ -29,7 +29,7 @@ test("leaves the record out of the response to a write for return=minimal", asyn
   }
 });
 
-test("sends or leaves out the record as the repeat of a write prefers, not as the first write preferred", async (t) => {
+test("sends or leaves out the record by the Prefer field of the repeated request, not of the first request", async (t) => {
   const api = await serve(t);
   const key = { ...api.admin, "idempotency-key": "one-order" };
 

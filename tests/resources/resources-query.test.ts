@@ -282,7 +282,7 @@ test("allows QUERY with a read scope and without a cross-site check, because it 
     (await ask({ ...api.admin, "sec-fetch-site": "cross-site", origin: "https://evil.example" })).status,
     200,
   );
-  // A browser lets no page of another site send this request, because it sends a preflight first, which the service refuses.
+  // A browser sends a preflight before a QUERY from a page of another site. The service refuses the preflight, so no QUERY follows.
   const preflight = (origin: string): Promise<Answered> =>
     api.ask("OPTIONS", "/users", { headers: { origin, "access-control-request-method": "QUERY" } });
   assert.match((await preflight("https://app.example")).headers.get("access-control-allow-methods")!, /\bQUERY\b/);

@@ -104,7 +104,7 @@ test("refuses a deletion that would leave a list with fewer items than its minim
   assert.deepEqual((await api.get("/boards/1")).json.tags, [2]);
 });
 
-test("refuses a deletion if more records name the deleted one than a transaction can change", async (t) => {
+test("refuses a deletion if more records contain the id than one transaction can change", async (t) => {
   const mounts = [mount(tags, { permission: anyone }), mount(posts, { permission: anyone, arrays: true })];
   const api = await serve(t, { config: { mounts } });
   await api.post("/tags", { label: "one" });

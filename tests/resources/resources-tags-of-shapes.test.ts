@@ -50,7 +50,7 @@ for (const [what, path, before, after] of [
     [mounted({ ...plain, fields: { ...fields, status: text({ default: "open" }) } })],
   ],
   [
-    "a field is shown no more",
+    "a field becomes write-only",
     "/notes/1",
     [base],
     [mounted({ ...plain, fields: { ...fields, count: integer({ writeOnly: true }) } })],
@@ -67,14 +67,14 @@ for (const [what, path, before, after] of [
     ],
   ],
   [
-    "the fields change places",
+    "the order of the fields changes",
     "/notes/1",
     [base],
     [mounted({ ...plain, fields: { count: fields.count, title: fields.title, price: fields.price } })],
   ],
-  ["a function computes a field more", "/notes/1", [base], [mounted({ ...plain, computed: { next: computed } })]],
+  ["a function computes a new field", "/notes/1", [base], [mounted({ ...plain, computed: { next: computed } })]],
   [
-    "a function computes a field otherwise",
+    "the function of a computed field changes",
     "/notes/1",
     [mounted({ ...plain, computed: { next: computed } })],
     [
@@ -85,20 +85,25 @@ for (const [what, path, before, after] of [
     ],
   ],
   [
-    "SQL computes a field otherwise",
+    "the SQL of a computed field changes",
     "/notes/1",
     [mounted({ ...plain, computed: { next: many } })],
     [mounted({ ...plain, computed: { next: { ...many, sql: '"count" + 2' } } })],
   ],
-  ["the element has another name in XML", "/notes/1", [base], [mounted({ ...plain, name: "remark", plural: "notes" })]],
   [
-    "an older shape shows a field otherwise",
+    "the name of the element in XML changes",
+    "/notes/1",
+    [base],
+    [mounted({ ...plain, name: "remark", plural: "notes" })],
+  ],
+  [
+    "the function of a field in an older shape changes",
     "/v1/notes/1",
     older(base, (count) => `${count}`),
     older(base, (count) => `${count}!`),
   ],
 ] as const)
-  test(`gives a record another tag if ${what}, and accepts the previous one in If-Match`, async (t) => {
+  test(`changes the ETag of a record if ${what}, and accepts the previous ETag in If-Match`, async (t) => {
     const start = restarting(t);
     const first = await start(...before);
     assert.equal((await first.ask("POST", "/notes", { body })).status, 201);
@@ -135,7 +140,7 @@ test("accepts the tag of the previous shape in if_match of an array", async (t) 
   assert.equal((await patch()).status, 412);
 });
 
-test("keeps the tag if a new declaration changes nothing that is shown", async (t) => {
+test("keeps the ETag if a new declaration changes nothing in the response", async (t) => {
   const start = restarting(t);
   const first = await start(base);
   await first.ask("POST", "/notes", { body });

@@ -32,7 +32,7 @@ test("does not reveal the activity of other callers in tags or request ids", asy
   }
 });
 
-test("accepts one ETag of version 0.1 in If-Match, with the suffix of any representation, for the state of its record", async (t) => {
+test("accepts a single ETag of version 0.1 in If-Match, with any suffix, until the record changes", async (t) => {
   const api = await serve(t);
   await api.post("/orders", [{}, {}], api.admin);
   const revision = async (id: number): Promise<number> => (await loadRow(api, id)).revision;
@@ -41,7 +41,11 @@ test("accepts one ETag of version 0.1 in If-Match, with the suffix of any repres
     const old = `"${await revision(1)}${suffix}"`;
     const patched = await api.patch("/orders/1", { status: "paid" }, { ...api.admin, "if-match": old });
     assert.equal(patched.status, 200, old);
-    assert.equal((await api.patch("/orders/1", {}, { ...api.admin, "if-match": old })).status, 412, "the state before");
+    assert.equal(
+      (await api.patch("/orders/1", {}, { ...api.admin, "if-match": old })).status,
+      412,
+      "the record has changed since",
+    );
   }
   const old = `"${await revision(1)}"`;
   const inArray = await api.patch("/orders", [{ id: 1, if_match: old, status: "open" }], api.admin);

@@ -6,7 +6,7 @@ import { olderShape } from "../../src/door/resources.ts";
 import type { Collection } from "../../src/door/stores.ts";
 import { ownService } from "../harness/own-service.ts";
 
-test("enforces a rule over several records of its resource against concurrent writes", async (t) => {
+test("enforces a rule over several records of a resource, also for concurrent writes", async (t) => {
   const tooMany = defineProblem({
     code: "too_many_loans",
     status: 409,

@@ -103,7 +103,7 @@ async function start(t: TestContext): Promise<Own> {
 }
 
 const value = fc.integer({ min: 0, max: 4 });
-/** Numbers. The field refuses one in ten of them. */
+/** Numbers, of which the fields refuse one in ten. */
 const number = fc.oneof({ weight: 9, arbitrary: value }, { weight: 1, arbitrary: fc.constantFrom(-1, 5) });
 const nested = fc.oneof(
   fc.constant(null),

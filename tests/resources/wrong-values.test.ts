@@ -21,8 +21,8 @@ import { callOf } from "../../src/testing/testing.ts";
 
 // On SQLite alone: these services are refused before they open their store.
 
-// The type of values that only JavaScript without type checks accepts. No service may start with one, and the error may not be a message of
-// Node.
+// `Loose` lets wrong values compile, as they do in JavaScript. No service may start with such a value, and the error must come from the
+// toolkit, not from Node.
 type Loose = never;
 
 const people = accounts();
@@ -50,19 +50,23 @@ const format = {
 };
 
 const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])[] = [
-  ["nothing at all", () => call("createService"), /createService: its options are missing/],
+  ["missing options", () => call("createService"), /createService: its options are missing/],
   [
     "a store without functions",
     () => start({ store: { open: 1 } }),
     /store is an object; .*it has no function open, find/,
   ],
-  ["features that are no list", () => start({ features: {} }), /features is an object; it has to be a list/],
-  ["a throttle of nothing", () => start({ throttle: {} }), /throttle is an object; .*it has no function check/],
-  ["a tracer of nothing", () => start({ tracer: 5 }), /tracer is 5; it has to be the result of openTelemetry\(\)/],
-  ["an observer that is none", () => start({ observe: {} }), /observe is an object; it has to be a function/],
-  ["a base path that is none", () => start({ basePath: 5, hsts: "hots" }), /hsts is 'hots'.*\n.*basePath is 5/],
+  ["features that are not a list", () => start({ features: {} }), /features is an object; it has to be a list/],
+  ["a throttle without functions", () => start({ throttle: {} }), /throttle is an object; .*it has no function check/],
+  ["a number as a tracer", () => start({ tracer: 5 }), /tracer is 5; it has to be the result of openTelemetry\(\)/],
+  ["an observer that is not a function", () => start({ observe: {} }), /observe is an object; it has to be a function/],
   [
-    "no proxy",
+    "a wrong base path and a wrong hsts",
+    () => start({ basePath: 5, hsts: "hots" }),
+    /hsts is 'hots'.*\n.*basePath is 5/,
+  ],
+  [
+    "a trusted proxy that is not an address",
     () => start({ trustedProxies: ["10.0.0.0/33"] }),
     /createService: trustedProxies is a list; "10\.0\.0\.0\/33" is neither/,
   ],
@@ -75,17 +79,17 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
     /carriers\[0\]: there is no option nmae; did you mean name\?; carriers\[0\]: there is no option hostprefix/,
   ],
   [
-    "another JSON",
+    "a second format for JSON",
     () => start({ formats: [{ ...format, mediaType: "application/json" }] }),
     /it is the default format/,
   ],
   [
-    "an XML that reads nothing",
+    "a format for XML without `read`",
     () => start({ formats: [{ ...format, mediaType: "application/xml" }] }),
     /give it a read/,
   ],
   [
-    "a tag suffix twice",
+    "two formats with the same tag suffix",
     () => start({ formats: [{ ...format, tagSuffix: "-xml" }] }),
     /the tag suffix -xml is there twice/,
   ],
@@ -99,12 +103,12 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
     /at: there is no option tpye; did you mean type\?; at: type is missing.*by: type is 'intger'.*did you mean integer\?/,
   ],
   [
-    "a reference to no table",
+    "a reference to an unknown table",
     () => table([{ name: "at", type: "integer", references: { collection: "visit", onDelete: "cascade" } }]),
     /visits\.at: refers to visit, which is not declared; did you mean visits\?/,
   ],
   [
-    "a store opened with a slip",
+    "a misspelled option of a collection",
     () => memory().open([{ name: "a", key: "text", columns: [], indxes: [] } as Loose]),
     /collection a: there is no option indxes; did you mean indexes\?/,
   ],
@@ -113,14 +117,18 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
     () => postgresStore({ url: new Secret("mysql://a@b/c") }),
     /url is an object; it has to hold postgres:/,
   ],
-  ["a service that is none", () => listen({} as Loose, { port: 0 }), /listen: the service is an object; make one/],
   [
-    "a certificate that is none",
+    "an object that is not a service",
+    () => listen({} as Loose, { port: 0 }),
+    /listen: the service is an object; make one/,
+  ],
+  [
+    "an invalid certificate",
     async () => listen(await createService({ store: memory() }), { port: 0, tls: { cert: "a", key: "b" } }),
     /listen: OpenSSL refuses/,
   ],
   [
-    "bounds the wrong way round",
+    "a minimum above the maximum",
     () =>
       defineResource({
         name: "a",
@@ -132,21 +140,25 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
     /one: .*minLength \(3\) or more\n.*two: .*minimum \(3\) or more/,
   ],
   [
-    "a list the wrong way round",
+    "a list with minItems above maxItems",
     () => withField(array(text(), { minItems: 3, maxItems: 2 })),
     /maxItems is 2; it has to be minItems \(3\) or more/,
   ],
   [
-    "decimals the wrong way round",
+    "a decimal with a minimum above the maximum",
     () => withField(call("decimal", { scale: 2, minimum: "3", maximum: "2" })),
     /maximum is 2; it has to be minimum \(3\)/,
   ],
-  ["no words", () => withField(call("enumeration", [])), /resource a: field f: enumeration: it has no words/],
-  ["a word twice", () => withField(call("enumeration", ["a", "a"])), /the word a is there twice/],
-  ["words that are no list", () => withField(call("enumeration", "a")), /its words are 'a', and no list/],
-  ["a reference to nothing", () => withField(call("reference")), /its target is missing/],
   [
-    "a kind that is none",
+    "an enumeration without words",
+    () => withField(call("enumeration", [])),
+    /resource a: field f: enumeration: it has no words/,
+  ],
+  ["a word twice", () => withField(call("enumeration", ["a", "a"])), /the word a is there twice/],
+  ["words that are not a list", () => withField(call("enumeration", "a")), /its words are 'a', and no list/],
+  ["a reference without a target", () => withField(call("reference")), /its target is missing/],
+  [
+    "a kind with wrong members",
     () =>
       defineResource({
         name: "a",
@@ -159,45 +171,41 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
       }),
     /column is an object; there is no option tpye; did you mean type\?; type is missing/,
   ],
-  ["permissions of nothing", () => mount(books, { permission: {} }), /permission names no action/],
+  ["an empty permission", () => mount(books, { permission: {} }), /permission names no action/],
   [
     "a permission that is undefined",
     () => mount(books, { permission: { read: undefined } as Loose }),
     /permission\.read is missing; it has to be a permission/,
   ],
   [
-    "a permission with a slip",
+    "a misspelled member of a permission",
     () => mount(books, { permission: { name: "mine", decide: () => "allow", narows: ["list"] } as Loose }),
     /there is no option narows; did you mean narrows\?/,
   ],
-  ["all of nothing", () => call("allOf"), /allOf: it has no permissions/],
-  ["any of a text", () => call("anyOf", "x"), /anyOf: argument 1 is 'x'; it has to be a permission/],
-  ["not of nothing", () => call("not"), /not: argument 1 is missing/],
-  ["an owner of nothing", () => call("owner"), /owner: it names missing, and that is not a column/],
+  ["allOf without permissions", () => call("allOf"), /allOf: it has no permissions/],
+  ["anyOf with a text", () => call("anyOf", "x"), /anyOf: argument 1 is 'x'; it has to be a permission/],
+  ["not without a permission", () => call("not"), /not: argument 1 is missing/],
+  ["owner without a column", () => call("owner"), /owner: it names missing, and that is not a column/],
   ["a scope with a space", () => call("scope", "a b"), /scope: it names 'a b'/],
+  ["an unknown problem", () => call("problem", "not_fund"), /there is no problem not_fund; did you mean not_found\?/],
   [
-    "a problem that is none",
-    () => call("problem", "not_fund"),
-    /there is no problem not_fund; did you mean not_found\?/,
-  ],
-  [
-    "a problem with a slip",
+    "a misspelled option of a problem",
     () => call("problem", "not_found", { detial: "x" }),
     /there is no option detial; did you mean detail\?/,
   ],
   [
-    "a definition of nothing",
+    "a missing definition of a problem",
     () => call("defineProblem"),
     /defineProblem: it is missing; it takes an object with code/,
   ],
-  ["a secret of a number", () => new Secret(5 as Loose), /A secret is a text or bytes; this one is of type number/],
+  ["a number as a secret", () => new Secret(5 as Loose), /A secret is a text or bytes; this one is of type number/],
   [
-    "a name with a space",
+    "a feature name with a space",
     () => start({ features: [defineFeature({ name: "A B", setUp: () => ({ offer: null }) })] }),
     /name is 'A B'; it has to be lower-case words/,
   ],
   [
-    "a setUp that waits",
+    "an asynchronous setUp",
     () => start({ features: [defineFeature({ name: "a", setUp: async () => ({ offer: null }) } as Loose)] }),
     /feature a: setUp gave a promise/,
   ],
@@ -218,18 +226,22 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
     /hsts is 'hots'.*\n.*feature a: setUp threw RangeError: no such room$/,
   ],
   [
-    "no limits",
+    "an empty list of limits",
     () => withFeatures(rateLimits({ limits: [] })),
     /feature rate-limits: limits is a list; .*one or more; leave the list out/,
   ],
-  ["nobody to tell", () => withFeatures(outbox({ subscribers: [] })), /feature outbox: subscribers .*one or more/],
   [
-    "issuers of nobody",
+    "an empty list of subscribers",
+    () => withFeatures(outbox({ subscribers: [] })),
+    /feature outbox: subscribers .*one or more/,
+  ],
+  [
+    "an empty list of issuers",
     () => withFeatures(issuerLogin(people, { issuers: [] })),
     /feature issuer-login: issuers is an empty list/,
   ],
   [
-    "what features see only beside the others, at once",
+    "all mistakes that features find in other parts of the service",
     () =>
       start({
         secret,
@@ -243,7 +255,7 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
     /console: there is a template for \/boks\/\{id\}, but nothing is served there; did you mean \/books\/\{id\}\?\n.*template for \/, but.*\n.*limit few is for POST \/boks, which is not served; did you mean POST \/books\?\n.*mail names .*\/pages, which is not mounted/,
   ],
   [
-    "mounts in nothing",
+    "mounts whose parent is not mounted",
     () => start({ hsts: "hots", mounts: [mount(pages, { permission: anyone }), mount(lines, { permission: anyone })] }),
     /hsts is 'hots'.*\n.*\/books\/\{book_id\}\/pages is nested in \/books, which is not mounted; mount books too/,
   ],
@@ -253,17 +265,17 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
     /offer is missing/,
   ],
   [
-    "parts of other types",
+    "parts of a feature with wrong types",
     () => part({ start: 5, tags: [], limiter: {}, alongside: {}, problems: ["x"] }),
     /limiter is an object.*\n.*tags is a list.*\n.*alongside is an object.*\n.*problems is a list.*\n.*start is 5/,
   ],
   [
-    "a service before it is known",
+    "a use of the service during setUp",
     () => start({ features: [defineFeature({ name: "a", setUp: (host) => ({ offer: host.service() }) })] }),
     /feature a: the service exists only after/,
   ],
   [
-    "an endpoint that says what no OpenAPI has",
+    "an endpoint with invalid documentation for OpenAPI",
     () =>
       start({
         endpoints: [
@@ -279,7 +291,7 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
     /abc is no status from 200 to 599; parameters is a list/,
   ],
   [
-    "lives the wrong way round",
+    "logins whose short lifetime is above the long one",
     () =>
       withFeatures(
         sessionLogin(people, { idleSeconds: 9, lifetimeSeconds: 5 }),
@@ -288,17 +300,17 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
     /session-login: idleSeconds \(9\) is longer than lifetimeSeconds \(5\).*\n.*token-login: accessSeconds \(9\) is longer/,
   ],
   [
-    "issuers that nobody can trust",
+    "an issuer without the required members",
     () => withFeatures(issuerLogin(people, { issuers: [{ issuer: "x" }] as Loose })),
     /feature issuer-login: issuers\[0\]/,
   ],
   [
-    "limits of nothing",
+    "rateLimits without options",
     () => withFeatures(rateLimits(undefined as Loose)),
     /feature rate-limits: its options are missing/,
   ],
   [
-    "an action that is none",
+    "an unknown action of a limit",
     () =>
       withFeatures(
         rateLimits({ limits: [{ name: "a", by: "address", limit: 1, windowSeconds: 1, actions: ["lst"] as Loose }] }),
@@ -306,12 +318,12 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
     /it contains 'lst'; .*did you mean list\?/,
   ],
   [
-    "a subscriber to what is not served",
+    "a subscriber to a resource that is not mounted",
     () => withFeatures(outbox({ subscribers: [{ name: "m", to: [books], deliver: () => undefined }] })),
     /the subscriber m names \/books, which is not mounted/,
   ],
   [
-    "a colour that is none",
+    "a misspelled color of the console",
     () => withFeatures(consolePages({ title: "A", colors: { acent: "red" } as Loose })),
     /there is no option acent; did you mean accent\?/,
   ],
@@ -321,18 +333,22 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
     /did you mean name\?; there is no option ulr; did you mean url\?/,
   ],
   [
-    "a field of the caller that is none",
+    "callerField with an unknown field",
     () => callerField(defineUsers({}), "tenant" as never),
     /callerField: identity names no tenant/,
   ],
-  ["the same as nothing", () => sameAs(defineUsers({}), "tenant" as never), /sameAs: identity names no tenant/],
   [
-    "a call with a slip",
+    "sameAs with an unknown field",
+    () => sameAs(defineUsers({}), "tenant" as never),
+    /sameAs: identity names no tenant/,
+  ],
+  [
+    "a misspelled option of callOf",
     () => callOf({ methd: "GET" } as Loose),
     /callOf: there is no option methd; did you mean method\?/,
   ],
   [
-    "a whole service with slips",
+    "misspelled options of createLatchkey",
     () =>
       createLatchkey({
         settings: readSettings({ LATCHKEY_DATABASE: "sqlite::memory:" }),
@@ -370,46 +386,58 @@ const visits: Collection = { name: "visits", key: "integer", columns: [{ name: "
 const erase = { kind: "deleteAll", collection: visits, where: { all: [] } } as const;
 
 for (const [what, change, pattern] of [
-  ["of no kind", { kind: "inser", collection: visits, values: {} }, /its kind is 'inser'.*did you mean insert\?/],
   [
-    "with a slip",
+    "of an unknown kind",
+    { kind: "inser", collection: visits, values: {} },
+    /its kind is 'inser'.*did you mean insert\?/,
+  ],
+  [
+    "with a misspelled member",
     { kind: "insert", collection: visits, vaules: {} },
     /there is no member vaules of insert; did you mean values\?/,
   ],
-  ["of no table", { kind: "insert", values: {} }, /its collection is missing/],
+  ["without a table", { kind: "insert", values: {} }, /its collection is missing/],
   ["without values", { kind: "insert", collection: visits }, /values is missing; it has to be an object/],
   [
-    "of a list of values",
+    "with a list as its values",
     { kind: "insert", collection: visits, values: [] },
     /values is a list; it has to be an object/,
   ],
-  ["of no rows", { kind: "deleteAll", collection: visits }, /where is missing; it has to be a condition/],
+  ["without a condition", { kind: "deleteAll", collection: visits }, /where is missing; it has to be a condition/],
   [
-    "of null for rows",
+    "with null as its condition",
     { kind: "updateAll", collection: visits, where: null, values: {} },
     /where is null; it has to be a/,
   ],
-  ["of less than none", { ...erase, atMost: -1 }, /atMost is -1; it has to be a whole number of 1 or more/],
-  ["of a half", { ...erase, atMost: 0.5 }, /atMost is 0\.5; it has to be a whole number/],
+  ["with a negative atMost", { ...erase, atMost: -1 }, /atMost is -1; it has to be a whole number of 1 or more/],
+  ["with a fraction as atMost", { ...erase, atMost: 0.5 }, /atMost is 0\.5; it has to be a whole number/],
   [
-    "of NaN rows",
+    "with NaN as atLeast",
     { ...erase, kind: "require", atLeast: Number.NaN, name: "a" },
     /atLeast is NaN; it has to be a whole/,
   ],
-  ["that requires without a name", { ...erase, kind: "require", atLeast: 0 }, /name is missing; it has to be a text/],
   [
-    "of a state that is none",
+    "of the kind require without a name",
+    { ...erase, kind: "require", atLeast: 0 },
+    /name is missing; it has to be a text/,
+  ],
+  [
+    "with a text as its revision",
     { kind: "update", collection: visits, key: 1, values: {}, revision: "1" },
     /revision is a text; it has to be a whole number/,
   ],
   [
-    "of no column",
+    "with a condition that names no column",
     { ...erase, where: { columns: "at" } },
     /Collection visits: a condition is \{ column, operator, value \}/,
   ],
-  ["of values in a Map", { kind: "insert", collection: visits, values: new Map([["at", 1]]) }, /values is a Map; it/],
   [
-    "of values that a class computes",
+    "with a Map as its values",
+    { kind: "insert", collection: visits, values: new Map([["at", 1]]) },
+    /values is a Map; it/,
+  ],
+  [
+    "with only a getter of a class as its values",
     {
       ...erase,
       kind: "updateAll",
@@ -431,9 +459,11 @@ for (const [what, change, pattern] of [
     { any: "at" },
     { word: "a", column: "at", operator: "eq", value: 1 },
     { link: visits, record: "id", linked: "at", values: [1], column: "at", operator: "eq", value: 1 },
-  ].map((where) => ["of two conditions in one, or none", { ...erase, where }, /a condition is \{ column/] as const),
+  ].map(
+    (where) => ["with an invalid or ambiguous condition", { ...erase, where }, /a condition is \{ column/] as const,
+  ),
   [
-    "of null without yes or no",
+    "with the operator null but no value",
     { ...erase, where: { column: "at", operator: "null" } },
     /Column at: null takes true or false/,
   ],
@@ -450,7 +480,7 @@ for (const [what, change, pattern] of [
     await store.close();
   });
 
-test("reports a negative page size as a fault, not as an empty page", async () => {
+test("throws for a list with a negative limit, instead of an empty page", async () => {
   const store = memory();
   await store.open([visits]);
 
@@ -462,18 +492,22 @@ test("reports a negative page size as a fault, not as an empty page", async () =
 });
 
 for (const [what, reply, pattern] of [
-  ["a slip", { staus: 200 }, /GET \/a gave an invalid reply: there is no option staus; did you mean status\?/],
+  [
+    "a misspelled member",
+    { staus: 200 },
+    /GET \/a gave an invalid reply: there is no option staus; did you mean status\?/,
+  ],
   ["a problem", problem("conflict"), /The handler of GET \/a returned a problem; throw it: throw problem\(…\)\./],
   ["nothing", undefined, /it is missing; a handler gives \{ status, body \}/],
-  ["a body of no kind", { status: 200, body: { hello: "you" } }, /its kind is missing; .*data, json, raw/],
-  ["a status that is none", { status: 99 }, /status is 99; it has to be a whole number from 200 to 599/],
+  ["a body without a kind", { status: 200, body: { hello: "you" } }, /its kind is missing; .*data, json, raw/],
+  ["an invalid status", { status: 99 }, /status is 99; it has to be a whole number from 200 to 599/],
   [
-    "headers that are no list",
+    "headers that are not a list",
     { status: 204, headers: { a: "b" } },
     /headers is an object; it has to be a list of pairs/,
   ],
 ] as const)
-  test(`reports a handler that gives ${what} as a clear fault`, async () => {
+  test(`reports a fault that names the mistake if a handler returns ${what}`, async () => {
     const faults: unknown[] = [];
     const service = await createService({
       store: memory(),
