@@ -313,7 +313,7 @@ onBoth(
         pointer: "/id",
         code: "required",
         detail:
-          "The table gives no ids, or not this one. Choose one, a text, and make the record there: PUT /countries/{id}.",
+          "The table does not generate the id of this record. Choose an id, a text, and create the record with PUT /countries/{id}.",
       },
     ]);
     assert.equal((await api.ask("DELETE", "/countries/ch")).status, 405);
@@ -324,7 +324,7 @@ onBoth(
     const fault = closed.observed.find(({ kind }) => kind === "fault");
     assert.match(
       String(fault?.kind === "fault" ? fault.error : null),
-      /The table of country gives no ids, .* permission for replace/,
+      /The table of country generates no ids, .* permission for replace/,
     );
   },
 );

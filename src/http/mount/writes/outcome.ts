@@ -63,10 +63,10 @@ export function takenAt(pointer: string): Problem {
 function idNeeded({ resource: { name, path, id }, permissions }: MountInPlace): Error {
   if (permissions.replace === undefined)
     return new TypeError(
-      `The table of ${name} gives no ids, and no caller may choose one: give the mount a permission for replace, or take "create" out of writes`,
+      `The table of ${name} generates no ids, and no caller may choose one: give the mount a permission for replace, or remove "create" from writes`,
     );
   const what = id === "integer" ? "a whole number from 1" : id === "uuid" ? "a UUID" : "a text";
-  const detail = `The table gives no ids, or not this one. Choose one, ${what}, and make the record there: PUT ${path}/{id}.`;
+  const detail = `The table does not generate the id of this record. Choose an id, ${what}, and create the record with PUT ${path}/{id}.`;
   return problem("invalid", { issues: [{ pointer: "/id", code: "required", detail }] });
 }
 
