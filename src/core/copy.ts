@@ -3,7 +3,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * A copy of this package. A process may load two copies by mistake. Their classes differ: for one copy, a `Flaw` of the other would look
+ * A copy of this package. A process may load two copies by mistake. Their classes differ: for one copy, a `Flaw` of another copy would look
  * like a valid value. So each copy marks the values that it makes, and rejects the values of other copies.
  */
 export interface Copy {

@@ -48,13 +48,13 @@ export interface Proof {
   readonly at: number;
   /** The id of the factor. */
   readonly factor?: string;
-  /** True if the passkey also checked the person (user verification). It then counts as two kinds. */
+  /** True if the passkey also checked the person (user verification). The proof then counts as two kinds of proof. */
   readonly verifiesUser?: boolean;
   /** Set if the configuration of an identity provider, an external issuer or a proxy says that it checks a second factor. */
   readonly vouchesFor?: 2;
 }
 
-/** A user who acts for another one. */
+/** A user who acts for another user. */
 export interface Actor {
   readonly id: number;
   readonly username: string;

@@ -14,7 +14,7 @@ export type Sample = readonly [series: string, value: number];
 export type Labels = Readonly<Record<string, string>>;
 
 /**
- * Returns a name with labels as text. The same series must always give the same text, so the calling code must always give the labels in
+ * Returns a name with labels as text. The same series must always have the same text, so the calling code must always pass the labels in
  * the same order.
  */
 export function seriesOf(name: string, labels: Labels = {}): string {

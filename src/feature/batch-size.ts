@@ -9,8 +9,8 @@ const AIM_MS = 5;
 const rowsAtATime = { least: 10, most: 500 } as const;
 
 /**
- * The number of portions that are measured before their size changes. Only the time of the fastest one counts, because the others may have
- * waited for other writers.
+ * The number of portions that are measured before their size changes. Only the time of the fastest portion counts, because the slower
+ * portions may have waited for other writers.
  */
 const tries = 3;
 
@@ -36,7 +36,7 @@ export function pauseMs(tookMs: number): number {
   return Math.min(tookMs * Math.max(1, tookMs / EASY_MS), Math.max(LONGEST_PAUSE_MS, tookMs));
 }
 
-/** Returns the size of portions, based on the time of earlier ones. */
+/** Returns the size of portions, based on the times of earlier portions. */
 export function portionSize(): PortionSize {
   let rows: number = rowsAtATime.least;
   let leastMs = Infinity;

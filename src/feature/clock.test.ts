@@ -64,7 +64,7 @@ test("measures the database's time on the first read after the machine has slept
   assert.deepEqual(levels(), []);
 });
 
-test("waits if the database's clock is set back by a second, and goes back too if it is set back by an hour", async (t) => {
+test("stops the time if the database's clock is set back by a second, and sets the time back if that clock is set back by an hour", async (t) => {
   const at = { wall: 1_000_000, steady: 5000, database: 1_000_000 };
   const { clock, pass, measured } = world(t, at);
   const stop = await clock.start();

@@ -38,10 +38,7 @@ function isSample(value: unknown): boolean {
   return isText(series) && /^[a-zA-Z_:][\w:]*(?:\{.*\})?$/.test(series) && typeof count === "number";
 }
 
-/**
- * Returns a reader that leaves out invalid metrics and returns the others. It reports each mistake once, because metrics are read again and
- * again.
- */
+/** Returns a reader that returns only the valid metrics. It reports each mistake once, because metrics are read again and again. */
 export function makeMeasuring(observe: Observer): Measuring {
   const reportedMistakes = new Set<string>();
 

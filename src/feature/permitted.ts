@@ -42,7 +42,7 @@ function missingIdentity(found: readonly PlacedPermission[], all: readonly Named
   );
 }
 
-/** Checks nothing if no feature declares roles. A service without `accounts()` has only the roles that its schemes give. */
+/** Checks nothing if no feature declares roles. A service without `accounts()` has only the roles that its schemes return. */
 function missingRoles(found: readonly PlacedPermission[], all: readonly NamedParts[]): readonly string[] {
   const declaring = all.flatMap(({ parts: { roles } }) => (roles === undefined ? [] : [roles]));
   if (declaring.length === 0) return [];

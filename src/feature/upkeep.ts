@@ -58,7 +58,8 @@ export function startUpkeep(
   const timer = setInterval(() => {
     for (const each of all) {
       each.dueIn--;
-      // If much data has expired, a run takes longer than a tick. This upkeep then stays due until its run ends. The others continue.
+      // If much data has expired, a run takes longer than a tick. This upkeep then stays due until its run ends. The upkeep of other
+      // features continues.
       if (each.dueIn >= 0 || each.isRunning) continue;
       each.dueIn = each.everySeconds - 1;
       each.isRunning = true;

@@ -9,7 +9,7 @@ export interface RecordWrite {
   readonly action: string | null;
   /**
    * The id of the record. A new record has no id yet, so `keyOf` refers to the change that inserts it in the same transaction. Null for an
-   * action on the collection, and for records that are deleted together with another one.
+   * action on the collection, and for records that are deleted together with another record.
    */
   readonly id: Key | KeyOf | null;
   /**

@@ -70,7 +70,7 @@ export interface ServiceCore {
   readonly hsts: "host" | "subdomains";
   /** The exact origins that may call from a browser, in addition to the service's own. */
   readonly allowedOrigins: readonly string[];
-  /** The exact origins that may send cookies: the allowed ones, and those of the service itself. */
+  /** The exact origins that may send cookies: the allowed origins, and the origins of the service itself. */
   readonly sameSiteOrigins: readonly string[];
   /**
    * Decides what a credential with limited scopes may request at all. The endpoint's permission decides after that. Null: scopes limit

@@ -6,8 +6,8 @@ const ID_BYTES = 16;
 const DRAWN_AT_ONCE = 512;
 
 /**
- * Returns a function that makes ids of 22 random characters. Ids from a counter would show how many requests others send. `fill` fills a
- * buffer with random octets.
+ * Returns a function that makes ids of 22 random characters. Ids from a counter would show how many requests other callers send. `fill`
+ * fills a buffer with random octets.
  */
 export function requestIds(fill: (bytes: Uint8Array) => unknown = randomFillSync): () => string {
   const chance = Buffer.alloc(ID_BYTES * DRAWN_AT_ONCE);

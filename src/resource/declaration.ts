@@ -8,10 +8,10 @@ import type { CheckedOf, RecordOf, ShownBy } from "./types.ts";
 /** The fields of a resource by name, in the order of their output. */
 export type Fields = Readonly<Record<string, Field>>;
 
-/** A field that is computed from the others. It is read-only and not stored. */
+/** A field that is computed from other fields of the record. It is read-only and not stored. */
 export type ComputedField<R extends Resource, F extends Field> = ComputedByFunction<R, F> | ComputedBySQL<F>;
 
-/** A field that the database computes from the others on every read. */
+/** A field that the database computes from other fields on every read. */
 export interface ComputedBySQL<F extends Field> {
   /** The kind of its values: `text()`, `decimal({ … })`. */
   readonly as: F;
@@ -23,7 +23,7 @@ export interface ComputedBySQL<F extends Field> {
   readonly sql: string | ComputedSQL;
 }
 
-/** A field that a function computes from the others. */
+/** A field that a function computes from other fields. */
 export interface ComputedByFunction<R extends Resource, F extends Field> {
   /** The kind of its values: `text()`, `decimal({ … })`. */
   readonly as: F;

@@ -32,7 +32,7 @@ export interface DraftOptions {
   readonly id: number | string | null;
   /** The record that is being replaced. Null if a record is created. */
   readonly current: Readonly<Record<string, unknown>> | null;
-  /** True if the body names only some fields, and the others keep their values. */
+  /** True if the body names only some fields, and the other fields keep their values. */
   readonly partial?: boolean;
   /**
    * The names of body fields that the caller did not send and may not read. Their values were copied from the record. The response must not

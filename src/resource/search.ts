@@ -29,6 +29,6 @@ export function readSearch({ search }: Resource, text: string | undefined): read
   const words = splitWords(text);
   if (words.length === 0) return new Flaw("invalid", "A word is required: letters or digits.");
   if (words.length > MAX_WORDS) return new Flaw("too_many", `At most ${MAX_WORDS} words are allowed.`);
-  // Drops a word that is the beginning of another one, because every record that matches the longer word also matches the shorter one.
+  // Drops a word that is the beginning of another word, because every record that matches the longer word also matches the shorter one.
   return words.filter((word) => !words.some((other) => other !== word && other.startsWith(word))).toSorted();
 }

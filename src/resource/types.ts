@@ -108,7 +108,7 @@ export type ShownBy<F> = ShownValue<FieldValue<F>, OptionsOf<F>>;
 
 type KnownOptions<O> = unknown extends O ? never : O;
 
-/** Fields that are computed from the others. */
+/** Fields that are computed from other fields. */
 export type ComputedFields<C> = {
   readonly [K in keyof C]: Field<FieldValue<C[K]>, KnownOptions<OptionsOf<C[K]>> | "readOnly" | "computed">;
 };
@@ -123,7 +123,7 @@ export type DraftOf<R extends ResourceShape> = {
   readonly [K in Exclude<WritableName<R>, LeftOutName<R>>]: SentIn<R, K>;
 } & { readonly [K in WritableName<R> & LeftOutName<R>]?: SentIn<R, K> };
 
-/** The stored form of a record: every column, including hidden ones. */
+/** The stored form of a record: every column, including hidden columns. */
 export type StoredOf<R extends ResourceShape> = { readonly id: RecordId<R> } & {
   readonly [K in ParentOf<R>]: ParentIdOf<R>;
 } & {

@@ -90,7 +90,7 @@ function permutations<T>(items: readonly T[]): T[][] {
   return items.flatMap((first, at) => permutations(items.toSpliced(at, 1)).map((rest) => [first, ...rest]));
 }
 
-test("gives the same answer in any order of the schemes, for any credentials", () => {
+test("returns the same result in any order of the schemes, for any credentials", () => {
   const states = [null, "user-1", "user-2", "other", "forged", "expired", "\u0007"];
   const chains = permutations([alpha, beta, gamma, delta]).map((schemes) => createChain(schemes));
   const headerForms: ((value: string) => [string, string])[] = [
@@ -285,7 +285,7 @@ test("counts a cookie that is sent twice with the same value as one credential",
   );
 });
 
-test("reads only the cookie with the __Host- prefix over TLS, and only the plain one without TLS", () => {
+test("reads only the cookie with the __Host- prefix over TLS, and only the cookie without the prefix over cleartext", () => {
   const cookie = "gamma=user-1; __Host-gamma=user-2";
 
   assert.equal(ask(createChain([gamma]), { headers: { cookie }, encrypted: true }), "user-2 by gamma, ambient");
@@ -302,7 +302,7 @@ test("sends every challenge in a separate header field if the call needs a calle
   ]);
 });
 
-test("answers 403 if no scheme has a challenge, with the message of the scheme if there is only one", () => {
+test("answers 403 if no scheme has a challenge, and uses the message of the scheme if there is only one scheme", () => {
   assert.equal(tell(createChain([beta]).challenge(callOf())), "403 authentication_failed: Invalid or missing beta. []");
   assert.equal(
     tell(createChain([beta, gamma]).challenge(callOf())),
@@ -352,7 +352,7 @@ test("counts unknown and forged credentials as guesses, and no others", () => {
   }
 });
 
-test("answers 429 to wrong credentials after too many guesses, and still accepts a right one", () => {
+test("answers 429 to wrong credentials after too many guesses, and still accepts a right credential", () => {
   const chain = createChain([alpha, beta], countingGuesses(1));
 
   assert.match(ask(chain, { headers: { "x-beta": "unknown" } }), /^401 invalid_token/);
@@ -422,7 +422,7 @@ test("refuses an identity header field that a trusted proxy sends twice, in any 
   }
 });
 
-test("gives the same answers if schemes are asynchronous", async () => {
+test("returns the same results if schemes are asynchronous", async () => {
   const slow = (scheme: Scheme): Scheme => ({
     ...scheme,
     authenticate: async (...parameters) => scheme.authenticate(...parameters),
@@ -441,7 +441,7 @@ test("gives the same answers if schemes are asynchronous", async () => {
   }
 });
 
-test("ends the request with the problem that a scheme throws, for any verdicts of the other schemes", () => {
+test("ends the request with the problem that a scheme throws, also if another scheme rejects a credential", () => {
   const strict: Scheme = {
     ...alpha,
     authenticate: () => {

@@ -72,7 +72,7 @@ for (const [credential, answer] of [
   ["%bad", "token_not_valid: Forged."],
   ["c1", "invalid_token: Nobody has this badge."],
 ] as const) {
-  test(`gives the same answer in any order of the parts of a shared scheme, for ${credential}: ${answer}`, async () => {
+  test(`returns the same result in any order of the parts of a shared scheme, for ${credential}: ${answer}`, async () => {
     for (const order of [
       [a, b, m],
       [b, m, a],

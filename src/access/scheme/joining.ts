@@ -91,7 +91,7 @@ function join(parts: readonly Scheme[], standing: Standing | null): Scheme {
   }
 
   const carriers = collectCarriers(parts);
-  // The parts that read each place: first those that recognize their own credentials, then the others.
+  // The parts that read each place: first the parts with `recognizes`, then the parts without.
   const readers = new Map(
     carriers.map((carrier) => [carrier, [collectReaders(knowing, carrier), collectReaders(rest, carrier)] as const]),
   );

@@ -32,7 +32,7 @@ async function retryAfter(throttle: Throttle, ...parameters: Parameters<Throttle
   }
 }
 
-test("delays the eleventh try within a minute until the first has left the window", async () => {
+test("delays the eleventh try within a minute until the first try has left the window", async () => {
   const store = await openStore();
   const throttle = loginThrottle({ store });
 

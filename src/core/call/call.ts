@@ -270,7 +270,7 @@ interface FormatFacts {
   readonly related?: Readonly<Record<string, Related>>;
 }
 
-/** Records that are embedded in others: one, or several. */
+/** One or several records that are embedded in another record. */
 export interface Related {
   /** The name of each item, if it is a list. */
   readonly items?: string;

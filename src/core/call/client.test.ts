@@ -162,7 +162,7 @@ test("uses the transport and the host that the nearest trusted proxy reports", (
   assert.equal(client.origin, "https://api.example");
 });
 
-test("believes a proxy that reports http even over TLS, and ignores an unknown value", () => {
+test("uses http if a trusted proxy reports it over TLS, and ignores an unknown protocol", () => {
   const over = (proto: string) =>
     callOf({ peer: "10.0.0.1", encrypted: true, trustedProxies, headers: { "x-forwarded-proto": proto } });
 
@@ -176,7 +176,7 @@ test("does not treat the caller as local if a local proxy reports only the trans
   assert.equal(call.client.loopback, false);
 });
 
-test("gives no origin for an invalid host", () => {
+test("returns no origin for an invalid host", () => {
   for (const host of ["", "a b", "user@host", "host/path", "host:port", "a".repeat(300), "[::1", "<script>"]) {
     assert.equal(callOf({ headers: { host } }).client.origin, null, host);
   }

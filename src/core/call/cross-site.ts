@@ -9,8 +9,8 @@ export function isUnsafe(method: string): boolean {
 }
 
 /**
- * Ends the request with 403 `cross_site` if a page of another site made a browser send it. The origin that the caller used (scheme and
- * host of the request) is always allowed. `allowedOrigins` are the other allowed ones, in the spelling of browsers. A configured public
+ * Ends the request with 403 `cross_site` if a page of another site made a browser send it. The origin that the caller used (scheme and host
+ * of the request) is always allowed. `allowedOrigins` are the other allowed origins, in the spelling of browsers. A configured public
  * origin must be in this list.
  */
 export function requireSameSite(call: Call, allowedOrigins: readonly string[]): void {

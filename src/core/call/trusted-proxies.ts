@@ -123,8 +123,8 @@ function collectMistakes(proxies: readonly string[]): readonly string[] {
 }
 
 /**
- * All unicast addresses of IPv4 (RFC 1112), and all global ones of IPv6 (RFC 4291). A setting that covers one of these spans trusts every
- * address of that IP version.
+ * All unicast addresses of IPv4 (RFC 1112), and all global addresses of IPv6 (RFC 4291). A setting that covers one of these spans trusts
+ * every address of that IP version.
  */
 const wholeInternet: readonly Span[] = [
   "1.0.0.0-223.255.255.255",

@@ -21,7 +21,7 @@ test("suggests the nearest name for a typing mistake, and lists all names if non
   assert.equal(nearest("a", []), null);
 });
 
-test("finds a known name for any name, and suggests a short text for a long name", () => {
+test("finds a known name for any text, and returns a short suggestion for a long text", () => {
   fc.assert(fc.property(fc.string({ maxLength: 200 }), (name) => knownNames.includes(nearest(name, knownNames)!)));
   assert.ok(suggestion("x".repeat(1_000_000), knownNames).length < 100);
   assert.equal(nearest("unique", knownNames), "unique");

@@ -26,7 +26,7 @@ export function requireOptions<Options extends object>(
   throw new DeclarationError(of === undefined ? mistakes : mistakes.map((mistake) => `${of}: ${mistake}`));
 }
 
-/** Throws `DeclarationError` that lists all wrong arguments and all extra ones. Extra arguments would be ignored. */
+/** Throws `DeclarationError` with all wrong arguments and all extra arguments, which would be ignored. */
 export function requireArguments(of: string, values: ArrayLike<unknown>, checks: Checks): void {
   const names = Object.keys(checks);
   const mistakes = names.flatMap((name, at) => {

@@ -10,7 +10,7 @@ const published = [
   [0xf36e748b, 0x8f34677f, 0x1e00ba1b, 0xdd7da46d],
 ];
 
-test("gives the published MACs of Chaskey-12", () => {
+test("computes the published MACs of Chaskey-12", () => {
   const mac = new Chaskey(key);
 
   for (const [at, expected] of published.entries()) {

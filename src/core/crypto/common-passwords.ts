@@ -14,8 +14,8 @@ const gapBits = 17;
 const file = new URL("./common-passwords.bin", import.meta.url);
 
 /**
- * Returns true if a password is among the most common ones, ignoring case: the 100,000 most common ones of eight or more characters, and
- * some more. They are stored as a Golomb-coded set (Golomb, "Run-length encodings", 1966): the gaps between sorted digests, in 19 bits
+ * Returns true if a password is among the most common passwords, ignoring case: at least the 100,000 most common ones of eight or more
+ * characters. They are stored as a Golomb-coded set (Golomb, "Run-length encodings", 1966): the gaps between sorted digests, in 19 bits
  * each. Each check reads only one shelf of the file. The set is not kept in memory, because users rarely set passwords.
  */
 export function isCommonPassword(password: string): boolean {

@@ -17,7 +17,7 @@ test("seals the same bytes differently each time", () => {
   assert.notEqual(sealing.seal(Buffer.from("secret"), "a"), sealing.seal(Buffer.from("secret"), "a"));
 });
 
-test("opens a text sealed with an older secret, but not with an unknown one", () => {
+test("opens a text sealed with an older secret, but not with an unknown secret", () => {
   const text = makeSealing([older]).seal(Buffer.from("secret"), "a");
 
   assert.equal(makeSealing([key, older]).open(text, "a")?.toString(), "secret");

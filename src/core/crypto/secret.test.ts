@@ -18,7 +18,7 @@ test("signs like HMAC-SHA-256 (RFC 2104)", () => {
   }
 });
 
-test("gives the results of the examples of RFC 4231", () => {
+test("computes the signatures of the examples of RFC 4231", () => {
   const hex = (text: string): string => Buffer.from(text, "latin1").toString("hex");
   const jefe = signing(Buffer.from("Jefe"))("what do ya want for nothing?");
   const long = signing(new Uint8Array(131).fill(0xaa))("Test Using Larger Than Block-Size Key - Hash Key First");

@@ -34,7 +34,7 @@ export class Secret {
     this.#older = older;
   }
 
-  /** Returns true if the other value is the same. The duration of the comparison reveals neither content nor length. */
+  /** Returns true if `other` equals the secret. The duration of the comparison reveals neither content nor length. */
   equals(other: string | Uint8Array): boolean {
     return timingSafeEqual(digest(this.#bytes), digest(other));
   }
@@ -60,7 +60,7 @@ export class Secret {
     return this.deriveEach(purpose).at(-1)!;
   }
 
-  /** The number of bytes of the shortest secret, including the older ones, because a signature with any of them is accepted. */
+  /** The number of bytes of the shortest secret, including the older secrets, because a signature with any of them is accepted. */
   get leastBytes(): number {
     return Math.min(this.#bytes.length, ...this.#older.map(({ leastBytes }) => leastBytes));
   }

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatLink } from "./link.ts";
 
-test("names the target and the relation of a link", () => {
+test("writes the target and the relation of a link", () => {
   assert.equal(formatLink("/users?limit=2&cursor=abc", "next"), '</users?limit=2&cursor=abc>; rel="next"');
 });
 
-test("keeps a target from ending the link or the header field early", () => {
+test("encodes a target, so that it cannot end the link or the header field early", () => {
   assert.equal(
     formatLink('/a>; rel="x"\r\nSet-Cookie: a', "next"),
     '</a%3E;%20rel=%22x%22%0D%0ASet-Cookie:%20a>; rel="next"',

@@ -30,7 +30,7 @@ test("clears a cookie with the same name, path and attributes", () => {
   );
 });
 
-test("keeps a value from adding attributes", () => {
+test("encodes a value, so that it cannot add attributes", () => {
   assert.equal(
     formatSetCookie({ name: "a", value: "x; Domain=evil\r\n", path: "/", secure: true, sameSite: "lax" }),
     "a=x%3B%20Domain%3Devil%0D%0A; Path=/; HttpOnly; Secure; SameSite=Lax",

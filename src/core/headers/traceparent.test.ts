@@ -45,7 +45,7 @@ test("reads the known part of a future version, and forwards it as version 00", 
   }
 });
 
-test("forwards only the flags with a meaning", () => {
+test("forwards only the known flags", () => {
   assert.match(parseTraceContext(`00-${traceId}-${parentId}-ff`, undefined)!.traceparent, /-03$/);
 });
 

@@ -6,8 +6,8 @@ export interface ProblemDefinition<E extends ExtensionMembers = ExtensionMembers
   /** Lower-case words joined by underscores, different from every code of the catalogue. It never changes its meaning. */
   readonly code: string;
   /**
-   * Extension members (RFC 9457 §3.2) by name: `{ balance: decimal({ scale: 2 }) }`. `problem` takes their values. A field
-   * with `optional: true` may be left out. Names are lower-case words joined by underscores, of three characters or more.
+   * Extension members (RFC 9457 §3.2) by name: `{ balance: decimal({ scale: 2 }) }`. Pass their values to `problem`. A field with
+   * `optional: true` may be left out. Names are lower-case words joined by underscores, of three characters or more.
    */
   readonly extensions?: E;
 }
@@ -15,7 +15,7 @@ export interface ProblemDefinition<E extends ExtensionMembers = ExtensionMembers
 /** A problem of the catalogue by its code, or a custom one. */
 export type AnyProblem = ProblemCode | ProblemDefinition;
 
-/** All problems of a service by code: first the catalogue's, then the custom ones. */
+/** All problems of a service by code: first the problems of the catalogue, then the custom problems. */
 export type Catalogue = Readonly<Record<string, CatalogueEntry>>;
 
 /** Returns the catalogue with the custom problems at the end. */

@@ -38,7 +38,7 @@ export interface ProblemOptions<E extends ExtensionMembers = ExtensionMembers> {
   readonly cause?: unknown;
 }
 
-/** The options of one problem. They are required if one of its extension members is. */
+/** The options of one problem. The options are required if one of the problem's extension members is required. */
 type OptionsOf<Which extends AnyProblem> = [Which] extends [ProblemCode]
   ? [options?: ProblemOptions<ExtensionsInCatalogue<Which>>]
   : Exclude<Which, string> extends ProblemDefinition<infer E>

@@ -35,7 +35,7 @@ const rows: readonly (readonly [text: string, words: readonly string[]])[] = [
 for (const [text, words] of rows)
   test(`finds the words of ${JSON.stringify(text)}`, () => assert.deepEqual(splitWords(text), words));
 
-test("does not change a folded text", () => {
+test("returns the same word for a word that it has returned", () => {
   for (let code = 1; code < 0x3_0000; code++) {
     if (code >= 0xd800 && code < 0xe000) continue;
     const [word] = splitWords(String.fromCodePoint(code));
@@ -48,7 +48,7 @@ test("uses only the first 500 characters of a word", () => {
   assert.deepEqual(splitWords("\u{1f1e6}" + "\u{20000}".repeat(501)), ["\u{20000}".repeat(500)]);
 });
 
-test("handles a hundred thousand marks on one letter quickly", () => {
+test("splits a text with a hundred thousand marks on one letter quickly", () => {
   for (const letter of ["e", "か", "ह", "1", ""]) {
     const ms = leastCPUms(100, () => splitWords(`${letter}${"\u0301\u0316".repeat(50_000)}`));
 
@@ -56,7 +56,7 @@ test("handles a hundred thousand marks on one letter quickly", () => {
   }
 });
 
-test("does not change a folded text with any marks after a letter", () => {
+test("returns the same word again for a word with any marks after a letter", () => {
   for (const letter of ["e", "か", "ह", "한"])
     for (const marks of ["\u3099", "\u3099\u0301", "\u0316\u0301\u093f", "\u0301".repeat(70), "\u034f\u3099"]) {
       const [word] = splitWords(`${letter}${marks}x`);

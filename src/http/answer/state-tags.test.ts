@@ -40,7 +40,7 @@ test("gives each state of each record of each table a different tag", () => {
   for (const each of tags) assert.match(each, /^[\w-]{12}$/);
 });
 
-test("gives the same tags for the same key, and different ones for another key", () => {
+test("gives the same tags for the same key, and different tags for another key", () => {
   const row = { record: { id: 1 }, revision: 7 };
 
   const tag = stateTags(key)(notes!, row);

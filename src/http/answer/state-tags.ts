@@ -41,7 +41,7 @@ function upper(number: number): number {
   return Math.floor(number / 2 ** 32);
 }
 
-/** Marks an id that is a text. No exact whole number has this upper half, so a text and a number never give the same input. */
+/** Marks an id that is a text. No exact whole number has this upper half, so a text and a number never produce the same input. */
 const NO_NUMBER = 0x7fffffff;
 
 /**

@@ -1,7 +1,7 @@
 import { codings } from "../../core/headers/accept-encoding.ts";
 import type { Format } from "../formats/format.ts";
 
-// An uncompressed representation has no suffix. Each content coding has one.
+// An uncompressed representation has no suffix. Each content coding has a suffix.
 const suffixes = ["", ...codings.map((coding) => `-${coding}`)];
 
 /**

@@ -63,7 +63,7 @@ export function bodyReading(declared: BodySchema): BodyReading {
   };
 }
 
-/** Checks the name of the XML root element if the schema gives one (`xml: { name }`). */
+/** Checks the name of the XML root element if the schema declares it (`xml: { name }`). */
 function requireElement({ element }: ReceivedBody, schema: JSONSchema | null): void {
   const name = isObject(schema?.["xml"]) ? schema["xml"]["name"] : undefined;
   if (element !== null && typeof name === "string" && element !== name)

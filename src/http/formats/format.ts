@@ -77,6 +77,6 @@ export interface ProblemDocument {
   readonly code: string;
   readonly request_id: string;
   readonly errors?: readonly Issue[];
-  /** The extension members of the problem (RFC 9457 §3.2), after the standard ones. */
+  /** The extension members of the problem (RFC 9457 §3.2), after the standard members. */
   readonly [extension: string]: unknown;
 }

@@ -237,7 +237,7 @@ test("refuses a body with more than 100,000 arrays, before it reads the end of t
   assert.throws(() => readJSON(Buffer.from(`[${objects(24_000)},${arrays(4000)},`)), refused);
 });
 
-test("writes arrays as JSON.stringify does, and long ones in pieces", async () => {
+test("writes arrays as JSON.stringify does, and long arrays in pieces", async () => {
   const long = Array.from({ length: 3000 }, (_, id) => ({ id, name: `ü "${id}"`.repeat(10) }));
   for (const value of [[], [undefined, null, 1, "a"], long]) {
     const written = await json.write({ value, element: "users" });

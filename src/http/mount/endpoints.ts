@@ -94,7 +94,7 @@ function buildDeferredFacts({ guard }: Deferral): Pick<ServedEndpoint, "consumes
     consumes: [...MEDIA_TYPES, formType],
     guard(context) {
       if (context.identity === null) guard(context);
-      // A request with a credential creates the record at once, and does not take forms.
+      // A request with a credential creates the record at once, and does not accept forms.
       else requireMediaType(getExchange(context), MEDIA_TYPES);
     },
   };

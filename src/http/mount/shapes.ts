@@ -91,7 +91,7 @@ function buildFilters(
   return combinations;
 }
 
-/** Returns the first id in the value. Adds a second id if the operator takes several. */
+/** Returns the first id in the value. Adds a second id if the operator compares with several ids. */
 function chooseLinkedIds({ collection, field }: Link, operator: Operator, value: Value): readonly Key[] {
   const { type } = collection.columns.find(({ name }) => name === field)!;
   const [id = samplesByType[type]] = [value ?? []].flat() as Key[];

@@ -33,7 +33,10 @@ class Patching {
   #room = MAX_ADDED;
   #index = 0;
   #work = 0;
-  /** The objects and arrays that this patch has created. All others belong to the given document and are copied before a change. */
+  /**
+   * The objects and arrays that this patch has created. All other objects and arrays belong to the given document and are copied before a
+   * change.
+   */
   readonly #own = new WeakSet<object>();
 
   constructor(document: unknown) {

@@ -31,7 +31,7 @@ export function makeLongReads(mostRunning = 2, mostWaiting = 8): LongReads {
       const caller = resolveCaller(name);
       if (caller.running < mostRunning) caller.running++;
       else if (caller.waiting.length >= mostWaiting) throw tooMany();
-      // A read that ends leaves its place to a waiting one, so the number of running reads stays the same.
+      // A waiting read replaces the read that ends, so the number of running reads stays the same.
       else await new Promise<void>((resolve) => caller.waiting.push(resolve));
       try {
         return await read();

@@ -21,8 +21,8 @@ export function takeTurn(): Promise<void> {
 }
 
 /**
- * Waits for the next turn of work that has already started. Such work goes before new work, because half-read bodies take memory and slow
- * down garbage collection.
+ * Waits for the next turn of work that has already started. Such work has priority over new work, because half-read bodies take memory and
+ * slow down garbage collection.
  */
 export function takeTurnAgain(): Promise<void> {
   return waitAmong(continuing);

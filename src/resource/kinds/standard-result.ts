@@ -34,7 +34,9 @@ export function isStandardSchema(schema: unknown): schema is StandardSchema {
   return isObject(standard) && standard["version"] === 1 && typeof standard["validate"] === "function";
 }
 
-/** Returns the schema's own JSON Schema. Returns null if its library gives none, and `none` if the API's description cannot contain it. */
+/**
+ * Returns the schema's own JSON Schema. Returns null if its library provides none, and `none` if the API's description cannot contain it.
+ */
 export function findJSONSchema(schema: StandardSchema): Readonly<Record<string, unknown>> | "none" | null {
   const { jsonSchema } = schema["~standard"];
   if (jsonSchema === undefined) return null;

@@ -54,7 +54,7 @@ test("answers one last request on an open connection after the port is closed", 
   assert.ok((await measureSeconds(closing)) < 2);
 });
 
-test("closes idle connections after idleSeconds, including those without any request", async () => {
+test("closes idle connections after idleSeconds, including connections without any request", async () => {
   const listener = await listen(service, { port: 0 });
   const connection = await open(listener);
   await ask(connection);

@@ -63,8 +63,8 @@ export interface Listener {
   readonly url: string;
   readonly port: number;
   /**
-   * Sets the certificate for new connections. Open connections keep theirs. Throws if the listener does not serve
-   * HTTPS, or if OpenSSL refuses the certificate.
+   * Sets the certificate for new connections. Open connections keep their certificate. Throws if the listener does not serve HTTPS, or if
+   * OpenSSL refuses the certificate.
    */
   renewCertificate(tls: { readonly cert: string; readonly key: string }): void;
   /** Returns the number of open connections. */

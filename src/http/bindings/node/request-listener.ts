@@ -111,7 +111,7 @@ export function makeListener<Request extends AnyRequest>(
     if (next !== undefined && service.serves?.(target) === false) return next();
     if (isStream(request) && !admitStream(request))
       return refused("streams", readPeerAddress(request.socket), "Too many streams of one connection are open.");
-    // The `client` option is called before the request waits for earlier ones. If it throws, the framework gets the error.
+    // The `client` option is called before the request waits for earlier requests. If it throws, the framework gets the error.
     const arrival = new NodeArrival(request, target, response, client && toldBy(client(incoming)));
     if (response.socket === null && request.httpVersionMajor === 1)
       answerInOrder(request.socket, response, () => take(request, response, arrival));

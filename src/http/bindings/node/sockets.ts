@@ -94,7 +94,7 @@ export function admitSockets(
   return sockets;
 }
 
-/** Adds a listener before the existing ones. The existing listeners run only if the new one calls `accept`. */
+/** Adds a listener that runs before the existing listeners. They run only if the new listener calls `accept`. */
 function insertListener(server: Server, event: string, listener: (socket: Socket, accept: () => void) => void): void {
   const own = server.listeners(event);
   server.removeAllListeners(event);
@@ -105,7 +105,7 @@ function insertListener(server: Server, event: string, listener: (socket: Socket
   );
 }
 
-/** Closes idle connections, so that there is room for active ones. Returns true if a connection was closed. */
+/** Closes idle connections, so that there is room for active connections. Returns true if a connection was closed. */
 function makeRoom(server: Server, sockets: ReadonlySet<Socket>): boolean {
   server.closeIdleConnections();
   for (const { destroyed } of sockets) if (destroyed) return true;

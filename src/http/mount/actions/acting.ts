@@ -154,8 +154,8 @@ interface ActionOutcome {
 }
 
 /**
- * Returns the transaction. It gives the record a new revision even if no value changes. So only one of two concurrent actions on the same
- * state is written.
+ * Returns the transaction, which gives the record a new revision even if no value changes. So only one of two concurrent actions on the
+ * same state is written.
  */
 function buildTransaction(
   { resource, collection, personal, repeatColumns: storedColumns, links }: MountInPlace,

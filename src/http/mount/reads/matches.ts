@@ -4,7 +4,7 @@ import { fold, foldPart } from "../../../store/fold.ts";
 import { isSearched } from "../../../store/searched.ts";
 import type { Collection, Column, StoredRecord, Value, Where } from "../../../store/store.ts";
 
-/** Returns true if a record in memory matches a condition. The store gives the same result. */
+/** Returns true if a record in memory matches a condition. The store decides in the same way. */
 export function matches(collection: Collection, record: StoredRecord, where: Where): boolean {
   if ("all" in where) return where.all.every((each) => matches(collection, record, each));
   if ("any" in where) return where.any.some((each) => matches(collection, record, each));

@@ -72,7 +72,7 @@ async function retryAttempt({ context }: Exchange, attempt: () => Promise<Reply 
 
 export const REPLAYED = ["Idempotency-Replayed", "true"] as const;
 
-/** The facts about a write that are known before it. */
+/** The facts about a write that are known before the write. */
 export interface WriteFacts {
   readonly kind: Written["kind"];
   /** The name of the action. Null for other writes. */

@@ -61,8 +61,8 @@ async function listing(
     referenced(of, exchange, `${which}, and so many cannot be changed at once. Remove its id from some of them first`);
   const states = await exchange.service.store.list({
     collection: of.collection,
-    // For one list, the link table gives the records. For several lists, the store may have to scan all records, so this is a long read
-    // outside of the event loop.
+    // For one list, the link table contains the ids of the records. For several lists, the store may have to scan all records, so this is a
+    // long read outside of the event loop.
     where:
       links.length === 1 ? buildLinkedRows(links[0]!, [id]) : { any: links.map((link) => buildLinkedRows(link, [id])) },
     sort: [{ column: "id" }],
