@@ -75,7 +75,7 @@ function toldBy({ observed }: { readonly observed: readonly Observation[] }): re
 }
 
 onBoth(
-  "lists records as a long read if the index of their ids is not ordered by code point, and reports that at the start",
+  "reports at the start that no index serves lists by id if the index of the ids is not ordered by code point",
   {
     sqlite: "CREATE TABLE word (id text COLLATE NOCASE PRIMARY KEY NOT NULL, n integer NOT NULL);",
     postgres: `CREATE TABLE word (id text COLLATE "en-x-icu" PRIMARY KEY, n integer NOT NULL);`,
@@ -99,7 +99,7 @@ onBoth(
 );
 
 onBoth(
-  "lists records by an index of their ids that is ordered by code point",
+  "reports nothing at the start if an index of the ids is ordered by code point",
   {
     sqlite:
       "CREATE TABLE word (id text COLLATE NOCASE PRIMARY KEY NOT NULL); CREATE UNIQUE INDEX ids ON word (id COLLATE BINARY);",
@@ -114,7 +114,7 @@ onBoth(
 );
 
 onPostgres(
-  "reads the order of an ICU database from ICU, and not from the C library",
+  "recognizes that the indexes of an ICU database are not ordered by code point, although LC_COLLATE is C",
   "SELECT 1",
   async ({ url, sql }, t) => {
     const name = `icu_${process.pid}`;

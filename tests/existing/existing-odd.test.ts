@@ -58,7 +58,7 @@ const ownNames = {
   postgres: `CREATE TABLE person (pk serial PRIMARY KEY, id integer NOT NULL, constructor text UNIQUE); INSERT INTO person VALUES (1, 7, 'x');`,
 };
 
-onBoth("serves a column named id that is not the key, and one named constructor", ownNames, async (before, t) => {
+onBoth("serves a column named id that is not the key, and a column named constructor", ownNames, async (before, t) => {
   const declared = await inspected(before);
   const folder = mkdtempSync(path.join(import.meta.dirname, ".inspected-"));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -305,7 +305,7 @@ onSQLite(
 );
 
 onPostgres(
-  "refuses a value that breaks a rule of its column or is not of its type, and names the field if only one can be wrong",
+  "refuses a value that breaks a CHECK or has a wrong type, and names the field if only one field can be wrong",
   `CREATE TABLE thing (id serial PRIMARY KEY, stock integer CONSTRAINT "in stock" CHECK (stock >= 0), address inet, lasts interval, info jsonb,
    least integer, most integer, CHECK (least <= most))`,
   async ({ serve }) => {

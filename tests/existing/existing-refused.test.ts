@@ -20,7 +20,7 @@ const raising = (name: string, what: string): string =>
   `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN ${what} END $f$;
    CREATE TRIGGER ${name} BEFORE INSERT OR UPDATE ON thing FOR EACH ROW WHEN (new.name = '${name}') EXECUTE FUNCTION ${name}();`;
 
-/** Creates a service whose role may create its own tables, and has the granted rights on existing ones. */
+/** Creates a service with a role that may create tables, and has the rights of `grants` on existing tables. */
 async function serveAs(
   role: string,
   grants: string,

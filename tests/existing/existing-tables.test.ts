@@ -391,24 +391,28 @@ onPostgres(
   },
 );
 
-onBoth("compares an instant in a permission by its value, for any number of digits", filled, async ({ serve }) => {
-  const only = (at: string): Permission<"joined_at"> => ({
-    name: "joined then",
-    narrows: ["list", "read"],
-    columns: ["joined_at"],
-    decide: () => ({ only: { column: "joined_at", operator: "eq", value: at } }),
-  });
-  const api = await serve(mount(member, { permission: only("2026-01-31T09:30:00.000Z") }));
+onBoth(
+  "compares an instant in a permission by its value, with any number of fraction digits",
+  filled,
+  async ({ serve }) => {
+    const only = (at: string): Permission<"joined_at"> => ({
+      name: "joined then",
+      narrows: ["list", "read"],
+      columns: ["joined_at"],
+      decide: () => ({ only: { column: "joined_at", operator: "eq", value: at } }),
+    });
+    const api = await serve(mount(member, { permission: only("2026-01-31T09:30:00.000Z") }));
 
-  assert.deepEqual(
-    (await api.get("/members")).json.map(({ id }: { id: number }) => id),
-    [2],
-  );
-  assert.deepEqual(
-    await Promise.all([1, 2, 3].map(async (id) => (await api.get(`/members/${id}`)).status)),
-    [404, 200, 404],
-  );
-});
+    assert.deepEqual(
+      (await api.get("/members")).json.map(({ id }: { id: number }) => id),
+      [2],
+    );
+    assert.deepEqual(
+      await Promise.all([1, 2, 3].map(async (id) => (await api.get(`/members/${id}`)).status)),
+      [404, 200, 404],
+    );
+  },
+);
 
 onBoth(
   "names the table if its first rows cannot be read",

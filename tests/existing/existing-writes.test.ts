@@ -287,7 +287,7 @@ onBoth("keeps the writes of concurrent requests if a trigger rolls one back", mo
 });
 
 onBoth(
-  "creates a record under its text key",
+  "creates a record with a text key by PUT only",
   "CREATE TABLE country (code varchar(2) PRIMARY KEY NOT NULL, name text NOT NULL);",
   async ({ serve }) => {
     const country = defineResource({
@@ -480,7 +480,7 @@ const deepTable = (values: string): string => `
   INSERT INTO leaf VALUES (1, 1300), (2, 7);`;
 
 onBoth(
-  "deletes a row of an existing table, with the more than 1,000 levels of rows that depend on it",
+  "deletes a row of an existing table, with more than 1,000 levels of rows that depend on it",
   {
     sqlite: deepTable(
       "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1300) SELECT i FROM n)",

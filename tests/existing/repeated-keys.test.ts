@@ -76,7 +76,7 @@ onBoth(
 );
 
 onPostgres(
-  "ignores a row whose key is near the maximum when it chooses new keys",
+  "gives new records free ids although a row has a key near the maximum",
   "SELECT 1",
   async ({ serve, sql }) => {
     const api = await serve(...mounts);

@@ -8,7 +8,7 @@ import { Secret } from "../../src/core/crypto/secret.ts";
 import { planPostgres, planSQLite, postgresStore, sqliteStore, type Collection } from "../../src/door/stores.ts";
 import { askPostgres, startPostgres } from "../harness/postgres.ts";
 
-// The time estimates of `db plan`: rewritten rows take time, and dropping a column in PostgreSQL takes none.
+// The time estimates of `db plan`: rewritten rows take time, but PostgreSQL drops a column without rewriting rows.
 
 const rows = 100_000;
 const old: Collection = {

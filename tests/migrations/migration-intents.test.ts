@@ -147,7 +147,7 @@ test("counts the rows that share a value if a column becomes unique", async (t) 
   }
 });
 
-test("asks no question about a removed decimal", async (t) => {
+test("starts without a question if the declaration removes a decimal", async (t) => {
   for (const database of await databases(t)) {
     const price = decimal({ scale: 2, maximum: "100" });
     await create(database, books({ title: text(), price }), { title: "One", price: "1.00" });
@@ -204,7 +204,7 @@ async function removals(
   return serving(database, mounts, task, observe);
 }
 
-test("allows clients to delete records that only an undeclared field refers to", async (t) => {
+test("allows clients to delete records that only a removed field refers to", async (t) => {
   for (const database of await databases(t)) {
     await planted(database);
     const bare = books({ title: text() }, { removed: { tags: "2999-01", first_id: "2999-01" } });
@@ -242,7 +242,7 @@ test("allows clients to delete records that only an undeclared field refers to",
   }
 });
 
-test("keeps an undeclared link table, and no longer protects records when the field that refers to them gets another kind", async (t) => {
+test("keeps an undeclared link table, and allows clients to delete the linked records after the field has another kind", async (t) => {
   for (const database of await databases(t)) {
     await planted(database);
     const first_id = reference(tags, { optional: true });

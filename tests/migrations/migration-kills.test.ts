@@ -168,7 +168,7 @@ function longest(times: readonly number[]): number {
   return times.reduce((most, time) => Math.max(most, time), 0);
 }
 
-test(`migrates ${rows} rows while ${writers} clients write, is killed ${kills} times, and loses or invents no data`, async (t) => {
+test(`migrates ${rows} rows while ${writers} clients write, is killed up to ${kills} times, and neither loses nor invents data`, async (t) => {
   for (const place of (await places(t)).filter(
     ({ engine }) => (process.env["MIGRATION_ENGINE"] ?? engine) === engine,
   )) {
@@ -277,7 +277,7 @@ test("ignores files of other programs whose names begin like those of a dry run"
 const isRoot = process.getuid?.() === 0;
 test(
   "ignores the remains of a dry run of another user",
-  { skip: !isRoot && "only root becomes another user" },
+  { skip: !isRoot && "only root can act as another user" },
   async (t) => {
     const folder = mkdtempSync(path.join(tmpdir(), "latchkey-tries-"));
     t.after(() => rmSync(folder, { recursive: true }));

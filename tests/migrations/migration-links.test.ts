@@ -55,7 +55,7 @@ for (const [what, before, now] of [
     posts({ labels: references(tag, { default: [], renamedFrom: "tags" }) }, "labels"),
   ],
   [
-    "made of one that holds a single id",
+    "made from a field with a single id",
     posts({ tags: integer({ optional: true }) }, "tags"),
     posts({ labels: references(tag, { renamedFrom: "tags", convert: (id) => [id] as never, backfill: [] }) }, "labels"),
   ],

@@ -85,7 +85,8 @@ async function watched(t: TestContext, what: string, task: (url: string) => Prom
   await quiet.stop();
   const beside = startWriting(store);
   const watching = await watchLocks(url, ["things", "owners"]);
-  // Takes a known lock ten times. The test must see it, to prove that it sees locks: those of the task may be too short to be seen.
+  // Takes a known lock ten times. Only a test that sees this lock proves anything, because the locks of the task may be too short to be
+  // seen.
   for (let times = 0; times < 10; times++)
     await askPostgres(url, "BEGIN; LOCK TABLE owners IN SHARE ROW EXCLUSIVE MODE; SELECT pg_sleep(0.05); COMMIT");
   const start = performance.now();
@@ -111,7 +112,7 @@ async function watched(t: TestContext, what: string, task: (url: string) => Prom
     assert.ok(ms < limit, `${table}: ${mode} ${granted ? "held" : "waited for"} for ${ms.toFixed(0)} ms`);
   assert.ok(
     longest.some(({ table, mode }) => table === "owners" && mode === "ShareRowExclusiveLock"),
-    "locks are not seen",
+    "the test has not seen the known lock",
   );
   // A plain CREATE INDEX takes this lock and blocks all writes, so the service must not use it.
   assert.deepEqual(

@@ -143,8 +143,8 @@ test("removes remains in portions with reports, and survives a kill in between",
 
   await assert.rejects(migrateSQLite(file, now, { program, tellRemoved: breakOff }), /broken off/);
 
-  // A migration drops the indexes of the remains first, because it is slow to delete their entries. It keeps the indexes of references,
-  // because SQLite looks there when a referenced row is deleted.
+  // A migration drops the indexes of the remains first, because deleting their entries is slow. It keeps the indexes of references, because
+  // SQLite searches them when a referenced row is deleted.
   const indexes =
     "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = '_books_gone' AND sql IS NOT NULL ORDER BY 1";
   assert.deepEqual(queryFile(file, indexes), ["books(next_id)", "books(shelf_id)"]);
@@ -157,7 +157,7 @@ test("removes remains in portions with reports, and survives a kill in between",
   assert.deepEqual([reports[0], reports.at(-1)], [100, 0]);
 });
 
-test("removes old remains before it starts a new migration or cancels one", async (t) => {
+test("removes old remains before a new migration starts or is cancelled", async (t) => {
   const now = books(restricted);
   const file = await createFile(t, now);
   leaveBehind(file);

@@ -121,7 +121,7 @@ test("refuses to change the kind of keys of a table with rows, and rebuilds an e
   }
 });
 
-test("keeps data with a declared rename, conversion and backfill, and records them in the history", async (t) => {
+test("keeps data through a declared rename, conversion and backfill, and records these changes in the history", async (t) => {
   for (const database of await databases(t)) {
     const old = books({ ...titled, price: integer() });
     const now = books(
@@ -202,7 +202,7 @@ test("splits one field into several, by name, by a conversion and in SQL", async
   }
 });
 
-test("changes the revision only of records that show other values", async (t) => {
+test("changes the revision only of records whose shown values change", async (t) => {
   for (const database of await databases(t)) {
     await planted(database, books(titled), { title: "1", pages: 7 }, { title: "2", pages: 8 });
     const before = await revisions(database, books(titled));
@@ -298,7 +298,7 @@ test("hides a removed column, and keeps it even after its month has passed, unti
   }
 });
 
-test("lets an old version run at the same time only if the new field accepts all words of its enumeration", async (t) => {
+test("lets an old version keep running only if the new field accepts all words of the old enumeration", async (t) => {
   const old = books({ state: enumeration(["draft", "sold"]) });
   for (const [now, alone] of [
     [text({ minLength: 1, maxLength: 5 }), []],
@@ -534,7 +534,7 @@ test("creates all tables of an empty PostgreSQL in a dry run, and leaves it empt
   assert.deepEqual(await database.ask("SELECT FROM pg_namespace WHERE nspname ILIKE 'latchkey%'"), []);
 });
 
-test("refuses a second migration at the same time, and a migration by a program that is older than the last one", async (t) => {
+test("refuses a second migration at the same time, and a migration by a program that is older than the program of the last migration", async (t) => {
   for (const database of await databases(t)) {
     await planted(database, books(titled), { title: "1", pages: 7 });
     const now = books({ title: text({ maxLength: 200 }), pages: text({ maxLength: 9 }) });

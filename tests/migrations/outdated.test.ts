@@ -123,7 +123,7 @@ for (const [what, now] of [
     }
   });
 
-test("refuses reads of a process that knows an older type of a column, and would read the decimal 12 as 1200", async (t) => {
+test("refuses reads of a process that would read a column by its old type, for example the decimal 12 as the integer 1200", async (t) => {
   for (const column of [
     { name: "price", type: "decimal", scale: 2 },
     { name: "price", type: "text" },
@@ -203,7 +203,7 @@ test("refuses further writes only of processes with a weaker rule after a proces
   }
 });
 
-test("refuses further writes of processes without folded values when these values are needed", async (t) => {
+test("refuses further writes of processes without folded values after a process starts that needs these values", async (t) => {
   const folded: Collection = { ...old, columns: [{ name: "title", type: "text", folded: true }, old.columns[1]!] };
   for (const { open, engine } of await databases(t)) {
     const [before, today] = [open(), open()];

@@ -84,7 +84,7 @@ const databases = globSync("*/*.json", { cwd: folder }).map((file) => file.slice
 for (const name of databases.toSorted()) {
   const from = join(folder, name);
 
-  test(`keeps every record of ${name}, and accepts its old ETag for a change`, async (t) => {
+  test(`keeps every record of ${name}, and accepts an old ETag for a change`, async (t) => {
     const { api, baseline, as } = await takeOver(t, from);
 
     for (const { as: caller, path, json, etag } of baseline.reads) {
@@ -103,7 +103,7 @@ for (const name of databases.toSorted()) {
     assert.equal((await api.patch(path, { status: "open" }, { ...as.ada, "if-match": etag })).status, 412);
   });
 
-  test(`keeps every login of ${name} valid, and every ended one ended`, async (t) => {
+  test(`keeps every login of ${name} valid, and refuses the logins that had ended`, async (t) => {
     const { api, baseline, as } = await takeOver(t, from);
     const bearer = async (refresh: string): Promise<Headers> => {
       const reply = await api.post("/api/token/refresh/", { refresh });

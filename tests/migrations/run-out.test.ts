@@ -9,7 +9,7 @@ import { rateLimits } from "../../src/door/features.ts";
 import { createLatchkey } from "../../src/service/latchkey.ts";
 import { readSettings } from "../../src/service/settings/settings.ts";
 
-test("lets the benchmark of erasing create expired rows of every kind in the current tables", async (t) => {
+test("runs the SQL of the benchmark of erasing on the current tables, and creates expired rows of every kind", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-run-out-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = path.join(folder, "run-out.db");
