@@ -23,7 +23,7 @@ export interface NamedParts {
 /** Returns a sentence for each duplicate among all parts, with the features and the fix. */
 export function describeClashes(namedParts: readonly NamedParts[], speaksXML: boolean): readonly string[] {
   const all = withoutRepeatedMounts(namedParts);
-  // Several `shared` schemes may have the same name, but no scheme that is not shared may have it too.
+  // Several `shared` schemes may have the same name. If a scheme that is not shared has this name too, the name is a duplicate.
   const alone = new Set(
     all.flatMap(({ parts: { schemes = [] } }) =>
       schemes.filter(({ shared }) => shared !== true).map(({ name }) => name),

@@ -23,7 +23,7 @@ export function guardObserver(observe: Observer, service: string): Observer {
   };
 }
 
-/** Combines all observers into one function. Returns null if there are none, so that no code measures what no observer reads. */
+/** Combines all observers into one function. Returns null if there are none. The service then measures nothing. */
 export function combineObservers(observers: readonly Observer[]): Observer | null {
   if (observers.length < 2) return observers[0] ?? null;
   return (observation) => notifyAll(observers, observation);

@@ -223,7 +223,7 @@ export class Context<P extends Params = Params, B extends AnyBody = AnyBody> imp
 
   /** The request body, if the endpoint reads one. Null if there is none. Its value has the type of the schema that the endpoint declares. */
   get body(): B {
-    return this.#exchange.body as B; // The pipeline has read it by the schema.
+    return this.#exchange.body as B; // The pipeline has read it with the schema.
   }
 
   /** The caller. Null if there is no valid credential. If this was read, no shared cache keeps the response. */

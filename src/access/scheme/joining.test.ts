@@ -26,7 +26,7 @@ function whose(id: number): Verdict {
   return accepted(identity);
 }
 
-/** Creates a scheme that accepts credentials that begin with its letter. */
+/** Creates a scheme that accepts the credentials starting with `letter`, unless they end with `old`. */
 function lettered(letter: string, id: number, more: Partial<Scheme> = {}): Scheme {
   return part({
     authenticate(credential) {

@@ -134,8 +134,8 @@ export interface Scheme {
   /**
    * The proofs of an accepted credential. A list contains their methods, for example `["pwd"]` or `["hwk"]`. `"each"`: every identity has
    * its own `proofs`. `"program"`: credentials of programs, which a user created with a complete login and which need no second factor.
-   * Default: an identity has level 1 and no proof, so it never counts as recently confirmed. If a rule requires a second factor, the
-   * service does not start with a scheme without `proves`.
+   * Default: an identity has level 1 and no proof, so it never counts as recently confirmed. If a rule requires a second factor, every
+   * scheme must declare `proves`. Otherwise the service does not start.
    */
   readonly proves?: readonly ProofMethod[] | "each" | "program";
   /**

@@ -235,7 +235,7 @@ function keepVisibility(check: ValueCheck, own: ValueCheck): ValueCheck {
   return own;
 }
 
-/** Checks for a level of proofs that a rule may require or that another party may vouch for. */
+/** Checks for a level of proofs: 1 or 2. */
 export const aLevel: ValueCheck = (value) => (value === 1 || value === 2 ? null : "it has to be 1 or 2");
 
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -17,7 +17,7 @@ test("parses a formatted token into the same parts", () => {
   );
 });
 
-test("finds a token in a text by the published pattern, for the lowest and the highest secret", () => {
+test("finds a token in a text with the published pattern, for the lowest and the highest secret", () => {
   for (const fill of [0x00, 0xff]) {
     const token = formatOpaqueToken({ lookup: makeLookup(), secret: secretPart(Buffer.alloc(32, fill)) });
 

@@ -115,7 +115,7 @@ export interface Mount<R extends Resource = Resource> {
   readonly expand: Relations;
   readonly beforeWrite: BeforeWrite | null;
   readonly afterWrite: AfterWrite | null;
-  /** Answers a POST from a caller without a credential, if the record is created by a later request. Null: the POST creates the record. */
+  /** Answers a POST from a caller without a credential, if a later request creates the record. Null: the POST creates the record. */
   readonly deferral: Deferral | null;
   /** The conversion to the newer shape, if this mount serves an older shape (an earlier form of the resource). Null otherwise. */
   readonly older: Older | null;

@@ -35,7 +35,7 @@ export type AskedList = Pick<ListQuery, "collection" | "where" | "sort" | "limit
 
 /** The lists of a service that were slow recently. */
 export class SlowLists {
-  /** By collection and by the name of the list. */
+  /** The lists of each collection, by name. */
   readonly #watched = new Map<Collection, Map<string, Watched>>();
 
   /** Returns true if the list must be read outside of the event loop now. Forgets a list whose time is over, to measure it again. */

@@ -55,7 +55,7 @@ export function givesPromise(schema: StandardSchema, sample: unknown): boolean {
   return isPromise(schema["~standard"].validate(sample));
 }
 
-/** Reads a value by a schema of any library. Throws a TypeError if the schema returns a promise or no result. */
+/** Reads a value with a schema of any library. Throws a TypeError if the schema returns a promise or no result. */
 export function readBySchema(
   schema: StandardSchema,
   value: unknown,

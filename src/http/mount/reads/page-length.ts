@@ -21,7 +21,7 @@ export function withinLength(resource: Resource, limit: number): Pick<ListQuery,
   return limit * measureLongest(resource) > LONG_CHARACTERS ? { maxLength: MOST_OCTETS } : {};
 }
 
-/** Returns the most characters of JSON that a record may have, by its declaration. */
+/** Returns the maximum number of JSON characters of a record, according to its declaration. */
 export function measureLongest(resource: Resource): number {
   let found = longest.get(resource);
   if (found === undefined) {
@@ -31,7 +31,7 @@ export function measureLongest(resource: Resource): number {
   return found;
 }
 
-/** Returns the most characters of JSON that these columns of a record may have, by their declaration. */
+/** Returns the maximum number of JSON characters of these columns of a record, according to their declaration. */
 export function longestOfColumns({ fields }: Resource, columns: readonly string[]): number {
   return columns.reduce((sum, name) => {
     const field = Object.hasOwn(fields, name) ? fields[name]! : null;
