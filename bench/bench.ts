@@ -80,7 +80,12 @@ async function measureWriting(name: string, on: (script: string) => string[]): P
   const rate = (round: Round): number => round.requestsPerSecond;
   rows[name] = buildRow(writes.slice(warming), byHand.slice(warming), "by hand", rate, 2);
   // No target: the ratio falls whenever reads get faster.
-  rows[`${name}, as well`] = buildRow(writes.slice(warming), reads.slice(warming), "reading one", rate);
+  rows[`${name}, compared with reading one`] = buildRow(
+    writes.slice(warming),
+    reads.slice(warming),
+    "reading one",
+    rate,
+  );
 }
 
 function buildRow(

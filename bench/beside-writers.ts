@@ -66,7 +66,7 @@ for (const syncMs of syncDelaysMs) {
 
 console.table(rows);
 console.log(
-  `Medians of ${rounds} rounds of ${seconds} s each, quiet and beside in turn${pinned ? "; server on core 0, load on core 1" : "; not pinned to cores"}${canGiveWay ? "" : "; the writing load takes its share of the measuring one's core"}. Node ${process.version}.`,
+  `Medians of ${rounds} rounds of ${seconds} s each, quiet and beside in turn${pinned ? "; server on core 0, load on core 1" : "; not pinned to cores"}${canGiveWay ? "" : "; the writing load shares the core of the measuring process at the same priority"}. Node ${process.version}.`,
 );
 
 async function measure(reads: Reads): Promise<LoadResult> {

@@ -83,12 +83,12 @@ async function measure(name: string, store: Store): Promise<void> {
   ]);
   const [one, plain, expanded, ...found] = pages as [number, number, number, ...number[]];
   tell("100 orders", plain, plain, "");
-  tell("100 orders with their items, by 100 orders", expanded, plain, "3 or less");
+  tell("100 orders with their items, compared with 100 orders", expanded, plain, "3 or less");
   tell("one user", one, one, "");
   for (const [at, each] of shared.entries())
-    tell(`search that ${each} have, by one user`, found[at]!, one, "10 or less");
+    tell(`search for a word of ${each} users, compared with one user`, found[at]!, one, "10 or less");
   for (const [at, each] of shared.entries())
-    tell(`orders with a tag that ${each} have, by 100 orders`, found[shared.length + at]!, plain, "");
+    tell(`orders with a tag of ${each} orders, compared with 100 orders`, found[shared.length + at]!, plain, "");
 
   const record = { title: "A brass key", tags: [1] };
   const start = performance.now();
@@ -103,7 +103,7 @@ async function measure(name: string, store: Store): Promise<void> {
     );
     arrays.push(performance.now() - begun);
   }
-  rows[`${name}: 1000 orders one by one, by one array`] = {
+  rows[`${name}: 1000 orders one by one, compared with one array`] = {
     µs: (single * 1000).toFixed(0),
     ratio: (single / median(arrays)).toFixed(2),
     target: "5 or more",

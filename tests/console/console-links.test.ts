@@ -97,7 +97,7 @@ test("links each record by any key, except keys that no path can contain", async
   assert.match((await get("/cities", browser)).text, /name of a\/b/);
 });
 
-test("lists the resources on a page of an unserved root", async (t) => {
+test("lists the resources on the page for `/` if the service does not serve `/`", async (t) => {
   const books = defineResource({ name: "book", description: "To be read.", fields: { title: text() } });
   const { get } = await ownService(t, {
     mounts: [mount(books, { permission: anyone })],

@@ -247,7 +247,7 @@ test("shows a refused change again in the record's form, and marks its values to
   assert.match(joinLines(page), /data-match="&quot;7&quot;"/);
 });
 
-test("explains to callers, and only to them, why they get a response", async (t) => {
+test("explains the response that the caller gets at an address, and refuses other forms of addresses", async (t) => {
   const api = await serve(t, { binding: "node" });
   const ann = await api.user("Ann");
   const { json: order } = await api.post("/orders", {}, api.admin);
@@ -272,7 +272,7 @@ test("explains to callers, and only to them, why they get a response", async (t)
   assert.equal((await why("/console/why?of=/users", ann.headers)).json.status, 404);
 });
 
-test("counts guesses at explanations", async (t) => {
+test("counts wrong passwords on the page that explains a response", async (t) => {
   const api = await serve(t);
   const wrong = basicHeader("admin", "wrong");
 

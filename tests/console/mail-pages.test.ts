@@ -133,7 +133,7 @@ test("shows no text of the query on the login page", async (t) => {
   }
 });
 
-test("signs a newcomer up by the link of a mail, which is used up only by the button on its page", async (t) => {
+test("signs a newcomer up by the link of a mail, which only the button on the page uses up", async (t) => {
   const api = await start(t, { LATCHKEY_REGISTRATION: "verified" });
   assert.match((await api.get("/login")).text, /<a href="\/signup">Sign up<\/a>/);
   const wrong = await api.submit(await api.get("/signup"), { name: "", email: "no mailbox" });
@@ -205,7 +205,7 @@ test("resets a forgotten password by a link and by a code, with the same pages f
   assert.equal((await api.submit(await api.get(link), { password })).status, 400);
 });
 
-test("logs in by the link of a mail, only after its button is pressed, and by the code", async (t) => {
+test("logs in by the code of a mail and not by opening its link, and then refuses the link as used", async (t) => {
   const api = await start(t, { LATCHKEY_LOGIN_CODES: "on" });
   await makeUser(api, ben);
   const response = await api.submit(await api.get("/login?next=/orders"), { email: ben.email });
@@ -222,7 +222,7 @@ test("logs in by the link of a mail, only after its button is pressed, and by th
   assert.equal(used.status, 401);
 });
 
-test("changes the address of a user, who confirms it logged in", async (t) => {
+test("changes the address of a user who confirms it while logged in", async (t) => {
   const api = await start(t);
   await makeUser(api, ben);
   const session = await logIn(api, ben.email);

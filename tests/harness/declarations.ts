@@ -62,7 +62,7 @@ export const clock = defineFeature({ name: "clock", setUp: ({ now }) => ({ offer
 export const start = (store: Parameters<typeof createService>[0]["store"]) => createService({ store, features: [people, clock] });
 `;
 
-/** Another file of this kind, with names of other doors (public entries of the package). */
+/** A second file of the monorepo, which uses names of other doors (public entries of the package). */
 const more = `
 import { anyone, defineResource, mount, text } from "latchkey";
 import { defineUsers, sameAs } from "latchkey/auth";

@@ -83,7 +83,7 @@ export function makeLedger(): Ledger {
     async holds(service) {
       const found = await allUsers(service, await logIn(service));
       const ids = new Map(found.map(({ id, email }) => [email, id]));
-      assert.equal(ids.size, found.length, "an e-mail is there twice");
+      assert.equal(ids.size, found.length, "two users have the same e-mail");
       const lost = entries.filter(
         ({ email, acknowledged }) => acknowledged !== null && ids.get(email) !== acknowledged,
       );
@@ -91,7 +91,7 @@ export function makeLedger(): Ledger {
       const knownEmails = new Set(entries.map(({ email }) => email));
       assert.ok(
         found.every(({ email }) => knownEmails.has(email)),
-        "somebody is there whom nobody made",
+        "there is a user that no client created",
       );
     },
   };

@@ -11,7 +11,7 @@ export interface TOTPUser {
   readonly recoveryCodes: readonly string[];
   /** The login that added the factor, as request headers. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Returns the current code, or the one some steps of 30 seconds away. */
+  /** Returns the code of the current time, or of `steps` times 30 seconds later. */
   code(steps?: number): string;
 }
 

@@ -337,7 +337,7 @@ export function mountWorld(draw: (fields: readonly string[], hasIntegers: boolea
   }));
 }
 
-/** The target of a relation: the records whose ids the field `by` contains. If `by` is null, the records that belong to this one. */
+/** The target of a relation: the records whose ids the field `by` contains. If `by` is null, the records that belong to this record. */
 export interface Leads {
   readonly to: string;
   readonly by: string | null;

@@ -27,7 +27,7 @@ const endpoint = (code: string, compiled: RegExp | null, started: RegExp): Slip 
   started,
 });
 
-/** Returns a mistake in an action of books, called once. */
+/** Returns a mistake in an action of the resource `books`. The code sends one request to the action. */
 const action = (code: string, compiled: RegExp, started: RegExp): Slip => ({
   code: `write(mount(books, { permission: anyone, actions: { lend: { on: "collection", permission: anyone, ${code} } } }), "/lend")`,
   compiled,

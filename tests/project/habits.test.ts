@@ -32,7 +32,7 @@ test("names no path on a developer's machine and no package registry in any file
   assert.deepEqual([...linesThat(machine, files), ...linesThat(registry, files)], []);
 });
 
-test("silences no error of a type", () => {
+test("contains neither `as any` nor @ts-ignore nor @ts-nocheck", () => {
   assert.deepEqual(linesThat(/\bas any\b|@ts-(?:ignore|nocheck)\b/, typescript.filter(isNotThisFile)), []);
 });
 
@@ -51,7 +51,7 @@ test("reads stored JSON with valueOfJSON, which rounds no number", () => {
   assert.deepEqual(linesThat(/\bJSON\.parse\b|\bstructuredClone\b/, stored), []);
 });
 
-test("finds no test file that runs on SQLite alone without a reason", () => {
+test("requires a reason in each test file that runs only on SQLite", () => {
   const tests = globSync("tests/{auth,console,lists,resources,toolkit}/*.test.ts", { cwd: root });
   const opensAStore = /\b(?:connect|createLatchkey|createService|ownService|serve|sqliteStore)\(/;
 

@@ -31,7 +31,7 @@ async function save(page: Page): Promise<void> {
   await Promise.all([page.waitForResponse(isChange), page.getByRole("button", { name: "Save login" }).click()]);
 }
 
-test("creates users by a form and from a file, gives a one-time password, promotes and deactivates", async () => {
+test("creates users by a form and from a file, sets a one-time password, and promotes and deactivates users", async () => {
   const page = await openAs("admin", service.password, "/users");
   await page.getByLabel("name", { exact: true }).last().fill("Ann");
   await page.getByLabel("email", { exact: true }).last().fill("ann@example.com");

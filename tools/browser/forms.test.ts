@@ -62,7 +62,7 @@ const omitExpected = (complaints: readonly string[]) =>
   complaints.filter((each) => !/status of 400|ERR_ABORTED/.test(each));
 const saved = (page: Page) => page.locator("[data-said]", { hasText: "Done." }).waitFor();
 
-test("chooses, types and removes several ids by name, by keyboard", async () => {
+test("chooses, types and removes several ids with the keyboard, and shows their names", async () => {
   await using opened = await open("/posts");
   const { page, complaints } = opened;
   await page.getByLabel("title", { exact: true }).fill("First");

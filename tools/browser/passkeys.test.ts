@@ -129,7 +129,7 @@ test("adds a passkey on the account page, and logs in with it without a username
   assert.deepEqual(complaints, []);
 });
 
-test("asks for the passkey after a password, and keeps the next page", async () => {
+test("asks for the passkey after the password, and then opens the requested page", async () => {
   const ben = await makeUser("Ben");
   await using opened = await open(`/login?next=${ben.account}`);
   const { page, complaints } = opened;
@@ -146,7 +146,7 @@ test("asks for the passkey after a password, and keeps the next page", async () 
   assert.deepEqual(complaints, []);
 });
 
-test("says why a passkey does not work, and offers the other ways", async () => {
+test("says why a passkey does not work, and offers the other ways to log in", async () => {
   const cleo = await makeUser("Cleo");
   await using opened = await open(`/login?next=${cleo.account}`);
   const { page, complaints, refusesUser } = opened;
@@ -224,7 +224,7 @@ test("keeps the typed values while the user confirms with a password", async () 
   assert.deepEqual(complaints, []);
 });
 
-test("lets an administrator who must have a factor add a passkey while logging in", async () => {
+test("lets an administrator without the required factor add a passkey during the login", async () => {
   await using strict = await startObservedService({ LATCHKEY_SECOND_FACTOR: "admins" });
   await using opened = await open("/login?next=/orders", strict);
   const { page, complaints } = opened;

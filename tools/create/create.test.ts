@@ -79,7 +79,7 @@ async function launch(t: TestContext, folder: string, script: string): Promise<R
   return { url: await read(/Latchkey listens on (http:\/\/[^\s,]+)/), read };
 }
 
-test("answers the first request of a custom resource within a minute, without the time of the installation", async (t) => {
+test("answers the first request of a custom resource within a minute, not counting the installation", async (t) => {
   const begun = performance.now();
   const made = await inFolder(
     place,
@@ -150,7 +150,7 @@ for (const [login, resource] of [
     assert.match(said, /ℹ pass 4\n/);
   });
 
-test("creates a project in which people sign up, with the link of the mail in the terminal and in a file", async (t) => {
+test("creates a project in which people sign up by the link of a mail, which the terminal and a file show", async (t) => {
   const folder = path.join(place, "members");
   const create = ["exec", "--yes", `--package=${packed.create}`, "--", "create-latchkey"];
   await inFolder(place, "npm", ...create, "members", "--sign-up");

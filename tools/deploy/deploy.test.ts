@@ -49,7 +49,7 @@ test("has alert rules that Prometheus accepts, and that fire as `alerts.test.yam
   execFileSync("promtool", ["test", "rules", path.join(root, "deploy/prometheus/alerts.test.yaml")]);
 });
 
-test("has only expressions in the dashboard that Prometheus accepts", () => {
+test("uses in the dashboard only expressions that Prometheus accepts", () => {
   const expressions = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
   const lines = expressions.map((expr, at) => {
     const filled = expr.replaceAll("$__rate_interval", "5m").replaceAll("$job", "latchkey");
@@ -64,7 +64,7 @@ test("has only expressions in the dashboard that Prometheus accepts", () => {
   rmSync(file);
 });
 
-test("uses only metrics in the rules and the dashboard that the service reports", async (t) => {
+test("uses in the rules and the dashboard only metrics that the service reports", async (t) => {
   const server = await startPostgres();
   t.after(() => server.stop());
   await using service = await startService({
@@ -100,7 +100,7 @@ test("places the panels next to each other, each with a separate number and the 
   for (const { targets } of panels) for (const { datasource } of targets) assert.equal(datasource.uid, "${datasource}");
 });
 
-test("has only members in the manifests that Kubernetes knows, with their types", () => {
+test("uses in the manifests only members that Kubernetes knows, with values of the right types", () => {
   const types: Readonly<Record<string, string>> = {
     ConfigMap: "core/v1",
     Deployment: "apps/v1",

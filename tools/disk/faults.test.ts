@@ -55,7 +55,7 @@ for (const [call, error] of [
   });
 }
 
-test("stores a refused write completely or not at all if killed after a failed sync, and its retry only once", async () => {
+test("stores a refused write completely or not at all if killed after a failed sync, and stores the retry only once", async () => {
   using disk = makeFaultyDisk();
   const ledger = makeLedger();
   {

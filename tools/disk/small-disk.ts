@@ -8,7 +8,7 @@ export interface SmallDisk extends Disposable {
   readonly folder: string;
   /** Takes this much of the room, in bytes. Default: all that is left. */
   fill(bytes?: number): void;
-  /** Frees the room that was taken. */
+  /** Frees the room that `fill` took. */
   makeRoom(): void;
   /** Makes the disk read-only. No process may have a file on it open for writing. */
   protect(): void;

@@ -54,7 +54,7 @@ export function standsIn(name: string, start: () => Promise<Standing>): void {
     assert.deepEqual([removed.status, removed.text], [204, ""]);
   });
 
-  test(`${name}: passes paths of other handlers on, and itself answers 405 at a path that it serves`, async () => {
+  test(`${name}: passes on paths that the service does not serve, and answers 405 to a wrong method on a served path`, async () => {
     const echoed = await ask("POST", "/api/echo", '{"of":"the framework"}');
     assert.deepEqual([echoed.status, JSON.parse(echoed.text)], [200, { of: "the framework" }]);
     for (const path of ["/elsewhere", "/apis/books", "/API%2fbooks"]) {
@@ -144,7 +144,7 @@ export function standsIn(name: string, start: () => Promise<Standing>): void {
     socket.destroy();
   });
 
-  test(`${name}: answers a request that still arrives when the framework stops`, async () => {
+  test(`${name}: answers a request whose body arrives while the framework stops`, async () => {
     const { close } = await standing;
     const late = await open("POST", "/api/books", { headers: json });
     late.write('{"title":');

@@ -110,7 +110,7 @@ for (const [line, expected, sent] of requests) {
   });
 }
 
-test("covers every operation", () => {
+test("calls every operation of the document, except for the pages for people", () => {
   // Leaves out the pages for people, because tests/console tests them and the URL of one contains the version.
   const pages = ["/login", "/login/factor", "/signup", "/forgot", "/reset", "/verify"];
   const all = description.operations

@@ -62,7 +62,7 @@ async function startPooled(t: TestContext, connections: number): Promise<Pooled>
   };
 }
 
-test("shares three connections between two processes through PgBouncer, and keeps acknowledged writes once if PgBouncer is killed under load", async (t) => {
+test("shares three connections between two processes through PgBouncer, and stores each acknowledged write once if PgBouncer is killed under load", async (t) => {
   const { services, restart } = await startPooled(t, 3);
   const ledger = makeLedger(adminPassword);
   for (let round = 0; round < 3; round++) {

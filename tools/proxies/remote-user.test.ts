@@ -45,7 +45,7 @@ test("ignores the values that a caller sends in the header fields that nginx set
   }
 });
 
-test("refuses header fields with underscores in the service if nginx accepts them", async (t) => {
+test("refuses in the service header fields with underscores that nginx has passed on", async (t) => {
   const { nginx } = await behindBasic(t, {
     change: (text) => text.replace("access_log off;", "access_log off; underscores_in_headers on;"),
   });

@@ -131,7 +131,7 @@ export const changes: readonly Change[] = [
     make: (body) => ({ ...body, kind: "own" }),
   },
   {
-    words: "a word of an enumeration goes",
+    words: "an enumeration without one of its words",
     declare: fields((each) => ({ ...each, state: enumeration(["new", "sold"], { convert: () => "new" as const }) })),
     carry: (record) => ({ ...record, state: record["state"] === "draft" ? "new" : record["state"] }),
   },
@@ -140,12 +140,12 @@ export const changes: readonly Change[] = [
     declare: fields((each) => ({ ...each, isbn: text({ maxLength: 40, unique: true }) })),
   },
   {
-    words: "an optional field that is so no more",
+    words: "an optional field that becomes required",
     declare: fields((each) => ({ ...each, note: text({ maxLength: 200, backfill: "none" }) })),
     carry: (record) => ({ ...record, note: record["note"] ?? "none" }),
   },
   {
-    words: "a conversion by the types",
+    words: "a conversion that the two types define",
     declare: (each) => ({
       ...each,
       fields: { ...each.fields, pages: text({ maxLength: 20 }) },
@@ -168,7 +168,7 @@ export const changes: readonly Change[] = [
     make: (body) => without(body, "subtitle"),
   },
   {
-    words: "an index that goes",
+    words: "a removed index",
     declare: (each) => ({ ...each, filters: {}, sorts: [] }),
   },
   {
@@ -195,7 +195,7 @@ export const changes: readonly Change[] = [
     make: (body) => ({ ...without(body, "lang"), locale: "de" }),
   },
   {
-    words: "a column that goes with its values",
+    words: "a column that is deleted with its values",
     declare: (each) => ({ ...each, removed: {} }),
     dropped: ["books.subtitle"],
   },
@@ -208,7 +208,7 @@ export const changes: readonly Change[] = [
     }),
   },
   {
-    words: "a date and a truth",
+    words: "a date and a boolean",
     declare: fields((each) => ({ ...each, published: date({ optional: true }), active: boolean({ default: true }) })),
     carry: (record) => ({ ...record, published: null, active: true }),
     make: (body) => ({ ...body, published: "2026-02-28" }),

@@ -119,7 +119,7 @@ function make(service: ServiceProcess, name: string) {
   });
 }
 
-/** Asserts that each version accepts the credentials of the other, and that a token which one version ended is refused by the other. */
+/** Asserts that each version accepts the credentials of the other, and that each refuses a token that the other has revoked. */
 async function bothServe(
   old: ServiceProcess,
   today: ServiceProcess,

@@ -23,9 +23,9 @@ function tell(line: string): void {
 function tellWeaknesses(): void {
   const auditReport = npm("audit", "--omit=dev") as { metadata?: { vulnerabilities: Record<string, number> } } | null;
   const counts = auditReport?.metadata?.vulnerabilities;
-  if (counts === undefined) return tell("The registry does not tell of known weaknesses here; nothing was checked.");
+  if (counts === undefined) return tell("The registry did not report known vulnerabilities, so nothing was checked.");
   tell(
-    `Known weaknesses: ${Object.entries(counts)
+    `Known vulnerabilities: ${Object.entries(counts)
       .map(([level, count]) => `${count} ${level}`)
       .join(", ")}.`,
   );
@@ -42,7 +42,7 @@ function tellAges(): void {
     const newest = Object.values(times ?? {})
       .toSorted()
       .at(-1);
-    if (used === undefined || newest === undefined) tell(`${name} ${version}: the registry does not say`);
+    if (used === undefined || newest === undefined) tell(`${name} ${version}: the registry did not report its age`);
     else tell(`${name} ${version}: ${daysSince(used)} days old; the newest version is ${daysSince(newest)} days old`);
   }
 }
