@@ -358,6 +358,7 @@ test("computes no hash for a taken name, and checks a precondition before the na
   const move = { email: ann.email, current_password: adminPassword };
   const stale = await api.patch("/users/1", move, { ...api.admin, "if-match": '"0"' });
 
+  // If these requests needed hashes, too many hashes would wait, and some requests would get 503.
   assert.deepEqual(new Set(burst.map(({ status }) => status)), new Set([409]));
   assert.equal(stale.status, 412);
 });
