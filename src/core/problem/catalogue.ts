@@ -9,7 +9,7 @@ export const catalogue = {
     400,
     "Malformed request",
     "The request could not be understood.",
-    "The body, a header or the query is not written in the syntax that it claims.",
+    "The body, a header or the query breaks the rules of its syntax.",
     "Read the detail: it names the place. Send strict UTF-8 JSON without duplicate members, or well-formed XML without a DTD.",
   ),
   invalid: entry(
@@ -30,7 +30,7 @@ export const catalogue = {
     400,
     "Unknown preference",
     "A preference is not known.",
-    "Prefer contains handling=strict, which makes unknown preferences an error, and it contains one.",
+    "Prefer contains handling=strict, which makes unknown preferences an error, and one of the preferences is unknown.",
     "Leave out the preference that the detail names. Without handling=strict, it is ignored.",
   ),
   invalid_patch: entry(
@@ -38,7 +38,7 @@ export const catalogue = {
     "Malformed patch",
     "The patch is malformed.",
     "The body is not a JSON Patch document (RFC 6902).",
-    "Send an array of operations, each with op, path and what that operation needs.",
+    "Send an array of operations, each with op and path, and with value or from if the operation needs it.",
   ),
   duplicate_credentials: entry(
     400,
@@ -87,7 +87,7 @@ export const catalogue = {
     403,
     "Authentication failed",
     "Invalid or missing credentials.",
-    "The endpoint needs to know who is calling, and none of its schemes has a challenge that could be answered.",
+    "The endpoint needs to know who is calling, and no scheme of the service has a challenge (WWW-Authenticate) that a client could answer.",
     "Ask the operator of the service which credential this endpoint takes.",
   ),
   insecure_transport: entry(
@@ -102,7 +102,7 @@ export const catalogue = {
     "Cross-site request refused",
     "The request came from another site and carries a cookie.",
     "A browser sends cookies with requests from any page, so a change from another site is refused.",
-    "Send the request from the same origin, or name the origin among the allowed ones.",
+    "Send the request from the same origin, or add the origin to the allowed origins.",
   ),
   identity_not_bound: entry(
     403,
@@ -150,7 +150,7 @@ export const catalogue = {
     409,
     "Conflict",
     "The request conflicts with the present state.",
-    "Another value, or another request, stands in the way: errors says where.",
+    "Another value or another request prevents the change: errors says where.",
     "Read the resource again, and decide with its present state.",
   ),
   taken: entry(

@@ -79,7 +79,7 @@ export const loginProblems = {
     409,
     "Last way to log in",
     "The last way to log in to this account cannot be deleted. Set a password, or add another passkey or identity first.",
-    "Without it the user could not log in any more.",
+    "Without this way to log in, the user could no longer log in.",
     "Set a password, or add another passkey or identity first.",
   ),
   invalid_link: entry(
@@ -93,7 +93,7 @@ export const loginProblems = {
     409,
     "Too many",
     "There are too many of these already.",
-    "The number of these for one account is limited.",
+    "One account may have only a limited number of these.",
     "Delete one first.",
   ),
 } as const;
