@@ -103,7 +103,7 @@ export function chosenFeatures(
 function requireList(made: unknown): readonly Feature[] {
   if (Array.isArray(made)) return made as readonly Feature[];
   throw new ConfigError([
-    `features in the config file is a function that returns ${made === undefined ? "nothing" : "another value than a list"}. It has to return a list, and not a promise: features: ({ accounts }) => [ … ].`,
+    `features in the config file is a function that returns ${made === undefined ? "nothing" : "a value that is not a list"}. It has to return a list, and not a promise: features: ({ accounts }) => [ … ].`,
   ]);
 }
 

@@ -193,7 +193,7 @@ test("reports all mistakes about features in a config file together", () => {
 test("reports a function of the config file that returns no list of features", async (t) => {
   for (const [features, pattern] of [
     [() => undefined, /features in the config file is a function that returns nothing\. It has to return a list/],
-    [async () => [], /is a function that returns another value than a list\./],
+    [async () => [], /is a function that returns a value that is not a list\./],
   ] as const)
     await assert.rejects(serve(t, { config: { features: features as never } }), pattern);
 });

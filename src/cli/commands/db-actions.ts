@@ -95,13 +95,13 @@ export async function restore(file: string, options: RestoreCommandOptions): Pro
 function describeRestored(file: string, place: string, { aside, ended }: Restored, hasSecret: boolean): string {
   const tokens =
     ended === null || ended.tokens === null
-      ? "API tokens and named keys are those of the backup: those that were revoked after it work again."
+      ? "API tokens and named keys are those of the backup: a token or key that was revoked after the backup works again."
       : `${ended.tokens} API tokens and named keys were revoked too.`;
   return [
     `${place} now holds the content of ${file}.`,
     ...(aside === null ? [] : [`The previous database is ${aside}.`]),
     ended === null
-      ? "Sessions and tokens of logins are those of the backup: those that ended after it work again."
+      ? "Sessions and tokens of logins are those of the backup: a login that ended after the backup works again."
       : `All users have to log in again: sessions, refresh and access tokens of ${ended.accounts} accounts were revoked.`,
     tokens,
     "Users, roles and passwords are those of the backup: deletions and changes after it are undone.",

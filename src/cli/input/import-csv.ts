@@ -116,7 +116,7 @@ export const usersCSV: CSVRules = {
     const columns = cells.map((cell) => cell.trim().toLowerCase().replaceAll(/[ -]+/g, "_"));
     if (!columns.includes("email"))
       throw new CommandFailed(
-        `The first line names no column email. It names the columns, of which these are read: ${importedColumns.join(", ")}.`,
+        `The first line has to name the columns, but there is no column email. These columns are read: ${importedColumns.join(", ")}.`,
       );
     return requireOnce(columns);
   },

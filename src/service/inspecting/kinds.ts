@@ -57,7 +57,7 @@ function decimalFor(storage: string): Declared {
   const all = ("9".repeat(digits) + "0".repeat(scale - decimals)).padStart(scale + 1, "0");
   if (scale > 6 || all.length > 15)
     return {
-      why: `${storage} has more digits than a decimal (15, of which 6 behind the point); write decimal({ scale: …, maximum: "…" })`,
+      why: `${storage} has more digits than a decimal (15 digits, 6 of them after the point); write decimal({ scale: …, maximum: "…" })`,
     };
   const most = scale === 0 ? all : `${all.slice(0, -scale)}.${all.slice(-scale)}`;
   return {

@@ -157,6 +157,6 @@ test("requires the public address and the session scheme", () => {
     "LATCHKEY_PUBLIC_URL is missing. Give the public address of the service, because LATCHKEY_IDENTITY_PROVIDERS is given.",
   ]);
   assert.deepEqual(collectProblems([declared], { LATCHKEY_SCHEMES: "bearer" }), [
-    "LATCHKEY_IDENTITY_PROVIDERS is given and LATCHKEY_SCHEMES does not name session. Add session there, or take this setting out.",
+    "LATCHKEY_IDENTITY_PROVIDERS is set, but LATCHKEY_SCHEMES does not contain session. Add session there, or remove this setting.",
   ]);
 });

@@ -33,7 +33,7 @@ export function readIdentityProviders(
     problems.push(`${publicURL.label} is missing. Give the public address of the service, because ${label} is given.`);
   if (!schemes.isWrong && !schemes.value.includes("session"))
     problems.push(
-      `${label} is given and ${schemes.label} does not name session. Add session there, or take this setting out.`,
+      `${label} is set, but ${schemes.label} does not contain session. Add session there, or remove this setting.`,
     );
   const read = readEntries(file);
   if ("wrong" in read) {
@@ -100,9 +100,7 @@ function readSecret(
   // A placeholder, so that later checks do not report the same mistake as a missing secret.
   const placeholder = new Secret("none");
   if (inlineSecret !== undefined && file !== undefined) {
-    problems.push(
-      `${label}: ${pointer} has client_secret and client_secret_file. Keep one, so that it is clear which counts.`,
-    );
+    problems.push(`${label}: ${pointer} has client_secret and client_secret_file. Keep one of them.`);
     return { clientSecret: placeholder };
   }
   if (inlineSecret === undefined && file === undefined) {

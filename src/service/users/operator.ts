@@ -182,7 +182,7 @@ export function requireLastingStore(database: Settings["database"], mayCreate: b
   if (database.kind !== "sqlite") return;
   if (database.path === ":memory:")
     throw new ConfigError([
-      "LATCHKEY_DATABASE is in the memory of the service's process. Use a file that both can open: sqlite:PATH.",
+      "LATCHKEY_DATABASE is in the memory of the service's process. Use a file, which the service and this command can both open: sqlite:PATH.",
     ]);
   const problems = sqliteFileProblems(database.path, mayCreate);
   if (problems.length > 0) throw new ConfigError(problems.map((problem) => `LATCHKEY_DATABASE: ${problem}`));
