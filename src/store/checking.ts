@@ -99,7 +99,10 @@ const columnMembers: ChecksOf<Column> = {
 
 const existingMembers: ChecksOf<ExistingTable> = {
   table: text,
-  names: (value) => (isObject(value) && Object.values(value).every(isText) ? null : "it has to be names by column"),
+  names: (value) =>
+    isObject(value) && Object.values(value).every(isText)
+      ? null
+      : "it has to be an object with the real name of each column",
   writes: (value) => (Array.isArray(value) && value.every(isText) ? null : 'it has to be a list, like ["update"]'),
   revision: (value) =>
     value === "database" || value === "digest" || (isObject(value) && isText(value["column"]))
@@ -174,7 +177,7 @@ export function storeMistakes(collections: unknown): readonly string[] {
 }
 
 const aCollection: ValueCheck = (value) =>
-  isObject(value) && isText(value["name"]) ? null : "it has to be a table that the service has";
+  isObject(value) && isText(value["name"]) ? null : "it has to be a collection of the service";
 const aWhere: ValueCheck = (value) =>
   isObject(value) ? null : 'it has to be a condition, like { column: "at", operator: "lt", value: 7 }';
 /** The value of a key is checked later, by its table, which knows the type. */

@@ -30,7 +30,8 @@ function mistakesIn(collection: Collection, byName: ReadonlyMap<string, Collecti
     const place = `${collection.name}.${column.name}`;
     if (!namePattern.test(column.name))
       mistakes.push(`${place}: a name has up to 63 letters, digits and underscores and begins with a letter`);
-    if (names.has(column.name.toLowerCase())) mistakes.push(`${place}: the name is declared twice (id counts)`);
+    if (names.has(column.name.toLowerCase()))
+      mistakes.push(`${place}: the name is declared twice (each table has a column id already)`);
     names.add(column.name.toLowerCase());
     mistakes.push(...mistakesInColumn(column, byName, encode).map((each) => `${place}: ${each}`));
     mistakes.push(...mistakesOfKeeping(collection, column, byName).map((each) => `${place}: ${each}`));

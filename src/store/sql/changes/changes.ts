@@ -132,7 +132,11 @@ function columnChanges(
   const was = columnWas(schema, found, before);
   if (before !== column.name) add("changes", `rename it from ${before}`, `it uses ${before}`);
   if (isOtherType(schema, column, was, found))
-    add("changes", `convert it from ${formatType(was)} to ${formatType(column)}`, `it reads it as ${formatType(was)}`);
+    add(
+      "changes",
+      `convert it from ${formatType(was)} to ${formatType(column)}`,
+      `it reads the column as ${formatType(was)}`,
+    );
   else if (source.kind === "sql" || source.kind === "program")
     add("changes", "compute its values again, as declared", "it writes values of the old form");
   if (isFoldedAnew(schema, column, found))
@@ -172,7 +176,7 @@ function leftOverChanges(
     const place = `${name}.${column}`;
     const isDeclared = found.declared?.columns.some((each) => each.name === column) === true;
     if (dropped.has(place))
-      return [{ place, effect: "loses", words: dropWords, alone: isDeclared ? "it uses it" : null }];
+      return [{ place, effect: "loses", words: dropWords, alone: isDeclared ? "it uses this column" : null }];
     const added = (words: string): Change => ({ place, effect: "adds", words, alone: null });
     return [
       ...(required.has(column) && removed[column] !== undefined ? [added("allow rows without a value")] : []),

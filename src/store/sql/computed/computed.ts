@@ -18,7 +18,7 @@ export function collectComputed(dialect: Dialect, collection: Collection): reado
   return (collection.computed ?? []).map((column) => {
     const { sql, storage } = dialect.made(column, column.sql[dialect.engine] ?? "NULL");
     const form = dialect.chooseForm(column, { ...anything, storage });
-    if (typeof form === "string") throw new TypeError(`What is computed as ${column.name} ${form}`);
+    if (typeof form === "string") throw new TypeError(`The computed column ${column.name} ${form}`);
     const [place, field] = [`the value computed by SQL`, `${collection.name}.${column.name}`];
     return { column, form, isNullable: true, place, field, sql: withNumbers(dialect, collection, sql) };
   });

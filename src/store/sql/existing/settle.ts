@@ -212,7 +212,7 @@ function keyMistakes(
     formFound(column),
   );
   return typeof form === "string"
-    ? [`the key ${table}.${raw} ${form}; say what the ids are with id: "integer", "text" or "uuid"`]
+    ? [`the key ${table}.${raw} ${form}; declare the type of the ids: id: "integer", "text" or "uuid"`]
     : [];
 }
 
@@ -244,7 +244,7 @@ function* unfitRows(schema: SchemaDialect, collection: Collection): Script<reado
     const least = first!["key"];
     if (least !== null && !(Number(least) >= 1))
       mistakes.push(
-        `${collection.existing!.table} has a row with the key ${String(least)}, and ids are whole numbers from 1; serve a view without it, or say id: "text" where the key is a text`,
+        `${collection.existing!.table} has a row with the key ${String(least)}, and ids are whole numbers from 1; serve a view without it, or declare id: "text" if the key is a text`,
       );
   }
   for (const column of table.columns.values()) {

@@ -60,7 +60,7 @@ export function freeName(index: string, taken: ReadonlySet<string>): string {
 export function makeIndexOn(database: DatabaseSync, { name, sql }: OwnObject, called: string, table: string): void {
   const make = sql.replace(beginning, (_, create: string, on: string) => `${create}${quote(called)}${on}${table}`);
   try {
-    if (make === sql) throw new Error("it is not understood");
+    if (make === sql) throw new Error("its SQL cannot be parsed");
     database.exec(make);
   } catch (error) {
     if (isStoreFailure(error)) throw error;

@@ -19,7 +19,7 @@ export function emptyFile(path: string, tables: readonly string[]): number {
     const reason = error instanceof Error ? error.message : String(error);
     throw new CopyError(
       "refused",
-      `${tables.join(", ")} cannot be emptied (${reason}): other rows may refer to theirs. Nothing was changed.`,
+      `${tables.join(", ")} cannot be emptied (${reason}): rows of other tables may refer to their rows. Nothing was changed.`,
       { cause: error },
     );
   } finally {
