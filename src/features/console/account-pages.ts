@@ -28,7 +28,7 @@ export const accountPages: AccountPages = {
   verify: "/verify",
 };
 
-/** Returns the endpoints of the pages of accounts. A page answers 404 if the service does not serve the call of its form. */
+/** Returns the endpoints of the pages of accounts. A page answers 404 if the service does not serve the path that receives its form. */
 export function pageEndpoints(pages: AccountPages, facts: () => ServiceFacts): readonly Endpoint[] {
   const page = (path: string, summary: string, call: string): Endpoint => callPage({ path, summary, call, facts });
   return [
@@ -41,16 +41,16 @@ export function pageEndpoints(pages: AccountPages, facts: () => ServiceFacts): r
   ];
 }
 
-/** A page with a form for one call. */
+/** A page with one form. */
 interface CallPage {
   readonly path: string;
   readonly summary: string;
-  /** The path of the call. */
+  /** The path that receives the form. */
   readonly call: string;
   readonly facts: () => ServiceFacts;
 }
 
-/** Returns the endpoint of such a page. Opening the page does not use up the link in a mail: only the button sends its token. */
+/** Returns the endpoint of a page. Opening the page does not use up the link in a mail: only the button sends the token of the link. */
 function callPage({ path, summary, call, facts }: CallPage): Endpoint {
   return builtInEndpoint({
     ...common,

@@ -47,7 +47,7 @@ export function withoutParameter(view: View, at: number): string {
   );
 }
 
-/** Returns this URL in another format, because a link cannot send a header field. */
+/** Returns this URL with a parameter for another format, because a link cannot send the header `Accept`. */
 export function inFormat(view: View, name: string): string {
   return address(view, [...readParameters(view), ["format", name]]);
 }

@@ -47,7 +47,7 @@ export function excerptOfJSON(value: object, most: number): string {
   return excerptText(JSON.stringify(copyBeginning(value, { room: most })), most);
 }
 
-/** Returns a copy of a value, cut after a number of characters of its JSON. */
+/** Returns a copy of a value. Stops after `left.room` characters of the JSON of the value. */
 function copyBeginning(value: unknown, left: { room: number }): unknown {
   if (typeof value === "string") {
     const room = Math.max(0, left.room);
@@ -70,7 +70,7 @@ function copyBeginning(value: unknown, left: { room: number }): unknown {
   return Object.fromEntries(members);
 }
 
-/** Lets other requests run first if a page has much content. */
+/** Lets other requests run first if the JSON of the content is long. */
 export function giveWayFor(value: unknown): Promise<void> | undefined {
   const left = { room: MOST_EDITED };
   copyBeginning(value, left);

@@ -20,7 +20,7 @@ export function writeFramed(site: Site, view: View, { title, main, narrow }: Dra
     title,
     service: site.title,
     basePath: view.basePath,
-    // Even without an endpoint at the root, its page exists: it lists the resources.
+    // The root always has a page. Without an endpoint there, this page lists the resources.
     root: true,
     ...(site.logo === undefined ? {} : { logo: site.logo }),
     head: html`<link rel="stylesheet" href="${style}" />
@@ -78,8 +78,8 @@ function drawTools(site: Site, view: View): PageContent {
 }
 
 /**
- * Returns the link to the login. An endpoint that checks no credentials does not know the caller. The script of its page then requests the
- * root to find out.
+ * Returns the link to the login. If the endpoint checks no credentials, the page does not know the caller. The script of the page then
+ * requests the root to find out.
  */
 function wayIn(site: Site, view: View, session: string): Markup {
   if (view.wasIdentified || view.status === 401) return html`<a href="${loginLink(site, view, session)}">Log in</a>`;
@@ -100,12 +100,12 @@ function hasXML({ facts }: Site): boolean {
   return xml || formats.some(({ mediaType }) => mediaType === "application/xml");
 }
 
-/** Returns the response in one line: the request, the status, and the same for a program. */
+/** Returns the response in one line: the request, the status, and buttons for the same request by a program. */
 function drawStrip(site: Site, view: View): Markup {
   const { call, status, tag } = view;
   const target = shownTarget(view);
   const classes = status >= 500 ? "st c5" : status >= 400 ? "st c4" : "st";
-  // HEAD has the header fields of GET, and the tag is that of the page.
+  // The page shows the response to HEAD as if it were the response to GET, because the header fields are the same.
   const method = call.method === "HEAD" ? "GET" : call.method;
   const isRead = method === "GET";
   const formats = html`<nav class="seg" aria-label="Format">

@@ -46,7 +46,7 @@ const colorNames = [
   "bad",
 ] as const;
 
-/** Excludes texts that could end a declaration or load a resource. */
+/** Excludes texts that could end the CSS declaration or load a resource. */
 const COLOR = /^[a-z0-9#(),.%/ -]{3,100}$/i;
 
 const aColor: ValueCheck = (value) =>

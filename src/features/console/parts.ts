@@ -68,7 +68,7 @@ export function methodTag(method: string): Markup {
   return html`<span class="m ${method.toLowerCase()}">${method}</span>`;
 }
 
-/** The note in a form if the script is not available. */
+/** The note in a form that works only with the script. */
 export const needsScript = html`<noscript
   ><p class="rule">
     Sending this needs JavaScript, because the forms of browsers support only GET and POST, and send no JSON.

@@ -42,8 +42,8 @@ export interface Drawing {
   /** The actions that the caller may take on the shown record. */
   readonly offers: readonly Offer[];
   /**
-   * The ETag of the record's own state, for `If-Match`. A response with related records has another one. Null if there
-   * is none.
+   * The ETag of the record without related records, for `If-Match`. A response with related records has a different ETag. Null if there is
+   * none.
    */
   readonly tag: string | null;
   /** The path of the shown record, without the base path and the query. */

@@ -25,7 +25,7 @@ function showWord(tone: string | null, word: string): Markup {
   return html`<span class="${tone === null ? "tag" : `tag ${tone}`}">${word}</span>`;
 }
 
-/** Shows an id with the name of its record. It is a link only if the record can be read. */
+/** Shows an id with the name of its record. The id is a link only if the record can be read. */
 function showReference({ view, labels }: Drawing, path: string, value: unknown, most: number): Markup {
   const id = String(value);
   const labelsById = labels.get(path);

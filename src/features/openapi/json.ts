@@ -10,7 +10,7 @@ export function ref(kind: "schemas" | "parameters" | "headers" | "responses", na
 const named: ReadonlySet<string> = new Set(["properties", "patternProperties", "$defs"]);
 const valued: ReadonlySet<string> = new Set(["default", "const", "enum", "example", "examples"]);
 
-/** Removes the XML facts from the schemas, for services without XML. */
+/** Removes the `xml` members from the schemas, for services without XML. */
 export function withoutXML<T>(part: T, isNamed = false): T {
   if (typeof part !== "object" || part === null) return part;
   if (Array.isArray(part)) return part.map((each: unknown) => withoutXML(each)) as T;

@@ -6,7 +6,7 @@ import type { JSONObject } from "./json.ts";
 import type { OpenAPIOptions } from "./options.ts";
 import type { DocsParts } from "./page/page.ts";
 
-// Loads the code of the description with the first request for it, because most services are rarely asked for it.
+// Loads the code that describes a service at the first request for a description, because many services never get such a request.
 
 /** Returns the OpenAPI 3.1 document of a service. */
 export async function openapiDocument(options: OpenAPIOptions): Promise<Record<string, unknown>> {

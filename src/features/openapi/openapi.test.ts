@@ -117,7 +117,7 @@ test("describes every required member of a schema", () => {
   assert.deepEqual([id.type, id.minimum, id.readOnly], ["integer", 1, undefined]);
 });
 
-test("gives unique operationIds that follow from the declarations", () => {
+test("derives a unique operationId for each operation from its declaration", () => {
   const ids = operations(whole).map(({ operation }) => operation.operationId as string);
 
   const shelves =
@@ -126,7 +126,7 @@ test("gives unique operationIds that follow from the declarations", () => {
   assert.equal(ids.join(" "), `${shelves} ${books} getPagesName postApiToken deleteApiToken`);
 });
 
-test("distinguishes names that would collide", () => {
+test("adds a number to the second schema and to the second operation of the same name", () => {
   const problem = defineResource({ name: "problem", fields: { name: fields.text() } });
   const { components, paths } = buildDocument({
     mounts: [mount(problem, { permission: anyone })],
@@ -191,7 +191,7 @@ test("explains the tags that are used, and leaves out the others", () => {
   assert.deepEqual(tags, [{ name: "pages", description: "For people." }]);
 });
 
-test("describes a list of records with their required members, and `fields` in its parameter", () => {
+test("requires the members of the records in a list, and explains at the parameter `fields` that it leaves some out", () => {
   const { BookShelf, BookShelfList } = whole.components.schemas;
   const { get } = whole.paths["/book-shelves"];
   const { get: one } = whole.paths["/book-shelves/{id}"];
@@ -265,7 +265,7 @@ test("does not describe actions that are not offered", () => {
   assert.equal(paths["/book-shelves/{id}"].put.responses[201], undefined);
 });
 
-test("describes formats without a schema in the parameter `format`, and list formats only for lists", () => {
+test("names pages and CSV only in the parameter `format`, and CSV only for lists", () => {
   const csv: Format = { ...json, mediaType: "text/csv", tagSuffix: "-csv", shows: "lists" };
   const pages: Format = { ...json, mediaType: "text/html", problemMediaType: "text/html", tagSuffix: "-html" };
   const document = buildDocument({ mounts: [mount(shelf, { permission: anyone })], formats: [csv, pages] });

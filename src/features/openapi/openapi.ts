@@ -128,7 +128,7 @@ function collectRefusals({ schemes = [], asksForFactors = false }: OpenAPIOption
   return [...(isAsked ? (["factor_required"] as const) : []), ...schemes.flatMap(({ problems = [] }) => problems)];
 }
 
-/** Returns the codes of problems that features declare, but no mount and no endpoint. Any operation can end in them. */
+/** Returns the codes of the problems that only features declare, not mounts or endpoints. Any operation can end in them. */
 function anywhereAmong(
   problems: readonly ProblemDefinition[],
   mounts: readonly MountInPlace[],

@@ -8,7 +8,7 @@ import { problemIndexPage, problemPage } from "./problem-pages.ts";
 const codes = Object.keys(catalogue) as ProblemCode[];
 const service = { title: "Library", basePath: "", root: true, style: pageStyle() };
 
-test("has a page for every code that says what happened, why, and what to do", () => {
+test("has a page for every code, with what happened, why, and what to do", () => {
   for (const code of codes) {
     const page = problemPage(code, catalogue[code], service).html;
 
@@ -21,7 +21,7 @@ test("has a page for every code that says what happened, why, and what to do", (
   }
 });
 
-test("links the index to every page, also below the base path", () => {
+test("links every page from the index, also below the base path", () => {
   for (const basePath of ["", "/api/v1"]) {
     const page = problemIndexPage(catalogue, { ...service, basePath }).html;
 
@@ -29,7 +29,7 @@ test("links the index to every page, also below the base path", () => {
   }
 });
 
-test("allows only the style of pages, and has no inline content", () => {
+test("allows only the style sheet of the pages, and has no inline content", () => {
   for (const page of [
     ...codes.map((code) => problemPage(code, catalogue[code], service)),
     problemIndexPage(catalogue, service),

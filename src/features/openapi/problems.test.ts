@@ -99,21 +99,21 @@ test("derives the problems of credentials from the facts of the schemes", () => 
   assert.ok(!expected({ access: authenticated }, [cookie]).has("conflicting_credentials"));
 });
 
-test("answers an unknown caller with 403 if there is no challenge", () => {
+test("names 403 `authentication_failed` for an unknown caller if no scheme has a challenge", () => {
   const codes = expected({ access: authenticated }, [silent]);
 
   assert.ok(codes.has("authentication_failed"));
   assert.ok(!codes.has("not_authenticated") && !codes.has("invalid_token"));
 });
 
-test("requires no credentials if every caller is allowed, but reports wrong ones", () => {
+test("names no problem for missing credentials if every caller is allowed, but names one for wrong credentials", () => {
   const codes = expected({ access: anyone }, [basic]);
 
   assert.ok(codes.has("invalid_credentials"));
   assert.ok(!codes.has("not_authenticated") && !codes.has("permission_denied"));
 });
 
-test("names the problems that end a request with a valid credential, for endpoints that check credentials", () => {
+test("names the problems of requests with a valid credential, but only at endpoints that check credentials", () => {
   assert.ok(expected({ access: anyone }, [basic], ["factor_required"]).has("factor_required"));
   assert.ok(!expected({}, [basic], ["factor_required"]).has("factor_required"));
 });
@@ -125,7 +125,7 @@ test("names the problems with which a permission ends a request", () => {
   assert.ok(!expected({ access: authenticated }, [basic]).has("confirmation_required"));
 });
 
-test("names the problems of schemes, of outer records, of defaults and of the changes of hooks", async () => {
+test("names the problems that schemes, outer records, defaults and changes of hooks can cause", async () => {
   const outer = defineResource({ name: "shelf", plural: "shelves", fields: { label: text() } });
   const inner = defineResource({ name: "book", within: outer, fields: { title: text() } });
   const own = defineResource({ name: "loan", fields: { user_id: integer({ default: caller }) } });
@@ -203,7 +203,7 @@ test("combines the problems of one status into one response, with exactly their 
   });
 });
 
-test("describes problems that only a feature names for every operation", async () => {
+test("describes for every operation the problems that only a feature names", async () => {
   const busy = { code: "busy", status: 429, title: "Busy", detail: "Busy.", why: "Busy.", cure: "Wait." };
   const sold = { ...busy, code: "sold", status: 409 };
   const note = defineResource({ name: "note", fields: { body: text() } });

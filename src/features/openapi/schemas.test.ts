@@ -29,7 +29,7 @@ const shown = ["label", "height", "kind", "lit", "price", "contact", "keeper_id"
 
 type Properties = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-test("gives a record every field that is shown, and none that is only written", () => {
+test("describes every shown field in the schema of a record, and no write-only field", () => {
   const { properties, required, description, xml } = recordSchema(shelf) as { properties: Properties } & Record<
     string,
     unknown
@@ -43,7 +43,7 @@ test("gives a record every field that is shown, and none that is only written", 
   assert.equal(properties["label"]?.["readOnly"], undefined);
 });
 
-test("marks what may be null", () => {
+test("marks the fields that may be null", () => {
   const { properties } = recordSchema(shelf) as { properties: Properties };
 
   assert.deepEqual(properties["height"]?.["type"], ["integer", "null"]);
@@ -58,7 +58,7 @@ test("makes transient members optional, and never null", () => {
   assert.equal(properties["proof"]?.["type"], "string");
 });
 
-test("requires in a draft what the resource requires, shows defaults, and requires nothing in a patch", () => {
+test("describes required fields and defaults in a draft, but not in a patch", () => {
   const draft = draftSchema(shelf) as { properties: Properties } & Record<string, unknown>;
   const patch = patchSchema(shelf) as { properties: Properties } & Record<string, unknown>;
 
@@ -73,7 +73,7 @@ test("requires in a draft what the resource requires, shows defaults, and requir
   assert.equal(patch.properties["price"]?.["default"], undefined);
 });
 
-test("explains a field by its description, by its example, or by its reference", () => {
+test("describes a field by its description and its example, or by the resource that it refers to", () => {
   const { label, keeper_id: keeper } = (recordSchema(shelf) as { properties: Properties }).properties;
 
   assert.equal(label?.["description"], "What is written on it.");

@@ -74,7 +74,7 @@ test("shows whether an operation reads credentials and requires them", () => {
   }
 });
 
-test("asks a permission with sample values for the parameters of the path", () => {
+test("calls a permission with sample values for the path parameters", () => {
   const seen: unknown[] = [];
   const access: Permission = {
     name: "asking",

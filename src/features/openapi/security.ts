@@ -77,7 +77,10 @@ export function buildSecurity(endpoint: ServedEndpoint, names: readonly string[]
   return admitsUnknown(endpoint) ? [...alternatives, {}] : alternatives;
 }
 
-/** True if unknown callers are allowed. The permission itself is asked, so a custom one need not be called `anyone`. */
+/**
+ * True if unknown callers are allowed. Calls the permission instead of comparing its name, because a custom permission may also allow
+ * unknown callers.
+ */
 export function admitsUnknown({ access, action = "call", path }: ServedEndpoint): boolean {
   if (access === "open") return true;
   const params = Object.fromEntries(

@@ -10,12 +10,12 @@ export interface OperationFacts {
 }
 
 /**
- * A part of the document in the form that is sent. It is stored as text, because the objects of hundreds of mounts would need several times
- * as much memory.
+ * A part of the document in the form that is sent. It is stored as text. As objects, the parts of hundreds of mounts would need several
+ * times as much memory.
  */
 export class Part {
   #text: Uint8Array;
-  /** The components that it refers to. */
+  /** The components that the part refers to. */
   readonly refs: readonly string[];
   readonly facts: OperationFacts | null;
 

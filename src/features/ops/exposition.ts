@@ -14,7 +14,10 @@ export function formatFamilies(families: readonly MetricFamily[]): string {
     .join("");
 }
 
-/** Combines the metrics of several processes: adds the values of each series, or takes the largest one. */
+/**
+ * Combines the metrics of several processes: adds the values of each series, or takes the largest value if the metric declares `together:
+ * "max"`.
+ */
 export function mergeFamilies(familyLists: readonly (readonly MetricFamily[])[]): readonly MetricFamily[] {
   const merged = new Map<string, { readonly family: MetricFamily; readonly samples: Map<string, number> }>();
   for (const family of familyLists.flat()) {

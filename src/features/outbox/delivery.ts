@@ -106,7 +106,7 @@ async function postpone({ record, revision }: Row, error: unknown, options: Deli
       message: `${message} not tried again. Retry or delete it at ${place}`,
       error,
     });
-  // The tries in between are not reported.
+  // Logs only the first failed try and the last one.
   else if (attempt === 1)
     observe({ kind: "notice", level: "info", message: `${message} tried again later. See ${place}`, error });
   return failed ? "failed" : "postponed";

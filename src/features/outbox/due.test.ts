@@ -52,13 +52,13 @@ test("returns the due events of a subscriber, the longest due first", async () =
   assert.deepEqual(await awaitedSubscribers(store), ["mail", "web"]);
 });
 
-test("returns an event that was written while the clock was hours ahead, but not one that is postponed for an hour", async () => {
+test("returns an event that was written while the clock was hours ahead, but not an event that is postponed for an hour", async () => {
   const store = await storeWith(["mail", -300 * minute], ["mail", -60 * minute], ["mail", 1]);
 
   assert.deepEqual(await loadIds(store, "mail"), [3, 1]);
 });
 
-test("returns a job only after its chosen time, in the order of due times with other events", async () => {
+test("returns a job only after its chosen time, sorted by due time together with events", async () => {
   const store = await storeWith(
     ["mail", 2],
     ["mail", 3, false, true],
@@ -71,7 +71,7 @@ test("returns a job only after its chosen time, in the order of due times with o
   assert.deepEqual(await loadIds(store, "mail", { most: 1 }), [2]);
 });
 
-test("finds the due events of a subscriber by the index, without reading those of others", async () => {
+test("finds the due events of a subscriber by the index, without reading the events of other subscribers", async () => {
   const store = await storeWith(["mail", 1], ["web", 1], ["web", 1]);
   const queries: ListQuery[] = [];
   const watched: Store = { ...store, list: (query) => (queries.push(query), store.list(query)) };

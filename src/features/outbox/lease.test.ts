@@ -13,7 +13,7 @@ async function opened(): Promise<Store> {
   return store;
 }
 
-test("gives the lease to one process until it expires, and then to another one", async () => {
+test("gives the lease to one process, and to another process only after the lease has expired", async () => {
   const store = await opened();
   const [one, other] = [createLease(store, "one"), createLease(store, "other")];
 
@@ -40,7 +40,7 @@ test("renews a lease that its holder took while the clock was hours ahead, and k
   assert.equal(await other.hold(60_000, 60), true);
 });
 
-test("does not take over a lease of the longest possible time", async () => {
+test("does not take over a lease with the longest possible lifetime", async () => {
   const store = await opened();
   await createLease(store, "one").hold(0, 600);
 

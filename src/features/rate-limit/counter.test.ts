@@ -53,7 +53,7 @@ test("reports the remaining requests, the end of the window and the time of the 
   assert.equal((await counter.take("a", again)).isAllowed, true);
 });
 
-test("includes the counts of other processes after they were exchanged", async () => {
+test("includes the counts of other processes after an exchange", async () => {
   const store = await opened();
   const [here, there] = [requestCounter(store, perMinute), requestCounter(store, perMinute)];
   assert.equal(await letThrough(here, 4, start), 4);

@@ -56,7 +56,7 @@ interface Entry {
   before: number;
   /** The number of allowed requests of all processes in this window, at the last exchange with the store. */
   reported: number;
-  /** The number of allowed requests in this process since then. */
+  /** The number of allowed requests in this process since the last exchange. */
   own: number;
   /** The part of `own` that is being written to the store. */
   telling: number;
@@ -64,8 +64,8 @@ interface Entry {
 }
 
 /**
- * The maximum number of subjects in memory, about 4 MB for each limit. A subject without requests is forgotten at the earliest after
- * requests of half as many other subjects.
+ * The maximum number of subjects in memory, about 4 MB for each limit. A subject is forgotten only after requests of at least 10,000 other
+ * subjects.
  */
 const MAX_SUBJECTS = 20_000;
 /** The part of a limit that one process counts before it writes the count for other processes: a twentieth. */
@@ -172,8 +172,9 @@ function load(store: Store, name: string, entry: Entry): Eventually<void> {
 }
 
 /**
- * Returns the time until the next request is allowed, in milliseconds. If this window still has room, waits until the share of the previous
- * window is small enough. Otherwise, waits until this window has ended and its own share is small enough.
+ * Returns the time until the next request is allowed, in milliseconds. If this window has room for the request, this is the time until the
+ * counted share of the previous window is small enough. Otherwise, this window must end first, and then its own counted share must be small
+ * enough.
  */
 function waitMs(
   { room, windowMs }: { readonly room: number; readonly windowMs: number },
@@ -191,7 +192,7 @@ interface CounterParts {
   readonly waiting: Set<Entry>;
 }
 
-/** Returns the unwritten counts of a subject, and the functions that handle the result of the write. */
+/** Returns the unwritten counts of a subject, and the functions to call after the write succeeds (`done`) or fails (`failed`). */
 function takeDue({ name, windowMs, waiting }: CounterParts, entry: Entry): Due {
   const { subject, window, own } = entry;
   entry.telling = own;

@@ -50,7 +50,7 @@ const names: [name: string, answer: number | string][] = [
 ];
 
 for (const [name, answer] of names) {
-  test(`returns the account id or the reason ${answer} for the remote user ${JSON.stringify(name.slice(0, 20))}`, async () => {
+  test(`answers ${answer} (an account id or a reason) for the remote user ${JSON.stringify(name.slice(0, 20))}`, async () => {
     await using house = await set();
 
     assert.equal(await house.ask(name), answer);

@@ -206,7 +206,7 @@ test("refuses a session of an older generation or of an inactive or deleted acco
   assert.equal(reason(await present(ada.id)), "expired");
 });
 
-test("refuses a login to an account that was just deleted with invalid_credentials", async () => {
+test("refuses with invalid_credentials a login to an account that was just deleted", async () => {
   const { sessions: sessionStore, account, write } = await server();
   const ada = await account();
   await write({ kind: "delete", collection: accountsCollection, key: 7 });

@@ -64,7 +64,7 @@ test("finds a renamed key by its thumbprint, so that older tokens stay valid", a
   assert.equal(keys.find(before)?.kid, "mine");
 });
 
-test("requires a text as kid, and a different one for each key", () => {
+test("requires a kid that is a text and different for each key", () => {
   const key = ed25519();
   for (const kid of ["", 7, null, "x".repeat(201)])
     assert.match(
@@ -110,7 +110,7 @@ const wrong: readonly (readonly [what: string, text: string, says: RegExp])[] = 
 ];
 
 for (const [what, text, says] of wrong) {
-  test(`refuses a set with ${what}`, () => {
+  test(`refuses a key file with ${what}`, () => {
     assert.match(collectProblems(text).join("\n"), says);
   });
 }

@@ -354,7 +354,7 @@ test("logs no user out after a crash between the write and the response", async 
   await after.store.close();
 });
 
-test("stores no token and no part of one in the database files", async (context) => {
+test("stores neither a token nor a part of a token in the database files", async (context) => {
   const file = temporaryFile(context);
   const { store, login, refresh } = await serverWithAda(file);
   const first = await login();

@@ -118,8 +118,8 @@ function findChoice(name: string, { choices, offer }: FieldParts): Choice | unde
 }
 
 /**
- * Returns the URL of the possible records and their name field. The script requests them as the caller when the field
- * gets the focus.
+ * Returns attributes with the URL of the possible records and the name of their label field. The script requests these records, with the
+ * caller's credentials, when the field gets the focus.
  */
 function writeChoiceAttributes(name: string, parts: FieldParts): PageContent {
   const { to, isListed = false } = findChoice(name, parts) ?? {};
@@ -133,7 +133,7 @@ function findLabel(name: string, value: number | string, parts: FieldParts): str
   return label === String(value) ? undefined : label;
 }
 
-/** Returns the hint of a field. A PATCH sends only changes, so fields need no hint that they may be left out. */
+/** Returns the hint of a field. With PATCH, no field needs the hint that it may be left out, because the form sends only changes. */
 function writeHint({ name, isNeeded, isUnseen, isSecret }: Input, method: string): PageContent {
   if (name === "current_password") return html` <span class="opt">if it is asked for</span>`;
   if (method !== "PATCH") return isNeeded ? "" : html` <span class="opt">may be left out</span>`;

@@ -3,10 +3,7 @@ import type { Offer, View } from "../../../http/formats/view.ts";
 import { resolveAddress } from "../site.ts";
 import { collectInputs } from "./inputs.ts";
 
-/**
- * Writes a form for a file of records. The script sends each record like the form of one record, so that no rule is
- * duplicated.
- */
+/** Writes a form for a file of records. The script sends each record like the form of one record, so the same rules apply. */
 export function writeImport(view: View, offer: Offer, plural: string): Markup {
   const types = Object.fromEntries(collectInputs(offer).map(({ name, type }) => [name, type]));
   return html`<details class="more">

@@ -18,7 +18,7 @@ export interface PasskeyForm {
   readonly fields?: Readonly<Record<string, string>>;
   /** The page to show afterwards. Default: the response of the service. */
   readonly next?: string;
-  /** True if the script then sends the form again that needed this confirmation. */
+  /** True if, after this confirmation, the script sends the form that needed it once more. */
   readonly restores?: boolean;
   readonly label: string;
 }
@@ -58,8 +58,8 @@ export function passkeysElsewhere(view: View, does: string, path: string = view.
 }
 
 /**
- * Returns `here` if the service already has a host name. For a loopback address, returns the origin of the service at `localhost`. Returns
- * null for any other IP address.
+ * Returns `here` if the browser already uses a host name. For a loopback address, returns the origin of the service at `localhost`. Returns
+ * null for any other IP address, and for an unknown origin.
  */
 function findHostOrigin({ call }: View): string | null {
   const url = URL.parse(call.client.origin ?? "");

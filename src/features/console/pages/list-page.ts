@@ -125,9 +125,7 @@ function drawColumnHead({ view }: Drawing, { fields, sorts }: Resource, name: st
   </th>`;
 }
 
-/**
- * Returns links for the shown columns and the page size, so that it works without the script and every view has a URL.
- */
+/** Returns links that choose the columns and the page size. Links work without the script and give each view a URL. */
 function drawViewMenu({ view }: Drawing, resource: Resource): Markup {
   const all = shownFields(resource);
   const shown = findParameter(view, "fields")?.split(",") ?? all;

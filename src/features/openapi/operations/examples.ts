@@ -32,7 +32,7 @@ function findExample(fields: Fields, isPart: (field: Field) => boolean): JSONObj
   return isWhole ? Object.fromEntries(values) : null;
 }
 
-/** Returns the example of a member. If a required member has none, returns a generated value. Undefined if there is none. */
+/** Returns the example of a member. If a required member has no example, returns a generated value. Otherwise returns undefined. */
 export function exampleValue({ kind, options }: ExtensionMember): unknown {
   return options.example ?? (options.optional === true ? undefined : collectSamples(kind)[0]);
 }
@@ -45,7 +45,7 @@ type Kind = ExtensionMember["kind"];
 
 const sampleCache = new WeakMap<Kind, readonly unknown[]>();
 
-/** Returns values that the field itself accepts. Every operation of a resource shows them. */
+/** Returns values that the field itself accepts. They are cached, because every operation of a resource shows them. */
 function collectSamples(kind: Kind): readonly unknown[] {
   const samples = sampleCache.get(kind) ?? samplesOfKind(kind);
   sampleCache.set(kind, samples);

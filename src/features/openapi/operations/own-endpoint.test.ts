@@ -41,7 +41,7 @@ test("describes the body and the response of an endpoint as declared", () => {
   });
 });
 
-test("requires nothing in a PATCH, and describes a JSON Patch as in the standard", () => {
+test("requires no member in a PATCH, and describes a JSON Patch as in the standard", () => {
   const { request } = describe({ method: "PATCH", documentation: { summary: "Patch", request: account } });
 
   const { schema } = request("application/merge-patch+json") as { schema: Record<string, unknown> };
@@ -49,7 +49,7 @@ test("requires nothing in a PATCH, and describes a JSON Patch as in the standard
   assert.deepEqual(request("application/json-patch+json"), { schema: { $ref: "#/components/schemas/JSONPatch" } });
 });
 
-test("describes a response in the formats that its schema describes", () => {
+test("describes a response only in the formats that its schema can describe", () => {
   const responses = { 200: { description: "Shown.", schema: account } };
   const endpoint: Endpoint = { method: "GET", path: "/x", access: "open", handle: () => ({ status: 204 }) };
   const html: Format = { ...json, mediaType: "text/html" };
@@ -69,7 +69,7 @@ test("copies a JSON Schema unchanged", () => {
   assert.deepEqual(request("application/json"), { schema: { type: "null" } });
 });
 
-test("describes a response that is not negotiated only in its media type", () => {
+test("describes a response with a fixed media type only in this media type", () => {
   const responses = { 200: { description: "Text.", schema: { type: "string" } } };
   const { responses: described } = describe({ produces: "text/html", documentation: { summary: "Page", responses } });
 

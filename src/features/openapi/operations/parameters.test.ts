@@ -40,7 +40,7 @@ interface Value {
   readonly enum?: readonly string[];
 }
 
-test("shows only parameters that lists read, with a value of the right type", () => {
+test("shows only parameters that lists accept, each with a value of the right type", () => {
   const shown = listParameters(shelf) as unknown as readonly ShownParameter[];
 
   for (const { name, schema } of shown) {
@@ -57,7 +57,7 @@ function chooseSample({ type, format, enum: words }: Value): string {
   return type === "boolean" ? "true" : "5";
 }
 
-test("shows the limits that lists enforce", () => {
+test("shows the default and the bounds of `limit` that lists enforce", () => {
   const { minimum, maximum, default: fallback } = parameters.limit.schema;
   const read = (limit: number) => readListRequest(shelf, [["limit", String(limit)]]);
 

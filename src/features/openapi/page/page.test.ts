@@ -52,7 +52,7 @@ test("escapes HTML in the descriptions of authors", () => {
   assert.ok(docs.operation("createBook")!.html.includes("&lt;script&gt;alert(1)&lt;/script&gt;"));
 });
 
-test("has a page for each operation that works without a script, with all inputs filled in", () => {
+test("has a page for each operation, which works without a script and has all inputs filled in", () => {
   for (const { id, method, path } of operations) {
     const { html } = docs.operation(id)!;
     assert.match(html, new RegExp(`data-template="/api${path.replaceAll(/[{}]/g, "\\$&")}"`), id);

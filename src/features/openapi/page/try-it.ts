@@ -125,7 +125,10 @@ interface TryItRequest {
   readonly body: string | null;
 }
 
-/** Returns the first request of the form. When the form changes, the script writes both texts again. */
+/**
+ * Returns the request of the unchanged form, which the examples for a shell and for a script send. When the form changes, the script of the
+ * page writes both examples again.
+ */
 function askedBy({ document, basePath }: DocumentContext, operation: Operation): TryItRequest {
   const parameters = collectParameters(document, operation);
   const path = parameters
