@@ -64,7 +64,7 @@ test("carries the typed values of a refused form through the confirmation, witho
   assert.equal(again.status, 200, again.text);
 });
 
-test("leads to the page that needed a confirmation", async (t) => {
+test("returns to the page that required a confirmation, after the right password", async (t) => {
   const secrets = mount(defineResource({ name: "secret", fields: { title: text() } }), {
     permission: confirmed({ within: 60 }),
   });

@@ -163,7 +163,7 @@ test("names a record by a computed field, or by its id if that fails", async (t)
   assert.match(nameless.text, /<dd><span class="mono">1<\/span><\/dd>/);
 });
 
-test("shows the words of an enumeration in their tones", async (t) => {
+test("shows the words of an enumeration in their tones, and refuses a tone for an unknown word", async (t) => {
   const { get } = await library(t);
 
   const page = (await get("/shelves", browser)).text;

@@ -8,7 +8,7 @@ import { sharedDatabase } from "../harness/test-store.ts";
 
 const here = "http://127.0.0.1:8000";
 
-test("has no link to another site on any page", async (t) => {
+test("has no link to another site on the page of a hostile path", async (t) => {
   const { send } = await rawSocket(t);
   const hostile = [
     "//evil.example/",

@@ -87,7 +87,7 @@ test("lets a page load only its own style and scripts, which are cached for a ye
   }
 });
 
-test("gives the page of a record another ETag than its JSON, and each caller a separate one", async (t) => {
+test("sends different ETags for the page of a record, for its JSON, and for another caller's page", async (t) => {
   const api = await serve(t);
   const admin = await logIn(api);
   const ann = await api.user("Ann");

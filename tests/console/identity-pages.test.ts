@@ -7,7 +7,7 @@ import { identitiesCollection } from "../../src/features/auth/openid/identities.
 import { email, open, password, serve } from "../harness/own-logins.ts";
 import { declare, origin, startWorld, type World } from "../harness/provider-logins.ts";
 
-test("lists the identities of an account, unlinks them, and starts to link another one", async (t) => {
+test("lists the identities of an account with buttons to unlink them, and starts to link another identity", async (t) => {
   const people = accounts(open);
   const sessions = sessionLogin(people);
   const providers = [
@@ -77,7 +77,7 @@ for (const [title, status, change, method] of [
     assert.doesNotMatch(page.text, /next=[^"]*callback|name="next" value="[^"]*callback/);
   });
 
-test("shows the fix if the provider has not verified the address, and the same text for free and taken addresses", async (t) => {
+test("says that the provider has not confirmed the address, with the same text for free and taken addresses", async (t) => {
   const world = await startWorld(t, { more: () => [consolePages({ title: "Notes" })] });
   const pages: string[] = [];
   for (const address of ["free@company.example", email, undefined]) {

@@ -54,7 +54,7 @@ test("shows the login form at /login, with the focus in the name field", async (
   });
 });
 
-test("answers a failed login with one sentence, and keeps the name and the next page", async (t) => {
+test("answers a failed login of a known and of an unknown user alike, and keeps the typed name and `next`", async (t) => {
   const api = await serve(t);
   await api.user("Ann");
   for (const username of ["ann@example.com", "nobody@example.com"]) {
@@ -127,7 +127,7 @@ test("offers passkeys at a host name, a link to localhost at a loopback address,
   assert.doesNotMatch((await api.get("/login", { ...page, host: "192.0.2.1:8000" })).text, /passkey(?!s\.)/);
 });
 
-test("shows the same message for every passkey that is not accepted", async (t) => {
+test("shows a message for a passkey that is not accepted", async (t) => {
   const api = await serve(t);
   const { pending } = (await api.post("/api/login/passkey/")).json;
   const refused = await api.post("/api/session/", { pending, credential: { id: "AA" } }, page);

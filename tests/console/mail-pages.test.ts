@@ -116,7 +116,7 @@ function findNote({ text }: Page): string | null {
   return /<h1 tabindex="-1">Log in<\/h1> <p role="status">([^<]*)<\/p>/.exec(text)?.[1] ?? null;
 }
 
-test("shows no text of the query on the login page", async (t) => {
+test("shows a note for a known `done` on the login page, and no text of the query", async (t) => {
   const api = await start(t);
   assert.equal(findNote(await api.get("/login?done=password")), "Your password is changed. Log in.");
   for (const query of [
@@ -183,7 +183,7 @@ test("confirms an invitation by its code", async (t) => {
   await logIn(api, ben.email);
 });
 
-test("resets a forgotten password by a link and by a code, with the same pages for unknown addresses", async (t) => {
+test("resets a forgotten password by a link, refuses a wrong code, and answers alike for unknown addresses", async (t) => {
   const api = await start(t);
   await makeUser(api, ben);
   assert.match((await api.get("/login")).text, /<a href="\/forgot">Forgot your password\?<\/a>/);

@@ -65,7 +65,7 @@ for (const block of typescript.filter(({ info }) => info === "ts run")) {
   });
 }
 
-test("finds the targets of all links of the pages, also in the package", async () => {
+test("finds the target of each relative link of the pages among the packed files", async () => {
   const { stdout } = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: root });
   const packed = collectFiles(JSON.parse(stdout));
   const broken = [...pages, ...globSync("*.md", { cwd: root })].flatMap((page) =>

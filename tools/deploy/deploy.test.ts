@@ -147,7 +147,7 @@ test("uses only existing settings in the manifests, and no secret value", () => 
   assert.ok(manifests.every(({ kind }) => kind !== "Secret"));
 });
 
-test("keeps one of two replicas serving, probes them on their port, and selects them in the Service", () => {
+test("declares two replicas with probes, an init container that migrates, and the port and labels that the Service selects", () => {
   const { replicas, strategy, selector, template } = manifest("Deployment").spec;
   const { containers, initContainers, enableServiceLinks, terminationGracePeriodSeconds } = template.spec;
   const [{ ports, livenessProbe, readinessProbe }] = containers;
