@@ -70,8 +70,8 @@ export function openFile(
   const retyped = createTypeCheck(database, collections, refusing);
   const { snapshot, version, reader, long } = createReads(database, { threads, retyped, guard, explain });
   /**
-   * Checks that the file was not overwritten. Releases the shared snapshot first, because the connection of the guard must not be in a
-   * transaction.
+   * Checks that the opened file is still in place and was not overwritten. Releases the shared snapshot first, because the connection of
+   * the guard must not be in a transaction.
    */
   const look = (): void => {
     snapshot.release();

@@ -85,7 +85,7 @@ const domainsSQL =
   "resolved AS (SELECT first, (array_agg(typbasetype ORDER BY at DESC))[1] AS base, (array_agg(typtypmod ORDER BY at DESC))[1] AS typmod, " +
   "bool_or(typnotnull) AS notnull, bool_or(typdefault IS NOT NULL) AS filled, array_agg(oid) AS oids FROM domains GROUP BY first) ";
 
-/** The collation of the database, if the C library provides it. NULL for ICU, which PostgreSQL 15 and later also allow. */
+/** The collation of the database, if the C library provides it. NULL for other providers, like ICU, which PostgreSQL 15 and later allow. */
 const databaseCollation =
   "(SELECT CASE WHEN coalesce(to_jsonb(d) ->> 'datlocprovider', 'c') = 'c' THEN d.datcollate END FROM pg_database d WHERE datname = current_database())";
 

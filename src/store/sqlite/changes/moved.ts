@@ -11,7 +11,8 @@ const largeTable = 20_000;
  */
 export function needsCopy(plan: TablePlan, rows: number): boolean {
   const isIndexed = plan.changes.some(({ words }) => words.startsWith("create the index"));
-  // The start of a service checks a table only if the declaration of the table has changed. So a migration removes the reference.
+  // The start of a service checks a table only if the declaration of the table has changed. If it has not changed, only a migration removes
+  // the reference.
   const losesReference = plan.changes.some(({ words }) => words === removeReferenceWords);
   return isMoreThanStart(plan) || losesReference || (isIndexed && rows >= largeTable);
 }

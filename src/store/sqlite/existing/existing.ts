@@ -97,8 +97,8 @@ function* findIndexes(table: string, counted: string | null): Script<Pick<FoundE
 }
 
 /**
- * Finds the unique indexes with an expression that uses exactly one column. For all other unique indexes, SQLite itself names the columns
- * in its errors.
+ * Finds the unique indexes with an expression that uses exactly one column. In an error, SQLite names such an index only by its name. For
+ * an index without an expression, it names the columns.
  */
 function* findNarrowUniques(table: string, names: readonly string[]): Script<FoundExisting["narrowUniques"]> {
   const rows = yield* askCells(

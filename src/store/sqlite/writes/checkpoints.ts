@@ -13,7 +13,7 @@ export interface Checkpoints {
    * that must be called after each commit of the connection.
    */
   takeOver(database: DatabaseSync, sizes: (() => LogSizes) | null): () => void;
-  /** Stops the thread. The caller then has the last connection to the file. */
+  /** Stops the thread, so that the connection of the writer can close last. */
   close(): Promise<void>;
 }
 

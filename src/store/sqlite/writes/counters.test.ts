@@ -25,7 +25,7 @@ test("returns a free key if a key at one of the steps of the search is free", ()
   for (const named of [[3], [3, 4, 6], [3, 4, 5, 6, 7, 9], [3, 4, 5, 7, 11, 19], [3, Number.MAX_SAFE_INTEGER]]) {
     const free = firstFree(3, (key) => named.includes(key));
 
-    assert.ok(free > 3 && !named.includes(free) && free < 30, `${free} behind ${named.join()}`);
+    assert.ok(free > 3 && !named.includes(free) && free < 30, `${free} was returned, and ${named.join()} are taken`);
   }
 });
 
