@@ -74,7 +74,7 @@ onBoth("serves a column named id that is not the key, and a column named constru
 });
 
 onPostgres(
-  "declares a domain of a domain as its base type",
+  "declares a column of a nested domain as a field of the base type",
   `CREATE DOMAIN positive AS integer CHECK (VALUE > 0);
    CREATE DOMAIN small AS positive NOT NULL CHECK (VALUE < 100);
    CREATE DOMAIN label AS varchar(20);

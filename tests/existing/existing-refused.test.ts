@@ -88,7 +88,7 @@ onPostgres(
 );
 
 onPostgres(
-  "refuses to start with declared writes that a rule of the table prevents or that are not granted",
+  "refuses to start with declared writes that a rule of the table prevents or that the role may not make",
   `CREATE TABLE thing (id serial PRIMARY KEY, name text, parent integer);
    CREATE RULE quiet AS ON UPDATE TO thing WHERE new.name = 'no' DO INSTEAD NOTHING;`,
   async (before, t) => {

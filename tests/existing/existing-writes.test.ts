@@ -189,7 +189,7 @@ for (const [title, path] of [
   });
 
 onBoth(
-  "increases the revision of a row with every change, and gives each state its own ETag",
+  "increases the revision of a row with every change, and changes the ETag with each revision",
   shop,
   async ({ serve, sql }) => {
     const api = await serve(mount(counted, { permission: { read: anyone, update: anyone } }));

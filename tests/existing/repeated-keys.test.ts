@@ -95,7 +95,7 @@ for (const [what, key] of [
   ["generated always", "integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY"],
 ] as const)
   onPostgres(
-    `gives new rows of an existing table free ids, with a key that is ${what}`,
+    `gives new rows of an existing table free ids if the key is ${what}`,
     `CREATE SCHEMA shop; CREATE TABLE shop."lagging ones" ("the id" ${key}, name text NOT NULL);
      INSERT INTO shop."lagging ones" ("the id", name) OVERRIDING SYSTEM VALUE VALUES (1, 'a'), (2, 'b'), (30, 'c')`,
     async ({ serve }) => {

@@ -40,7 +40,7 @@ test("changes other fields of a record whose json() value is longer than the cur
   assert.deepEqual([shorter.status, shorter.json.meta], [200, [1]]);
 });
 
-test("reads bodies of up to `LARGE_BYTES` synchronously, which keeps the order of waiting bodies", async () => {
+test("reads bodies of up to `LARGE_BYTES` synchronously, so that waiting bodies keep their order", async () => {
   const fill = (before: string, unit: string, after: string) =>
     Buffer.from(before + unit.repeat((LARGE_BYTES - before.length - after.length) / unit.length) + after);
 

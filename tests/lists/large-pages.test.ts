@@ -38,7 +38,7 @@ async function pageAt(own: Own, target: string): Promise<Page> {
   return { ids: records.map(({ id }) => id), octets, links: readLinks(answer) };
 }
 
-/** Returns the pages from `target` on, in this direction. */
+/** Returns the page at `target`, and all pages that the links in this direction lead to. */
 async function walk(own: Own, target: string, rel: Direction): Promise<readonly Page[]> {
   const pages = [await pageAt(own, target)];
   for (let at = pages[0]!.links[rel]; at !== undefined; at = pages.at(-1)!.links[rel])
@@ -49,7 +49,7 @@ async function walk(own: Own, target: string, rel: Direction): Promise<readonly 
 /** Asserts that each page except the last ends with the record that brings it to 1 MiB. */
 function assertFull(pages: readonly Page[], rel: Direction, target: string): void {
   for (const [at, { octets }] of pages.entries()) {
-    // A previous page is read from its end.
+    // The store reads a previous page from its end.
     const asRead = rel === "next" ? octets : octets.toReversed();
     const [all, butLast] = [asRead, asRead.slice(0, -1)].map((each) => each.reduce((sum, one) => sum + one, 0));
     assert.ok(butLast! < MOST_OCTETS, `${target}, page ${at}: ${butLast} octets before its last record`);
@@ -57,7 +57,7 @@ function assertFull(pages: readonly Page[], rel: Direction, target: string): voi
   }
 }
 
-/** Writes records directly to the store, because a request of this size costs more than the row. */
+/** Writes records directly to the store, because a request with such a large body takes longer than the write. */
 async function fill(store: Store, contents: readonly string[]): Promise<void> {
   for (const [at, content] of contents.entries()) {
     const values = { title: `t ${at + 1}`, rank: (at + 1) % 7, content };

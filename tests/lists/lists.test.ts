@@ -182,7 +182,7 @@ test("lists users", async (t) => {
     assert.ok(!(await varies("/users/2")).includes("Prefer"));
   });
 
-  await t.test("narrows the list for normal users, with any filters", async () => {
+  await t.test("lists only the user's own record for a normal user, with any filters", async () => {
     const { headers } = ann;
     for (const query of ["", "?sort=-name", "?id[in]=1,2,3", "?name[contains]=n", "?limit=1"]) {
       const answered = await api.get(`/users${query}`, { ...headers, prefer: "count=exact" });

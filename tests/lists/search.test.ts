@@ -259,7 +259,7 @@ test("reports that an index serves a search by a rare word, but not by a word of
   assert.deepEqual(await measureSearches(() => "note"), new Set([false]));
 });
 
-test("finds a word of 1,000 rows by the index while as many others are not indexed yet", async (t) => {
+test("finds a word of 1,000 rows by the index while 1,000 other rows are not indexed yet", async (t) => {
   const things = defineResource({ name: "thing", fields: { label: text({ maxLength: 50 }) }, search: ["label"] });
   const mounted = mount(things, { permission: anyone, arrays: true });
   const store = await emptyStore();
@@ -271,7 +271,7 @@ test("finds a word of 1,000 rows by the index while as many others are not index
     assert.equal(made.status, 201, made.text);
   };
 
-  // The search counts the rows that have the word and the rows that wait for the index. Above 2,000, it is a long read.
+  // The search counts the rows that have the word and the rows that wait for the index. Above 2,000 rows, the search is a long read.
   await make(1000);
   await make(1000);
   const found = await own.get("/things?search=shared&limit=1");

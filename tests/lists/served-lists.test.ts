@@ -102,7 +102,7 @@ test("does not report the lists of the service's own resources", () => {
   for (const own of [mountedEvents, mountedOrders, mountedItems]) assert.deepEqual(unservedLists(own), []);
 });
 
-test("reports lists of linked records at the start if the link table does not have their order", () => {
+test("recognizes that no index serves lists of linked records if the link table does not have their order", () => {
   const tag = defineResource({ name: "tag", fields: { label: text() } });
   const fields = { title: text({ maxLength: 50 }), tags: references(tag, { default: [] }) };
   const listUnserved = (more: object): readonly string[] =>

@@ -36,7 +36,7 @@ function books(fields: Fields, more: object = {}): Mount {
   return mount(defineResource({ name: "book", fields, ...more }), { permission: anyone, arrays: true });
 }
 
-/** Runs a task with a service of this declaration. */
+/** Runs a task with a service of these mounts. */
 async function serving<T>(
   database: TestDatabase,
   mounts: Mounts,

@@ -327,7 +327,7 @@ const pairs: readonly (readonly [
   ["json", "date", [["2026-01-31", "2026-01-31"]], instant],
   ["json", "reference", [[1, 1]], "one"],
 ];
-/** All kinds of texts are converted like text. */
+/** The kinds `word` and `email` are converted like `text`. */
 const all = pairs.flatMap((pair) => {
   const [from, to, values, misfit] = pair;
   const froms = from === "text" && to !== "word" && to !== "email" ? ["text", "word", "email"] : [from];

@@ -6,7 +6,7 @@ import { migratePostgres, postgresStore, type Collection } from "../../src/door/
 import { postgresServers, formatURL } from "../harness/postgres-server.ts";
 import { askPostgres, startPostgres } from "../harness/postgres.ts";
 
-// A migration finishes with any number of fast writers, and while the server vacuums the tables.
+// A migration finishes although a writer is faster than the migration, and although the server vacuums the tables.
 
 const rows = 4000;
 const old: Collection = {

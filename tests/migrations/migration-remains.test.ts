@@ -132,7 +132,7 @@ test("ignores the remains of a killed migration, and removes them with the next 
   assert.deepEqual((await planSQLite(file, [shelves, now])).remarks, []);
 });
 
-test("removes remains in portions with reports, and survives a kill in between", async (t) => {
+test("removes remains in portions, reports each portion, and continues after an interruption", async (t) => {
   const now = [shelves, books(restricted, "text")];
   const file = await createFile(t, books(restricted), 500);
   const reports: number[] = [];

@@ -508,7 +508,7 @@ test("copies a sample of the rows in a dry run on PostgreSQL, although they refe
   assert.ok(tried!.rows > 6000 && tried!.rows < 10_000, String(tried!.rows));
 });
 
-test("asks no question about an undeclared older column, in a dry run and in the migration", async (t) => {
+test("asks no question about an older column that is no longer declared, in a dry run and in the migration", async (t) => {
   for (const database of await databases(t)) {
     await planted(database, books({ ...titled, blurb: text({ optional: true }) }), {
       title: "1",

@@ -68,7 +68,7 @@ test("reads at most 8 MiB of records for PATCH of a collection, and reads whole 
       },
     );
 
-    await t.test(`${database.engine}: compares states and permissions before it reads whole records`, async () => {
+    await t.test(`${database.engine}: compares ETags and permissions before it reads whole records`, async () => {
       takeOctets();
       const stale = await patch(buildPatch(130, { if_match: '"no-such-state"' }));
       assert.deepEqual([stale.status, stale.json.errors[129 % 100].code], [412, "stale"]);

@@ -97,7 +97,7 @@ test("reports records that are deleted with a record of the same resource, and r
   );
 });
 
-test("reports no deletion for a refused deletion, a missing record or another write", async (t) => {
+test("reports no deletion for a refused deletion, a missing record or another kind of write", async (t) => {
   const { ask, eventsHeard } = await shop(t);
   await ask("POST", "/invoices", { body: { order_id: 2 } });
   await ask("PATCH", "/orders/1", { body: { name: "c" } });

@@ -70,7 +70,7 @@ for (const [what, [field, pattern]] of Object.entries(rows))
     assert.equal(await count(), 0);
   });
 
-test("requires a valid value from a hook for a readable field, and accepts another stored form for a write-only field", async (t) => {
+test("requires a valid value from a hook for a readable field, but accepts an invalid value for a write-only field", async (t) => {
   const thing = defineResource({
     name: "thing",
     fields: {

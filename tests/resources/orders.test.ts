@@ -55,7 +55,7 @@ test("names an invalid member of an order by its pointer", async (t) => {
   assert.equal((await api.get("/orders", api.admin)).json.length, 1);
 });
 
-test("lets only administrators name another owner", async (t) => {
+test("lets only administrators give an order to another user", async (t) => {
   const api = await serve(t);
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   await api.post("/orders", { user_id: ann.id }, ann.headers);

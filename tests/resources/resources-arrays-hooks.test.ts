@@ -61,7 +61,7 @@ async function serveNoted(t: TestContext, { begin, complete }: Hooks = {}): Prom
   return api;
 }
 
-/** Returns the notes and the replies, each as a pair of its post's id and its text. */
+/** Returns the notes and the replies, each as a pair of the id of the post and the text. */
 async function said(api: API): Promise<{ readonly notes: readonly unknown[]; readonly replies: readonly unknown[] }> {
   const found = (await api.get("/notes?limit=1000", api.admin)).json as { id: number; post: number; said: string }[];
   const answered = (await api.get("/replies?limit=1000", api.admin)).json as { note_id: number; said: string }[];

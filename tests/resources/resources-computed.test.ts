@@ -80,7 +80,7 @@ test("shows a computed field in every representation as read-only", async (t) =>
   const page = await api.get("/people", { ...api.as, accept: "text/html" });
   assert.match(page.text, /Ann Lee/);
 
-  // A caller may send back the current value of a computed field. Only another value is refused.
+  // A caller may send back the current value of a computed field. Only a different value is refused.
   assert.equal((await api.put("/people/2", { ...bo, first: "Bob" }, api.as)).json.name, "Bob");
   assert.equal((await api.put("/people/2", { ...bo, name: "Bob" }, api.as)).json.name, "Bo");
   assert.equal((await api.put("/people/2", { ...bo, name: "X" }, api.as)).json.errors[0].pointer, "/name");

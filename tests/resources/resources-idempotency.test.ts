@@ -125,7 +125,7 @@ test("binds a key to one request of one identity", async (t) => {
   assert.deepEqual([ofOther.status, ofOther.headers.get("idempotency-replayed"), ofOther.json.id], [201, null, 2]);
 });
 
-test("refuses a key if its body is sent again as another kind of patch", async (t) => {
+test("refuses a key if a client sends the same body again as another kind of patch", async (t) => {
   const api = await serve(t);
   await api.post("/orders", {}, api.admin);
   const patch = JSON.stringify([{ op: "replace", path: "/status", value: "paid" }]);
@@ -174,7 +174,7 @@ test("keeps a key for 24 hours", async (t) => {
   assert.deepEqual([after.json.id, after.headers.get("idempotency-replayed")], [2, null]);
 });
 
-test("refuses an invalid key, on POST and PATCH, before it reads the body", async (t) => {
+test("refuses an invalid key, on POST and PATCH, before the service parses the body", async (t) => {
   const api = await serve(t);
 
   for (const key of ["short", "x".repeat(256), "with space", '"unclosed', '"short"', "", "kéy-kéy-kéy"]) {

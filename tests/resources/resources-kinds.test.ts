@@ -211,7 +211,7 @@ test("describes days, identifiers, URLs and lists in the API's description", asy
   assert.deepEqual([changedAt.format, changedAt.readOnly], ["date-time", true]);
 });
 
-test("refuses to declare a list whose members are lists, unique values or no fields", () => {
+test("refuses to declare a list whose members are lists, unique or not fields", () => {
   const catchMessage = (declare: () => Field): string => {
     try {
       defineResource({ name: "a", fields: { b: declare() } });

@@ -46,7 +46,7 @@ test("limits the request line and the header, with a separate response for each 
   }
 });
 
-test("reads a body of 1 MiB, and refuses a larger one with and without Content-Length", async (t) => {
+test("reads a body of 1 MiB, and refuses a larger body with and without Content-Length", async (t) => {
   const api = await serve(t);
   const send = await overSocket(t, api);
   const head = `POST /users HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${api.admin["authorization"]}\r\n`;

@@ -131,7 +131,7 @@ onBoth(
   },
 );
 
-onBoth("refuses a value that is not a number, with its pointer", "SELECT 1", async ({ serve }) => {
+onBoth("refuses a value that is not a number, and names its pointer", "SELECT 1", async ({ serve }) => {
   const api = await serve(...mounts);
 
   for (const at of ['"1"', "null", "true", "1e400", "[1]"])

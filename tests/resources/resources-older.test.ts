@@ -137,10 +137,10 @@ test("serves an older shape of a resource from its table", async (t) => {
   });
 
   await t.test(
-    "applies permissions, preconditions, hooks and idempotency keys of the newer shape to an older one",
+    "applies permissions, preconditions, hooks and idempotency keys of the newer shape to an older shape",
     async () => {
       const { headers, json } = await api.get("/v1/tickets/1", ben.headers);
-      // Both tags are for one state. Only the part after the dot differs, because it depends on the shape.
+      // Both tags are of the same state of the record. Only the part after the dot differs, because this part depends on the shape.
       const tags = [headers, (await api.get("/tickets/1", ben.headers)).headers].map((each) => each.get("etag")!);
       assert.equal(tags[0]!.split(".")[0], tags[1]!.split(".")[0]);
       assert.notEqual(tags[0], tags[1]);
@@ -284,7 +284,7 @@ test("shows an older shape in the description and in the console", async (t) => 
   assert.equal((await api.get("/", api.admin)).text.includes("/v1/tickets"), false);
 });
 
-test("refuses an invalid older shape with all its mistakes", () => {
+test("refuses an invalid older shape, and names all mistakes", () => {
   const options = (more: object): never => ({ prefix: "/v1", fields: {}, ...more }) as never;
   const rows: readonly (readonly [Mount, never, readonly RegExp[]])[] = [
     [tickets, undefined as never, [/it needs \{ prefix/]],

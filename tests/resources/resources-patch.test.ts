@@ -102,7 +102,7 @@ test("changes nothing for a JSON Patch that cannot be applied", async (t) => {
   await unchanged(api, ann);
 });
 
-test("accepts an empty JSON Patch and one that replaces the whole record", async (t) => {
+test("accepts an empty JSON Patch, and a JSON Patch that replaces the whole record", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
 

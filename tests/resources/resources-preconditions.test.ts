@@ -3,7 +3,7 @@ import test from "node:test";
 import { anyone, defineEndpoint } from "../../src/door/index.ts";
 import { adminPassword, serve, type API } from "../harness/serve.ts";
 
-/** Preconditions on a resource that exists but has no ETag. Each has the expected result. */
+/** Preconditions, and whether each of them holds for a resource that exists but has no ETag. */
 const preconditions: readonly (readonly [headers: Readonly<Record<string, string>>, holds: boolean])[] = [
   [{ "if-none-match": "*" }, false],
   [{ "if-match": '"x"' }, false],

@@ -267,7 +267,7 @@ test("limits QUERY of nested resources to their parent record", async (t) => {
   assert.deepEqual([nothing.status, nothing.json.errors[0].pointer], [400, "/search"]);
 });
 
-test("allows QUERY with a read scope and without a cross-site check, because it only reads", async (t) => {
+test("allows QUERY with a read scope and without a cross-site check, because QUERY only reads", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_ALLOWED_ORIGINS: "https://app.example" } });
   const key = async (scopes: readonly string[]): Promise<Record<string, string>> => {
     const made = await api.post("/users/1/keys", { name: "key", scopes }, api.admin);

@@ -149,7 +149,7 @@ test("refuses ambiguous JSON, and stores nothing", async (t) => {
   assert.equal((await api.get("/users", api.admin)).json.length, 1);
 });
 
-test("answers an unsupported media type with 415, which names the sent type and the supported ones", async (t) => {
+test("answers 415 to an unsupported media type, and names the sent type and the supported types", async (t) => {
   const api = await serve(t);
   const rows: readonly (readonly [method: "POST" | "PUT" | "PATCH", headers: Record<string, string>, said: RegExp])[] =
     [

@@ -110,7 +110,7 @@ const nested = fc.oneof(
   fc.record({ a: fc.constantFrom(null, 1, { b: 2 }), fill: fc.constantFrom("", "x".repeat(40_000)) }),
 );
 
-/** Values of a stored deal, which the writing callers may not read. They pass the check. */
+/** Values of a stored deal, which the writing callers may not read. These values pass the check. */
 const deal = fc
   .record({
     low: value,
@@ -258,7 +258,7 @@ test("reveals no value of a record by the rule `check`, even by bisection", asyn
   assert.deepEqual((await own.get("/deals/1", { as: "root" })).json.high, 4);
 });
 
-test("accepts a write if the sent fields alone pass the check, and names invalid ones", async (t) => {
+test("accepts a write if the sent fields alone pass the check, and names invalid fields", async (t) => {
   const own = await start(t);
   await own.ask("POST", "/deals", { as: "root", body: { low: 2, high: 4, label: "a", note: { kept: 1 } } });
   const whole = {

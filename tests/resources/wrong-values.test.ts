@@ -369,7 +369,7 @@ for (const [what, run, pattern] of rows)
     assert.match(thrown instanceof Error ? thrown.message : String(thrown), pattern);
   });
 
-test("throws a DeclarationError for a wrong declaration, and leaves nothing open", async () => {
+test("throws a DeclarationError for a wrong declaration, and does not open the store", async () => {
   const closed: string[] = [];
   const store = {
     ...memory(),

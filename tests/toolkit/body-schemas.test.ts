@@ -157,7 +157,7 @@ test("reads only JSON if the endpoint names no media types, and accepts a missin
   assert.equal((await ask("/optional", "{}")).status, 400);
 });
 
-test("checks the syntax and then the schema of a body before it looks for the record", async (t) => {
+test("checks the syntax and then the schema of a body before the endpoint looks for the record", async (t) => {
   const calls: string[] = [];
   const endpoint = defineEndpoint({
     method: "PUT",

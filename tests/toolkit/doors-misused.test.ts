@@ -277,7 +277,7 @@ function membersTold(message: string): readonly string[] {
   return names.split(", ").filter((name) => name !== "");
 }
 
-/** Returns an unknown name with two swapped letters. */
+/** Returns a misspelling of the name with two swapped letters, which is not the name of another option. */
 function misspell(name: string, memberNames: readonly string[]): string {
   const slips = Array.from(
     { length: name.length - 1 },

@@ -73,7 +73,7 @@ const builtIn = [
   features.rateLimits({ limits: [{ name: "calls", by: "address", limit: 100_000, windowSeconds: 60 }] }),
 ] as const;
 
-/** Accepts every caller as an administrator with the claimed name. */
+/** Accepts every caller as an administrator, with the name in the header. */
 const visitor: Scheme = {
   name: "visitor",
   carriers: [{ in: "header", name: "X-Visitor" }],

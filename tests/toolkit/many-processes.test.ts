@@ -66,7 +66,7 @@ for (const { engine, database, worstMs } of engines) {
         assert.equal((await processes.ask(which, "GET", "/protected/", { headers })).status, 401);
     });
 
-    test("applies one idempotency key once if it is sent to all processes at the same time", async () => {
+    test("creates one order for concurrent requests with the same idempotency key to all processes", async () => {
       const user = await processes.user();
       const headers = { ...bearer(user), "idempotency-key": `once-on-${engine}` };
 

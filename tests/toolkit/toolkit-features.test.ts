@@ -285,7 +285,7 @@ test("reports a feature that was made twice, or is in the list twice", async () 
   ]);
 });
 
-test("gives the secret to features", async (t) => {
+test("passes the secret of the service to its features", async (t) => {
   const secretive = defineFeature({ name: "secretive", setUp: ({ secret }) => ({ offer: secret }) });
   const secret = new Secret("a secret of 32 characters or more.");
 

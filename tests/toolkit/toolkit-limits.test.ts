@@ -80,7 +80,7 @@ test("does not start with an invalid page size", () => {
   assert.equal(defineResource({ name: "a", fields: {}, pageSize: { maximum: 10 } }).pageSize.default, 10);
 });
 
-test("limits bodies as the service declares", async (t) => {
+test("refuses bodies that are larger than `maxBodyBytes`", async (t) => {
   const { ask } = await start(t, { maxBodyBytes: 100 });
 
   assert.equal((await ask("POST", "/notes", { body: "a".repeat(50) })).status, 201);

@@ -42,7 +42,7 @@ interface Way {
   logIn(api: Own, feature: Feature): Promise<Headers>;
   /** Headers that must not log in. */
   readonly wrong: Headers;
-  /** A path that only this login has. Null if there is none. */
+  /** A path that only this login has, or null if the login has no path. */
   readonly path: string | null;
   /** The name of the scheme. */
   readonly scheme: string;

@@ -121,7 +121,7 @@ test("leaves out the paragraph of the code if a mail has only a link", async (t)
   assert.doesNotMatch(sent[0]!.text, /code|\{/);
 });
 
-test("queues the same row for a mail that will be sent and for one that will be dropped, and counts both", async (t) => {
+test("queues the same row for a mail that will be sent and for a mail that will be dropped, and counts both", async (t) => {
   const rows: unknown[] = [];
   for (const composed of [reset, null]) {
     const { service, queue, waiting, sent, send, counts } = await run(t, () => composed);

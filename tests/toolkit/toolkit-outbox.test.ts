@@ -32,7 +32,7 @@ import { startPostgres, testsOnPostgres } from "../harness/postgres.ts";
 const notes = defineResource({ name: "note", fields: { body: text() } });
 const silent = defineResource({ name: "draft", fields: { body: text() } });
 
-/** Accepts every caller as an administrator with the claimed name. */
+/** Accepts every caller as an administrator, with the name in the header. */
 const visitor: Scheme = {
   name: "visitor",
   carriers: [{ in: "header", name: "X-Visitor" }],

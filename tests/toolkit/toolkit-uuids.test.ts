@@ -111,7 +111,7 @@ test("accepts only one spelling of an id in a path", async (t) => {
   assert.equal((await get(`/plays/${id}`)).status, 404);
 });
 
-test("creates a record with the caller's UUID by PUT, once", async (t) => {
+test("creates only one record for concurrent PUTs with a UUID of the caller", async (t) => {
   const { ask } = await serve(t);
   const path = `/albums/${NOBODYS}`;
   const once = { body: { title: "Blue" }, headers: { "if-none-match": "*" } };

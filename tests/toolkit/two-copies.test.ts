@@ -292,7 +292,7 @@ function attempt(make: () => unknown): unknown {
   }
 }
 
-test("marks each class that the package exports, and each permission", () => {
+test("marks each exported class and permission with its copy of the package", () => {
   const doors = { latchkey: other, ...others };
   const unmarked = Object.entries(doors).flatMap(([door, exported]) =>
     Object.entries(exported as object)
