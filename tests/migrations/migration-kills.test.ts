@@ -196,7 +196,7 @@ test(`migrates ${rows} rows while ${writers} clients write, is killed up to ${ki
     void failed;
 
     t.diagnostic(
-      `${place.engine}: killed ${killed} times; writes ${quiet.times.length} quiet, ${busy.times.length} beside; p99 ${p99(quiet.times).toFixed(1)} ms quiet, ${p99(busy.times).toFixed(1)} ms beside; longest ${longest(quiet.times).toFixed(0)} and ${longest(busy.times).toFixed(0)} ms; ${String(last).trim()}`,
+      `${place.engine}: killed ${killed} times; before the migration: ${quiet.times.length} writes, p99 ${p99(quiet.times).toFixed(1)} ms, longest ${longest(quiet.times).toFixed(0)} ms; during the migration: ${busy.times.length} writes, p99 ${p99(busy.times).toFixed(1)} ms, longest ${longest(busy.times).toFixed(0)} ms; ${String(last).trim()}`,
     );
     const after = place.open();
     await after.open([now]);

@@ -98,13 +98,13 @@ async function watched(t: TestContext, what: string, task: (url: string) => Prom
   const refused = await beside.stop();
   await store.close();
   t.diagnostic(
-    `${what} of ${rows} rows beside ${writers} who write took ${(took / 1000).toFixed(1)} s; ` +
-      `writes ${quiet.times.length} quiet, the longest ${pickLongest(quiet.times).toFixed(0)} ms; ${beside.times.length} beside, the longest ${pickLongest(beside.times).toFixed(0)} ms; ` +
-      `refused ${refused.length}; locks, looked at at least every ${blindMs.toFixed(0)} ms: ` +
+    `${what} of ${rows} rows with ${writers} writers took ${(took / 1000).toFixed(1)} s; ` +
+      `before it: ${quiet.times.length} writes, the longest ${pickLongest(quiet.times).toFixed(0)} ms; during it: ${beside.times.length} writes, the longest ${pickLongest(beside.times).toFixed(0)} ms; ` +
+      `refused writes: ${refused.length}; locks, checked at least every ${blindMs.toFixed(0)} ms: ` +
       longest
         .map(
           (each) =>
-            `${each.table} ${each.mode} ${each.granted ? "held" : "waited for"} ${each.ms.toFixed(0)} to ${each.atMostMs.toFixed(0)}`,
+            `${each.table} ${each.mode} ${each.granted ? "held" : "waited for"} for ${each.ms.toFixed(0)} to ${each.atMostMs.toFixed(0)} ms`,
         )
         .join(", "),
   );

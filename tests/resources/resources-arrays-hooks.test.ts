@@ -173,7 +173,7 @@ test("writes the changes of hooks once for each of several concurrent arrays tha
     readonly title: string;
     readonly tags: readonly number[];
   }[];
-  assert.equal(new Set(posts.map(({ title }) => title)).size, 1, "one array is the last for all records");
+  assert.equal(new Set(posts.map(({ title }) => title)).size, 1, "all records must have the values of the same array");
   const last = Number(posts[0]!.title.slice("by ".length));
   assert.equal((await api.get(`/posts?tags=${(last % 3) + 1}`, api.admin)).json.length, 3);
   const after = await said(api);

@@ -235,7 +235,7 @@ for (const { base, made, hidden } of worlds) {
     assert.deepEqual(
       [...statuses.keys()].toSorted((a, b) => a - b),
       [204, 400, 409],
-      "each kind of answer was seen, and no other",
+      "the answers must have exactly these statuses",
     );
   });
 }

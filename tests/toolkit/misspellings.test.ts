@@ -128,7 +128,7 @@ test("refuses to compile misspelled names, with a short message that contains th
   assert.deepEqual(
     [...messages].filter(([at]) => slips[at] === undefined),
     [],
-    "nothing else is wrong",
+    "the compiler must report only the misspelled lines",
   );
 });
 
