@@ -170,7 +170,7 @@ const transports: { what: string; sketch: CallSketch; secure: boolean }[] = [
   { what: "cleartext from another machine", sketch: { peer: "192.0.2.7" }, secure: false },
   { what: "TLS from another machine", sketch: { peer: "192.0.2.7", encrypted: true }, secure: true },
   {
-    what: "a claim of TLS by an untrusted proxy",
+    what: "an untrusted proxy that says https",
     sketch: { peer: "192.0.2.7", headers: { "x-forwarded-proto": "https" } },
     secure: false,
   },

@@ -241,7 +241,7 @@ const hostile: { rule: string; what: string; token: string; reason: string }[] =
   },
   {
     rule: "3.1",
-    what: "an algorithm that is not on the list, with a key that is published",
+    what: "an algorithm that is not declared, with a published key",
     token: signToken({ key: es384 }),
     reason: "forged",
   },
@@ -253,7 +253,7 @@ const hostile: { rule: string; what: string; token: string; reason: string }[] =
   },
   {
     rule: "3.3",
-    what: "claims that were changed behind the signature",
+    what: "claims that were changed after the signature was made",
     token: signToken().replace(/\.[^.]+\./, `.${encode({ ...claims, sub: "bob" })}.`),
     reason: "forged",
   },
@@ -339,17 +339,17 @@ const hostile: { rule: string; what: string; token: string; reason: string }[] =
   { rule: "7519 4.1.4", what: "no expiry", token: signToken({ claims: { exp: undefined } }), reason: "malformed" },
   {
     rule: "7519 4.1.4",
-    what: "an expiry in text",
+    what: "a text as exp",
     token: signToken({ claims: { exp: "9999999999" } }),
     reason: "malformed",
   },
   {
     rule: "7519 4.1.4",
-    what: "an expiry beyond all time",
+    what: "an expiry later than any date",
     token: signToken({ claims: { exp: 1e300 } }),
     reason: "malformed",
   },
-  { rule: "7519 4.1.5", what: "a beginning in text", token: signToken({ claims: { nbf: "1" } }), reason: "malformed" },
+  { rule: "7519 4.1.5", what: "a text as nbf", token: signToken({ claims: { nbf: "1" } }), reason: "malformed" },
 ];
 
 function withOwnKey(): string {
@@ -767,7 +767,7 @@ const mistakes: { what: string; issuers: unknown; problem: RegExp }[] = [
     problem: /^issuers\[0\]\.issuer is missing\. Write/,
   },
   {
-    what: "our own issuer",
+    what: "the issuer of the service itself",
     issuers: [{ ...declared, issuer: "here" }],
     problem: /^issuers\[0\]\.issuer is "here".*itself/,
   },
@@ -784,15 +784,23 @@ const mistakes: { what: string; issuers: unknown; problem: RegExp }[] = [
     problem: /\.audience is \["a"\]\. Write/,
   },
   { what: "no address", issuers: [{ ...declared, jwksURL: undefined }], problem: /\.jwksURL is missing\. Write/ },
-  { what: "a file", issuers: [{ ...declared, jwksURL: "file:///etc/keys" }], problem: /\.jwksURL is "file.*https/ },
-  { what: "http", issuers: [{ ...declared, jwksURL: "http://login.example/k" }], problem: /loopback only\.$/ },
   {
-    what: "http to a name that only begins so",
+    what: "a file address",
+    issuers: [{ ...declared, jwksURL: "file:///etc/keys" }],
+    problem: /\.jwksURL is "file.*https/,
+  },
+  {
+    what: "an http address of another machine",
+    issuers: [{ ...declared, jwksURL: "http://login.example/k" }],
+    problem: /loopback only\.$/,
+  },
+  {
+    what: "http to a host name that only begins with localhost",
     issuers: [{ ...declared, jwksURL: "http://localhost.example/" }],
     problem: /loopback/,
   },
   {
-    what: "http to an address that only looks so",
+    what: "http to a host name that only begins with 127.0.0.1",
     issuers: [{ ...declared, jwksURL: "http://127.0.0.1.example/" }],
     problem: /loopback/,
   },
@@ -818,7 +826,7 @@ const mistakes: { what: string; issuers: unknown; problem: RegExp }[] = [
   },
   { what: "none", issuers: [{ ...declared, algorithms: ["none"] }], problem: /\.algorithms names "none"\./ },
   {
-    what: "what every object has",
+    what: "an algorithm with the name of a method of every object",
     issuers: [{ ...declared, algorithms: ["toString"] }],
     problem: /names "toString"\./,
   },
@@ -828,7 +836,11 @@ const mistakes: { what: string; issuers: unknown; problem: RegExp }[] = [
     problem: /twice\. Name it once\./,
   },
   { what: "an empty claim", issuers: [{ ...declared, usernameClaim: "" }], problem: /\.usernameClaim is ""\. Write/ },
-  { what: "a type that is none", issuers: [{ ...declared, typ: "at jwt" }], problem: /\.typ is "at jwt"\. Write/ },
+  {
+    what: "a typ that is not a media type",
+    issuers: [{ ...declared, typ: "at jwt" }],
+    problem: /\.typ is "at jwt"\. Write/,
+  },
 ];
 
 for (const { what, issuers, problem } of mistakes) {

@@ -93,20 +93,24 @@ test("computes the thumbprint of RFC 8037 appendix A.3 for the key of appendix A
 
 const wrong: readonly (readonly [what: string, text: string, says: RegExp])[] = [
   ["no JSON", "nonsense", /not a JWK Set/],
-  ["no set", '{"kty":"OKP"}', /not a JWK Set/],
+  ["no key set", '{"kty":"OKP"}', /not a JWK Set/],
   ["an empty set", formatKeySet(), /no private key/],
   ["public keys only", formatKeySet({ ...ed25519(), d: undefined }), /no private key/],
   ["a symmetric key", formatKeySet({ kty: "oct", k: "c2VjcmV0" }), /only OKP\/Ed25519/],
   ["an RSA key", formatKeySet({ kty: "RSA", n: "AQAB", e: "AQAB" }), /only OKP\/Ed25519/],
-  ["another curve", formatKeySet({ ...p256(), crv: "P-384" }), /only OKP\/Ed25519/],
-  ["X25519", formatKeySet({ ...ed25519(), crv: "X25519" }), /only OKP\/Ed25519/],
-  ["another algorithm", formatKeySet({ ...ed25519(), alg: "ES256" }), /says alg/],
+  ["a key on another curve than P-256", formatKeySet({ ...p256(), crv: "P-384" }), /only OKP\/Ed25519/],
+  ["an X25519 key", formatKeySet({ ...ed25519(), crv: "X25519" }), /only OKP\/Ed25519/],
+  ["an alg that does not fit the curve", formatKeySet({ ...ed25519(), alg: "ES256" }), /says alg/],
   ["a key for encryption", formatKeySet({ ...ed25519(), use: "enc" }), /says use/],
   ["a short key", formatKeySet({ ...ed25519(), d: "AAAA" }), /cannot be read/],
-  ["a number for a key", formatKeySet({ ...ed25519(), d: 7 }), /cannot be read/],
-  ["a point that is on no curve", formatKeySet({ ...p256(), y: p256().x }), /cannot be read/],
-  ["halves of two keys", formatKeySet({ ...ed25519(), d: ed25519().d }), /belong together/],
-  ["no object", formatKeySet(null), /not a JSON object/],
+  ["a key that is a number", formatKeySet({ ...ed25519(), d: 7 }), /cannot be read/],
+  ["a point that is not on the curve", formatKeySet({ ...p256(), y: p256().x }), /cannot be read/],
+  [
+    "a public key and a private key that do not belong together",
+    formatKeySet({ ...ed25519(), d: ed25519().d }),
+    /belong together/,
+  ],
+  ["a key that is not an object", formatKeySet(null), /not a JSON object/],
 ];
 
 for (const [what, text, says] of wrong) {
