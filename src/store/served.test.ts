@@ -23,13 +23,13 @@ const by = (...names: string[]): Sort[] =>
   names.map((name) => (name.startsWith("-") ? { column: name.slice(1), descending: true } : { column: name }));
 
 const rows: readonly (readonly [title: string, where: Where | null, sort: readonly Sort[], served: boolean])[] = [
-  ["everything by id", null, by("id"), true],
-  ["everything by id, backwards", null, by("-id"), true],
-  ["by a sort that has an index", null, by("name", "id"), true],
-  ["by a sort that has an index, backwards", null, by("-name", "-id"), true],
-  ["by a text in one direction and by id in the other", null, by("-name", "id"), true],
+  ["all rows by id", null, by("id"), true],
+  ["all rows by id, backwards", null, by("-id"), true],
+  ["all rows by a sort that has an index", null, by("name", "id"), true],
+  ["all rows by a sort that has an index, backwards", null, by("-name", "-id"), true],
+  ["all rows by a text in one direction and by id in the other", null, by("-name", "id"), true],
   [
-    "by an integer in one direction and by id in the other",
+    "a range by an integer in one direction and by id in the other",
     { column: "owner_id", operator: "gt", value: one },
     by("-owner_id", "id"),
     false,
@@ -43,7 +43,7 @@ const rows: readonly (readonly [title: string, where: Where | null, sort: readon
     by("id"),
     false,
   ],
-  ["by a sort without an index", null, by("email", "id"), false],
+  ["all rows by a sort without an index", null, by("email", "id"), false],
   ["rows after an id", { column: "id", operator: "gt", value: one }, by("id"), true],
   ["rows after an id, in another order", { column: "id", operator: "gt", value: one }, by("name", "id"), false],
   ["a unique value, in any order", eq("email", "a"), by("owner_id", "id"), true],
@@ -84,11 +84,11 @@ const rows: readonly (readonly [title: string, where: Where | null, sort: readon
 ];
 
 for (const [title, where, sort, served] of rows)
-  test(`finds that a query is ${served ? "served" : "not served"}: ${title}`, () => {
+  test(`finds ${served ? "an index" : "no index"} for a query: ${title}`, () => {
     assert.equal(isServed({ collection: things, where, sort }), served);
   });
 
-test("returns the column of a range if an index begins with it", () => {
+test("returns the column of a range condition if an index begins with this column", () => {
   const visits: Collection = {
     name: "visits",
     key: "integer",

@@ -82,7 +82,7 @@ const searched: Collection = {
   columns: [{ name: "name", type: "text", searched: true }],
 };
 
-test("counts the rows with a word without a sequential scan", async (t) => {
+test("uses the word index, and no sequential scan, to count the rows with a word", async (t) => {
   const url = database();
   const store = postgresStore({ url: new Secret(url) });
   t.after(() => store.close());

@@ -58,7 +58,7 @@ for (const [name, dialect] of dialects) {
     assert.equal(set("'; DROP TABLE notes; --"), set("x"));
   });
 
-  test(`never makes SQL of a column that is not declared (${name})`, () => {
+  test(`throws for an undeclared column, so that its name never becomes SQL (${name})`, () => {
     for (const column of ["nmae", `text" OR 1=1 --`, "_revision", "_email_folded", "", "toString", "__proto__"]) {
       assert.throws(() => compile({ column, operator: "eq", value: "x" }, "a"), TypeError);
       assert.throws(() => assign(table, { [column]: "x" }, createParameters(dialect), () => null), TypeError);

@@ -237,7 +237,7 @@ test("lets a process with an open store exit after its writes", async () => {
   });
 });
 
-test("fails the writes of a writer thread that dies, and starts a new one for the next write", async () => {
+test("fails the writes of a writer thread that dies, and starts a new thread for the next write", async () => {
   await onFile(async (path) => {
     const observed: Observation[] = [];
     const started = new Promise<Worker>((resolve) => process.once("worker", resolve));
@@ -264,7 +264,7 @@ test("fails the writes of a writer thread that dies, and starts a new one for th
   });
 });
 
-test("deletes idempotency records when they expire", async () => {
+test("deletes expired idempotency records at later writes", async () => {
   await onFile(async (path) => {
     const store = await opened(path);
     const repeatable = (key: string, now: string, expiresAt: string): Promise<unknown> =>

@@ -38,7 +38,7 @@ export interface FeedsOptions {
   readonly primary: Primary;
   /** Creates a client for that server. It is not connected yet. */
   readonly connect: (server: string) => pg.Client;
-  /** True if a connection can receive notifications. Not possible through PgBouncer in transaction mode. */
+  /** True if a connection can receive notifications, which PgBouncer in transaction mode does not allow. */
   readonly listens: boolean;
   /** Marks the collection as followed, so that its keys have the order of the commits. */
   readonly mark: (collection: Collection) => Promise<void>;
@@ -210,7 +210,8 @@ function createReader(
 
   async function takeAll(follower: Follower): Promise<void> {
     const over = await session();
-    // This may be another server. If a replica was behind when it became the primary, it assigns some keys a second time.
+    // This may be another server. If a replica was behind when it became the primary, it assigns some keys a second time. So the feed
+    // starts again from the first row.
     if (over !== follower.over) follower.seenId = 0;
     follower.over = over;
     const start = performance.now();
