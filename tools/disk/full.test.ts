@@ -109,7 +109,7 @@ test("is ready on a full disk, and serves logins that write nothing", async () =
   });
 });
 
-test("reports a database without room, and does not start", () => {
+test("does not start without free space for the database or the secret, and reports the full disk", () => {
   using disk = mountSmallDisk(1);
   disk.fill();
 

@@ -43,7 +43,7 @@ test("puts a backup, a move and a restore in place on a disk without links, and 
   assert.ok(disk.failed() >= 5);
 });
 
-test("lets one of several concurrent commands create a file on a disk without links, and the others report that it exists", async () => {
+test("lets only one of several concurrent backups create a file on a disk without links, and the others report that the file exists", async () => {
   using disk = makeLinklessDisk();
   const file = `${disk.folder}/latchkey.db`;
   using place = placeFor({ ...disk.environment, LATCHKEY_DATABASE: `sqlite:${file}` });

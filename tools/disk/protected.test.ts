@@ -8,7 +8,7 @@ import { mountSmallDisk } from "./small-disk.ts";
 const words = /is on a read-only disk\. Mount it for writing, or name another file\./;
 const restoring = { ending: "nothing", accessSeconds: 300, tell: () => {} } as const;
 
-test("names a read-only disk in every writing command", async () => {
+test("reports the read-only disk in every command that writes", async () => {
   using disk = mountSmallDisk(10);
   using other = mountSmallDisk(10);
   const [file, to] = [`${disk.folder}/latchkey.db`, `${disk.folder}/copy.db`];

@@ -44,7 +44,7 @@ test("refuses only the lines with a missing quote", async () => {
   );
 });
 
-test("keeps the text after a carriage return in a CSV row", async () => {
+test("does not drop the text after a carriage return in a CSV row", async () => {
   const rows = await read("email,name", "a@example.com,A\rb@example.com,B", 'c@example.com,"C"\rd@example.com,D');
 
   assert.deepEqual(

@@ -116,7 +116,7 @@ test("names every mistake in the file with a pointer and a fix", () => {
   }
 });
 
-test("refuses a file with secrets that everyone can read", () => {
+test("refuses a file that everyone can read if it contains secrets", () => {
   const [problem = "", ...more] = collectProblems(createFile([declared], 0o604));
 
   assert.match(problem, /\.json is open to everyone \(mode 0604\)\. Close it with: chmod o= /);

@@ -561,7 +561,7 @@ test("requires an existing directory for the SQLite file", () => {
   assert.match(requireOnlyProblem({ LATCHKEY_DATABASE: `sqlite:${folder}` }), /is a directory/);
 });
 
-test("makes the secret next to the SQLite file, for its owner only, and reads it the next time", () => {
+test("creates a secret file next to the SQLite file, readable by its owner only, and reads it the next time", () => {
   const environment = { LATCHKEY_DATABASE: `sqlite:${folder}/data.db` };
 
   const first = readSettings(environment);
@@ -597,7 +597,7 @@ test("creates the file that LATCHKEY_SECRET_FILE names if it does not exist", ()
   assert.ok(existsSync(file));
 });
 
-test("generates the secret for a database in memory, and keeps it only as long as the process runs", () => {
+test("generates a new secret for each database in memory, and stores it in no file", () => {
   const one = inMemory();
 
   assert.equal(one.secretFile, null);
@@ -702,7 +702,7 @@ test("requires a certificate and its key for HTTPS", () => {
   assert.equal(collectProblems({ LATCHKEY_TLS_CERT: "no.pem", LATCHKEY_TLS_KEY: "none.pem" }).length, 2);
 });
 
-test("checks the signing keys before the start", () => {
+test("reports each invalid signing key", () => {
   const jwk = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
   const good = inFolder("keys.json", JSON.stringify({ keys: [jwk] }));
   const bad = inFolder("bad.json", JSON.stringify({ keys: [{ kty: "oct", k: "AAAA" }, 7] }));
@@ -711,7 +711,7 @@ test("checks the signing keys before the start", () => {
   assert.equal(collectProblems({ LATCHKEY_SIGNING_KEYS: bad }).length, 2);
 });
 
-test("refuses a remote database in plain text unless a setting allows it", () => {
+test("refuses a remote database without `sslmode` in its URL", () => {
   const secret = { LATCHKEY_SECRET: longSecret };
   const at = (url: string): Environment => ({ ...secret, LATCHKEY_DATABASE: url });
 
@@ -734,7 +734,7 @@ test("refuses a remote database in plain text unless a setting allows it", () =>
     assert.deepEqual(collectProblems(at(url)), [], url);
 });
 
-test("refuses to start with a private key file that every user may read", () => {
+test("refuses a private key file that every user may read", () => {
   const jwk = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
   const keys = inFolder("open.json", JSON.stringify({ keys: [jwk] }), 0o644);
   const cert = inFolder("open-cert.pem", selfSigned.cert, 0o644);
@@ -797,7 +797,7 @@ test("reports mistakes in the config file with the names of settings that the fi
   assert.match(requireOnlyProblem({}, { settings: 7 } as unknown as ConfigFile), /^settings in the config file/);
 });
 
-test("enables no default scheme for an empty list of schemes", () => {
+test("refuses an empty list of schemes, and does not replace it by the default ones", () => {
   assert.match(requireOnlyProblem({}, { settings: { schemes: [] } }), /schemes in the config file is empty/);
 });
 

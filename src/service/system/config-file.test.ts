@@ -60,7 +60,7 @@ test("refuses two config files, because only one could be used", async () => {
   assert.equal(message, "latchkey.config.ts and latchkey.config.mjs both exist. Keep one of them.");
 });
 
-test("names a config file that throws, with its message", async () => {
+test("names a config file that throws, with the thrown message", async () => {
   const error = await requireConfigError({ "latchkey.config.mjs": `throw new RangeError("no luck");` });
 
   assert.match(error.message, /^latchkey\.config\.mjs cannot be run\. RangeError: no luck/);
@@ -76,7 +76,7 @@ test("accepts a promise of a configuration", async () => {
   assert.match((await requireConfigError(never)).message, /no luck/);
 });
 
-test("names a config file with a syntax error", async () => {
+test("names a config file that cannot be loaded", async () => {
   const broken = {
     "latchkey.config.mjs": "export default {",
     "latchkey.config.js": `import "no-such-package"; export default {};`,
@@ -180,7 +180,7 @@ test("explains the fix for an import from the wrong module of Latchkey, or of a 
   assert.deepEqual(Object.keys(await import("../service.ts")).toSorted(), ofService);
 });
 
-test("names a line that cannot be parsed", async () => {
+test("names the line of a syntax error", async () => {
   const { message } = await requireConfigError({ "latchkey.config.ts": "export default {\n  mounts: [\n};\n" });
 
   assert.match(message, /SyntaxError: .*, in latchkey\.config\.ts, line 3/);
