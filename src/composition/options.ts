@@ -79,13 +79,16 @@ export interface ServiceOptions extends ServiceParts {
   readonly maxBodyBytes?: number;
   /**
    * The time limit for custom code in one request: its hooks, handlers, schemes and formats together. In seconds. Default: 60. After this
-   * time, the caller gets 503, the unfinished work writes nothing, and the fault in the log names it. The time in which a body arrives does
-   * not count.
+   * time, the caller gets 503, the unfinished work writes nothing, and the fault in the log names the unfinished code. The time in which a
+   * body arrives does not count.
    */
   readonly handlerTimeoutSeconds?: number;
   /** True if bodies of 1 KiB and more are compressed for callers that accept it. Default: `true`. */
   readonly compression?: boolean;
-  /** True to allow logins (`logsIn`) from other hosts over cleartext. Others on the network can then read the passwords. Default: false. */
+  /**
+   * True to allow logins (`logsIn`) from other hosts over cleartext. Other people on the network can then read the passwords. Default:
+   * false.
+   */
   readonly allowCleartextLogins?: boolean;
   /** Traces requests and their parts, as `await openTelemetry()` does. */
   readonly tracer?: Tracer | null;

@@ -27,7 +27,7 @@ export interface Identity {
   readonly issuer?: string;
   /** The proofs of the caller, oldest first. Missing for credentials of programs: API tokens, keys and the custom header. */
   readonly proofs?: readonly Proof[];
-  /** How strong these proofs are together. Missing if `proofs` is. */
+  /** How strong these proofs are together. Missing if `proofs` is missing. */
   readonly level?: Level;
   /** The level that the account needs, as `identityOf` finds it. If it is missing, the service looks up the account. */
   readonly needs?: Level;
@@ -72,7 +72,7 @@ function isPlain(value: unknown): boolean {
   return value === null || ["string", "number", "boolean"].includes(typeof value);
 }
 
-/** The role of a user: `user`, `admin`, or another declared one. */
+/** The role of a user: `user`, `admin`, or another declared role. */
 export type Role = "user" | "admin" | (string & {});
 
 /** The roles if none are declared. */

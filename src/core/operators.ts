@@ -17,7 +17,7 @@ export const everyOperator = [
 /** One of the operators. */
 export type Operator = (typeof everyOperator)[number];
 
-/** The operators that compare by order. Booleans have none. */
+/** The operators that compare by order. Booleans have no order. */
 export const orderOperators = ["lt", "lte", "gt", "gte"] as const satisfies readonly Operator[];
 
 /** One of the operators that compare by order. */

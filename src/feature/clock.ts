@@ -1,7 +1,10 @@
 import type { Observer } from "../core/observation.ts";
 import type { Store } from "../store/store.ts";
 
-/** The interval between measurements. After a fail-over changes the database's clock, processes may have different times for this long. */
+/**
+ * The interval between measurements, in milliseconds. After a fail-over changes the database's clock, processes may have different times
+ * for this long.
+ */
 const MEASURE_MS = 1000;
 
 /** A larger difference between the machine's clock and the database's is an error that the operator must correct. */
@@ -16,8 +19,8 @@ const NOISE_MS = 20;
 /** The time of a service. */
 export interface Clock {
   /**
-   * Returns milliseconds since the epoch, by the database's clock. It goes back only if the database's clock was set back by more than a
-   * minute.
+   * Returns milliseconds since the epoch, by the database's clock. The returned time goes back only if the database's clock was set back by
+   * more than a minute.
    */
   now(): number;
   /** Returns how far the machine's clock is ahead of the database's, in milliseconds. 0 if they are the same clock. */

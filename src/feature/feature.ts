@@ -77,12 +77,13 @@ export interface Parts<Offer = unknown> extends ServiceParts {
   /** Receives all observations of the service. Must not throw and must not wait. */
   readonly observe?: Observer;
   /**
-   * Returns the mistakes of this feature that depend on the other parts, each with the fix: for example, a path that is not served. They
-   * are reported with everything else that stops the start.
+   * Returns the mistakes of this feature that depend on the other parts, each with the fix: for example, a path that is not served. The
+   * start reports them together with all other mistakes.
    */
   mistakes?(all: Assembled): readonly string[];
   /**
-   * Returns the feature's metrics. If the function throws or returns an invalid value, they are left out, and the log names the feature.
+   * Returns the feature's metrics. If the function throws or returns an invalid value, the metrics are left out, and the log names the
+   * feature.
    */
   readonly measure?: () => readonly MetricFamily[];
   /** The deletion of expired data, and its interval. */

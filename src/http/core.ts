@@ -68,7 +68,7 @@ export interface ServiceCore {
   readonly makeUUID: (now: number) => string;
   /** The scope of HSTS: browsers must use TLS for this host, or also for all its subdomains. */
   readonly hsts: "host" | "subdomains";
-  /** The exact origins that may call from a browser, in addition to the service's own. */
+  /** The exact origins that may call from a browser, in addition to the origins of the service itself. */
   readonly allowedOrigins: readonly string[];
   /** The exact origins that may send cookies: the allowed origins, and the origins of the service itself. */
   readonly sameSiteOrigins: readonly string[];

@@ -5,7 +5,7 @@ import { stepUpChallenge } from "../core/levels.ts";
 import { problem, type Problem } from "../core/problem/problem.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** Ends the request if the permission denies it. Narrows it to some rows if the permission says so. */
+/** Ends the request if the permission denies it. Narrows the request to some rows if the permission says so. */
 export function requirePermission(exchange: Exchange): void {
   const { access } = exchange.endpoint;
   if (access === "open") return;
@@ -34,7 +34,7 @@ function requireWithinScopes(exchange: Exchange): void {
     throw problem("permission_denied", { detail: "The scopes of this credential do not allow it." });
 }
 
-/** Returns true if the scopes of the caller's credential allow a method, or if it has no scopes. */
+/** Returns true if the scopes of the caller's credential allow a method, or if the credential has no scopes. */
 export function scopesLet({ service: { scopesAllow }, observedIdentity: identity }: Exchange, method: string): boolean {
   if (identity === null || identity.scopes === null || scopesAllow === null) return true;
   return scopesAllow(identity.scopes, method);

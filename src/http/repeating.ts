@@ -2,9 +2,7 @@ import { parseIdempotencyKey } from "../core/headers/idempotency-key.ts";
 import { problem } from "../core/problem/problem.ts";
 import type { Exchange } from "./exchange.ts";
 
-/**
- * Returns the key of a repeatable write. Returns null if the request has none. Ends the request if the key is invalid.
- */
+/** Returns the key of a repeatable write. Returns null if the request has no key. Ends the request if the key is invalid. */
 export function repeatKey({ call }: Exchange): string | null {
   const header = call.header("idempotency-key");
   if (header === undefined) return null;

@@ -71,7 +71,7 @@ export interface ResourceDeclaration<
   readonly within?: Outer;
   /**
    * The type of its ids. `integer` (default): whole numbers from 1, issued by the store. `uuid`: UUIDs of version 7 (RFC 9562), made by the
-   * service, which do not reveal the number of records. `text`: the text keys of an existing table. The client that creates a record
+   * service. These UUIDs do not reveal the number of records. `text`: the text keys of an existing table. The client that creates a record
    * chooses its key (`PUT`).
    */
   readonly id?: I;

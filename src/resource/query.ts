@@ -139,7 +139,7 @@ export function readRecordRequest(
   return { fields, expand };
 }
 
-/** Reads the names of related records to embed: `user,items`, and `items.product` for records that are embedded in those. */
+/** Reads the names of related records to embed: `user,items`, and `items.product` for records to embed in each of the items. */
 export function readExpand(expandable: readonly string[], text: string | undefined): readonly string[] | Flaw {
   if (text === undefined) return [];
   const requestedNames = new Set<string>();

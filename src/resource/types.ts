@@ -155,7 +155,7 @@ export type UserIdOf<R extends ResourceShape> =
   | (keyof { [K in StoredName<R> as HoldsNumber<FieldValue<FieldsOf<R>[K]>, K>]: K } & string);
 type HoldsNumber<T, K> = [T] extends [number] ? K : unknown extends T ? K : never;
 
-/** The columns with the id of another record, including that of the parent. */
+/** The columns with the id of another record, including the column of the parent. */
 export type ReferenceOf<R extends ResourceShape> =
   | ParentOf<R>
   | (keyof { [K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "refers"> extends true ? K : never]: K } & string);

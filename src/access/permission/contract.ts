@@ -3,7 +3,7 @@ import type { Operator, OrderOperator } from "../../core/operators.ts";
 import type { ProblemCode } from "../../core/problem/catalogue.ts";
 import type { Value } from "../../store/store.ts";
 
-/** The action on a resource. `call` is any other request. */
+/** The action on a resource. `call` is a custom action, or a request to a custom endpoint. */
 export type Action = "list" | "create" | "read" | "replace" | "update" | "delete" | "call";
 
 /** The request that a permission decides on. */

@@ -26,8 +26,8 @@ export interface IdentifiedCaller {
 /** The schemes of a service as a set. Their order never changes an answer. */
 export interface Chain {
   /**
-   * Checks every credential of a request. Synchronous if all asked schemes are. Ends the request if a credential other than a cookie is
-   * wrong, or if credentials belong to different users.
+   * Checks every credential of a request. Synchronous if all schemes that it asks are synchronous. Ends the request if a credential other
+   * than a cookie is wrong, or if credentials belong to different users.
    */
   identify(call: Call, witness?: Witness | null): Eventually<IdentifiedCaller>;
   /** Returns the result of each scheme for a request. Does not count guesses, report rejections or end the request. */

@@ -21,11 +21,11 @@ export interface Presented extends Place {
 
 /** All places where a set of schemes reads credentials. They are sorted, so that the order of the schemes never matters. */
 export interface Places {
-  /** By lower-case scheme name. */
+  /** The places by lower-case scheme name. */
   readonly authorization: ReadonlyMap<string, Place>;
   readonly headers: readonly HeaderPlace[];
   readonly cookies: readonly Place[];
-  /** By the name of the parameter. */
+  /** The places by the name of the parameter. */
   readonly query: ReadonlyMap<string, Place>;
 }
 
@@ -151,8 +151,8 @@ function soleValue(call: Call, name: string): string | undefined {
 
 /**
  * Returns the value of a header field that only a trusted proxy may set. Some software reads `X_Remote_User` as `X-Remote-User`, and
- * proxies let a client send it. So the spelling with underscores is never accepted, and counts as a second credential next to the right
- * one.
+ * proxies let a client send it. So the spelling with underscores is never accepted, and counts as a second credential next to the correctly
+ * spelled field.
  */
 function proxyValue(call: Call, name: string, onDropped: (header: string) => void): string | undefined {
   const raw = call.arrival.rawHeaders;

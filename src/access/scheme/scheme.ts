@@ -118,8 +118,8 @@ export interface Scheme {
   readonly readsBody?: boolean;
   /**
    * True if other schemes have the same name and read the same places. Together they are then one scheme. For example, API tokens and named
-   * keys are both `Authorization: Token`. If one of them returns `unknown`, the next one is asked. A credential that none of them knows is
-   * rejected. Default: false.
+   * keys are both `Authorization: Token`. If one of these schemes returns `unknown`, the service asks the next scheme. A credential that
+   * none of them knows is rejected. Default: false.
    */
   readonly shared?: boolean;
   /** For a `shared` scheme: returns true if the credential has the form of this scheme. No other scheme of the same name is then asked. */

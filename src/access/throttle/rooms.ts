@@ -96,8 +96,8 @@ function addressPlace(kind: CountedKind, { client }: Call, limit: number): Place
 }
 
 /**
- * Returns the counter of the site of an address (its /48 in IPv6). A site has many networks and could use a new one for each try. Returns
- * null if the network is the whole site, as in IPv4.
+ * Returns the counter of the site of an address (its /48 in IPv6). A site has many networks and could use a new network for each try.
+ * Returns null if the network is the whole site, as in IPv4.
  */
 function sitePlace(kind: CountedKind, { client }: Call, limit: number): Place | null {
   const site = formatSite(client.address);

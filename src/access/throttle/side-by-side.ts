@@ -38,7 +38,7 @@ export function makeSideBySide(): SideBySide {
     }
   }
 
-  /** Wakes only one waiting task. That task reads the remaining failures again, and may leave no room for the next one. */
+  /** Wakes only one waiting task. That task reads the remaining failures again, and may leave no room for the next task. */
   function wake(): void {
     for (const waiter of waiters) {
       if (isFull(waiter.seen)) continue;
@@ -51,7 +51,8 @@ export function makeSideBySide(): SideBySide {
     try {
       for (;;) {
         const loadedRooms = await rooms();
-        // All numbers are read at the same moment, because a failure may have been counted for the first one while the last one was loaded.
+        // All numbers are read at the same moment, because a failure may have been counted for the first subject while the last subject was
+        // loaded.
         const seen = loadedRooms.map(({ subject, left }) => ({ subject, left: left() }));
         if (!isFull(seen)) {
           count(seen, 1);

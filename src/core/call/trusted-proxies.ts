@@ -5,7 +5,7 @@ import { requireArguments } from "../checking/options.ts";
 type IPAddress = ipaddr.IPv4 | ipaddr.IPv6;
 type AddressRange = readonly [address: IPAddress, bits: number];
 
-/** The proxies whose reports about a caller are believed. */
+/** The proxies whose reports about a caller the service believes. */
 export interface TrustedProxies {
   readonly unix: boolean;
   readonly ranges: readonly AddressRange[];

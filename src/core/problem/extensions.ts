@@ -2,7 +2,7 @@ import { isObject, describeType } from "../checking/members.ts";
 import { shownName, suggestion } from "../checking/nearest.ts";
 import { Flaw } from "./flaw.ts";
 
-/** One extension member of a problem (RFC 9457 §3.2). Every field of a resource can be used as one. */
+/** One extension member of a problem (RFC 9457 §3.2). Every field of a resource can be used as an extension member. */
 export interface ExtensionMember<T = unknown, O = unknown> {
   readonly kind: {
     readonly name?: string;

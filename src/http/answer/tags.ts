@@ -41,7 +41,7 @@ export function stateIn(tag: string): string {
   return tag.replace(BESIDE_STATE, "");
 }
 
-/** Returns the ETags of a state in every format and coding, because a caller may have read it in any of them. */
+/** Returns the ETags of a state in every format and coding, because a caller may have read the state in any of these. */
 export function everyTag(formats: readonly Format[], tag: string): readonly string[] {
   return formats.flatMap(({ tagSuffix }) => tagsInCodings(tag + tagSuffix));
 }

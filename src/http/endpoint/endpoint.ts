@@ -44,8 +44,8 @@ export interface Endpoint extends Omit<
   "access" | "rows" | "mounted" | "own" | "deprecations" | "reading"
 > {
   /**
-   * The callers that may use it. `open`: credentials are not read, so an expired one cannot lock a caller out. A permission with `columns`
-   * is not allowed, because a custom endpoint has no rows that the permission could narrow.
+   * The callers that may use it. `open`: credentials are not read, so an expired credential cannot lock a caller out. A permission with
+   * `columns` is not allowed, because a custom endpoint has no rows that the permission could narrow.
    */
   readonly access: Permission | "open";
   /** The deprecation. Every response announces it in its headers. */

@@ -43,7 +43,7 @@ export interface EndpointFacts {
   readonly method: Method;
   /** The action for permissions. Default: `call`. */
   readonly action?: Action;
-  /** The callers that may use it. `open`: credentials are not read, so an expired one cannot lock a caller out. */
+  /** The callers that may use it. `open`: credentials are not read, so an expired credential cannot lock a caller out. */
   readonly access: Permission<string> | "open";
   /**
    * `told`: a rejected credential does not end the request, and the permission is not checked. The handler finds the reason in

@@ -222,7 +222,7 @@ class JSONReader {
   }
 }
 
-/** True if a JSON number is an integer as written: `1.0`, `1e2` and `120e-1` are, `1.0000000000000000000001` is not. */
+/** True if a JSON number is an integer as written: `1.0`, `1e2` and `120e-1` are integers, `1.0000000000000000000001` is not. */
 function isWhole(digits: string): boolean {
   if (!digits.includes(".") && !digits.includes("-", 1)) return true;
   const found = FRACTION.exec(digits);

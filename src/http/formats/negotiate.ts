@@ -122,7 +122,7 @@ function measureSpecificity(range: string, type: string): number {
   return range.endsWith("/*") && type.startsWith(range.slice(0, -1)) ? 1 : -1;
 }
 
-/** Parses the ranges. Ignores those that cannot be parsed, because no format matches them. */
+/** Parses the ranges. Ignores ranges that cannot be parsed, because no format matches them. */
 function parseAccept(accept: string): MediaRange[] | "empty" {
   const ranges: MediaRange[] = [];
   let empty = true;

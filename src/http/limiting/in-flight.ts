@@ -29,7 +29,7 @@ export class InFlight {
   readonly seconds: number;
   /**
    * An array in no particular order. V8 replaces the table of a Map or a Set after a few requests, and each old table points to the new
-   * one. With a Map or a Set, answered requests stayed in memory, and garbage collection took five times as long.
+   * table. With a Map or a Set, answered requests stayed in memory, and garbage collection took five times as long.
    */
   readonly #waiting: WaitingRequest[] = [];
   #timer: NodeJS.Timeout | null = null;

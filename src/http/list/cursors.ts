@@ -21,7 +21,7 @@ export interface Cursors {
 
 const SIGNATURE_BYTES = 16;
 
-/** Creates `Cursors`. The first key signs new cursors. All keys verify. */
+/** Creates `Cursors`. The first key signs new cursors. All keys verify cursors. */
 export function makeCursors(keys: readonly Uint8Array[]): Cursors {
   const [sign, ...others] = keys.map(signing);
 

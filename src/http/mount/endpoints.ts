@@ -24,7 +24,7 @@ const PATCH_TYPES = [
   "application/xml",
 ];
 
-/** Returns the additional endpoints and those of the mounts. The mounts are not linked to their parents yet. */
+/** Returns the additional endpoints and the endpoints of the mounts. The mounts are not linked to their parents yet. */
 export function buildServedEndpoints({
   mounts = [],
   endpoints = [],

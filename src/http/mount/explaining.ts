@@ -25,7 +25,7 @@ export async function* explainLists(
   mounts: readonly Pick<MountInPlace, "resource" | "collection" | "permissions" | "links" | "older">[],
 ): AsyncGenerator<readonly ExplainedList[]> {
   for (const mount of mounts) {
-    // An older shape has the same lists as the newer one.
+    // An older shape has the same lists as the newer shape.
     if (mount.permissions.list === undefined || mount.older !== null) continue;
     const sample = await findSample(store, mount.collection);
     const explained: ExplainedList[] = [];
@@ -71,7 +71,7 @@ async function findWord(
   return conditions.find(({ few }) => few === true) ?? conditions[0] ?? null;
 }
 
-/** Measures the second read. The first one prepares the statement. */
+/** Measures the second read. The first read prepares the statement. */
 async function measure(store: Store, query: ListQuery): Promise<number | null> {
   try {
     await store.listJSON({ ...query });

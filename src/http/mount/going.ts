@@ -33,7 +33,7 @@ export function collectDeprecatedInBody({ deprecations }: Resource, body: unknow
   return collectDeprecatedAmong(deprecations, Object.keys(body));
 }
 
-/** Returns those of these fields that are deprecated. */
+/** Returns the given fields that are deprecated. */
 export function collectDeprecatedFields({ deprecations }: Resource, names: readonly string[]): readonly Deprecated[] {
   return deprecations === null ? NOTHING : collectDeprecatedAmong(deprecations, names);
 }

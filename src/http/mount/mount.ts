@@ -63,8 +63,8 @@ export interface MountOptions<
   /** True for personal data. `forget` then also erases the copies of a record that are stored for repeated requests. */
   readonly personal?: boolean;
   /**
-   * If true, POST also takes an array of records, and PATCH of the collection takes an array of changes. Either all are written or none.
-   * Default: false.
+   * If true, POST also takes an array of records, and PATCH of the collection takes an array of changes. Either all records are written or
+   * none. Default: false.
    */
   readonly arrays?: boolean;
   /**

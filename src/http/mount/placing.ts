@@ -32,7 +32,7 @@ function withoutNewer({ resource: { path }, older }: Mount, mounts: readonly Mou
   return [`${path} is an older shape of ${older.newer.resource.path}, which is not mounted; mount that too`];
 }
 
-/** Returns the tables of mounts. An older shape has the table of the newer one. */
+/** Returns the tables of mounts. An older shape has the table of the newer shape. */
 export function collectCollections(mounts: readonly Mount[]): readonly Collection[] {
   return mounts
     .filter(({ older }) => older === null)

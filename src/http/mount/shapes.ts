@@ -139,8 +139,8 @@ export function unservedLists(mount: Shaped): readonly string[] {
 }
 
 /**
- * Returns the message about a table in which no index finds a record by its id. Returns null if an index does, or if
- * the declaration accepts scans (`scans`).
+ * Returns the message about a table in which no index finds a record by its id. Returns null if an index finds it, or if the declaration
+ * accepts scans (`scans`).
  */
 export function unservedKey({ resource, collection }: Shaped): string | null {
   if (resource.scans || resource.table === null || !isKeyScanned(collection)) return null;

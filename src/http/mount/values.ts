@@ -8,8 +8,8 @@ import { MAX_EXPANDED_CHARACTERS } from "./reads/expand/expanded.ts";
 import { combineVerdicts, type KeyDecision } from "./reads/expand/verdicts.ts";
 
 /**
- * Reads the values of one field of some records, by id, with one query. Includes only those that the verdicts allow.
- * Returns null if the result is too large, or takes too long.
+ * Reads the values of one field of some records, by id, with one query. Includes only the records that the verdicts allow. Returns null if
+ * the result is too large, or takes too long.
  */
 export async function readValues(
   exchange: Exchange,

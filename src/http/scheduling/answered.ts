@@ -23,7 +23,7 @@ export function isAllAnswered(): boolean {
   return answering === 0;
 }
 
-/** Calls a function when all requests of this round are answered. Calls it immediately if they already are. */
+/** Calls a function when all requests of this round are answered. Calls the function immediately if they are already answered. */
 export function whenAllAnswered(go: () => void): void {
   if (isAllAnswered()) go();
   else waiting.push(go);

@@ -1,6 +1,6 @@
 import { beginRound, endRound } from "./answered.ts";
 
-/** The maximum number of responses that wait for each other. More would not be faster, and would delay the first. */
+/** The maximum number of responses that wait for each other. A larger number would not be faster, and would delay the first response. */
 const MOST_WAITING = 32;
 
 /**

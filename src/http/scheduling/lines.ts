@@ -1,4 +1,4 @@
-/** How long one task may delay the next ones in its queue, in milliseconds. */
+/** How long one task may delay the next tasks in its queue, in milliseconds. */
 const MOST_DELAY_MS = 2000;
 
 /** Runs the tasks for the same record one after another, within this process. Tasks for different records run at the same time. */
@@ -19,7 +19,7 @@ export class Lines {
     const { promise: end, resolve: goOn } = Promise.withResolvers<void>();
     this.#ends.set(record, end);
     await ahead;
-    // The time starts when the task starts. Otherwise all tasks behind a stuck one would start together after the limit, and most of them
+    // The time starts when the task starts. Otherwise all tasks behind a stuck task would start together after the limit, and most of them
     // would fail.
     const timer = setTimeout(goOn, MOST_DELAY_MS);
     try {

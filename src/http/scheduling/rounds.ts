@@ -40,7 +40,7 @@ export function readInRound<T>(read: () => Eventually<T>): Eventually<T> {
     try {
       return read();
     } finally {
-      // A page from the cache does not count, so the round may read the next one.
+      // A page from the cache does not count, so the round may read the next page.
       callNext();
     }
   });

@@ -59,7 +59,7 @@ export class SlowLists {
     return lists !== undefined && lists.has(formatSizedName(query));
   }
 
-  /** Notes the duration of a read in the event loop. Returns true if the list is read outside of it from now on. */
+  /** Notes the duration of a read in the event loop. Returns true if the list is read outside of the event loop from now on. */
   note(query: AskedList, ms: number): boolean {
     const lists = this.#watched.get(query.collection);
     if (ms > SLOW_MS) return noteSlow(lists ?? this.#watch(query.collection), query);
@@ -94,7 +94,9 @@ function noteFast(lists: Map<string, Watched>, query: AskedList): void {
   if (--list.slowness <= 0) lists.delete(name);
 }
 
-/** Returns the name of the list with the size of the page. A slow page of a thousand large records says nothing about pages of ten. */
+/**
+ * Returns the name of the list with the size of the page. A slow page of a thousand large records says nothing about pages of ten records.
+ */
 function formatSizedName(query: AskedList): string {
   const size = query.limit > DEFAULT_LIMIT ? "long" : query.limit > SHORT_PAGE ? "usual" : "short";
   return `${size} ${formatListName(query)}`;

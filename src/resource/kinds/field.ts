@@ -41,7 +41,7 @@ export interface FieldOptions<T> {
    * the value.
    */
   readonly filled?: boolean;
-  /** Makes the value when the record is created. The field is read-only. The result is checked like that of `default`. */
+  /** Makes the value when the record is created. The field is read-only. The result is checked like the result of `default`. */
   readonly generated?: (context: DraftContext) => T;
   /** True to generate the value again at each write of the record. Only together with `generated`. */
   readonly regenerated?: boolean;
@@ -52,7 +52,7 @@ export interface FieldOptions<T> {
    * field changes its type or its name. A function is also called for existing values that the field no longer accepts.
    */
   readonly convert?: ((old: unknown) => T | null) | { readonly sqlite?: string; readonly postgres?: string };
-  /** The value for existing records without one, if the field requires it: a value, or a function of the old record. */
+  /** The value for existing records without a value, if the field requires it: a value, or a function of the old record. */
   readonly backfill?: T | ((record: Readonly<Record<string, unknown>>) => T);
   /**
    * Announces the removal of the field. Response headers warn a caller who sends the field, filters or sorts by it, or names it in
@@ -113,7 +113,8 @@ export interface Kind<T> {
     readonly onDelete?: "restrict" | "remove";
   };
   /**
-   * The checks of the kind's own options, in addition to those of every field. Each returns the mistake, or null if the option is valid.
+   * The checks of the kind's own options, in addition to the checks of the options of every field. Each returns the mistake, or null if the
+   * option is valid.
    */
   readonly options?: Checks;
 }
@@ -123,7 +124,7 @@ export function longestJSON({ maxLength = 2 ** 16 }: Pick<Kind<unknown>, "maxLen
   return maxLength;
 }
 
-/** A check for each option that a kind has in addition to those of every field. */
+/** A check for each option that a kind has in addition to the options of every field. */
 export type OwnChecks<O> = Readonly<Record<Exclude<keyof O, keyof FieldOptions<unknown>>, Checks[string]>>;
 
 /** One field of a resource. `O` contains the options, so that the types of records and drafts follow from them. */

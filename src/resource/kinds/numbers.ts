@@ -132,7 +132,10 @@ function aFiniteNumber(value: unknown): string | null {
   return typeof value === "number" && Number.isFinite(value) ? null : `it is ${shown(value)}; it has to be a number`;
 }
 
-/** Parses a number in the syntax of JSON (RFC 8259 §6). Returns null if the text is not one, or if it is too large for a double. */
+/**
+ * Parses a number in the syntax of JSON (RFC 8259 §6). Returns null if the text is not a number, or if the number is too large for a
+ * double.
+ */
 export function parseNumber(text: string): number | null {
   const value = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
   return Number.isFinite(value) ? (value === 0 ? 0 : value) : null;

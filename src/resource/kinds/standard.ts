@@ -45,7 +45,10 @@ type ColumnType = keyof ColumnValues;
 export interface StandardOptions<T, C extends ColumnType = ColumnType> extends FieldOptions<T> {
   /** The type of the column for the schema's output. Default: `json`. */
   readonly column?: C;
-  /** JSON Schema 2020-12 for the API's documentation. Default: the schema's own if its library provides it, otherwise the column's type. */
+  /**
+   * JSON Schema 2020-12 for the API's documentation. Default: the JSON Schema from the library of the schema, if the library provides one,
+   * otherwise the column's type.
+   */
   readonly jsonSchema?: Readonly<Record<string, unknown>>;
   /** The largest number of characters of a value written as JSON, if the column is `json`. Default: 65,536. */
   readonly maxLength?: number;

@@ -124,7 +124,9 @@ function asOne(request: AnyRequest, response: AnyResponse): [IncomingMessage, Se
   return [request, response] as unknown as [IncomingMessage, ServerResponse];
 }
 
-/** The client if the `client` option returns no object. The address of the connection is not used, because it may be that of a proxy. */
+/**
+ * The client if the `client` option returns no object. The address of the connection is not used, because it may be the address of a proxy.
+ */
 const UNKNOWN_CLIENT: ToldClient = { address: undefined, encrypted: false };
 
 function toldBy(client: unknown): ToldClient {

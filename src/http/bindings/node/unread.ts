@@ -14,7 +14,7 @@ export interface Unread {
 /** The used members of a connection, or of a stream of HTTP/2. */
 export type WatchedSocket = Peer &
   Pick<Socket, "writableLength" | "on" | "destroy"> & {
-    /** True for a stream of HTTP/2. One connection has many. */
+    /** True for a stream of HTTP/2. One connection has many streams. */
     readonly isStream?: true;
   };
 

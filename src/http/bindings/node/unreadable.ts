@@ -127,7 +127,7 @@ function chooseCode({ code, reason, rawPacket }: ParseError): ProblemCode {
   const packet = Buffer.from(rawPacket ?? []).toString("latin1");
   const lineEnd = packet.indexOf("\r\n");
   const line = lineEnd === -1 ? packet : packet.slice(0, lineEnd);
-  // The packet may be a later one of the request. Text with white space is then a part of a header field, and not of the target.
+  // The packet may be a later packet of the request. Text with white space is then a part of a header field, and not of the target.
   const isTarget = /^([A-Z-]+ )?\S*( HTTP\/1\.\d)?$/.test(line);
   return isTarget && (lineEnd === -1 || lineEnd > MAX_REQUEST_LINE_BYTES) ? "uri_too_long" : "headers_too_large";
 }

@@ -25,7 +25,7 @@ export interface ConvertedField<R extends Resource, K extends keyof RecordOf<R> 
   readonly from: K;
   /** The old declaration of the field. Values that callers send are parsed with it. */
   readonly as: Field;
-  /** Returns the old value for the current one. Not called for null, which stays null. */
+  /** Returns the old value for the current value. Not called for null, which stays null. */
   show(value: NonNullable<RecordOf<R>[K]>): unknown;
   /** Returns the new value for a value that a caller sends. Default: none, so the field is read-only. */
   read?(value: never): RecordOf<R>[K];

@@ -31,7 +31,10 @@ export function convertCondition(mount: Filtered, condition: QueryCondition): Wh
   return "not" in condition ? { not: within(condition.not) } : buildEither(mount, [convertFilter(mount, condition)]);
 }
 
-/** Returns a condition that a record matches if it matches all of these. Null means no restriction, in the parameters and in the result. */
+/**
+ * Returns a condition that a record matches if it matches all of these conditions. Null means no restriction, in the parameters and in the
+ * result.
+ */
 export function combineAll<W extends Where>(
   conditions: readonly (W | null)[],
 ): W | { readonly all: readonly W[] } | null {

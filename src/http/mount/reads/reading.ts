@@ -112,7 +112,7 @@ export function mayReadWithin(mount: MountInPlace, exchange: Exchange): Eventual
   return mount.parent === null || (exchange.parentsAreRead ?? hasParents(mount, exchange, true));
 }
 
-/** Returns the row of the path. Returns null if there is none, or the caller may not know about it. */
+/** Returns the row of the path. Returns null if there is no row, or if the caller may not know about the row. */
 export function findVisible(
   mount: MountInPlace,
   exchange: Exchange,

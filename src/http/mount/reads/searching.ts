@@ -38,7 +38,7 @@ export function buildConditions(
     const rarest = found.rows.indexOf(Math.min(...found.rows));
     if (found.rows.length === 0 || found.rows[rarest]! > FEW) return conditions;
     // The index is used for the rarest word only. The rows with that word are checked for the other words. Rows that are not indexed yet,
-    // for example after an import, are checked too. `waiting` says that there are too many of them for the event loop.
+    // for example after an import, are checked too. `waiting` says that there are too many of these rows for the event loop.
     const word: WordCondition = { word: words[rarest]!, few: true };
     conditions[rarest] = found.rows[rarest]! + found.waiting <= FEW ? word : { ...word, waiting: true };
     return conditions;

@@ -151,7 +151,7 @@ async function requireSeen(
 }
 
 /**
- * Applies the patch. If it does not apply, checks the preconditions first, because a failed precondition is reported before a patch
+ * Applies the patch. If the patch does not apply, checks the preconditions first, because a failed precondition is reported before a patch
  * conflict.
  */
 async function apply(

@@ -19,7 +19,7 @@ import { convertHidden, olderName, withOlderNames, convertWhole } from "../older
 export interface Target {
   /** The id in the path. Null if the service assigns one, or if there is none. */
   readonly id: Key | null;
-  /** The visible fields of the existing record. Null for a new one. */
+  /** The visible fields of the existing record. Null for a new record. */
   readonly current: Readonly<Record<string, unknown>> | null;
 }
 
@@ -37,7 +37,7 @@ export function requireDraft(resource: Resource, context: Context, target: Targe
 export interface SentTarget {
   /** The id in the path. Null if the service assigns one. */
   readonly id: Key | null;
-  /** The existing record. Null for a new one. */
+  /** The existing record. Null for a new record. */
   readonly record: StoredRecord | null;
   /** True if the body need not have all fields. */
   readonly partial?: boolean;
@@ -287,7 +287,7 @@ function buildHiddenConflict({ fields }: Resource, hidden: string, findName: Fin
 /** Returns the name of a field in the shape of the request. Returns null if the shape does not have it. */
 type FindName = (name: string) => string | null;
 
-/** Ends the request if it sends a password without TLS, as at a login. Others could read the password on the network. */
+/** Ends the request if it sends a password without TLS, as at a login. Other people on the network could read the password. */
 function requireSecret({ fields }: Resource, context: Context, whole: unknown): void {
   if (getExchange(context).service.allowsCleartextLogins || !isObject(whole)) return;
   for (const [name, { options }] of Object.entries(fields))

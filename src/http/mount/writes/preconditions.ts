@@ -18,7 +18,7 @@ export function tagsOfState(mount: MountInPlace, exchange: Exchange, row: Row, i
 }
 
 /**
- * Returns true if `If-Match` is one ETag of version 0.1. Such an ETag is a revision, which is easy to guess. A list of them is not
+ * Returns true if `If-Match` is one ETag of version 0.1. Such an ETag is a revision, which is easy to guess. A list of such ETags is not
  * accepted, because a client could try many revisions at once.
  */
 export function isOldTag(ifMatch: string | undefined): boolean {

@@ -10,7 +10,7 @@ import { MAX_RECORDS, renumberKeys } from "./several.ts";
 
 /**
  * Deletes a record and removes its id from the lists of ids in other records. Each of those records gets a new revision, an event and
- * `afterWrite`, as with any write. `changes` are the changes of the deletion. The first one deletes the record.
+ * `afterWrite`, as with any write. `changes` are the changes of the deletion. The first change deletes the record.
  */
 export async function commitRemoval(
   mount: MountInPlace,

@@ -42,8 +42,8 @@ export class Question implements PermissionRequest {
 }
 
 /**
- * Returns the decision about listing or reading at a path. It is the same as for a request to that path. If the mount does not offer the
- * action, everything is allowed.
+ * Returns the decision about listing or reading at a path. The decision is the same as for a request to that path. If the mount does not
+ * offer the action, everything is allowed.
  */
 export function verdictOn(
   { permissions, collection }: MountInPlace,
