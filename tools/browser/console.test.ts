@@ -307,7 +307,7 @@ test("keeps the typed text if the login ends while the user types", async () => 
   assert.equal(await page.getByLabel("product", { exact: true }).inputValue(), "A long text");
 });
 
-test("sends a program's request without the cookie, and ends the session at logout", async () => {
+test("sends a request with a typed credential without the session cookie, and ends the session at logout", async () => {
   await using opened = await open();
   const { page } = opened;
   await logIn(page, "/api/session/");

@@ -170,7 +170,7 @@ test("says why a passkey does not work, and offers the other ways to log in", as
   assert.deepEqual(complaints, []);
 });
 
-test("asks for a passkey when a form is sent, and then sends the typed values", async () => {
+test("asks for a passkey when a form needs a recent login, and then sends the typed values", async () => {
   const dora = await makeUser("Dora");
   await using opened = await open(`/login?next=${dora.account}`);
   const { page, complaints } = opened;

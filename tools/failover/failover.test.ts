@@ -66,7 +66,7 @@ for (let round = 0; round < rounds; round++) {
 
 const events: Collection = { name: "events", key: "integer", columns: [{ name: "what", type: "text" }] };
 
-test("shows all rows of a promoted replica in a feed, even if it lost rows and assigns their keys again", async (t) => {
+test("shows a new row of a promoted replica in a feed, even if the replica lost rows and assigns their keys again", async (t) => {
   const [primary, replica] = await servers.pair();
   const store = postgresStore({ url: new Secret(formatURL(replica, primary)) });
   t.after(() => store.close());
