@@ -129,15 +129,15 @@ test("names a field for which the factory can generate no value, and says how to
   assert.throws(() => factory(defineResource({ name: "book", fields })).draft(), /draft\(\{ author_id: … \}\)/);
   assert.equal(factory(defineResource({ name: "book", fields })).draft({ author_id: 3 }).author_id, 3);
   assert.throws(() => factory(defineResource({ name: "book", fields: patterned })).draft(), /Declare an example/);
-  assert.throws(() => factory(defineResource({ name: "book", fields: few })).drafts(3), /and that is still free/);
+  assert.throws(() => factory(defineResource({ name: "book", fields: few })).drafts(3), /and that no other record has/);
   const isbn = text({ pattern: { matches: /^\d{13}$/, detail: "Digits." }, unique: true, example: "9780141439518" });
   assert.throws(
     () => factory(defineResource({ name: "book", fields: { isbn } })).drafts(2),
-    /book\.isbn is unique, and a record has its example already\. Give each other record a value: draft\(\{ isbn: … \}\)/,
+    /book\.isbn is unique, and another record already has its example\. Give each further record a value: draft\(\{ isbn: … \}\)/,
   );
   assert.throws(
     () => factory(defineResource({ name: "book", fields: { body: text() }, ...never })).draft(),
-    /No book was generated that its check accepts: \/body Never\./,
+    /The factory generated no book that its check accepts: \/body Never\./,
   );
 });
 

@@ -121,7 +121,7 @@ test("reports mistakes in the calls of a test, with the fix", async () => {
   await assert.rejects(api.user({ activ: false } as object), /user: there is no option activ; did you mean active\?/);
   await assert.rejects(
     api.get("/users", { headers: { accept: "text/html" } } as never),
-    /GET \/users: the header field headers is an object, and no text\. Write fields by name/,
+    /GET \/users: the header field headers is an object, not a text\. Write fields by name/,
   );
 });
 

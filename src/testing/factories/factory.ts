@@ -139,7 +139,7 @@ function drawChecked({ resource }: Drawing, overrides: FactoryValues, draw: () =
     if (tries === TRIES && Object.keys(overrides).length > 0) return drawn;
     if (tries === TRIES)
       throw new TypeError(
-        `No ${resource.name} was generated that its check accepts: ${issues.map(({ pointer, detail }) => `${pointer} ${detail}`).join("; ")}. Give some of the fields yourself: draft({ … }).`,
+        `The factory generated no ${resource.name} that its check accepts: ${issues.map(({ pointer, detail }) => `${pointer} ${detail}`).join("; ")}. Give some of the fields yourself: draft({ … }).`,
       );
     drawn = draw();
   }
@@ -178,8 +178,8 @@ function drawField(
   const hint = `draft({ ${name}: … })`;
   throw new TypeError(
     example === undefined
-      ? `No value of ${place} was generated that its kind (${field.kind.name}) accepts${field.options.unique === undefined ? "" : " and that is still free"}. Declare an example, or give one: ${hint}.`
-      : `${place} is unique, and a record has its example already. Give each other record a value: ${hint}.`,
+      ? `The factory generated no value of ${place} that its kind (${field.kind.name}) accepts${field.options.unique === undefined ? "" : " and that no other record has"}. Declare an example, or give one: ${hint}.`
+      : `${place} is unique, and another record already has its example. Give each further record a value: ${hint}.`,
   );
 }
 

@@ -48,7 +48,7 @@ export function makeAsker(send: RequestSender, always: () => AskedHeaders): Aske
     for (const [name, value] of Object.entries<unknown>(headers))
       if (!isText(value))
         throw new TypeError(
-          `${method} ${path}: the header field ${name} is ${shown(value)}, and no text. Write fields by name, like { accept: "text/html" }.`,
+          `${method} ${path}: the header field ${name} is ${shown(value)}, not a text. Write fields by name, like { accept: "text/html" }.`,
         );
     const all = new Headers({ ...always(), ...headers });
     const asItIs = typeof body === "string" || body instanceof Uint8Array;
