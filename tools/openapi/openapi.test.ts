@@ -32,7 +32,7 @@ test("has a document that is valid OpenAPI 3.1, without warnings of redocly", as
   assert.deepEqual({ ...totals, problems }, { errors: 0, warnings: 0, ignored: 0, problems: [] });
 });
 
-test("gives a client from openapi-typescript the right types, and the client works", async () => {
+test("generates the right types with openapi-typescript, and a client with these types works", async () => {
   await tool("openapi-typescript", [document, "--output", path.join(generated, "api.d.ts")]);
   assert.equal(await tool("tsc", ["-p", "tsconfig.json"]), "");
 
