@@ -24,7 +24,7 @@ export const loginFields = {
   credential: json({ optional: true, description: "The answer of a passkey, with `pending`." }),
   email: text({ maxLength: 254, optional: true, description: "With the `code` of a mail." }),
   code: text({ maxLength: 100, optional: true, description: "Of a mail, with `email`." }),
-  token: text({ maxLength: 2048, optional: true, description: "Of the link in a mail." }),
+  token: text({ maxLength: 2048, optional: true, description: "The token of the link in a mail." }),
 };
 
 /** The body of a login. */

@@ -61,7 +61,7 @@ function callPage({ path, summary, call, facts }: CallPage): Endpoint {
     documentation: {
       summary,
       tag: "system",
-      parameters: [{ name: "token", in: "query", description: "Of the link in a mail.", schema: textSchema }],
+      parameters: [{ name: "token", in: "query", description: "The token of the link in a mail.", schema: textSchema }],
       responses: {
         200: { description: "The call that the form sends.", schema: objectSchema("page", { call: textSchema }) },
       },

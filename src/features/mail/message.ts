@@ -9,7 +9,8 @@ import type { Mail } from "./contract.ts";
 export function formatMessage(mail: Mail): string {
   const sender = readSender(mail.from);
   const recipient = readSender(mail.to);
-  if (sender === null || recipient === null) throw new Error("A mail has an address that is none.");
+  if (sender === null || recipient === null)
+    throw new Error("The sender or the recipient of a mail is not an address.");
   const boundary = `latchkey-${createHash("sha256").update(mail.text).update(mail.html).digest("hex").slice(0, 32)}`;
   return [
     `From: ${sender.name === "" ? sender.address : `${phrase(sender.name)} <${sender.address}>`}`,

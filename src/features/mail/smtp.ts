@@ -56,7 +56,7 @@ async function loadNodemailer(): Promise<Nodemailer> {
 async function sendThrough(nodemailer: Nodemailer, server: SMTPServer, mail: Mail, signal: AbortSignal): Promise<void> {
   const { host, port, secure, user, password } = server;
   const from = readSender(mail.from);
-  if (from === null) throw new Error("A mail has a sender that is none.");
+  if (from === null) throw new Error("The sender of a mail is not an address.");
   const raw = formatMessage(mail);
   const connection = await connected(host, port, signal);
   try {

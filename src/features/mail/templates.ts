@@ -158,6 +158,6 @@ function replacedMistakes(name: string, template: MailTemplate): readonly string
     .concat(
       needed
         .filter((each) => !bodies.every((body) => body.includes(`{${each}}`)))
-        .map((each) => `it has no {${each}}; without it, its reader cannot go on`),
+        .map((each) => `it has no {${each}}; without this value, the reader of the mail cannot continue`),
     );
 }

@@ -79,7 +79,7 @@ export function documentation(options: DocumentationOptions): Feature<null> {
           openEndpoint({
             path: "/docs/{page:text}",
             produces: "text/html",
-            documentation: of("One operation, to be tried, or what its page looks like", textSchema),
+            documentation: of("One operation with a form to try it, or a style or script of the pages", textSchema),
             async handle({ params }) {
               const name = params["page"] as string;
               return docsAsset(look(), name) ?? shown((await docs()).operation(name) ?? missing());
@@ -88,7 +88,7 @@ export function documentation(options: DocumentationOptions): Feature<null> {
           openEndpoint({
             path: "/problems",
             produces: "text/html",
-            documentation: of("Every problem there is", textSchema),
+            documentation: of("Every problem of the service", textSchema),
             handle: () => shown(problemIndexPage(catalogueWith(host.service().problems), createPageFrame())),
           }),
           openEndpoint({

@@ -137,7 +137,7 @@ function buildSchemas(
 function changeSchema(resource: Resource): JSONObject {
   const { properties, ...patch } = patchSchema(resource);
   const tag = { type: "string", minLength: 1, description: "The expected state, like `If-Match`." };
-  const id = { ...idSchemas[resource.id], description: "Of the record that is changed." };
+  const id = { ...idSchemas[resource.id], description: "The id of the record that is changed." };
   return { ...patch, properties: { id, if_match: tag, ...(properties as JSONObject) }, required: ["id"] };
 }
 

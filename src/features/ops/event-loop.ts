@@ -37,7 +37,7 @@ export function watchEventLoop(): EventLoopWatch {
       return [
         {
           name: "latchkey_event_loop_delay_seconds",
-          help: "How late the event loop was, looked at ten times a second.",
+          help: "Delay of the event loop, measured ten times a second.",
           type: "histogram",
           samples: delay.samples("latchkey_event_loop_delay_seconds"),
         },

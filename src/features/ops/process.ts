@@ -18,7 +18,7 @@ export function processFamilies(): readonly MetricFamily[] {
     },
     {
       name: "process_start_time_seconds",
-      help: "When the process started, in seconds since 1970; of several, the last one.",
+      help: "Start time of the process, in seconds since 1970; with several processes, the start time of the newest one.",
       type: "gauge",
       together: "max",
       samples: [["process_start_time_seconds", startedAt]],

@@ -20,7 +20,7 @@ const checks: ChecksOf<Worker> = { name: aName, run: aFunction };
 
 /** Throws `DeclarationError` if a worker is invalid or its name is taken. */
 export function requireWorker(worker: unknown, others: readonly { readonly name: string }[]): void {
-  if (!isObject(worker)) throw new DeclarationError([`the worker is ${shown(worker)}, and not an object`]);
+  if (!isObject(worker)) throw new DeclarationError([`the worker is ${shown(worker)}; it has to be an object`]);
   const { name } = worker;
   const place = isText(name) ? `the worker ${shownName(name)}` : "the worker";
   const mistakes = membersMistakes(worker, checks);

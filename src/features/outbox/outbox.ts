@@ -124,7 +124,7 @@ export function outbox(options: OutboxOptions = {}): Feature<Outbox> {
             documentation: {
               summary: "Have an event delivered again",
               tag: "outbox",
-              responses: { 204: { description: "It is due now." } },
+              responses: { 204: { description: "The event is due now." } },
             },
             async handle(context) {
               if (!(await retry(context.id()))) throw problem("not_found");
@@ -170,7 +170,7 @@ function mistakesOfAll(options: unknown): readonly string[] {
 }
 
 function collectMistakes(subscriber: unknown, others: readonly unknown[], otherwise: string): readonly string[] {
-  if (!isObject(subscriber)) return [`${otherwise} is ${shown(subscriber)}, and not an object`];
+  if (!isObject(subscriber)) return [`${otherwise} is ${shown(subscriber)}; it has to be an object`];
   const { name } = subscriber;
   const isTwice = others.some((other) => isObject(other) && other["name"] === name);
   const place = isText(name) ? `the subscriber ${shownName(name)}` : otherwise;

@@ -95,8 +95,11 @@ const buildDocumentation = (account: Account) =>
       parameters: [{ $ref: "#/components/parameters/IfMatch" }, { $ref: "#/components/parameters/IdempotencyKey" }],
       request: account,
       responses: {
-        200: { description: "Changed.", schema: account, headers: { ETag: "Of the new state." } },
-        204: { description: "Changed; left out, as the caller prefers.", headers: { ETag: "Of the new state." } },
+        200: { description: "Changed.", schema: account, headers: { ETag: "The tag of the new state." } },
+        204: {
+          description: "Changed. The account is left out, as the caller prefers.",
+          headers: { ETag: "The tag of the new state." },
+        },
       },
       problems: [
         "conflict",

@@ -64,7 +64,7 @@ const documentation = {
     parameters: [{ $ref: "#/components/parameters/limit" }, { $ref: "#/components/parameters/cursor" }],
     responses: {
       200: {
-        description: "Those that have not ended, the newest first.",
+        description: "The active logins, the newest first.",
         schema: { type: "array", items: listedLogin, xml: { name: "sessions", wrapped: true } },
         headers: { Link: "The pages around this one." },
       },

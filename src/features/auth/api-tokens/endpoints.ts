@@ -81,17 +81,17 @@ const fresh = defineResource({ name: "fresh", plural: "fresh", fields: { current
 
 const documentation = {
   issue: {
-    summary: "Create a user's API token, or get the same again",
+    summary: "Create a user's API token, or return the existing one",
     tag: "users",
     request: fresh,
     responses: {
-      200: { description: "The token there was.", schema: tokenSchema },
-      201: { description: "A new token.", schema: tokenSchema, headers: { Location: "Where it is described." } },
+      200: { description: "The existing token.", schema: tokenSchema },
+      201: { description: "A new token.", schema: tokenSchema, headers: { Location: "The path of the token." } },
     },
     problems: ["conflict", "confirmation_required"],
   },
   show: {
-    summary: "When a user's API token was made and used",
+    summary: "Show when a user's API token was made and used",
     tag: "users",
     responses: { 200: { description: "Its data, without the token.", schema: shownSchema } },
   },

@@ -41,7 +41,9 @@ export class Admission {
   /** Returns the account, once. Throws a TypeError if the gate did not make the object, or if it was spent before. */
   static spend(admission: Admission): Account {
     if (typeof admission !== "object" || admission === null || !(#isSpent in admission))
-      throw new TypeError("This starts a login and takes an Admission. people.beginLogin and people.vouch make it.");
+      throw new TypeError(
+        "This function starts a login and needs an Admission. Only people.beginLogin and people.vouch make it.",
+      );
     if (admission.#isSpent) throw new TypeError("This Admission has started a login before. Each login needs its own.");
     admission.#isSpent = true;
     return admission.#account;

@@ -218,7 +218,9 @@ const documentation = {
   show: {
     summary: "Show the login that waits for a second factor",
     tag: "factors",
-    responses: { 200: { description: "The factors of the login, and what they ask.", schema: loginSchema } },
+    responses: {
+      200: { description: "The factors of the login, and the data that an answer needs.", schema: loginSchema },
+    },
     problems: ["login_expired", "cross_site"],
   },
   complete: {
@@ -227,7 +229,7 @@ const documentation = {
     request: completion,
     responses: {
       200: {
-        description: "The login is complete: tokens, as the first request asked.",
+        description: "The login is complete: the tokens that the first request asked for.",
         schema: objectSchema("token", {}),
       },
       201: { description: "The login is complete, with a session cookie.", schema: objectSchema("session", {}) },

@@ -218,7 +218,7 @@ function readClaims(
 ): Genuine | Rejection {
   const { iss, aud, exp, iat, nbf } = claims;
   const wrong = (what: string): Rejection => refuse(trusted, "malformed", what);
-  if (iss !== trusted.issuer) return wrong("its issuer is another.");
+  if (iss !== trusted.issuer) return wrong("its issuer is not the declared one.");
   const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   if (!audiences.includes(trusted.audience)) return wrong("it is not for this service (aud).");
   if (!isTime(exp) || exp > lastSecond || !isOptionalTime(iat) || !isOptionalTime(nbf))

@@ -115,7 +115,7 @@ const documentation = {
           ...properties,
           key: { ...textSchema, description: "For `Authorization: Token`." },
         }),
-        headers: { Location: "Where it is described." },
+        headers: { Location: "The path of the key." },
       },
     },
     problems: ["conflict", "confirmation_required"],
@@ -134,7 +134,7 @@ const documentation = {
     problems: ["invalid_query"],
   },
   read: {
-    summary: "When a key was made and used",
+    summary: "Show when a key was made and used",
     tag: "users",
     responses: { 200: { description: "Its data, without the key.", schema: keySchema } },
   },
@@ -179,7 +179,7 @@ const scopesIssue = {
 const pastIssue = { pointer: "/expires_at", code: "invalid", detail: "The time must be in the future." };
 
 function lateIssue(latest: number) {
-  const detail = `With this login it may live until ${new Date(latest).toISOString()}.`;
+  const detail = `A key from this login may be valid until ${new Date(latest).toISOString()}.`;
   return { pointer: "/expires_at", code: "too_late", detail };
 }
 

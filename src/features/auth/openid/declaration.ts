@@ -117,7 +117,7 @@ function repeated(entries: readonly unknown[], member: "id" | "issuer", cure: st
   return values.flatMap((value, at) => {
     const first = values.indexOf(value);
     return typeof value === "string" && first < at
-      ? [`providers[${at}].${member} is that of providers[${first}]; ${cure}`]
+      ? [`providers[${at}].${member} is the same as in providers[${first}]; ${cure}`]
       : [];
   });
 }

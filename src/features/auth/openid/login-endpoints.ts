@@ -252,7 +252,7 @@ const documentation = {
     tag: "providers",
     responses: {
       303: {
-        description: "Logged in, or to the page that asks for the second factor.",
+        description: "Redirects to the page after the login, or to the page that asks for the second factor.",
         headers: { "Set-Cookie": "The session.", Location: "A path of this service." },
       },
     },

@@ -30,7 +30,7 @@ const newPassword = defineResource({
   fields: {
     ...proofFields,
     password: text({ minLength: 8, maxLength: 256, trim: false }),
-    end_keys: boolean({ optional: true, description: "`false`: the API token and the keys go on." }),
+    end_keys: boolean({ optional: true, description: "`false`: the API token and the keys stay valid." }),
     next: nextField,
   },
 });

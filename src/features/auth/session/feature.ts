@@ -84,7 +84,7 @@ export function sessionLogin(people: AccountsFeature, options: SessionLoginOptio
         endpoints: enabled ? sessionEndpoints({ ...parts, begin }) : [],
         collections: [sessionsCollection],
         upkeep: [{ everySeconds: PRUNE_SECONDS, due: (now) => sessionStore.prune(now) }],
-        tags: { session: "Logging in with a session cookie, and out." },
+        tags: { session: "Login and logout with a session cookie." },
       };
     },
   });

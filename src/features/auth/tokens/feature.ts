@@ -149,7 +149,7 @@ export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions =
           { everySeconds: PRUNE_SECONDS, due: (now) => pairs.prune(now) },
         ],
         mistakes: (all) => cookieNameMistakes(refreshCookie, all),
-        tags: { tokens: "Logging in with tokens, and out." },
+        tags: { tokens: "Login and logout with tokens." },
       };
     },
   });

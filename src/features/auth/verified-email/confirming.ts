@@ -53,7 +53,7 @@ export function confirmEndpoint(parts: EmailParts): Endpoint {
       request: confirmation,
       responses: {
         200: { description: "The invited user, or the user with another address.", schema: userSchema },
-        201: { description: "The new user.", schema: userSchema, headers: { Location: "Where the user is." } },
+        201: { description: "The new user.", schema: userSchema, headers: { Location: "The path of the user." } },
         303: { description: "The same for the form of a page.", headers: { Location: "A path of this service." } },
       },
       problems: ["invalid_link", "taken", "conflict", "not_authenticated", "permission_denied", "too_many_attempts"],
@@ -205,5 +205,5 @@ function requirePassword({ password }: ConfirmationInput): string {
 const noPassword: Issue = {
   pointer: "/password",
   code: "read_only",
-  detail: "A changed address keeps the password. Leave it out.",
+  detail: "The password does not change with the address. Leave it out.",
 };

@@ -28,7 +28,7 @@ export const headers = {
   AcceptPatch: { description: "The media types that PATCH reads (RFC 5789).", schema: text },
   AcceptQuery: { description: "The media types that QUERY reads (RFC 10008).", schema: text },
   AcceptEncoding: {
-    description: "`identity`: the body came with a Content-Encoding, and none is read (RFC 9110).",
+    description: "`identity`: the service reads no body with a Content-Encoding (RFC 9110).",
     schema: text,
   },
   WWWAuthenticate: { description: "Every challenge of the service (RFC 9110).", schema: text },

@@ -39,13 +39,13 @@ export function oneTimePasswordEndpoint(parts: AccountsParts): Endpoint {
     bodyOptional: true,
     guard: withoutKey,
     documentation: {
-      summary: "Draw a one-time password, which is shown this once",
+      summary: "Create a one-time password, which is shown only once",
       tag: "users",
       request: proof,
       responses: {
         201: {
           description:
-            "Good for one login within seven days, and after it as the `current_password` of the user's own choice. The user's former password and all logins have ended.",
+            "Valid for one login within seven days. After that login, it is valid only as `current_password`, to choose another password. The former password is no longer valid, and all logins of the user have ended.",
           schema: objectSchema("password", { username: textSchema, password: textSchema, expires_at: timeSchema }),
         },
       },
