@@ -64,8 +64,8 @@ export interface AccountsOptions<F extends Fields = Fields> extends OwnUserField
    */
   readonly breachedPasswordsURL?: string;
   /**
-   * The accounts that must have a second factor: `optional`, `admins` or `everyone`. Default: `optional`. After the next start, the service
-   * refuses logins of these accounts that were proved without a second factor (level 1).
+   * The accounts that must have a second factor: `optional` (none), `admins` or `everyone`. Default: `optional`. After the next start, the
+   * service refuses every existing login of such an account that was made without a second factor (level 1).
    */
   readonly secondFactor?: SecondFactorRule;
   /**
@@ -74,7 +74,7 @@ export interface AccountsOptions<F extends Fields = Fields> extends OwnUserField
    */
   readonly loginCookie?: string;
   /**
-   * The lifetime of API tokens and keys that are made through an external login. Default: 30 days. 0: none can be made.
+   * The lifetime of API tokens and keys that are made through an external login. Default: 30 days. 0: an external login cannot make any.
    */
   readonly outsideCredentialsSeconds?: number;
 }

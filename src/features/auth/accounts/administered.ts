@@ -18,8 +18,8 @@ export function requireAsGiven(administered: readonly string[], write: Write<Use
 }
 
 /**
- * Ends the request (403) if the draft of a new user sets a field that only administrators set. For creators who are not
- * administrators. The default value is allowed.
+ * Ends the request (403) if the draft of a new user sets a field that only administrators set. Called if the creator is not an
+ * administrator. The default value is allowed.
  */
 export function requireGivenFields(
   administered: readonly string[],

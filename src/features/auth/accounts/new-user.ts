@@ -6,7 +6,7 @@ import type { NewUser } from "../login.ts";
 import { resolveDefault } from "./standard.ts";
 import { accountsCollection, firstGeneration } from "./stored-accounts.ts";
 
-/** Returns the changes that create a user and the account with the same id. `at` is the position of the first one in the transaction. */
+/** Returns the changes that create a user and the account with the same id. `at` is the position of the first change in the transaction. */
 export function insertUser(
   users: Mount,
   { name, email, username, role, passwordHash, now, ...more }: NewUser,

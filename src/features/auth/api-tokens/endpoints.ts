@@ -21,7 +21,7 @@ import type { APITokens } from "./tokens.ts";
 export interface APITokensParts {
   readonly people: People;
   readonly tokens: APITokens;
-  /** The kind of login that starts here. */
+  /** The kind of login that returns an API token. */
   readonly begin: Beginning<{}>;
 }
 

@@ -63,9 +63,9 @@ export type CheckedToken =
 /** The API tokens of a store. `now` in milliseconds. */
 export interface APITokens {
   /**
-   * Returns the user's token. Spends the admission. Returns the existing token if there is one. Ends the
-   * request (409) if that token expires after `expiresAt`. Otherwise makes a new token (`created`), which expires at
-   * `expiresAt` (milliseconds since the epoch). Default: it does not expire.
+   * Spends the admission and returns the user's token. If the user has a valid token, returns it, or ends the request (409) if it expires
+   * after `expiresAt`. Otherwise makes a token (`created`) that expires at `expiresAt` (milliseconds since the epoch). Default: it does not
+   * expire.
    */
   issue(
     admission: Admission,

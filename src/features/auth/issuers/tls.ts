@@ -15,7 +15,7 @@ export interface IssuerTLSFiles {
   readonly key?: string;
 }
 
-/** The mistakes in the files, by the member that names the file. */
+/** The mistake in each file, under the member that names the file (`ca`, `cert` or `key`). */
 export type IssuerTLSProblems = Readonly<Partial<Record<keyof IssuerTLSFiles, string>>>;
 
 /** Returns the mistakes in the present files. The object is empty if the files can be used. */

@@ -121,7 +121,7 @@ export function redirect(next: string): Reply {
 }
 
 /**
- * Returns the page after a proof by mail: `next`, or the start page. This is never the page of the link, which would show the token again.
+ * Returns the page after a proof by mail: `next`, or the start page. Never returns the page of the link, which would show the token again.
  */
 export function nextPage(context: Context, next: string | null): string {
   return findOwnPath(next, readOrigin(context.call)) ?? context.at("/");

@@ -122,7 +122,7 @@ async function confirm({ people, purpose, ownOrigins }: ResetParts, context: Con
   });
   const outcome = await context.write({ changes: [...proof.changes, ...changes] });
   requireUnused(outcome);
-  // Another request ended the logins of the account at the same time, which also deletes its links.
+  // Another request ended the logins of the account at the same time. This also deletes the links of the account.
   if (outcome.kind === "refused" && outcome.name === OVERTAKEN) throw problem("invalid_link");
   if (outcome.kind !== "written") throw new Error(`The store answered ${outcome.kind} to a reset password.`);
   return prefersRedirect(context) ? redirect(nextPage(context, values.next)) : { status: 204, cache: "no-store" };

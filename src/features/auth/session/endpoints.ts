@@ -260,8 +260,8 @@ async function whoIs(parts: SessionParts, context: Context): Promise<Reply> {
 }
 
 /**
- * Returns the proofs of the login. Leaves them out for an account without factors if the caller used only a password, as in versions
- * without factors.
+ * Returns the proofs of the login. Leaves them out for an account without factors if the caller used only a password, because earlier
+ * versions of the service did not send them.
  */
 function shownProofs({ proofs = [], level, authTime }: Identity, factors: number): Readonly<Record<string, JSONValue>> {
   if (factors === 0 && proofs.every(({ method }) => method === "pwd")) return {};

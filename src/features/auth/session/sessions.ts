@@ -160,7 +160,7 @@ export function sessions(options: SessionsOptions): Sessions {
       const outcome = await store.write({ changes: [{ kind: "delete", collection: sessionsCollection, key }] });
       return outcome.kind === "written";
     },
-    // One change for each index. For both conditions together, a database may scan the table.
+    // Uses one change for each index. For a single change with both conditions, a database may scan the table.
     prune: (now) =>
       [until("expires_at", now), until("last_seen_at", now - idleMs)].map((where) => ({
         kind: "deleteAll",

@@ -58,7 +58,10 @@ type Family = Pick<RefreshToken, "userId" | "family" | "familyExp">;
 export interface RefreshUses {
   /** Uses the token up. Returns the earlier use if there was one. */
   useUp(token: RefreshToken, call: Call): Promise<Use>;
-  /** Records a use of the token and returns its state so far. Does not consume it. The caller checks its account. */
+  /**
+   * Records a use of the token, but does not use the token up. Returns the state of the token before this use. The caller checks its
+   * account.
+   */
   look(token: RefreshToken, call: Call): Promise<Use | { readonly kind: "unused" }>;
   /** Returns true if the token was never used and its family is live. The caller checks its account. */
   isFresh(token: RefreshToken): Promise<boolean>;

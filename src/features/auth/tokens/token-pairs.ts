@@ -138,7 +138,8 @@ export function tokenPairs(options: TokenPairsOptions): TokenPairs {
         case "unused":
           return issueAccess(account, token, call.now);
         case "used":
-          // Without rotation, this token was used while rotation was still on. The client may not have received its successor.
+          // If rotation is off now, this token was used while rotation was on. The same successor is returned again, because the client may
+          // not have received it.
           return issuePair(account, tokens.succeed(token, use.nonce, use.usedAt), call.now);
         case "ended":
           return rejected("revoked");
