@@ -76,7 +76,7 @@ export interface ServeOptions {
   readonly binding?: "fetch" | "node";
   /** Receives the parts of requests, and can delay them. */
   readonly tracer?: Tracer;
-  /** Hashes passwords with the cost of the settings. Default: with a small cost, unless `settings` has one. */
+  /** Hashes passwords at the cost of the settings, for a test that needs slow hashes. Default: at a small cost, unless `settings` has one. */
   readonly hasUsualCost?: boolean;
 }
 
