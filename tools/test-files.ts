@@ -15,9 +15,17 @@ const hasBoth = /\/(?:both-databases|existing|postgres)\.ts"/;
 /** Finds a file whose store comes from the harness. With `LATCHKEY_TEST_STORE=postgres`, that store is PostgreSQL. */
 const isServed = /\/(?:mail-flows|own-logins|own-service|raw-socket|serve|test-store|verified-emails)\.ts"/;
 
+/** Finds the comment of a file whose promise needs no database, and takes long on PostgreSQL. */
+const isSlowThere = /^\/\/ Nightly on PostgreSQL: /m;
+
 /** Returns true if `npm run verify -- long-tests` runs the file, and no other command does. */
 export function isNightly(file: string): boolean {
   return file.endsWith(".nightly.test.ts");
+}
+
+/** Returns true if `npm run verify -- long-tests` runs the file on PostgreSQL, and no other command does. */
+export function isNightlyOnPostgres(file: string, source: string): boolean {
+  return isNightly(file) || isSlowThere.test(source);
 }
 
 /** Returns true if the file compares a measured time with a limit. */

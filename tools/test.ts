@@ -6,7 +6,14 @@ import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { isNightly, measuresTime, runsAlone, runsOnPostgres, startsProcesses } from "./test-files.ts";
+import {
+  isNightly,
+  isNightlyOnPostgres,
+  measuresTime,
+  runsAlone,
+  runsOnPostgres,
+  startsProcesses,
+} from "./test-files.ts";
 
 // Runs test files, several of them in one process, because each load of the service takes half a second of a core, and there are hundreds of
 // files. Processes that tests start run a build, which this script makes first.
@@ -97,10 +104,10 @@ async function runFiles(paths: readonly string[], concurrency: number): Promise<
 
 /** Returns true if a file runs when no file names are given: it is of the kind that the options select. */
 function isAsked(file: string): boolean {
-  if (isNightly(file) !== values.nightly) return false;
   const source = readFileSync(file, "utf8");
-  if (values.nightly && !values.served) return true;
-  return values.served ? runsOnPostgres(source) : startsProcesses(source) === values.processes;
+  if (values.served) return runsOnPostgres(source) && isNightlyOnPostgres(file, source) === values.nightly;
+  if (values.nightly || isNightly(file)) return values.nightly && isNightly(file);
+  return startsProcesses(source) === values.processes;
 }
 
 /** Builds the package and returns its folder. The folder is inside the project, so that the build finds the packages that it imports. */

@@ -55,7 +55,8 @@ const checks: Readonly<Record<string, Check>> = {
     everySubmission: true,
   },
   "long-tests": {
-    about: "Runs the test files `*.nightly.test.ts`, which repeat promises of quick tests with more data.",
+    about:
+      "Runs the test files `*.nightly.test.ts`, which repeat promises of quick tests with more data, and slow files on PostgreSQL.",
     commands: [
       ["node", "tools/test.ts", "--nightly"],
       ["node", "tools/on-postgres.ts", "--nightly"],

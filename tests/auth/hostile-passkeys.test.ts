@@ -4,6 +4,8 @@ import { test, type TestContext } from "node:test";
 import { toCOSEKey, makeAuthenticator, writeCBOR, type Authenticator, type Twist } from "../harness/authenticator.ts";
 import { serve, type Answered, type API } from "../harness/serve.ts";
 
+// Nightly on PostgreSQL: the service refuses these answers by their content.
+
 // Answers of attackers and of broken clients. Each answer is wrong in one place and otherwise right, signature included.
 // The service refuses each with the documented problem, and the user's passkey works afterwards.
 

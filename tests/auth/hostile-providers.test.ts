@@ -16,6 +16,8 @@ import {
 } from "../harness/provider-logins.ts";
 import { emptyStore } from "../harness/test-store.ts";
 
+// Nightly on PostgreSQL: each refusal depends on the answer of the provider.
+
 /** One attack. `run` returns the answer, which must log no user in. Default of `run`: an ordinary login in a new browser. */
 interface Attack {
   readonly title: string;
