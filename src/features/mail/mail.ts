@@ -102,7 +102,7 @@ export function mail(outbox: Feature<Outbox>, options: MailOptions): Feature<Mai
   });
 }
 
-/** Returns the public address without the base path and the slash at its end. */
+/** Returns the public address without its slashes and its base path at the end. */
 function withoutEnd(url: string, basePath: string): string {
   let trimmed = url;
   while (trimmed.endsWith("/")) trimmed = trimmed.slice(0, -1);

@@ -3,8 +3,8 @@ import { readSender } from "./address.ts";
 import type { Mail } from "./contract.ts";
 
 /**
- * Formats a mail as a message (RFC 5322, MIME). Throws if an address or the subject could add a header. The plain text is the first part.
- * An ASCII text is not encoded.
+ * Formats a mail as a message (RFC 5322, MIME), with the plain text as the first part. Throws if an address or the subject could add a
+ * header. A part with other characters than ASCII, or with long lines, is encoded in Base64.
  */
 export function formatMessage(mail: Mail): string {
   const sender = readSender(mail.from);
