@@ -92,7 +92,7 @@ export function mail(outbox: Feature<Outbox>, options: MailOptions): Feature<Mai
         measure: () => [
           {
             name: "latchkey_mails_total",
-            help: "Tries to send a mail; dropped: there was nothing to send any more; failed: it is tried again.",
+            help: "Tries to send a mail; dropped: no mail was needed any more, or no mailbox has the address; failed: the mail is tried again.",
             type: "counter",
             samples: outcomes.map((outcome) => [seriesOf("latchkey_mails_total", { outcome }), counts[outcome]]),
           },

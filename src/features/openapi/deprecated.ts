@@ -22,11 +22,11 @@ export function withGoing(responses: JSONObject, going: readonly Deprecated[]): 
   if (going.length === 0) return responses;
   const said = {
     Deprecation: {
-      description: "Since when it is deprecated: seconds since 1970 (RFC 9745).",
+      description: "The time since when this is deprecated, in seconds since 1970 (RFC 9745).",
       schema: { type: "string", pattern: "^@-?[0-9]+$" },
     },
     ...(going.some(({ sunset }) => sunset !== null)
-      ? { Sunset: { description: "When it will be gone (RFC 8594).", schema: { type: "string" } } }
+      ? { Sunset: { description: "The time when this will be removed (RFC 8594).", schema: { type: "string" } } }
       : {}),
   };
   return Object.fromEntries(

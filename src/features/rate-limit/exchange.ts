@@ -43,7 +43,7 @@ export function createExchange({ store, counters, observe, now }: ExchangeOption
       if (now() - toldAt > SILENCE_MS) {
         toldAt = now();
         const message =
-          "The counts of requests could not be shared with the other processes. Until it succeeds, each process counts alone.";
+          "The counts of requests could not be shared with the other processes. Until an exchange succeeds, each process counts alone.";
         observe({ kind: "notice", level: "error", message, error });
       }
       return false;

@@ -76,7 +76,10 @@ export function mailEndpoint({ path, summary, tag, people, purpose, host }: Mail
           description: "A mail is on its way, if an account has this address and has not got too many mails.",
           schema: objectSchema("mail_request", {}),
         },
-        303: { description: "The same for the form of a page.", headers: { Location: "A path of this service." } },
+        303: {
+          description: "The same for a form of a page: redirects to the next page.",
+          headers: { Location: "A path of this service." },
+        },
       },
       problems: ["cross_site"],
     },

@@ -88,7 +88,7 @@ export function passwordReset(people: AccountsFeature, box: Feature<Mailbox>): F
               responses: {
                 204: { description: "The password is set. Every login of the account has ended." },
                 303: {
-                  description: "The same for the form of a page.",
+                  description: "The same for a form of a page: redirects to the next page.",
                   headers: { Location: "A path of this service." },
                 },
               },

@@ -54,7 +54,10 @@ export function confirmEndpoint(parts: EmailParts): Endpoint {
       responses: {
         200: { description: "The invited user, or the user with another address.", schema: userSchema },
         201: { description: "The new user.", schema: userSchema, headers: { Location: "The path of the user." } },
-        303: { description: "The same for the form of a page.", headers: { Location: "A path of this service." } },
+        303: {
+          description: "The same for a form of a page: redirects to the next page.",
+          headers: { Location: "A path of this service." },
+        },
       },
       problems: ["invalid_link", "taken", "conflict", "not_authenticated", "permission_denied", "too_many_attempts"],
     },

@@ -42,7 +42,10 @@ export function requestEndpoints(parts: EmailParts): readonly Endpoint[] {
   const common = { ...openPost, target: (context: Context) => parts.people.requireAccount(context) } as const;
   const responses = {
     202: { description: "The mail is queued.", schema: { type: "object" } },
-    303: { description: "The same for the form of a page.", headers: { Location: "A path of this service." } },
+    303: {
+      description: "The same for a form of a page: redirects to the next page.",
+      headers: { Location: "A path of this service." },
+    },
   } as const;
   return [
     builtInEndpoint({

@@ -44,7 +44,8 @@ export const parameters = {
   IdempotencyKey: {
     name: "Idempotency-Key",
     in: "header",
-    description: "Makes the request safe to repeat: within 24 hours the same key gives the same outcome once.",
+    description:
+      "Makes the request safe to repeat: within 24 hours, requests with the same key are executed once and get the same outcome.",
     schema: { type: "string", minLength: 8, maxLength: 255, pattern: "^[!-~]+$" },
   },
   IfNoneMatch: {
@@ -153,7 +154,7 @@ export function fieldsParameter(resource: Resource): JSONObject {
 export function expandParameters(names: readonly string[]): readonly JSONObject[] {
   if (names.length === 0) return [];
   const said =
-    "The related records to include, if the caller may read them; with a point, the related records of those.";
+    "The related records to include, if the caller may read them. A name with a point includes the related records of those records.";
   return [commaSeparated("expand", said, { type: "string", enum: names })];
 }
 

@@ -25,7 +25,7 @@ export function querySchema(resource: Resource, condition: string, expandable: r
       where: ref("schemas", condition),
       ...(resource.search.length === 0
         ? {}
-        : { search: text(`Words; each begins a word of ${resource.search.join(" or ")}.`) }),
+        : { search: text(`Words. Each word must begin a word of ${resource.search.join(" or ")}.`) }),
       sort: text(`The order, as in the address: some of ${resource.sorts.join(", ")}; \`-\` reverses it.`),
       limit: {
         type: "integer",
@@ -58,7 +58,7 @@ export function conditionSchema(resource: Resource, name: string): JSONObject {
   });
   return {
     type: "object",
-    description: "All members have to hold.",
+    description: "All members must match.",
     properties: { ...Object.fromEntries(filterMembers), all: several, any: several, not: ref("schemas", name) },
     additionalProperties: false,
   };

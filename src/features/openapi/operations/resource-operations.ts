@@ -135,7 +135,7 @@ export function describeChanges(subject: OperationSubject): Description {
     request: (mediaType) => mediaTypeObject(mediaType, body, null),
     responses: {
       200: { description: "All are changed.", headers: answered, content: buildContent(able, records, null) },
-      204: { description: "All are changed, and left out as the caller prefers.", headers: answered },
+      204: { description: "All are changed. The records are left out, as the caller prefers.", headers: answered },
     },
     problems: [
       ...(["not_found", "conflict", "idempotency_mismatch", "too_many_repeats"] as const),
@@ -232,7 +232,10 @@ function later({ mount: { deferral }, formats }: OperationSubject): Readonly<Rec
   const content = buildContent(able, { type: "object" }, {});
   return {
     202: { description: deferral.description, headers: answerHeaders(), content },
-    303: { description: "The same for the form of a page.", headers: answerHeaders("Location") },
+    303: {
+      description: "The same for a form of a page: redirects to the next page.",
+      headers: answerHeaders("Location"),
+    },
   };
 }
 
