@@ -131,7 +131,7 @@ export async function commitWhole(
 
 /** Completes the rows of an outcome. If an update returns only some columns, the other columns get their values from before the write. */
 function completed(outcome: Outcome, { changes }: Transaction, writings: readonly WriteFacts[]): Outcome {
-  if (outcome.kind !== "written") return outcome;
+  if (outcome.kind !== "written" || writings.every(({ before }) => before === null)) return outcome;
   const rows = [...outcome.rows];
   for (const [place, { at = place, before }] of writings.entries()) {
     const change = changes[at];
