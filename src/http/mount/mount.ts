@@ -86,10 +86,7 @@ export interface MountOptions<
    * (`items: mountedItems`). Callers see only the related records that they may read at the records' own paths.
    */
   readonly expand?: E & RelationsOf<R, E>;
-  /**
-   * Checks a write and adds values to it. Throws a problem to refuse the write. The hook may run again if the record changes in the
-   * meantime.
-   */
+  /** Checks a write and adds values to it. Throws a problem to refuse the write. May run again if the record changes in the meantime. */
   beforeWrite?(write: Write<R>): P & Exactly<P, R>;
   /**
    * Called after the commit of each write, at most once. For work that may be lost, such as updating caches: not called if the process

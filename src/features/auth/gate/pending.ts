@@ -92,10 +92,7 @@ export const PENDING_ENDED = "pending_ended";
 export function makePendingLogins(store: Store): PendingLogins {
   const collection = pendingLoginsCollection;
 
-  /**
-   * Ends the oldest waiting logins of an account with too many. Never ends the new one (`keptId`), which can look like the oldest one if
-   * the clock of this process is slow.
-   */
+  /** Ends the oldest waiting logins of an account with too many. */
   async function endOldest(userId: number, keptId: string, now: number): Promise<void> {
     const where = { all: [ofUser(userId), later("expires_at", now)] };
     const sort = [
@@ -103,6 +100,7 @@ export function makePendingLogins(store: Store): PendingLogins {
       { column: "id", descending: true },
     ];
     const rows = await store.list({ collection, where, sort, limit: MOST_OF_AN_ACCOUNT * 4 });
+    // Never ends the new login, which can look like the oldest one if the clock of this process is slow.
     const others = rows.map(({ record }) => record["id"]!).filter((id) => id !== keptId);
     const value = others.slice(MOST_OF_AN_ACCOUNT - 1);
     if (value.length === 0) return;

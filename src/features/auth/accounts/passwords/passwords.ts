@@ -128,10 +128,7 @@ export function makePasswords(options: PasswordsOptions): Passwords {
     return checked.after;
   }
 
-  /**
-   * Stores the results of a right password: the known address, the hash in the service's format, and that a generated password no longer
-   * expires.
-   */
+  /** Stores the results of a right password: the known address, the hash in the present format, and no expiry of the password. */
   async function keep(call: Call, { before, after }: Checked): Promise<void> {
     const values: WrittenValues = {
       ...(after.passwordHash === before.passwordHash ? {} : { password_hash: after.passwordHash }),
@@ -140,8 +137,7 @@ export function makePasswords(options: PasswordsOptions): Passwords {
     };
     const passed = await throttle.pass(call, before.username);
     if (Object.keys(values).length === 0 && passed.length === 0) return;
-    // Writes these values only if the stored hash is still the one that was checked. Otherwise another request has changed the password in
-    // the meantime.
+    // Another request may have changed the password after the check. Then these values are not written.
     const where = { all: [equals("id", before.id), equals("password_hash", before.passwordHash)] };
     try {
       const learned: Change = { kind: "updateAll", collection: accountsCollection, where, values };
