@@ -36,7 +36,7 @@ const checks: Readonly<Record<string, Check>> = {
   },
   openapi: {
     about: "Validates the OpenAPI document with redocly and generates clients.",
-    commands: [install("openapi"), tests(sideBySide, "tools/openapi/*.test.ts")],
+    commands: [install("openapi"), tests(sideBySide, "tools/openapi/!(*.nightly).test.ts")],
     everySubmission: true,
   },
   create: {
@@ -60,6 +60,8 @@ const checks: Readonly<Record<string, Check>> = {
     commands: [
       ["node", "tools/test.ts", "--nightly"],
       ["node", "tools/on-postgres.ts", "--nightly"],
+      install("openapi"),
+      tests("tools/openapi/*.nightly.test.ts"),
     ],
   },
   "gate-mutations": {
