@@ -38,9 +38,14 @@ test("frees the memory of answered requests, even if their handlers are asynchro
   };
 
   await serve(20_000);
-  const before = oldBytes();
-  await serve(20_000);
+  // V8 may promote some objects in one round, if the machine is busy. A request that stays in memory stays in every round.
+  const kept: number[] = [];
+  while (kept.length < 5 && (kept.at(-1) ?? Infinity) >= 500) {
+    const before = oldBytes();
+    await serve(20_000);
+    kept.push((oldBytes() - before) / 20_000);
+  }
 
   // A request that stays in memory takes some kilobytes, so less than 500 bytes for each request means that none stays.
-  assert.ok((oldBytes() - before) / 20_000 < 500, `${(oldBytes() - before) / 20_000} bytes of each request are kept`);
+  assert.ok(kept.at(-1)! < 500, `${kept.join(", ")} bytes of each request are kept`);
 });
