@@ -121,7 +121,7 @@ function takenColumn(table: Table, { constraint = "", detail = "" }: ServerError
  * exists.` Returns null if the index has an expression.
  */
 function findListedColumn({ columns }: Table, detail: string): string | null {
-  const list = /\((.*?)\)=\(/s.exec(detail)?.[1] ?? "";
+  const list = detail.slice(detail.indexOf("(") + 1, Math.max(detail.indexOf(")=("), 0));
   const names = list.split(", ").map((name) => name.replace(/^\w+$/, '"$&"'));
   if (!names.every((name) => /^"[^"]+"$/.test(name))) return null;
   const found = [...columns.values()].find(({ quoted, shadow }) =>
