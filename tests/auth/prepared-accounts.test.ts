@@ -16,7 +16,6 @@ interface Attacker {
   refresh?: string;
   pending?: string;
   code?: () => string;
-  changed?: boolean;
 }
 
 type Step = (api: MailFlows, attacker: Attacker) => Promise<void>;

@@ -185,12 +185,11 @@ async function patternsOfSource(): Promise<Pattern[]> {
   const patterns: Pattern[] = [];
   for (const file of sourceFiles()) {
     const { literals, made, inFunction } = collectRegexes(file);
-    if (meetsCallers(file))
-      assert.deepEqual(
-        inFunction,
-        [],
-        "these files make a pattern in a function; make it when the module is loaded, so that this test can examine it",
-      );
+    assert.deepEqual(
+      inFunction,
+      [],
+      "these files make a pattern in a function; make it when the module is loaded, so that this test can examine it",
+    );
     patterns.push(...literals.map((regex) => ({ place: file, regex })));
     if (made === 0) continue;
     const loaded = await madeWhileLoading(file);

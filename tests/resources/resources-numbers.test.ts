@@ -190,30 +190,27 @@ onBoth(
   },
 );
 
-for (const [what, before, after, values, isKept] of [
-  ["an integer", integer(), number(), [1, -9007199254740991], true],
-  ["a decimal", decimal({ scale: 2, maximum: "999.99" }), number(), ["12.50", "0.10"], true],
-  ["a number with whole values", number(), integer(), [3, -7], true],
-  ["a number with few digits", number(), decimal({ scale: 2, maximum: "999.99" }), [0.1, 12.34], true],
-  ["a number with many digits", number(), decimal({ scale: 2, maximum: "999.99" }), [0.125], false],
+const canMigrate = /To convert it from \S+ to \S+, run: latchkey db migrate/;
+const cannotConvert = /cannot convert some existing values .* 1 does not fit \(id 1\)/;
+for (const [what, before, after, values, reason] of [
+  ["an integer", integer(), number(), [1, -9007199254740991], canMigrate],
+  ["a decimal", decimal({ scale: 2, maximum: "999.99" }), number(), ["12.50", "0.10"], canMigrate],
+  ["a number with whole values", number(), integer(), [3, -7], canMigrate],
+  ["a number with few digits", number(), decimal({ scale: 2, maximum: "999.99" }), [0.1, 12.34], canMigrate],
+  ["a number with many digits", number(), decimal({ scale: 2, maximum: "999.99" }), [0.125], cannotConvert],
 ] as const)
-  onBoth(
-    `refuses to start if the kind of ${what} changes without a migration`,
-    "SELECT 1",
-    async ({ serve, makeStore }) => {
-      const first = await serve(
-        mount(defineResource({ name: "thing", fields: { n: before as never } }), { permission: anyone, arrays: true }),
-      );
-      const made = await first.ask("POST", "/things", { body: values.map((n) => ({ n })) });
-      assert.equal(made.status, 201, made.text);
-      await first.service.close();
-      void makeStore;
+  onBoth(`refuses to start if the kind of ${what} changes without a migration`, "SELECT 1", async ({ serve }) => {
+    const first = await serve(
+      mount(defineResource({ name: "thing", fields: { n: before as never } }), { permission: anyone, arrays: true }),
+    );
+    const made = await first.ask("POST", "/things", { body: values.map((n) => ({ n })) });
+    assert.equal(made.status, 201, made.text);
+    await first.service.close();
 
-      const second = mount(defineResource({ name: "thing", fields: { n: after as never } }), { permission: anyone });
-      // A start changes tables only in ways that the previous version of the service still accepts. A change of a type needs a migration.
-      await assert.rejects(serve(second), isKept ? /migrat/i : /./);
-    },
-  );
+    const second = mount(defineResource({ name: "thing", fields: { n: after as never } }), { permission: anyone });
+    // A start changes tables only in ways that the previous version of the service still accepts. A change of a type needs a migration.
+    await assert.rejects(serve(second), reason);
+  });
 
 test("parses each number in a text to the same double as JSON does", () => {
   fc.assert(

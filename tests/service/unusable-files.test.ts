@@ -7,6 +7,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -165,7 +166,8 @@ test("reports a link into a directory that the user may not enter, with its path
 
 test("ends the start with 78 for a file that is not a database, and leaves it unchanged", (t) => {
   const { folder, file } = place(t);
-  writeFileSync(file, "no database ".repeat(1000));
+  const content = "no database ".repeat(1000);
+  writeFileSync(file, content);
 
   const ended = spawnSync(process.execPath, [command], {
     cwd: folder,
@@ -175,6 +177,7 @@ test("ends the start with 78 for a file that is not a database, and leaves it un
 
   assert.equal(ended.status, 78);
   assert.match(ended.stderr, /LATCHKEY_DATABASE: \S+latchkey\.db is not a SQLite database\. Name another file/);
+  assert.equal(readFileSync(file, "utf8"), content);
 });
 
 test("reports a missing database if the start finds its secret, but not at a first start", async (t) => {

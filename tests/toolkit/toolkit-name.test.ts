@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { customHeaderLogin, namedKeys } from "../../src/door/auth.ts";
+import { accountsCollection, customHeaderLogin, namedKeys } from "../../src/door/auth.ts";
 import { consolePages, documentation, health, metrics, outbox, rateLimits } from "../../src/door/features.ts";
 import { catalogue } from "../../src/door/http.ts";
 import {
@@ -100,7 +100,7 @@ test("never shows the name of the toolkit in a response or a token", async (t) =
 });
 
 test("uses the name of the service in challenges, metrics and tokens", async (t) => {
-  const { ask, ann } = await start(t, "book-shop");
+  const { service, ask, ann } = await start(t, "book-shop");
 
   const { headers } = await ask("GET", "/notes");
   assert.match(headers.get("www-authenticate")!, /Basic realm="book-shop", charset="UTF-8"/);
@@ -110,10 +110,12 @@ test("uses the name of the service in challenges, metrics and tokens", async (t)
   const claims = JSON.parse(Buffer.from(/"access":"[^.]+\.([^.]+)/.exec(transcript)![1]!, "base64url").toString());
   assert.equal(claims.iss, "book-shop");
   // The service explains its decisions only to administrators.
-  assert.equal(
-    (await ask("GET", "/notes", { ...ann, "x-book-shop-explain": "1" })).headers.get("x-book-shop-explain"),
-    null,
-  );
+  const explain = async () =>
+    (await ask("GET", "/notes", { ...ann, "x-book-shop-explain": "1" })).headers.get("x-book-shop-explain");
+  assert.equal(await explain(), null);
+  const values = { role: "admin" };
+  await service.store.write({ changes: [{ kind: "update", collection: accountsCollection, key: 1, values }] });
+  assert.equal(JSON.parse((await explain())!).outcome, "identified");
 });
 
 test("does not start with a name that is not allowed in a header", async (t) => {
