@@ -1,4 +1,4 @@
-// oxlint-disable typescript/triple-slash-reference -- Declarations of a file that exports a mount name types of these doors (TS2742); an import of them is a circle.
+// oxlint-disable typescript/triple-slash-reference -- If a file exports a mount, its .d.ts file needs types of these doors (TS2742). An import would form a circle.
 /// <reference path="./resources.ts" preserve="true" />
 /// <reference path="./http.ts" preserve="true" />
 /// <reference path="./auth.ts" preserve="true" />

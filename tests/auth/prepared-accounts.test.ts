@@ -125,7 +125,7 @@ for (const order of orders) {
   });
 }
 
-test("keeps the password and the factor of an account that an administrator made, at the first proof of the address", async (t) => {
+test("keeps the password and the factor at the first proof of the address if an administrator made the account", async (t) => {
   const api = await startMailFlows(t);
   const changes = [{ kind: "update", collection: accountsCollection, key: 1, values: { role: "admin" } } as const];
   await api.service.store.write({ changes });

@@ -149,7 +149,7 @@ test("hides the value in messages of the database", async (t) => {
   assert.equal(await service.store.count(mount(named("kept"), options).collection, null), 0);
 });
 
-test("hides a value that was given for a secret or a hidden field, also if the value stops the start", async () => {
+test("hides the invalid value of a secret or of a write-only field in a DeclarationError", async () => {
   const people = accounts();
   const failures = [
     createService({

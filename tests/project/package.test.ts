@@ -53,7 +53,7 @@ await service.close();
 assert.equal(checkNewPassword("qwertyuiop", { username: "ada", email: null })?.code, "too_common");
 `;
 
-// Installs the files like npm, but without a registry: the packed files, and only the dependencies in package.json.
+// Installs the packed files like npm, but without a registry. Links the dependencies of package.json, and Node's types for the compiler.
 before(async () => {
   mkdirSync(path.join(modules, "latchkey"), { recursive: true });
   await run("npm", ["pack", "--silent", "--pack-destination", project], { cwd: root });
@@ -83,7 +83,7 @@ test("compiles a user's program against the types of the packed package", async 
   assert.equal(said, "");
 });
 
-test("lets a file that exports resources, mounts and features emit its declarations", async () => {
+test("allows TypeScript to emit declaration files for exported resources, mounts and features", async () => {
   assert.equal(await emitDeclarations(path.join(root, "node_modules/.bin/tsc"), project), "");
 });
 
@@ -95,7 +95,7 @@ test("packs the files that the package needs to run, and no tests", () => {
   const files = globSync("**/*", { cwd: path.join(modules, "latchkey") });
 
   assert.deepEqual(
-    // The tutorial's shop shows how to write tests, and the alerts have their own tests.
+    // The package also contains the tests of the tutorial's shop and of the alerts.
     files.filter((file) => /\.test\./.test(file) && !/^(?:examples|deploy)\//.test(file)),
     [],
   );

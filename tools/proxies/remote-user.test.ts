@@ -45,7 +45,7 @@ test("ignores the values that a caller sends in the header fields that nginx set
   }
 });
 
-test("refuses in the service header fields with underscores that nginx has passed on", async (t) => {
+test("refuses header fields with underscores if nginx passes them on", async (t) => {
   const { nginx } = await behindBasic(t, {
     change: (text) => text.replace("access_log off;", "access_log off; underscores_in_headers on;"),
   });
@@ -64,7 +64,7 @@ test("refuses a name without the secret, from a caller that bypasses nginx and f
   assert.equal((await forgetful.ask("/protected/", { headers: { "X-Remote-User": "admin" } })).status, 401);
 });
 
-test("accepts the user that a custom service has named to nginx with auth_request", async (t) => {
+test("accepts the user whose name nginx received from a custom service through auth_request", async (t) => {
   const service = await startUpstream(t, settings);
   await service.user("Ann");
   const nginx = await startNginx(t, { block: "request", upstream: service.url, signIn: await startSignIn(t) });

@@ -27,12 +27,12 @@ export interface IdentifiedCaller {
 export interface Chain {
   /**
    * Checks every credential of a request. Synchronous if all schemes that it asks are synchronous. Ends the request if a credential other
-   * than a cookie is wrong, or if credentials belong to different users.
+   * than a cookie is wrong, or if credentials belong to different users. Records the verdicts in `witness`, for `tell`.
    */
   identify(call: Call, witness?: Witness | null): Eventually<IdentifiedCaller>;
   /** Returns the result of each scheme for a request. Does not count guesses, report rejections or end the request. */
   explain(call: Call): Eventually<Explanation>;
-  /** Returns the results that a witness of `identify` has recorded. */
+  /** Returns the results that `identify` has recorded in the witness. */
   tell(witness: Witness): Explanation;
   /**
    * Returns the problem for a request that needs a caller and has none. It reports why a cookie was rejected, or that

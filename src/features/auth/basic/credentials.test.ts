@@ -35,7 +35,7 @@ const malformed: Record<string, string> = {
 };
 
 for (const [what, credential] of Object.entries(malformed)) {
-  test(`rejects a credential with ${what} as malformed`, () => assert.equal(parseBasicCredentials(credential), null));
+  test(`rejects a malformed credential: ${what}`, () => assert.equal(parseBasicCredentials(credential), null));
 }
 
 test("never throws, for any input", () => {

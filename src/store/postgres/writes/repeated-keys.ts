@@ -13,7 +13,7 @@ import { prepared } from "../parameters.ts";
  * stays lower than these keys. It then issues keys that already exist.
  */
 
-/** A sequence is not moved to this key or beyond, because it would soon reach its end. */
+/** A sequence is moved only to lower keys than this one. After a higher key, few keys may be left (the largest key is 2^53 - 1). */
 const farAway = 2 ** 52;
 
 /** Returns true if the database issued a key for a new row that another row already has. */
@@ -64,8 +64,8 @@ function cureFor(collection: Collection): string {
 }
 
 /**
- * Moves the sequence of one of the store's own tables. The lock prevents other transactions from issuing keys in the meantime. Keys that a
- * caller has chosen do not count, because the sequence skips them.
+ * Moves the sequence of one of the store's own tables. The lock prevents other transactions from issuing keys in the meantime. Ignores keys
+ * that a caller has chosen, because `latchkey_next_key` skips them later.
  */
 async function moveOwnSequence(session: Session, collection: Collection): Promise<void> {
   const { name } = collection;
