@@ -1,4 +1,7 @@
-/** The target time for the rows of one write that deletes expired data, in milliseconds. Other writers wait for that write. */
+/**
+ * The target time of one write that deletes expired data, in milliseconds. It does not include the fixed cost of every write. Other writers
+ * wait for that write.
+ */
 const AIM_MS = 5;
 
 /**
@@ -48,7 +51,7 @@ export function portionSize(): PortionSize {
       leastMs = Math.min(leastMs, ms);
       tried.push(ms);
       if (tried.length < tries) return;
-      // The disk may have become slower. So the fixed cost is measured again with each smallest portion, which takes little more time.
+      // The disk may have become slower. So portions of the smallest size measure the fixed cost again: their rows add little time to it.
       if (rows === rowsAtATime.least) leastMs = Math.min(...tried);
       const fitting = Math.round((rows * AIM_MS) / Math.max(Math.min(...tried) - leastMs, 1));
       rows = Math.max(rowsAtATime.least, Math.min(fitting, rows * 2, rowsAtATime.most));

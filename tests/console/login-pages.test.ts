@@ -71,7 +71,7 @@ test("answers a failed login of a known and of an unknown user alike, and keeps 
   }
 });
 
-test("follows a `next` to a path of this service only", async (t) => {
+test("puts no address of another host into the `next` field of the login forms", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");
   const { headers } = await send(api, "/api/session/", { username: ann.email, password: ann.password });

@@ -12,9 +12,9 @@ export interface Question {
 }
 
 /**
- * Asks whether to try again after a migration, or to empty the tables that do not fit. Only tables of the project in a SQLite file can be
- * emptied, and the file is copied first. Calls `done` with the message about emptied tables, or with null to try again. Returns null if
- * there is no terminal to ask.
+ * Asks whether to try again after a migration, or to empty the tables that do not fit. Offers to empty them only if the database is a
+ * SQLite file and `tables` is not empty. The file is copied first. Calls `done` with the message about emptied tables, or with null to try
+ * again. Returns null if there is no terminal to ask.
  */
 export function askHowToGoOn(
   { tables, file }: NeededMigration,

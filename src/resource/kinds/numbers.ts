@@ -79,8 +79,8 @@ export interface NumberOptions extends FieldOptions<number> {
 }
 
 /**
- * Declares a number of JavaScript and JSON: a double (IEEE 754), for measurements, not for counts. It is returned as it was sent. For
- * amounts of money use `decimal()`, which keeps decimal digits exact.
+ * Declares a number of JavaScript and JSON: a double (IEEE 754), for measurements, not for counts. The value is not rounded, but `1.50` is
+ * returned as `1.5`. For amounts of money use `decimal()`, which keeps decimal digits exact.
  *
  * @example
  * ```ts
@@ -147,7 +147,10 @@ export interface DecimalOptions<T extends string | number = string> extends Fiel
   readonly scale: number;
   /** The smallest value, as text. Default: 0. */
   readonly minimum?: string;
-  /** The largest value, as text. Without the point, at most 2^53-1. So every maximum of fifteen digits is possible. */
+  /**
+   * The largest value, as text. With `scale` digits after the point, its digits form a whole number of at most 2^53-1: at `scale: 2`, the
+   * text `"9.99"` is 999. So every maximum of fifteen digits is possible.
+   */
   readonly maximum: string;
   /** Makes the value a JSON number instead of text. It then has at most fifteen digits, because a double keeps fifteen digits exactly. */
   readonly json?: "number";
@@ -205,7 +208,7 @@ function decimalField(options: DecimalOptions<string | number>): Field {
   return defineField<unknown, FieldOptions<unknown>>(kind, options);
 }
 
-/** The largest number with fifteen digits, in units of the last digit. A double represents it exactly. */
+/** The largest amount that is a JSON number: fifteen digits, written without the point. A double keeps fifteen digits exactly. */
 const MOST_IN_A_DOUBLE = 999_999_999_999_999;
 
 /** Makes the field of an amount that is a JSON number. `parse` reads the amount as text. */

@@ -32,7 +32,7 @@ export const addressSettings = {
   },
 } as const;
 
-/** The beginning of the names of cookies (RFC 6265 §4.1.1). `__Host-` and `__Secure-` are put before it over TLS. */
+/** Parses the prefix of cookie names (RFC 6265 §4.1.1). Over TLS, each name gets `__Host-` or `__Secure-` before this prefix. */
 function cookiePrefix(text: string): Parsed<string> {
   return /^[A-Za-z0-9][\w.-]{0,39}$/.test(text)
     ? right(text)

@@ -85,7 +85,7 @@ function isLoginPage(view: View): boolean {
   return askedPath(view) === SESSION_PATH.slice(0, -1);
 }
 
-/** Draws the login page without an error, because callers of this page are not logged in. */
+/** Draws the login page. It shows no error, because a caller who opens this page is expected not to be logged in. */
 async function drawLogin(site: Site, view: View, document: ProblemDocument): Promise<Drawn> {
   const main = html`<div class="duo">
     <section class="stack" aria-labelledby="log-in">
@@ -172,12 +172,15 @@ function drawChallenges({ headers }: View): PageContent {
   </section>`;
 }
 
-/** Draws the form again with the sent values and the mistakes. Returns null if the caller may not send such a form. */
+/**
+ * Draws the form again with the sent values and the mistakes. Returns null if there is no form to draw: for example if no field is wrong,
+ * or if the caller may not send the form.
+ */
 async function formAgain(site: Site, view: View, document: ProblemDocument): Promise<Drawn | null> {
   const { place, sent, call } = view;
   const { errors = [], detail } = document;
   if (place === null || isLoginPage(view) || (sent !== null && !isObject(sent)) || errors.length === 0) return null;
-  // A value is too long to be shown again. The page that sent the form still has it.
+  // Values that are too long are not shown again. The user can go back to the page with the form, which still has them.
   if (Object.values({ ...sent }).some(isTooLong)) return null;
   const offers = await view.offers();
   const offer = offers.find(({ method, path }) => method === call.method && path === askedPath(view));

@@ -73,11 +73,16 @@ export function showPage(
   return JSON.stringify(shown);
 }
 
-/** The record that a request body is compared with, in both shapes. Null if a record is created. */
+/** The existing record, which a request body is compared with, and facts about that body. */
 interface ComparedRecord {
+  /** The record in both shapes. Null if the request creates a record. */
   readonly current: { readonly old: ShapedRecord; readonly newer: ShapedRecord } | null;
+  /** True if the body is XML or a form, so that every value in it is text. */
   readonly leavesAreText: boolean;
-  /** The fields that the service filled in from the record. Present only if the caller may not read the record. */
+  /**
+   * The fields that the caller did not send. The service copied them from the record into the body. Present only if the caller may not read
+   * the record.
+   */
   readonly hidden?: ReadonlySet<string>;
 }
 
@@ -116,7 +121,8 @@ function keep(
 }
 
 /**
- * Returns the fields of `made` that the caller did not send, by their names in the newer shape. `hidden` are the names in the older shape.
+ * Returns the names of the fields that the caller did not send, in the newer shape. `hidden` has the fields of `whole` that the caller did
+ * not send, by their names in the older shape. `made` is `whole`, converted to the newer shape.
  */
 export function convertHidden(
   { members }: Older,

@@ -2,7 +2,7 @@ import type { Column } from "../../store.ts";
 import type { Dialect } from "../dialect.ts";
 import type { Form } from "./form.ts";
 
-/** A column whose values other programs also write, so that each value is checked. */
+/** A column whose values are checked, because another program or an SQL expression may produce them. */
 export interface Checked {
   readonly column: Column;
   readonly form: Form;
@@ -12,7 +12,7 @@ export interface Checked {
   readonly field: string;
 }
 
-/** Returns a condition for the values that do not fit the declared column. Returns null if every value fits. */
+/** Returns a condition for the values that do not fit the declared column. Returns null if the column can have no such values. */
 export function unfitIn(
   { column, form, isNullable }: Pick<Checked, "column" | "form" | "isNullable">,
   x: string,
@@ -20,7 +20,7 @@ export function unfitIn(
   const isNull = isNullable && column.nullable !== true;
   const unfit = [
     ...(isNull ? [`${x} IS NULL`] : []),
-    // The condition is NULL if a function returns NULL for a value, for example a date function of SQLite for month 0.
+    // `fits` is NULL if a function in it returns NULL, for example a date function of SQLite for month 0. Such a value does not fit.
     ...(form.fits === undefined ? [] : [`(${x} IS NOT NULL AND (${form.fits(x)}) IS NOT TRUE)`]),
   ];
   return unfit.length === 0 ? null : unfit.join(" OR ");

@@ -39,7 +39,10 @@ export async function backupFile(path: string, to: string, replace: boolean, tel
   }
 }
 
-/** Deletes the log and other files of SQLite next to a replaced file, because SQLite would mix them with the new file. */
+/**
+ * Deletes the log and other files of SQLite next to a file that is about to be replaced, because SQLite would mix them with the new file.
+ * The log is first merged into the old file, which stays complete until it is replaced.
+ */
 function removeLog(place: string, held: DatabaseSync | null): void {
   if (held !== null) mergeLog(held);
   for (const suffix of companions) rmSync(place + suffix, { force: true });
@@ -65,7 +68,7 @@ function finish(path: string, from: string): number {
   const database = new DatabaseSync(path, { returnArrays: true });
   try {
     requireSound(database, from);
-    // Without a log, the file can be read from any place, even if the directory is read-only.
+    // Without a log, SQLite can read the file even in a read-only directory.
     const [mode] = prepare(database, "PRAGMA journal_mode = DELETE").get()!;
     if (mode !== "delete") throw new Error(`SQLite keeps the copy in the mode ${String(mode)}`);
     return loadVersion(database, from);
