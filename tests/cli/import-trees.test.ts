@@ -63,7 +63,7 @@ interface Imported {
   readonly isStopped: boolean;
 }
 
-/** Imports records in batches of two, like the command. Stops after `batches` batches. */
+/** Imports records as the command does, but in batches of two. Stops after `batches` batches. */
 async function imported(
   operator: Operator,
   resource: string,
@@ -254,7 +254,7 @@ onBoth("resumes an interrupted import of records that refer to each other", asyn
   }
 });
 
-onBoth("imports records in the order of their lines if they get new ids", async (operator) => {
+onBoth("refuses references to ids of the file if the records get new ids", async (operator) => {
   const { refused } = await imported(operator, "nodes", nodes.slice(7), { withIds: false });
 
   assert.deepEqual(

@@ -3,7 +3,10 @@ import type { Eventually } from "../../core/eventually.ts";
 import type { Identity, ProofMethod } from "../../core/identity.ts";
 import type { ProblemCode } from "../../core/problem/catalogue.ts";
 
-/** The place of a credential. `Vary`, the cross-site check, duplicates, limits and OpenAPI are derived from it. */
+/**
+ * The place of a credential. `Vary`, the cross-site check, the check for duplicate credentials, the limits and the OpenAPI document are
+ * derived from it.
+ */
 export type Carrier =
   /** `Authorization: <scheme> <credential>` */
   | { readonly in: "authorization"; readonly scheme: string }
@@ -93,7 +96,7 @@ export function accepted(identity: Identity): Verdict {
  * ```ts
  * import { rejected } from "latchkey";
  *
- * export const nobody = rejected("unknown", "Nobody opens.");
+ * export const nobody = rejected("unknown", "No user has this badge.");
  * ```
  */
 export function rejected(reason: Rejection["reason"], detail = "The token is invalid, expired or revoked."): Rejection {
@@ -101,8 +104,8 @@ export function rejected(reason: Rejection["reason"], detail = "The token is inv
 }
 
 /**
- * One way to log in. The chain reads the credential from its carrier, refuses duplicates, credentials beyond 8 KiB and control characters,
- * and calls `authenticate` only if there is a credential.
+ * One way to log in. The service reads the credential from its carrier. It refuses duplicates, credentials beyond 8 KiB and control
+ * characters. It calls `authenticate` only if there is a credential.
  */
 export interface Scheme {
   /** Lower case with hyphens. `GET /protected/` and the log show it. */
@@ -134,12 +137,13 @@ export interface Scheme {
   /**
    * The proofs of an accepted credential. A list contains their methods, for example `["pwd"]` or `["hwk"]`. `"each"`: every identity has
    * its own `proofs`. `"program"`: credentials of programs, which a user created with a complete login and which need no second factor.
-   * Default: an identity has level 1 and no proof, so it never counts as recently confirmed. If a rule requires a second factor, every
-   * scheme must declare `proves`. Otherwise the service does not start.
+   * Default: no proofs. The identity then has `level` 1, as with one kind of proof, but its login never counts as fresh. If a rule requires
+   * a second factor, every scheme must declare `proves`. Otherwise the service does not start.
    */
   readonly proves?: readonly ProofMethod[] | "each" | "program";
   /**
-   * The code of a rejection without a code: `invalid_credentials` if the credential is a name and a password, otherwise `invalid_token`.
+   * The code for rejections that name no `code`. Set `invalid_credentials` if the credential is a name and a password. Default:
+   * `invalid_token`.
    */
   readonly rejectedAs?: RejectionCode;
   /** The other codes of its rejections, for the API's documentation. */
@@ -152,6 +156,6 @@ export interface Scheme {
 
 /**
  * Decides whether an accepted credential is enough for its account. Returns the identity with its proofs and its level, or a rejection with
- * the reason `insufficient`. The chain calls it for every accepted identity.
+ * the reason `insufficient`. The service calls it for every accepted identity.
  */
 export type Standing = (scheme: Scheme, identity: Identity, call: Call) => Eventually<Identity | Rejection>;

@@ -9,7 +9,7 @@ export interface OpenAPIOptions extends Omit<ServiceParts, "collections"> {
   /** The version of the API, not of OpenAPI. */
   readonly version: string;
   readonly description?: string;
-  /** The terms of the API: the name, and the SPDX expression or the address. */
+  /** The license of the API: its name, and its SPDX expression (`identifier`) or its address (`url`). */
   readonly license?: { readonly name: string; readonly identifier?: string; readonly url?: string };
   /** The same option as in `createService`. */
   readonly xml?: boolean;

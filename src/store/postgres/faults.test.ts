@@ -284,7 +284,7 @@ test("fails in less than 5 seconds if a firewall refuses connections or drops al
   assert.equal(await store.count(notes, null), 3);
 });
 
-test("continues a feed after a lost connection, with an age below a second", async (t) => {
+test("continues a feed after a lost connection, with a delay below a second", async (t) => {
   const { url, store } = await opened(t);
   const seen: unknown[] = [];
   const feed = await store.follow(notes, ({ record }) => seen.push(record["text"]));

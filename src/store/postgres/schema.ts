@@ -95,8 +95,8 @@ async function fitAll(session: Session, address: PostgresAddress, collections: r
     else large.push(await session.play(planAtStart(postgresSchema, collection, found)));
   }
   if (small.length + large.flatMap(problemsIn).length > 0) await session.play(fitSmall(small, large));
-  // A process that writes no folded values must stop before the existing rows get folded values. The database itself refuses other writes
-  // that break the rules.
+  // A folded column has a copy of its values in lower case. An older process does not write this copy, so it must stop writing before this
+  // one fills the copy. No such stop is needed for other new rules, because the database refuses rows that break them.
   const folding = large.filter(({ collection, found }) =>
     collection.columns.some((column) => isFoldedAnew(postgresSchema, column, found)),
   );
@@ -112,7 +112,7 @@ async function fitAll(session: Session, address: PostgresAddress, collections: r
   if (large.length > 0) await session.play(remember(large));
 }
 
-/** Changes the tables without rows, all in one transaction. */
+/** Creates missing tables, and changes tables that are empty or that this store did not create. Does this in one transaction. */
 function* fitSmall(collections: readonly Collection[], others: readonly TablePlan[]): Script<void> {
   yield* run(postgresSchema.beginPortion);
   yield* fitTables(postgresSchema, collections, others);

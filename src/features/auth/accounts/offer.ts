@@ -11,7 +11,7 @@ import { requireAccount, requireLogin, requireNameAndPassword, requireUser } fro
 import { proveAddress } from "./proved-address.ts";
 import { createVerified, moveAddress } from "./verified.ts";
 
-/** The parts that the accounts of one service collect during setup of its features. */
+/** Some options of `accounts()`, and the state that the features of the service change during their setup. */
 export interface Collected {
   readonly sources: LoginSource[];
   readonly needs: { revocationSeconds: number; outside: boolean; mails: boolean };

@@ -5,7 +5,10 @@ import type { Account } from "../accounts/stored-accounts.ts";
 
 // The contract of proofs by mail: a link and a code in a mail that prove that the caller reads a mailbox.
 
-/** A part of a mail flow, registered in `setUp` (`mailbox.purpose`): the reset of a password, a sign-up, an invitation. */
+/**
+ * One purpose of proofs by mail, for example the reset of a password, a sign-up or an invitation. A feature registers it in `setUp` with
+ * `mailbox.purpose`.
+ */
 export interface PurposeDeclaration {
   /** In lower case with hyphens. Unique among the purposes of the service. The option `links` uses this name. */
   readonly name: string;
@@ -38,7 +41,7 @@ export interface MailRequest {
   readonly user: Account | KeyOf | null;
   /** The data to store until the proof is used, for example the fields of a new user. Without it and without a user, no mail is sent. */
   readonly data?: JSONValue;
-  /** The template of a mail that only informs: it has neither a link nor a code, and its proof cannot be redeemed. */
+  /** The template of a mail that only informs. The mail has neither a link nor a code, so the caller gets nothing to redeem. */
   readonly notice?: string;
 }
 
@@ -70,10 +73,10 @@ export interface RedeemedProof {
 export interface Purpose {
   readonly name: string;
   /**
-   * Returns the changes that store a proof and queue its mail, for the transaction of the calling code. If another request counts a mail at
-   * the same time, the transaction is refused as `OVERTAKEN`. Then call `request` again, as the writes of mounted resources do. Returns no
-   * changes if a limit is reached, and the response must be the same as for a queued mail. An address without a user gets the same rows and
-   * no mail.
+   * Returns the changes that store a proof and queue its mail, for the transaction of the calling code. They also count the mail, because
+   * the number of mails is limited. If another request changes a count at the same time, the store refuses the transaction as `OVERTAKEN`.
+   * Then call `request` again, as the writes of mounted resources do. Returns no changes if a limit is reached, and the response must be
+   * the same as for a queued mail. Without a user and without `data`, the same rows are stored, but no mail is sent.
    */
   request(context: Context, mailRequest: MailRequest): Promise<readonly Change[]>;
   /** Requests a mail in its own transaction. */

@@ -5,7 +5,7 @@ import { companions } from "./draft.ts";
 
 /**
  * Returns the path for a copy, with links resolved. Throws `CopyError` if no file can be there, or if SQLite would mix the copy with a
- * database. SQLite deletes a file that has the name of another database's log. It also moves an old log into the file next to it.
+ * database. SQLite deletes a file that has the name of another database's log. It also applies an old log to a new database of that name.
  */
 export function placeOfCopy(named: string): string {
   const place = placeToWrite(named);
