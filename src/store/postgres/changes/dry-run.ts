@@ -11,7 +11,7 @@ import { prepareSchema } from "../schema.ts";
 import { connectWhole } from "../whole/whole.ts";
 import { makeDryRunName, removeDryRuns } from "./dry-run-cleanup.ts";
 import { unhurried } from "./lock-retry.ts";
-import { migrateOver, takeMigrationLock } from "./migrate.ts";
+import { migrateOver, requireMigrationLock } from "./migrate.ts";
 
 /** The maximum number of rows of each table in the sample. */
 const sampleSize = 10_000;
@@ -27,7 +27,7 @@ export async function dryRunDatabase(
   const schema = makeDryRunName();
   try {
     await session.run(unhurried);
-    await takeMigrationLock(session);
+    await requireMigrationLock(session);
     await removeDryRuns(session);
     const { plans } = await session.play(planTables(postgresSchema, collections, dropped));
     requirePossible(plans, dropped, await session.play(readHistory(postgresSchema)));

@@ -39,7 +39,7 @@ export function migrateDatabase(
 ): Promise<readonly MigratedTable[]> {
   return useWhole(url, async (whole) => {
     try {
-      await takeMigrationLock(whole.session);
+      await requireMigrationLock(whole.session);
       await removeDryRuns(whole.session);
       return await migrateOver(whole, collections, options);
     } catch (error) {
@@ -57,7 +57,7 @@ export async function migrateOver(
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
   await session.run(unhurried);
-  await takeMigrationLock(session);
+  await requireMigrationLock(session);
   const { dropped = [] } = options;
   const { plans } = await session.play(planTables(postgresSchema, collections, dropped));
   requirePossible(plans, dropped, await session.play(readHistory(postgresSchema)));
@@ -79,7 +79,7 @@ export async function migrateOver(
  * Takes the lock for migrations, because only one migration may run at a time. Throws `MigrationNeeded` if another process has the lock.
  * The connection holds the lock until it closes, and may take it again.
  */
-export async function takeMigrationLock(session: Session): Promise<void> {
+export async function requireMigrationLock(session: Session): Promise<void> {
   const [row] = await session.send(statement(tryMigrationLock));
   if (row!["is_ours"] !== true)
     throw new MigrationNeeded(["Another process is migrating this database. Wait until it has finished."]);

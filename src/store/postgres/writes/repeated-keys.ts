@@ -18,13 +18,13 @@ const farAway = 2 ** 52;
 
 /** Returns true if the database issued a key for a new row that another row already has. */
 export function isKeyRepeated(error: unknown, change: Change): boolean {
-  if (!isServerError(error) || error.code !== state.unique || !isKeyGiven(change)) return false;
+  if (!isServerError(error) || error.code !== state.unique || !isKeyIssued(change)) return false;
   const { existing } = change.collection;
   if (existing === undefined) return error.constraint === formatKeyConstraint(change.collection);
   return existing.constraints?.[error.constraint ?? ""] === "id";
 }
 
-function isKeyGiven(change: Change): boolean {
+function isKeyIssued(change: Change): boolean {
   return change.kind === "link" || (change.kind === "insert" && change.key === undefined);
 }
 
