@@ -9,7 +9,7 @@ import { test, type TestContext } from "node:test";
 import type { Collection, Store } from "../../store.ts";
 import { connect, connectReadOnly } from "../connection.ts";
 import { sqliteStore } from "../sqlite.ts";
-import { createCheckpointer } from "../writes/checkpointer.ts";
+import { moveLog } from "../writes/checkpointer.ts";
 import { createGuard, type Guard } from "./guard.ts";
 import { createLogChecks } from "./log.ts";
 import { filesAt } from "./place.ts";
@@ -161,7 +161,7 @@ test("moves no log into an older copy of the file, because the pages of the log 
   written();
   copyFileSync(`${file}.copy`, file);
 
-  const moved = createCheckpointer(opened, createLogChecks(file, opened.files))(guard.content);
+  const moved = moveLog(opened, guard.content, createLogChecks(file, opened.files));
 
   assert.equal(moved, null);
   assert.ok(readFileSync(file).equals(readFileSync(`${file}.copy`)));
@@ -181,7 +181,7 @@ test("detects a valid older copy of the log, and moves no page of it into the fi
 
   writeFileSync(`${file}-wal`, older);
 
-  assert.equal(createCheckpointer(opened, createLogChecks(file, opened.files))(guard.content), null);
+  assert.equal(moveLog(opened, guard.content, createLogChecks(file, opened.files)), null);
   assert.ok(readFileSync(file).equals(before));
   assert.throws(() => look(), /a\.db-wal was overwritten while it was in use \(it is an older copy\)/);
 });

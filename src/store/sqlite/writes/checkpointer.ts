@@ -1,7 +1,5 @@
-import { statSync } from "node:fs";
-import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
-import { connect, prepare, prepareLogSizes, type LogSizes, type PreparedStatement } from "../connection.ts";
+import { connect, prepareLogSizes } from "../connection.ts";
 import { readContent, type Content } from "../file/content.ts";
 import { syncFile } from "../file/descriptor.ts";
 import type { OpenedDatabase } from "../file/guard.ts";
@@ -23,71 +21,42 @@ export interface FromCheckpointer {
 
 /** Runs the thread that makes checkpoints while others read and write. */
 function move(port: MessagePort, opened: OpenedDatabase): void {
-  const moveLog = createCheckpointer(opened, createLogChecks(opened.path, opened.files));
+  const checks = createLogChecks(opened.path, opened.files);
   port.on("message", ({ knownContent }: Partial<ToCheckpointer>) => {
     // Node sends other messages over the same port (`node --watch`).
     if (knownContent === undefined) return;
-    port.postMessage({ moved: moveLog(knownContent) } satisfies FromCheckpointer);
+    port.postMessage({ moved: moveLog(opened, knownContent, checks) } satisfies FromCheckpointer);
   });
 }
 
-/**
- * Returns a function that runs a checkpoint. It returns null if the checkpoint failed. The content then stays in the log until the next
- * checkpoint.
- */
-export function createCheckpointer(
+/** Runs a checkpoint. Returns null if it failed. The content then stays in the log until the next checkpoint. */
+export function moveLog(
   { path, files }: OpenedDatabase,
+  knownContent: Content | null,
   checks: LogChecks,
-): (knownContent: Content | null) => Content | null {
-  // Kept for all checkpoints, because a new connection takes a third of a millisecond to parse the schema.
-  let connection: CheckpointConnection | null = null;
-
-  function moveLog(knownContent: Content | null): Content | null {
+): Content | null {
+  try {
     requireInPlace(path, files);
-    // If the file was overwritten, a checkpoint would hide this from later checks.
-    if (typeof readContent(path, knownContent) === "string") return null;
-    connection ??= openConnection(path);
-    // The file may have been replaced before the connection opened it.
-    requireInPlace(path, files);
-    // A checkpoint of a log that was overwritten damages the file.
-    checks.everything(connection.sizes);
-    const revision = connection.readRevision.get()![0] as number;
-    const [, pages, movedPages] = connection.checkpoint.get() as [number, number, number];
-    // SQLite syncs the file only when the whole log is moved. The writer moves the last pages, and would then sync the file while other
-    // writes wait.
-    syncFile(path);
-    if (movedPages === pages) return { revision, size: statSync(path).size };
-    // Pages that a reader needs stayed in the log, perhaps with this revision.
-    const moved = readContent(path, knownContent);
-    return typeof moved === "string" ? null : moved;
-  }
-
-  return (knownContent) => {
+    // Opens a connection for each checkpoint, which takes a millisecond. The file of a kept connection may have been replaced. At the stop, a
+    // kept connection may be the last one, and then SQLite would remove the log of another program.
+    const database = connect(path);
     try {
-      return moveLog(knownContent);
-    } catch {
-      connection?.database.close();
-      connection = null;
-      return null;
+      // If the file was overwritten, a checkpoint would hide this from later checks.
+      if (typeof readContent(path, knownContent) === "string") return null;
+      // A checkpoint of a log that was overwritten damages the file.
+      checks.everything(prepareLogSizes(database));
+      database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+      // SQLite syncs the file only when the whole log is moved. The writer moves the last pages, and would then sync the file while other
+      // writes wait.
+      syncFile(path);
+      const moved = readContent(path, knownContent);
+      return typeof moved === "string" ? null : moved;
+    } finally {
+      database.close();
     }
-  };
-}
-
-interface CheckpointConnection {
-  readonly database: DatabaseSync;
-  readonly sizes: (() => LogSizes) | null;
-  readonly readRevision: PreparedStatement;
-  readonly checkpoint: PreparedStatement;
-}
-
-function openConnection(path: string): CheckpointConnection {
-  const database = connect(path);
-  return {
-    database,
-    sizes: prepareLogSizes(database),
-    readRevision: prepare(database, "SELECT revision FROM latchkey_revision"),
-    checkpoint: prepare(database, "PRAGMA wal_checkpoint(PASSIVE)"),
-  };
+  } catch {
+    return null;
+  }
 }
 
 if (parentPort !== null) {

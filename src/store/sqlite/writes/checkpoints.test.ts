@@ -12,9 +12,7 @@ import { createCheckpoints } from "./checkpoints.ts";
 function setUp(t: TestContext) {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-checkpoints-"));
   const file = path.join(folder, "a.db");
-  new DatabaseSync(file).exec(
-    "PRAGMA journal_mode = WAL; CREATE TABLE t (text); CREATE TABLE latchkey_revision AS SELECT 1 AS revision",
-  );
+  new DatabaseSync(file).exec("PRAGMA journal_mode = WAL; CREATE TABLE t (text)");
   const database = connect(file);
   database.exec("SELECT * FROM t");
   const checkpoints = createCheckpoints({ path: file, files: filesAt(file), content: null });
