@@ -251,7 +251,7 @@ test("counts guesses for the address of the peer, and not for an address that an
 });
 
 test("checks only ten of thirty concurrent guesses", async (t) => {
-  const api = await serve(t, { hasUsualCost: true });
+  const api = await serve(t);
 
   const replies = await Promise.all(
     Array.from({ length: 30 }, () => api.post("/api/token/", { username: "admin", password: "wrong" })),
@@ -282,7 +282,7 @@ function from(api: API, address: string) {
 const behindProxy = { LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" };
 
 test("allows an account one try a minute after a hundred wrong passwords, except from addresses where the account logged in", async (t) => {
-  const api = await serve(t, { hasUsualCost: true, settings: behindProxy });
+  const api = await serve(t, { settings: behindProxy });
   const ann = await api.user("Ann");
   const home = from(api, "2001:db8:0:7::1");
   assert.equal((await home.logIn(ann.email, ann.password)).status, 200);
@@ -307,7 +307,7 @@ test("allows an account one try a minute after a hundred wrong passwords, except
 });
 
 test("reveals taken names at most ten times a minute, without blocking logins", async (t) => {
-  const api = await serve(t, { hasUsualCost: true, settings: behindProxy });
+  const api = await serve(t, { settings: behindProxy });
   const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
   const client = from(api, "203.0.113.7");
   const change = (body: object) => client.ask("PATCH", `/users/${ann.id}`, body, ann.headers.authorization);
@@ -350,7 +350,7 @@ test("lets an address sign up ten times a minute, and still log in", async (t) =
 });
 
 test("computes no hash for a taken name, and checks a precondition before the name", async (t) => {
-  const api = await serve(t, { hasUsualCost: true });
+  const api = await serve(t);
   const ann = await api.user("Ann");
   const body = { name: "Ann", email: ann.email, password: "another password" };
 
@@ -364,7 +364,7 @@ test("computes no hash for a taken name, and checks a precondition before the na
 });
 
 test("serves other clients while one client sends its right password on 80 connections", async (t) => {
-  const api = await serve(t, { hasUsualCost: true, settings: behindProxy });
+  const api = await serve(t, { settings: behindProxy });
   const ann = await api.user("Ann");
   const others = await Promise.all(Array.from({ length: 10 }, (_, at) => api.user(`Other${at}`)));
   const flood = { isOn: true, statuses: [] as number[] };

@@ -51,7 +51,7 @@ async function serveImported(t: TestContext): Promise<{ api: API; storedHash: (u
     refused: [],
   });
   const file = path.join(place.folder, "latchkey.db");
-  const api = await serve(t, { settings: { LATCHKEY_DATABASE: `sqlite:${file}` }, hasUsualCost: true });
+  const api = await serve(t, { settings: { LATCHKEY_DATABASE: `sqlite:${file}` } });
   const database = new DatabaseSync(file, { readOnly: true });
   t.after(() => database.close());
   const find = database.prepare("SELECT password_hash FROM accounts WHERE username = ?");

@@ -133,7 +133,7 @@ test("accepts a slow body of a login that is still valid", async (t) => {
 });
 
 test("issues no working API token if the password changes while the request waits for the check of the old one", async (t) => {
-  const { api, eve } = await world(t, { hasUsualCost: true });
+  const { api, eve } = await world(t);
   const credentials = { username: eve.email, password: eve.password };
   // These delay the check of the next request. Only eight: the change makes their passwords wrong, and ten reach the limit.
   const others = Array.from({ length: 8 }, () => api.post("/api/token/", credentials));

@@ -242,7 +242,7 @@ test("lists sessions and token logins together in pages, forwards and backwards"
 });
 
 test("keeps at most a hundred sessions of a user, also for concurrent logins, and ends the oldest", async (t) => {
-  const api = await serve(t, { hasUsualCost: true });
+  const api = await serve(t);
   const ann = await api.user("Ann");
   const first = await bySession(api, ann);
   api.clock.turn(1);

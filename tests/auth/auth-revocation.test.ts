@@ -171,7 +171,7 @@ test("applies a new role immediately, refuses access tokens of the former role, 
 });
 
 test("revokes all credentials even if several changes run concurrently", async (t) => {
-  const api = await serve(t, { hasUsualCost: true });
+  const api = await serve(t);
   const ann = await api.user("Ann");
   const hers = await everyCredential(api, ann);
 

@@ -71,7 +71,7 @@ const floods: readonly Flood[] = [
 
 for (const { title, chooseAddress, hashed, logins } of floods) {
   test(`lets an account log in from an address that it used before, during a flood of guesses ${title}`, async (t) => {
-    const api = await serve(t, { hasUsualCost: true, settings: { LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" } });
+    const api = await serve(t, { settings: { LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" } });
     const ann = await api.user("Ann");
     assert.equal((await logIn(api, home, ann.email, ann.password)).status, 200);
 
@@ -92,7 +92,7 @@ for (const { title, chooseAddress, hashed, logins } of floods) {
 }
 
 test("lets an account log in from a new network during a flood of guesses from one /48", async (t) => {
-  const api = await serve(t, { hasUsualCost: true, settings: { LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" } });
+  const api = await serve(t, { settings: { LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" } });
   const ann = await api.user("Ann");
 
   const stop = flood(api, (turn) => `2001:db8:1:${(turn % 65_536).toString(16)}::1`);

@@ -35,7 +35,7 @@ test("accepts a one-time password for one login, and in that login as the proof 
 });
 
 test("accepts one of many concurrent logins with a one-time password, in any kind of login", async (t) => {
-  const api = await serve(t, { hasUsualCost: true });
+  const api = await serve(t);
   const { id, email } = await newcomer(api);
   const password = await drawFor(api, id);
   const paths = ["/api/session/", "/api/token/", "/api-token-auth/"];

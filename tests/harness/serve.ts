@@ -3,7 +3,6 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 import type { Tracer } from "../../src/core/tracer.ts";
-import type { PasswordCost } from "../../src/door/auth.ts";
 import type { Mail } from "../../src/door/features.ts";
 import { requestListener } from "../../src/door/http.ts";
 import type { Feature } from "../../src/door/index.ts";
@@ -15,9 +14,6 @@ import type { ConfigFile } from "../../src/service/system/config-file.ts";
 import { emptyDatabase, testsOnPostgres } from "./test-store.ts";
 
 export const adminPassword = "first-administrator";
-
-/** The cost of a password hash in tests. A hash of the smallest cost that the settings accept takes a hundred times as long. */
-const passwordCost: PasswordCost = { memoryKiB: 8, passes: 1, lanes: 1 };
 
 /** The whole service in process, for tests. */
 export interface API {
@@ -76,14 +72,12 @@ export interface ServeOptions {
   readonly binding?: "fetch" | "node";
   /** Receives the parts of requests, and can delay them. */
   readonly tracer?: Tracer;
-  /** Hashes passwords at the cost of the settings, for a test that needs slow hashes. Default: at a small cost, unless `settings` has one. */
-  readonly hasUsualCost?: boolean;
 }
 
 /** Starts a service for one test and stops it with the test. */
 export async function serve(
   t: TestContext,
-  { settings = {}, config = {}, binding, tracer, hasUsualCost = false }: ServeOptions = {},
+  { settings = {}, config = {}, binding, tracer }: ServeOptions = {},
 ): Promise<API> {
   const clock = {
     now: Date.parse("2026-01-31T09:30:00Z"),
@@ -97,9 +91,8 @@ export async function serve(
   };
   const sent: Mail[] = [];
   const builtIn: BuiltIn[] = [];
-  const read = readSettings(environment, config);
   const service = await createLatchkey({
-    settings: hasUsualCost || "LATCHKEY_PASSWORD_COST" in settings ? read : { ...read, passwordCost },
+    settings: readSettings(environment, config),
     config: { ...config, features: (each) => (builtIn.push(each), resolveFeatures(config, each)) },
     overMail: () => async (mail) => void sent.push(mail),
     observe: (observation) => void observed.push(observation),

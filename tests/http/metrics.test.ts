@@ -112,7 +112,6 @@ test("counts faults", async (t) => {
 test("reports active requests and hashes", async (t) => {
   const open = Promise.withResolvers<void>();
   const api = await serve(t, {
-    hasUsualCost: true,
     config: {
       endpoints: [
         {

@@ -127,7 +127,7 @@ interface Own {
 }
 
 async function overSocket(t: TestContext, options: Omit<ListenOptions, "port">): Promise<Own> {
-  const { service } = await serve(t, { hasUsualCost: true });
+  const { service } = await serve(t);
   const listener = await listen(service, { port: 0, ...options });
   t.after(() => listener.close(0));
   const { port } = listener;
