@@ -52,10 +52,7 @@ const files = globSync(named)
   .toSorted();
 const missing = named.filter((each) => globSync(each).length === 0);
 if (missing.length > 0) throw new Error(`No file is named by ${missing.join(" ")}.`);
-if (files.length === 0) {
-  process.stdout.write("There is no such test file.\n");
-  process.exit();
-}
+if (files.length === 0) throw new Error("These options select no test file.");
 // Files that start processes take long, so small groups end closer to each other.
 const groups = (values.processes ? 8 : 4) * processes;
 

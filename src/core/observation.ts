@@ -50,7 +50,7 @@ export type Observation =
       readonly header: string;
       readonly peer: string;
     }
-  /** A used refresh token was sent again after `graceSeconds`. The service has ended its token family. */
+  /** A used refresh token was sent again after `graceSeconds`. The service has revoked its token family. */
   | { readonly kind: "refresh_reuse"; readonly requestId: string; readonly userId: number; readonly family: string }
   /** The signature counter of a passkey has decreased, so the passkey may be a copy. The login was refused. */
   | {

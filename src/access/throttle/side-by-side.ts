@@ -38,7 +38,7 @@ export function makeSideBySide(): SideBySide {
     }
   }
 
-  /** Wakes only one waiting task. That task reads the remaining failures again, and may leave no room for the next task. */
+  /** Wakes only one waiting task. The task reads the remaining failures again, and may leave no room for the next task. */
   function wake(): void {
     for (const waiter of waiters) {
       if (isFull(waiter.seen)) continue;

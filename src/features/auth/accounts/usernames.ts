@@ -7,7 +7,7 @@ import { isAdministrator } from "./taken.ts";
 
 /** Ends the request if the caller may not choose a username. */
 export function requireMayName({ takesOutsideLogins }: UsersParts, context: Context): void {
-  // A later user of the external system may have the same name. That user could then not log in.
+  // A later user of the external system may have the same name. The new user could then not log in.
   if (!takesOutsideLogins() || isAdministrator(context)) return;
   throw problem("permission_denied", { detail: "Usernames are given by administrators here." });
 }
