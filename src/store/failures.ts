@@ -39,14 +39,14 @@ export class StoreFull extends StoreUnavailable {
   override readonly name = "StoreFull";
 }
 
-/** The table was migrated to another declaration than this process has, so this process may no longer write to it. */
+/** The table was migrated to another version of its declaration. This process has the old one and may no longer write to the table. */
 export class StoreOutdated extends StoreUnavailable {
   override readonly name = "StoreOutdated";
 
   constructor(collection: string) {
     super(
-      `The table of ${collection} was changed to another declaration than this process has, so this process does not write to it. ` +
-        "Restart the service with the present declarations.",
+      `The table of ${collection} was migrated to another version of its declaration, so this process does not write to it. ` +
+        "Restart the service with the current declarations.",
     );
   }
 }

@@ -44,7 +44,7 @@ test("sends a test mail and shows the answer of the mail server, without the pas
     [sent.code, sent.out],
     [
       0,
-      `A test mail to ann@example.com was sent through 127.0.0.1:${port}, from no-reply@example.com. Look into the mailbox, also for spam.\n`,
+      `A test mail to ann@example.com was sent through 127.0.0.1:${port}, from no-reply@example.com. Look into the mailbox and its spam folder.\n`,
     ],
     sent.errors,
   );
@@ -65,7 +65,10 @@ test("reports why no mail server can be reached, and the mistake in the command 
   assert.deepEqual([wrong.code, /is no address/.test(wrong.errors)], [2, true]);
   using off = placeFor();
   const none = await off.run(["mail", "test", "ann@example.com"]);
-  assert.deepEqual([none.code, none.errors], [1, "Mail is off. Give LATCHKEY_MAIL_URL and LATCHKEY_MAIL_FROM.\n"]);
+  assert.deepEqual(
+    [none.code, none.errors],
+    [1, "No mail server is configured. Set LATCHKEY_MAIL_URL and LATCHKEY_MAIL_FROM.\n"],
+  );
   using open = placeFor({ LATCHKEY_MAIL_URL: "smtp://mail.example" });
   const unset = await open.run(["mail", "test", "ann@example.com"]);
   assert.equal(unset.code, 78);

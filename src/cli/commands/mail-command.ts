@@ -17,13 +17,14 @@ export function addMailCommands(mail: Command): void {
 }
 
 async function test(address: string, { json = false }: Output): Promise<void> {
-  if (!isAddress(address)) throw new UsageError(`${address} is no address. Write one such as ann@example.com.`);
+  if (!isAddress(address))
+    throw new UsageError(`${address} is not an email address. Write one such as ann@example.com.`);
   const { config, readings, problems } = await requireSettings("mailURL", "mailPasswordFile", "mailFrom", "publicURL");
   const before = problems.length;
   const settings = readMail(readings, config.mail ?? {}, problems);
   if (problems.length > before) throw new ConfigError(problems.slice(before));
   if (settings === null)
-    throw new CommandFailed("Mail is off. Give LATCHKEY_MAIL_URL and LATCHKEY_MAIL_FROM.", "mail_off");
+    throw new CommandFailed("No mail server is configured. Set LATCHKEY_MAIL_URL and LATCHKEY_MAIL_FROM.", "mail_off");
   const outcome = await sendTestMail(settings, address, Date.now());
   if (outcome.kind === "refused")
     throw new CommandFailed(`No mail was sent through ${outcome.place}. ${outcome.reason}.`, "mail_refused");
@@ -32,6 +33,6 @@ async function test(address: string, { json = false }: Output): Promise<void> {
   const sentence =
     settings.target.kind === "file"
       ? `A test mail to ${address} was written to ${place}.`
-      : `A test mail to ${address} was sent through ${place}, from ${from}. Look into the mailbox, also for spam.`;
+      : `A test mail to ${address} was sent through ${place}, from ${from}. Look into the mailbox and its spam folder.`;
   show(json, { to: address, from, place }, sentence);
 }

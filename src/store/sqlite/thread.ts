@@ -9,11 +9,7 @@ export interface ThreadOptions<Said extends object> {
    * process.
    */
   readonly youngMb: number;
-  /**
-   * The members that a message of the thread can have. Other messages are ignored, because Node itself also sends messages over the same
-   * port (`node
-   * --watch`).
-   */
+  /** The members that a message of the thread can have. Other messages are ignored: `node --watch` also sends some over this port. */
   readonly members: readonly string[];
   heard(message: Said): void;
   ended(reason: unknown): void;

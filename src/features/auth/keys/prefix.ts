@@ -8,7 +8,7 @@ import type { Store } from "../../../store/store.ts";
 export const aTokenPrefix: ValueCheck = (value) =>
   typeof value === "string" && /^[a-z][a-z0-9]{0,15}$/.test(value)
     ? null
-    : "it has to be up to 16 lower-case letters and digits, like key";
+    : "it has to be 1 to 16 lower-case letters and digits that begin with a letter, like key";
 
 /** Options of API tokens and of named keys: the store, the secret that they are derived from, and the prefix. */
 export interface TokensOptions {

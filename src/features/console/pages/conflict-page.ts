@@ -59,7 +59,7 @@ ${differing.map((input) => versus(input, current[input.name], sent[input.name]))
 ${shown.length === differing.length ? "" : drawSameFields(shown.filter((each) => !differing.includes(each)))}
 ${sentInputs.filter(({ isUnseen }) => isUnseen).map((input) => writeField(input, { offer }))}
 <div class="row"><span data-js hidden><button class="btn main">Save my choice</button></span><a class="btn" href="${resolveAddress(view, path)}">Drop my changes</a>
-<span class="small dim">Sent with <code>If-Match: ${tag}</code>, so this can happen again, and nothing gets lost.</span></div>
+<span class="small dim">Sent with <code>If-Match: ${tag}</code>, so if someone saves before you again, this page comes back and nothing is lost.</span></div>
 ${needsScript}
 </form>`;
   return { title: formatTitle("someone saved before you"), narrow: true, main };

@@ -83,6 +83,8 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
       isBusy = true;
     } catch (error) {
       fail(waiting.splice(waiting.length - gathered.length - transactions.length, transactions.length), error);
+      // The next group fails in its own turn, or gets a thread.
+      if (gathered.length > 0) setImmediate(flush);
       rest();
     }
   }
