@@ -143,6 +143,31 @@ test("shows one record to each holder of a signed link, until the user who share
   assert.equal((await ask(link)).status, 403);
 });
 
+test("refuses a signed link after a day, also after a restart", async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-links-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const settings = { DATABASE: path.join(folder, "links.db"), SECRET: "a secret that both runs of the example know" };
+  const ann = { ...json, authorization: `Basic ${btoa("ann@example.com:the password of ann")}` };
+  const first = await run(t, "signed-links.ts", settings);
+  const account = { name: "Ann", email: "ann@example.com", password: "the password of ann" };
+  await fetch(`${first}/users`, { method: "POST", headers: json, body: JSON.stringify(account) });
+  await fetch(`${first}/notes`, { method: "POST", headers: ann, body: '{"body":"one"}' });
+  const shared = await fetch(`${first}/notes/1/share`, { method: "POST", headers: ann });
+  const { link } = (await shared.json()) as { link: string };
+  const readLater = async (seconds: number): Promise<number> => {
+    const clock = `const now = Date.now; Date.now = () => now() + ${seconds * 1000};`;
+    const later = await run(t, "signed-links.ts", {
+      ...settings,
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(clock)}`,
+    });
+    return (await fetch(later + link)).status;
+  };
+
+  // A minute is left for the start of each process.
+  assert.equal(await readLater(86_400 - 60), 200);
+  assert.equal(await readLater(86_400), 403);
+});
+
 test("refuses a signed webhook that was changed, is old or has no signature", async (t) => {
   const home = await run(t, "signed-webhooks.ts");
   const send = (body: string, time = Date.now(), signed = body): Promise<Response> => {
