@@ -158,8 +158,9 @@ export {
   externalBearer,
   type BearerOptions,
   type ExternalBearerOptions,
+  type ExternalIssuers,
 } from "../features/auth/tokens/scheme.ts";
-export { externalIssuers, type ExternalIssuers, type ExternalIssuersOptions } from "../features/auth/issuers/scheme.ts";
+export { externalIssuers, type ExternalIssuersOptions } from "../features/auth/issuers/scheme.ts";
 export {
   defineIssuers,
   IssuersError,

@@ -24,8 +24,3 @@ export function readSender(text: string): Sender | null {
 export function isHeaderText(text: string): boolean {
   return text.length <= 200 && text.isWellFormed() && !/[\p{Cc}\u2028\u2029]/u.test(text);
 }
-
-/** Returns true for an address that no mailbox can have (RFC 2606 §2). The first administrator has such an address until it is changed. */
-export function isReserved(address: string): boolean {
-  return address.toLowerCase().endsWith(".invalid");
-}

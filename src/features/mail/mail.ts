@@ -3,10 +3,10 @@ import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
 import { messageOfThrown } from "../../core/checking/thrown.ts";
 import { seriesOf } from "../../core/measurement.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
-import { isMailbox } from "../../resource/kinds/mailbox.ts";
+import { isMailbox, isReserved } from "../../resource/kinds/mailbox.ts";
 import type { JSONValue } from "../../store/store.ts";
-import type { Outbox } from "../outbox/outbox.ts";
-import { isReserved, readSender } from "./address.ts";
+import type { Outbox } from "../outbox/contract.ts";
+import { readSender } from "./address.ts";
 import type { Composed, Mail, Mailer, MailKind, QueueMail, SendMail } from "./contract.ts";
 import { templateMistakes, createTemplates, type TemplatesByLanguage } from "./templates.ts";
 

@@ -80,3 +80,26 @@ export type Queue<A extends JSONValue> = (
   about: A,
   options: { readonly now: number; readonly dueAt?: number },
 ) => readonly Change[];
+
+/** The functions that the outbox offers to other features. */
+export interface Outbox {
+  /**
+   * Adds a subscriber. Called in the `setUp` of a feature that needs the outbox. Throws `DeclarationError` if the subscriber is invalid.
+   */
+  subscribe(subscriber: Subscriber): void;
+  /**
+   * Adds a worker, and returns the function that queues its jobs in any transaction. Called in the `setUp` of a feature that needs the
+   * outbox. Throws `DeclarationError` if the worker is invalid.
+   *
+   * @example
+   * ```ts part
+   * const remind = host.use(events).worker({ name: "reminder", run: ({ about }) => remindUser(about.user) });
+   * await store.write({ changes: [...changes, ...remind({ user: 7 }, { now, dueAt: now + 14 * 86_400_000 })] });
+   * ```
+   */
+  worker<A extends JSONValue>(worker: Worker<A>): Queue<A>;
+  /** Delivers due events, if this process holds the lease. Resolves when nothing more is due now. */
+  deliverDue(): Promise<void>;
+  /** Restarts the tries of an event. Returns false if there is no event with this id. */
+  retry(id: number): Promise<boolean>;
+}

@@ -17,7 +17,7 @@ import { defineFeature, type Assembled, type Feature } from "../../feature/featu
 import type { Alongside } from "../../http/alongside.ts";
 import { builtInEndpoint } from "../../http/endpoint/built-in.ts";
 import type { JSONValue, Store } from "../../store/store.ts";
-import type { Queue, Subscriber, Worker } from "./contract.ts";
+import type { Outbox, Queue, Subscriber, Worker } from "./contract.ts";
 import { createCourier } from "./courier.ts";
 import type { DeliveryOptions } from "./delivery.ts";
 import { leases, mountedEvents } from "./events.ts";
@@ -36,29 +36,6 @@ export interface OutboxOptions {
   readonly timeoutSeconds?: number;
   /** Returns a number from 0 up to 1. It varies the pauses between tries. Default: `Math.random`. */
   readonly random?: () => number;
-}
-
-/** The functions that the outbox offers to other features. */
-export interface Outbox {
-  /**
-   * Adds a subscriber. Called in the `setUp` of a feature that needs the outbox. Throws `DeclarationError` if the subscriber is invalid.
-   */
-  subscribe(subscriber: Subscriber): void;
-  /**
-   * Adds a worker, and returns the function that queues its jobs in any transaction. Called in the `setUp` of a feature that needs the
-   * outbox. Throws `DeclarationError` if the worker is invalid.
-   *
-   * @example
-   * ```ts part
-   * const remind = host.use(events).worker({ name: "reminder", run: ({ about }) => remindUser(about.user) });
-   * await store.write({ changes: [...changes, ...remind({ user: 7 }, { now, dueAt: now + 14 * 86_400_000 })] });
-   * ```
-   */
-  worker<A extends JSONValue>(worker: Worker<A>): Queue<A>;
-  /** Delivers due events, if this process holds the lease. Resolves when nothing more is due now. */
-  deliverDue(): Promise<void>;
-  /** Restarts the tries of an event. Returns false if there is no event with this id. */
-  retry(id: number): Promise<boolean>;
 }
 
 const { collection } = mountedEvents;

@@ -16,6 +16,11 @@ export function isMailbox(text: string): boolean {
   return LOCAL_PART.test(text.slice(0, at)) && isDomain(text.slice(at + 1));
 }
 
+/** Returns true for an address that no mailbox can have (RFC 2606 §2). The first administrator has such an address until it is changed. */
+export function isReserved(address: string): boolean {
+  return address.toLowerCase().endsWith(".invalid");
+}
+
 function isDomain(domain: string): boolean {
   if (domain.startsWith("[")) return IPV4_LITERAL.test(domain) || isIPv6Literal(domain);
   return domain.split(".").every((label) => SUB_DOMAIN.test(label));

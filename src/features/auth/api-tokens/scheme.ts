@@ -5,9 +5,20 @@ import { made } from "../../../core/copy.ts";
 import { parseOpaqueToken, type OpaqueToken } from "../../../core/crypto/opaque-token.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
 import { identityOf, type Account, type Accounts } from "../accounts/stored-accounts.ts";
-import type { CheckedKey } from "../keys/named-keys.ts";
-import { aTokenPrefix } from "../keys/prefix.ts";
+import { aTokenPrefix } from "./prefix.ts";
 import type { CheckedToken } from "./tokens.ts";
+
+/** The result of checking a key. */
+export type CheckedKey =
+  | {
+      readonly kind: "genuine";
+      readonly userId: number;
+      readonly scopes: readonly string[] | null;
+      /** In milliseconds since the epoch. Null if the key does not expire. */
+      readonly expiresAt: number | null;
+      readonly keyId: string;
+    }
+  | { readonly kind: "expired" | "revoked" | "unknown" | "forged" };
 
 /** The parts of `token()`: the store of tokens or keys, and the accounts. */
 export interface TokenOptions {

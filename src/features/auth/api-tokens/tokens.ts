@@ -15,9 +15,9 @@ import { requireWrittenRow } from "../../../store/written.ts";
 import { notActive, requireActive } from "../accounts/stored-accounts.ts";
 import { ofUser, timeText } from "../conditions.ts";
 import { Admission } from "../gate/admission.ts";
-import { deriveMark, secretHalfBytes, wasIssued } from "../keys/marks.ts";
-import { tokenChecks, type TokensOptions } from "../keys/prefix.ts";
 import { makeTouch } from "../touch.ts";
+import { deriveMark, secretHalfBytes, wasIssued } from "./marks.ts";
+import { tokenChecks, type TokensOptions } from "./prefix.ts";
 
 /**
  * API tokens, at most one per user. The key is the lookup id. The secret is derived from the server's secret and is not

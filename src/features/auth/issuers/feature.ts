@@ -4,10 +4,10 @@ import { aFunction, anything, optional } from "../../../core/checking/members.ts
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
 import type { AccountsFeature } from "../login.ts";
-import { externalBearer } from "../tokens/scheme.ts";
+import { externalBearer, type ExternalIssuers } from "../tokens/scheme.ts";
 import { IssuersError, type IssuerDeclaration } from "./declaration.ts";
 import type { FetchKeys } from "./fetch.ts";
-import { externalIssuers, type ExternalIssuers } from "./scheme.ts";
+import { externalIssuers } from "./scheme.ts";
 
 /** Options of `issuerLogin()`: the trusted issuers. */
 export interface IssuerLoginOptions {

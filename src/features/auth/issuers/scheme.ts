@@ -8,6 +8,7 @@ import type { Observer } from "../../../core/observation.ts";
 import { identityOf, isPossibleName } from "../accounts/stored-accounts.ts";
 import type { Bindings } from "../bindings.ts";
 import { isTime, readUnverified, normalizeType, verifySignature, type UnverifiedJWT } from "../tokens/jwt.ts";
+import type { ExternalIssuers } from "../tokens/scheme.ts";
 import { defineIssuers, vouchesForLevel2, type IssuerDeclaration, type TrustedIssuer } from "./declaration.ts";
 import type { FetchKeys } from "./fetch.ts";
 import { issuerKeys, type ChosenKey, type IssuerKeys, type KeySet } from "./keys.ts";
@@ -22,17 +23,6 @@ export interface ExternalIssuersOptions {
   readonly observe: Observer;
   /** Makes the network requests, only to the declared addresses. Not used for issuers with `ca` or `cert`. */
   readonly fetch?: FetchKeys;
-}
-
-/** Finds the user of a token of an outside issuer. */
-export interface ExternalIssuers {
-  /** Returns true if the token names one of these issuers. */
-  recognizes(token: string): boolean;
-  /**
-   * Returns the verdict on a token. Returns null if the token does not name one of these issuers. Answers without waiting if the token was
-   * verified before and the store allows it. Throws 503 if there are no usable keys. `now` in milliseconds.
-   */
-  verify(token: string, now: number): Eventually<Verdict> | null;
 }
 
 interface Trusted extends TrustedIssuer {

@@ -12,11 +12,12 @@ import { after, type Eventually } from "../../../core/eventually.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Collection, Row, Store, Value, Change, Outcome } from "../../../store/store.ts";
 import { NOT_ACTIVE, notActive, requireActive } from "../accounts/stored-accounts.ts";
+import { deriveMark, secretHalfBytes, wasIssued } from "../api-tokens/marks.ts";
+import { tokenChecks, type TokensOptions } from "../api-tokens/prefix.ts";
+import type { CheckedKey } from "../api-tokens/scheme.ts";
 import { ofUser, timeText } from "../conditions.ts";
 import { Admission } from "../gate/admission.ts";
 import { makeTouch } from "../touch.ts";
-import { deriveMark, secretHalfBytes, wasIssued } from "./marks.ts";
-import { tokenChecks, type TokensOptions } from "./prefix.ts";
 
 /** Named keys. The key of a row is the lookup id. The secret is stored as a digest that only this server can make. */
 export const namedKeysCollection: Collection = {
@@ -54,18 +55,6 @@ export interface NewKey {
   /** RFC 3339. Null if the key does not expire. */
   readonly expiresAt: string | null;
 }
-
-/** The result of checking a key. */
-export type CheckedKey =
-  | {
-      readonly kind: "genuine";
-      readonly userId: number;
-      readonly scopes: readonly string[] | null;
-      /** In milliseconds since the epoch. Null if the key does not expire. */
-      readonly expiresAt: number | null;
-      readonly keyId: string;
-    }
-  | { readonly kind: "expired" | "revoked" | "unknown" | "forged" };
 
 /** A page of a user's keys, oldest first. */
 export interface KeyPage {

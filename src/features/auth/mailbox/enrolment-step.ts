@@ -1,5 +1,5 @@
+import { isReserved } from "../../../resource/kinds/mailbox.ts";
 import type { Store } from "../../../store/store.ts";
-import { isReserved } from "../../mail/address.ts";
 import { verifyEmail } from "../accounts/proved-address.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
 import type { MailStep } from "../gate/contract.ts";

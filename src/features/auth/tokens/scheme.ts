@@ -1,10 +1,17 @@
 import { aCookieName } from "../../../access/scheme/checking.ts";
-import { absent, rejected, type Carrier, type Rejection, type Scheme } from "../../../access/scheme/scheme.ts";
+import {
+  absent,
+  rejected,
+  type Carrier,
+  type Rejection,
+  type Scheme,
+  type Verdict,
+} from "../../../access/scheme/scheme.ts";
 import type { Call } from "../../../core/call/call.ts";
 import { anObject, optional } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { made } from "../../../core/copy.ts";
-import type { ExternalIssuers } from "../issuers/scheme.ts";
+import type { Eventually } from "../../../core/eventually.ts";
 import type { AccessTokens } from "./access.ts";
 
 /** Options of `bearer()`. */
@@ -31,6 +38,17 @@ export function bearer(options: BearerOptions): Scheme {
     authenticate: (token, { now }, { in: place }) =>
       place === "cookie" && access.recognizes?.(token) === false ? absent : access.verify(token, now),
   });
+}
+
+/** Finds the user of a token of an outside issuer. */
+export interface ExternalIssuers {
+  /** Returns true if the token names one of these issuers. */
+  recognizes(token: string): boolean;
+  /**
+   * Returns the verdict on a token. Returns null if the token does not name one of these issuers. Answers without waiting if the token was
+   * verified before and the store allows it. Throws 503 if there are no usable keys. `now` in milliseconds.
+   */
+  verify(token: string, now: number): Eventually<Verdict> | null;
 }
 
 /** Options of `externalBearer()`. */

@@ -49,7 +49,6 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
   /** The waiting callers, in the order of the writes. The last ones belong to transactions in `gathered`. */
   const waiting: WriteWaiter[] = [];
   const telling = makeTelling(observe, refusing, () => rest());
-  const { fail } = telling;
   let closed: Promise<void> | null = null;
   let whenIdle = (): void => {};
 
@@ -65,7 +64,7 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
         worker = null;
         isBusy = false;
         // The transactions in `gathered` were not sent to this thread. The next thread gets them.
-        fail(waiting.splice(0, waiting.length - gathered.length), reason);
+        telling.fail(waiting.splice(0, waiting.length - gathered.length), reason);
         flush();
         rest();
       },
@@ -82,17 +81,16 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
       running.postMessage(`[${transactions.join(",")}]` satisfies ToWriter);
       isBusy = true;
     } catch (error) {
-      fail(waiting.splice(waiting.length - gathered.length - transactions.length, transactions.length), error);
-      // The next group fails in its own turn, or gets a thread.
-      if (gathered.length > 0) setImmediate(flush);
+      telling.fail(waiting.splice(waiting.length - gathered.length - transactions.length, transactions.length), error);
       rest();
+      setImmediate(flush);
     }
   }
 
   function receive(message: FromWriter): void {
     isBusy = false;
     flush();
-    if ("failed" in message) fail(waiting.splice(0, message.count), toError(message.failed));
+    if ("failed" in message) telling.fail(waiting.splice(0, message.count), toError(message.failed));
     else telling.settle(waiting, message.results);
     rest();
   }
