@@ -25,9 +25,9 @@ export { aTablePrefix, prefixed, unprefixed } from "../store/sql/prefixing.ts";
 export { copyStore, CopyError, type Checked, type CopiedCount, type TellCopied } from "../store/copy.ts";
 export type { Oldest, Stats, TableStats } from "../store/sql/stats.ts";
 export type { FoundExisting, FoundExistingColumn, FoundExistingReference } from "../store/sql/existing/found.ts";
-export type { MigratedTable, MigrateOptions, Plan, PlannedTable } from "../store/sql/changes/migrating.ts";
-export type { Change as SchemaChange } from "../store/sql/changes/changes.ts";
-export type { CompletedStep as MigrationDone } from "../store/sql/changes/journal.ts";
+export type { MigratedTable, MigrateOptions, Plan, PlannedTable } from "../store/sql/migrations/migrating.ts";
+export type { SchemaChange } from "../store/sql/migrations/schema-changes.ts";
+export type { CompletedStep as MigrationDone } from "../store/sql/migrations/journal.ts";
 export type { Content, StoreSource, StoreTarget } from "../store/copy.ts";
 export {
   checkPostgres,

@@ -1,7 +1,7 @@
-import { keyType } from "../sql/changes/rows-before.ts";
 import { encodeRow, foldCell } from "../sql/codec.ts";
 import { tablesToCopy } from "../sql/content.ts";
 import type { Cell } from "../sql/dialect.ts";
+import { keyType } from "../sql/migrations/rows-before.ts";
 import { quote, formatShadowName } from "../sql/names.ts";
 import { defaultLiteral, defineColumn, defineReference, collectShadows } from "../sql/schema/definition.ts";
 import { requiredLeftOvers } from "../sql/schema/found-table.ts";
@@ -10,10 +10,10 @@ import type { FoundTable, SchemaDialect } from "../sql/schema/schema.ts";
 import { ask, run, statement, type NamedRow, type Script } from "../sql/schema/script.ts";
 import type { Collection, Column } from "../store.ts";
 import { findBound } from "./bound.ts";
-import { convert, convertOrFail } from "./changes/conversions.ts";
 import { postgres, formatReferenceName, formatSequenceName } from "./dialect.ts";
 import { findExisting } from "./existing/existing.ts";
 import { findUnwritable } from "./existing/writable.ts";
+import { convert, convertOrFail } from "./migrations/conversions.ts";
 import { migrationLock, ownTables, schemaVersion } from "./own-tables.ts";
 import { watchWords } from "./word-triggers.ts";
 

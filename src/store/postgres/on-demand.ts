@@ -2,8 +2,8 @@ import { aList, optional, texts } from "../../core/checking/members.ts";
 import { requireArguments } from "../../core/checking/options.ts";
 import type { Secret } from "../../core/crypto/secret.ts";
 import type { Checked, StoreSource, StoreTarget } from "../copy.ts";
-import { migrateOptions, type MigratedTable, type MigrateOptions, type Plan } from "../sql/changes/migrating.ts";
 import type { FoundExisting } from "../sql/existing/found.ts";
+import { migrateOptions, type MigratedTable, type MigrateOptions, type Plan } from "../sql/migrations/migrating.ts";
 import type { Stats } from "../sql/stats.ts";
 import type { Collection } from "../store.ts";
 import { aPostgresURL } from "./address.ts";
@@ -47,7 +47,7 @@ export async function planPostgres(
   dropped: readonly string[] = [],
 ): Promise<Plan> {
   requireArguments("planPostgres", arguments, { url: aPostgresURL, collections: aList, dropped: optional(texts) });
-  return (await import("./changes/plan.ts")).planDatabase(url, collections, dropped);
+  return (await import("./migrations/plan.ts")).planDatabase(url, collections, dropped);
 }
 
 /** Makes the changes that `planPostgres` returns, while clients read and write. Resumes an interrupted migration. */
@@ -57,7 +57,7 @@ export async function migratePostgres(
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
   requireArguments("migratePostgres", arguments, { url: aPostgresURL, collections: aList, options: migrateOptions });
-  return (await import("./changes/migrate.ts")).migrateDatabase(url, collections, options);
+  return (await import("./migrations/migrate.ts")).migrateDatabase(url, collections, options);
 }
 
 /** Tries a migration: does what `migratePostgres` does, to a sample of the rows in a separate schema. Removes the schema afterwards. */
@@ -67,7 +67,7 @@ export async function tryPostgres(
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
   requireArguments("tryPostgres", arguments, { url: aPostgresURL, collections: aList, options: migrateOptions });
-  return (await import("./changes/dry-run.ts")).dryRunDatabase(url, collections, options);
+  return (await import("./migrations/dry-run.ts")).dryRunDatabase(url, collections, options);
 }
 
 /** Returns every table of a PostgreSQL database that is not Latchkey's, by name. Changes nothing. */

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { valueOfJSON } from "../../core/exact-numbers.ts";
 import { pickOwnCollections, requireSoundDeclarations } from "../declarations.ts";
-import { isFoldedAnew } from "../sql/changes/changes.ts";
-import type { TablePlan } from "../sql/changes/plan-table.ts";
 import { encode } from "../sql/codec.ts";
 import { checkComputed } from "../sql/computed/check.ts";
 import { asSettled, settleExisting } from "../sql/existing/settle.ts";
+import type { TablePlan } from "../sql/migrations/plan-table.ts";
+import { isFoldedAnew } from "../sql/migrations/schema-changes.ts";
 import { findTable, isOurs } from "../sql/schema/found-table.ts";
 import { changedBy, fitTables, planAtStart, problemsIn, rememberDeclaration } from "../sql/schema/migration.ts";
 import {
@@ -19,11 +19,11 @@ import { run, type Script } from "../sql/schema/script.ts";
 import { markShape, readShapes, type Shapes } from "../sql/schema/table-shape.ts";
 import type { Collection } from "../store.ts";
 import type { PostgresAddress } from "./address.ts";
-import { fitWhileServing } from "./changes/additions.ts";
-import { transientStates, describeLockHolder } from "./changes/lock-retry.ts";
-import { takeMigrationLock } from "./changes/migration-lock.ts";
 import { isPassing, ReadOnly, state, findSQLState } from "./errors.ts";
 import { postgresSchema } from "./migration.ts";
+import { fitWhileServing } from "./migrations/additions.ts";
+import { transientStates, describeLockHolder } from "./migrations/lock-retry.ts";
+import { takeMigrationLock } from "./migrations/migration-lock.ts";
 import type { Session } from "./network/session.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { CopyError, type CopiedRow, type CopiedTable, type Counters, type StoreTarget } from "../copy.ts";
 import { MigrationNeeded, type Collection } from "../store.ts";
-import { makeJournal } from "./changes/journal.ts";
 import { createContent, tablesToCopy } from "./content.ts";
+import { makeJournal } from "./migrations/journal.ts";
 import { fitReferences, fitTable, rememberDeclaration } from "./schema/migration.ts";
 import type { SchemaDialect } from "./schema/schema.ts";
 import { playAsync, type Rows, type Script, type ScriptStep } from "./schema/script.ts";

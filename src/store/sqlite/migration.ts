@@ -6,13 +6,13 @@ import { selectLinks } from "../sql/schema/links.ts";
 import { formatReference, type FoundTable, type SchemaDialect } from "../sql/schema/schema.ts";
 import { ask, run, statement } from "../sql/schema/script.ts";
 import type { Collection, Column } from "../store.ts";
-import { findBound } from "./changes/bound.ts";
-import { convert, convertOrFail } from "./changes/conversions.ts";
-import { dropLeftovers } from "./changes/leftover-tables.ts";
-import { findObjects, objectsBeside } from "./changes/own-objects.ts";
 import { sqlite } from "./dialect.ts";
 import { findUnwritable } from "./existing/compiling.ts";
 import { findExisting } from "./existing/existing.ts";
+import { findBound } from "./migrations/bound.ts";
+import { convert, convertOrFail } from "./migrations/conversions.ts";
+import { dropLeftovers } from "./migrations/leftover-tables.ts";
+import { findObjects, objectsBeside } from "./migrations/own-objects.ts";
 import { findVersion, makeOwnTables, version } from "./version.ts";
 import { watchWords } from "./word-triggers.ts";
 

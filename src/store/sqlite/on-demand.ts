@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { aBoolean, aFunction, aList, optional, text, texts } from "../../core/checking/members.ts";
 import { requireArguments } from "../../core/checking/options.ts";
 import type { Checked, StoreSource, StoreTarget } from "../copy.ts";
-import { migrateOptions, type MigratedTable, type MigrateOptions, type Plan } from "../sql/changes/migrating.ts";
 import type { FoundExisting } from "../sql/existing/found.ts";
+import { migrateOptions, type MigratedTable, type MigrateOptions, type Plan } from "../sql/migrations/migrating.ts";
 import { quote } from "../sql/names.ts";
 import type { Stats } from "../sql/stats.ts";
 import type { Collection } from "../store.ts";
@@ -72,7 +72,7 @@ export async function planSQLite(
   dropped: readonly string[] = [],
 ): Promise<Plan> {
   requireArguments("planSQLite", arguments, { path: text, collections: aList, dropped: optional(texts) });
-  return explainErrors(path, async () => (await import("./changes/plan.ts")).planFile(path, collections, dropped));
+  return explainErrors(path, async () => (await import("./migrations/plan.ts")).planFile(path, collections, dropped));
 }
 
 /** Makes the changes that `planSQLite` returns, while clients read and write. Continues an interrupted migration. */
@@ -83,7 +83,7 @@ export async function migrateSQLite(
 ): Promise<readonly MigratedTable[]> {
   requireArguments("migrateSQLite", arguments, { path: text, collections: aList, options: migrateOptions });
   return explainErrors(path, async () =>
-    (await import("./changes/migrate.ts")).migrateFile(path, collections, options),
+    (await import("./migrations/migrate.ts")).migrateFile(path, collections, options),
   );
 }
 
@@ -94,7 +94,9 @@ export async function trySQLite(
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
   requireArguments("trySQLite", arguments, { path: text, collections: aList, options: migrateOptions });
-  return explainErrors(path, async () => (await import("./changes/dry-run.ts")).dryRunFile(path, collections, options));
+  return explainErrors(path, async () =>
+    (await import("./migrations/dry-run.ts")).dryRunFile(path, collections, options),
+  );
 }
 
 /** Returns every table of a SQLite file that is not Latchkey's, by name. Changes nothing. */

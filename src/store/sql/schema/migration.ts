@@ -1,7 +1,7 @@
 import { formatDeclaration } from "../../declarations.ts";
 import { MigrationNeeded, type Collection, type Column } from "../../store.ts";
-import { excludesOldPrograms } from "../changes/changes.ts";
-import { monthNow, collectObstacles, planTable, type TablePlan } from "../changes/plan-table.ts";
+import { monthNow, collectObstacles, planTable, type TablePlan } from "../migrations/plan-table.ts";
+import { excludesOldPrograms } from "../migrations/schema-changes.ts";
 import { declaredName, indexPrefix, quote, formatShadowName } from "../names.ts";
 import { fitWords } from "../word-index.ts";
 import { createTable, collectIndexes, collectTypes } from "./definition.ts";

@@ -1,8 +1,8 @@
 import type { CopiedRow, CopiedTable, Counters } from "../../copy.ts";
 import type { Collection, Column, KeptLinks } from "../../store.ts";
-import type { Conversion, Convert } from "../changes/conversion.ts";
 import type { Dialect } from "../dialect.ts";
 import type { FoundExisting } from "../existing/found.ts";
+import type { Conversion, Convert } from "../migrations/conversion.ts";
 import type { Script, Statement } from "./script.ts";
 
 /** The current state of a table. */

@@ -71,7 +71,7 @@ export async function inTransaction<T>(database: DatabaseSync, task: () => T): P
 }
 
 /** Runs a task in a transaction, as soon as no other connection writes. Throws `RowsDoNotFit` if the rows cause an error. */
-export function change<T>(database: DatabaseSync, task: () => T): Promise<T> {
+export function runStep<T>(database: DatabaseSync, task: () => T): Promise<T> {
   return inTransaction(database, () => {
     try {
       return task();

@@ -10,9 +10,9 @@ import { requireKnownVersion } from "../schema/prepare.ts";
 import type { SchemaDialect } from "../schema/schema.ts";
 import { ask, statement, type Script } from "../schema/script.ts";
 import { typesWithShape } from "../schema/table-shape.ts";
-import { dropWords, excludesOldPrograms, type Change } from "./changes.ts";
 import { readHistory, type CompletedStep } from "./journal.ts";
 import { monthNow, collectObstacles, planTable, type TablePlan, tellMisfit } from "./plan-table.ts";
+import { dropWords, excludesOldPrograms, type SchemaChange } from "./schema-changes.ts";
 
 /** The options of a migration. */
 export interface MigrateOptions {
@@ -130,7 +130,7 @@ export interface PlannedTable {
   readonly rows: number;
   /** The estimated time in seconds, for a machine with two cores and some writes. It is not measured on this machine. */
   readonly seconds: number;
-  readonly changes: readonly Change[];
+  readonly changes: readonly SchemaChange[];
   /** The same change as SQL, to run by hand while the service is stopped. Null if a function of the declaration computes values. */
   readonly sql: string | null;
 }
@@ -206,7 +206,7 @@ function* tellForgotten(schema: SchemaDialect, { plans, missing }: MigrationPlan
 
 /** Returns the plan for a new table. */
 export function tellMissing({ name }: Collection): PlannedTable {
-  const make: Change = { place: name, effect: "adds", words: "create the table", alone: null };
+  const make: SchemaChange = { place: name, effect: "adds", words: "create the table", alone: null };
   return { table: name, rows: 0, seconds: 0, changes: [make], sql: null };
 }
 

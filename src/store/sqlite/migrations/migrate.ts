@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { pickOwnCollections } from "../../declarations.ts";
-import { excludesOldPrograms } from "../../sql/changes/changes.ts";
 import {
   forgetUnfinished,
   makeJournal,
@@ -9,15 +8,16 @@ import {
   readUnfinished,
   requireOwnHistory,
   writeDone,
-} from "../../sql/changes/journal.ts";
+} from "../../sql/migrations/journal.ts";
 import {
   planTables,
   requirePossible,
   describeChanges,
   type MigratedTable,
   type MigrateOptions,
-} from "../../sql/changes/migrating.ts";
-import type { TablePlan } from "../../sql/changes/plan-table.ts";
+} from "../../sql/migrations/migrating.ts";
+import type { TablePlan } from "../../sql/migrations/plan-table.ts";
+import { excludesOldPrograms } from "../../sql/migrations/schema-changes.ts";
 import { quote, formatWordsTable } from "../../sql/names.ts";
 import { emptiedLinks } from "../../sql/schema/links.ts";
 import { rememberDeclaration } from "../../sql/schema/migration.ts";
@@ -40,7 +40,7 @@ import {
 } from "./copying.ts";
 import { removeDryRuns } from "./dry-run-cleanup.ts";
 import { findLeftovers, letGo, removeLeftovers, renameAside, formatAsideWords } from "./leftover-tables.ts";
-import { change, takeMigrationLock, RowsDoNotFit } from "./migration-lock.ts";
+import { runStep, takeMigrationLock, RowsDoNotFit } from "./migration-lock.ts";
 import { needsCopy } from "./moved.ts";
 import { findObjects, ownObjects } from "./own-objects.ts";
 import { addObstacles } from "./precheck.ts";
@@ -94,7 +94,7 @@ async function migrateTables(
     }
     prepareFile(path, collections);
     for (const steps of playOn(database, emptiedLinks(sqliteSchema, pickOwnCollections(collections))).values())
-      await change(database, () => database.exec(steps.join(";\n")));
+      await runStep(database, () => database.exec(steps.join(";\n")));
     await removeOldTables(database, options);
     return migrated;
   } finally {
@@ -134,7 +134,7 @@ async function migrateTable(database: DatabaseSync, plan: TablePlan, options: Mi
       ms: performance.now() - start,
     });
     const switched = done();
-    await change(database, () => swapTables(work, switched));
+    await runStep(database, () => swapTables(work, switched));
     return switched;
   } catch (error) {
     if (!(error instanceof RowsDoNotFit)) throw error;

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { pickOwnCollections } from "../../declarations.ts";
-import { planTables, tellMissing, tellPlan, type Plan } from "../../sql/changes/migrating.ts";
+import { planTables, tellMissing, tellPlan, type Plan } from "../../sql/migrations/migrating.ts";
 import { ask } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
 import { connectReadOnly, playOn } from "../connection.ts";

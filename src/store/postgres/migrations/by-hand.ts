@@ -1,4 +1,4 @@
-import { revisionColumn, changesRecords, type TablePlan } from "../../sql/changes/plan-table.ts";
+import { revisionColumn, changesRecords, type TablePlan } from "../../sql/migrations/plan-table.ts";
 import { quote } from "../../sql/names.ts";
 import { triggerPrefix } from "../../sql/word-index.ts";
 import { postgres } from "../dialect.ts";

@@ -1,7 +1,12 @@
 import type { Secret } from "../../../core/crypto/secret.ts";
-import { readHistory } from "../../sql/changes/journal.ts";
-import { planTables, requirePossible, type MigratedTable, type MigrateOptions } from "../../sql/changes/migrating.ts";
 import { rememberedCollections } from "../../sql/content.ts";
+import { readHistory } from "../../sql/migrations/journal.ts";
+import {
+  planTables,
+  requirePossible,
+  type MigratedTable,
+  type MigrateOptions,
+} from "../../sql/migrations/migrating.ts";
 import { quote } from "../../sql/names.ts";
 import { ask, statement } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";

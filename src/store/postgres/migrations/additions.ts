@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { keyType } from "../../sql/changes/rows-before.ts";
 import { foldCell } from "../../sql/codec.ts";
 import type { Cell } from "../../sql/dialect.ts";
+import { keyType } from "../../sql/migrations/rows-before.ts";
 import { quote, formatShadowName } from "../../sql/names.ts";
 import { collectIndexes } from "../../sql/schema/definition.ts";
 import { findTable } from "../../sql/schema/found-table.ts";

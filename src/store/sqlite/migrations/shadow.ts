@@ -1,9 +1,9 @@
 import { isFolded } from "../../fold.ts";
-import { compileExpression } from "../../sql/changes/misfits.ts";
-import { changesRecords, type TablePlan } from "../../sql/changes/plan-table.ts";
-import { rowsBefore } from "../../sql/changes/rows-before.ts";
-import { nameBefore, type Source } from "../../sql/changes/source.ts";
 import { encode } from "../../sql/codec.ts";
+import { compileExpression } from "../../sql/migrations/misfits.ts";
+import { changesRecords, type TablePlan } from "../../sql/migrations/plan-table.ts";
+import { rowsBefore } from "../../sql/migrations/rows-before.ts";
+import { nameBefore, type Source } from "../../sql/migrations/source.ts";
 import { quote, formatShadowName } from "../../sql/names.ts";
 import { createTable, collectIndexes } from "../../sql/schema/definition.ts";
 import { leftOvers } from "../../sql/schema/found-table.ts";

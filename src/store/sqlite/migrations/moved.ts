@@ -1,6 +1,6 @@
-import { removeReferenceWords } from "../../sql/changes/changes.ts";
-import { isMoreThanStart } from "../../sql/changes/migrating.ts";
-import type { TablePlan } from "../../sql/changes/plan-table.ts";
+import { isMoreThanStart } from "../../sql/migrations/migrating.ts";
+import type { TablePlan } from "../../sql/migrations/plan-table.ts";
+import { removeReferenceWords } from "../../sql/migrations/schema-changes.ts";
 
 /** Tables with at least this many rows get new indexes while other connections write. */
 const largeTable = 20_000;

@@ -1,6 +1,6 @@
-import { excludesOldPrograms } from "../../sql/changes/changes.ts";
-import { forgetUnfinished, writeDone, type Unfinished } from "../../sql/changes/journal.ts";
-import { describeChanges } from "../../sql/changes/migrating.ts";
+import { forgetUnfinished, writeDone, type Unfinished } from "../../sql/migrations/journal.ts";
+import { describeChanges } from "../../sql/migrations/migrating.ts";
+import { excludesOldPrograms } from "../../sql/migrations/schema-changes.ts";
 import { rememberDeclaration } from "../../sql/schema/migration.ts";
 import { ask, statement, stepsIn, type Script } from "../../sql/schema/script.ts";
 import { triggerPrefix } from "../../sql/word-index.ts";

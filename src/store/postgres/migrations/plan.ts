@@ -1,7 +1,7 @@
 import type { Secret } from "../../../core/crypto/secret.ts";
-import { isFoldedAnew } from "../../sql/changes/changes.ts";
-import { planTables, tellPlan, type Plan } from "../../sql/changes/migrating.ts";
-import type { TablePlan } from "../../sql/changes/plan-table.ts";
+import { planTables, tellPlan, type Plan } from "../../sql/migrations/migrating.ts";
+import type { TablePlan } from "../../sql/migrations/plan-table.ts";
+import { isFoldedAnew } from "../../sql/migrations/schema-changes.ts";
 import { ask } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
 import { postgresSchema } from "../migration.ts";

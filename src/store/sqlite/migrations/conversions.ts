@@ -7,7 +7,7 @@ import {
   midnight,
   type Conversion,
   type Conversions,
-} from "../../sql/changes/conversion.ts";
+} from "../../sql/migrations/conversion.ts";
 
 const power = (digits: number): string => `1${"0".repeat(digits)}`;
 

@@ -1,10 +1,10 @@
 import { isFolded } from "../../fold.ts";
-import { always } from "../../sql/changes/conversion.ts";
-import { revisionColumn, changesRecords, type TablePlan } from "../../sql/changes/plan-table.ts";
-import { keyType, rowsBefore } from "../../sql/changes/rows-before.ts";
-import type { Source } from "../../sql/changes/source.ts";
 import { foldCell, encode } from "../../sql/codec.ts";
 import type { Cell } from "../../sql/dialect.ts";
+import { always } from "../../sql/migrations/conversion.ts";
+import { revisionColumn, changesRecords, type TablePlan } from "../../sql/migrations/plan-table.ts";
+import { keyType, rowsBefore } from "../../sql/migrations/rows-before.ts";
+import type { Source } from "../../sql/migrations/source.ts";
 import { fitting, quote, formatShadowName } from "../../sql/names.ts";
 import { defaultLiteral, defineColumn, collectIndexes } from "../../sql/schema/definition.ts";
 import type { Column, StoredRecord } from "../../store.ts";

@@ -8,7 +8,7 @@ import { ask, type Script } from "../schema/script.ts";
 import { columnWas, isNarrower, isOtherType, nameBefore, type Source } from "./source.ts";
 
 /** One difference between a declaration and its table. */
-export interface Change {
+export interface SchemaChange {
   /** The table or the column: `books`, `books.title`. */
   readonly place: string;
   /**
@@ -39,14 +39,14 @@ export interface MigrationParameters {
 }
 
 /** Returns all changes that make a table match its declaration. */
-export function* collectChanges(
+export function* collectSchemaChanges(
   schema: SchemaDialect,
   collection: Collection,
   found: FoundTable,
   sources: ReadonlyMap<string, Source>,
   wishes: MigrationParameters,
-): Script<readonly Change[]> {
-  const changes: Change[] = [];
+): Script<readonly SchemaChange[]> {
+  const changes: SchemaChange[] = [];
   for (const column of collection.columns)
     changes.push(...columnChanges(schema, collection, column, sources.get(column.name)!, found));
   changes.push(...leftOverChanges(collection, found, wishes));
@@ -55,7 +55,7 @@ export function* collectChanges(
 }
 
 /** True if a program with the old declaration may not write at the same time as a program with this declaration. */
-export function excludesOldPrograms(changes: readonly Change[]): boolean {
+export function excludesOldPrograms(changes: readonly SchemaChange[]): boolean {
   return changes.some(({ alone }) => alone !== null);
 }
 
@@ -110,7 +110,7 @@ function columnChanges(
   column: Column,
   source: Source,
   found: FoundTable,
-): readonly Change[] {
+): readonly SchemaChange[] {
   const place = `${table}.${column.name}`;
   const before = nameBefore(column, found);
   if (before === null) {
@@ -126,8 +126,8 @@ function columnChanges(
       },
     ];
   }
-  const changes: Change[] = [];
-  const add = (effect: Change["effect"], words: string, alone: string | null = null): unknown =>
+  const changes: SchemaChange[] = [];
+  const add = (effect: SchemaChange["effect"], words: string, alone: string | null = null): unknown =>
     changes.push({ place, effect, words, alone });
   const was = columnWas(schema, found, before);
   if (before !== column.name) add("changes", `rename it from ${before}`, `it uses ${before}`);
@@ -168,16 +168,16 @@ function leftOverChanges(
   collection: Collection,
   found: FoundTable,
   { dropped }: MigrationParameters,
-): readonly Change[] {
+): readonly SchemaChange[] {
   const { name, removed = {} } = collection;
   const required = new Set(requiredLeftOvers(collection, found).map((column) => column.name));
   const referring = new Set(referringLeftOvers(collection, found).map((column) => column.name));
-  return forgotten(collection, found).flatMap((column): Change[] => {
+  return forgotten(collection, found).flatMap((column): SchemaChange[] => {
     const place = `${name}.${column}`;
     const isDeclared = found.declared?.columns.some((each) => each.name === column) === true;
     if (dropped.has(place))
       return [{ place, effect: "loses", words: dropWords, alone: isDeclared ? "it uses this column" : null }];
-    const added = (words: string): Change => ({ place, effect: "adds", words, alone: null });
+    const added = (words: string): SchemaChange => ({ place, effect: "adds", words, alone: null });
     return [
       ...(required.has(column) && removed[column] !== undefined ? [added("allow rows without a value")] : []),
       ...(referring.has(column) ? [added(removeReferenceWords)] : []),
@@ -185,7 +185,7 @@ function leftOverChanges(
   });
 }
 
-function* indexChanges(schema: SchemaDialect, collection: Collection): Script<readonly Change[]> {
+function* indexChanges(schema: SchemaDialect, collection: Collection): Script<readonly SchemaChange[]> {
   const wanted = collectIndexes(schema, collection);
   const found = yield* ask(schema.findIndexes(collection.name));
   const whole = found.filter((index) => index["is_whole"] !== false);
@@ -196,8 +196,8 @@ function* indexChanges(schema: SchemaDialect, collection: Collection): Script<re
       !wanted.has(name) && [true, false].some((unique) => name.startsWith(`${indexPrefix(collection, unique)}(`)),
   );
   return [
-    ...gone.map((name): Change => ({ place, effect: "adds", words: `drop the index ${name}`, alone: null })),
-    ...[...wanted].flatMap(([name, { unique }]): Change[] =>
+    ...gone.map((name): SchemaChange => ({ place, effect: "adds", words: `drop the index ${name}`, alone: null })),
+    ...[...wanted].flatMap(([name, { unique }]): SchemaChange[] =>
       there.has(name)
         ? []
         : [

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import type { MigratedTable, MigrateOptions } from "../../sql/changes/migrating.ts";
+import type { MigratedTable, MigrateOptions } from "../../sql/migrations/migrating.ts";
 import type { Collection } from "../../store.ts";
 import { DatabaseSync } from "../node-sqlite.ts";
 import { copyFile } from "../whole/backup.ts";

@@ -6,14 +6,14 @@ import {
   readHistory,
   readUnfinished,
   requireOwnHistory,
-} from "../../sql/changes/journal.ts";
+} from "../../sql/migrations/journal.ts";
 import {
   planTables,
   requirePossible,
   describeChanges,
   type MigratedTable,
   type MigrateOptions,
-} from "../../sql/changes/migrating.ts";
+} from "../../sql/migrations/migrating.ts";
 import { emptiedLinks } from "../../sql/schema/links.ts";
 import { statement, stepsIn } from "../../sql/schema/script.ts";
 import { MigrationNeeded, type Collection } from "../../store.ts";

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { readUnfinished, digestTarget, writeUnfinished, type Unfinished } from "../../sql/changes/journal.ts";
-import type { MigrateOptions } from "../../sql/changes/migrating.ts";
-import type { TablePlan } from "../../sql/changes/plan-table.ts";
-import { keyType } from "../../sql/changes/rows-before.ts";
 import type { Cell } from "../../sql/dialect.ts";
+import { readUnfinished, digestTarget, writeUnfinished, type Unfinished } from "../../sql/migrations/journal.ts";
+import type { MigrateOptions } from "../../sql/migrations/migrating.ts";
+import type { TablePlan } from "../../sql/migrations/plan-table.ts";
+import { keyType } from "../../sql/migrations/rows-before.ts";
 import { quote } from "../../sql/names.ts";
 import { statement, stepsIn, type ScriptStep } from "../../sql/schema/script.ts";
 import type { Key } from "../../store.ts";

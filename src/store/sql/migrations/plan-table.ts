@@ -3,9 +3,15 @@ import { formatShadowName } from "../names.ts";
 import { isOurs, requiredLeftOvers } from "../schema/found-table.ts";
 import type { FoundTable, SchemaDialect } from "../schema/schema.ts";
 import type { Script } from "../schema/script.ts";
-import { collectChanges, likelyRenames, remarksOn, type Change, type MigrationParameters } from "./changes.ts";
 import { collectMisfits, type Misfit } from "./misfits.ts";
 import { keyType } from "./rows-before.ts";
+import {
+  collectSchemaChanges,
+  likelyRenames,
+  remarksOn,
+  type SchemaChange,
+  type MigrationParameters,
+} from "./schema-changes.ts";
 import { resolveSources, type Source } from "./source.ts";
 
 /** The planned changes of a table. */
@@ -13,7 +19,7 @@ export interface TablePlan {
   readonly collection: Collection;
   readonly found: FoundTable;
   readonly sources: ReadonlyMap<string, Source>;
-  readonly changes: readonly Change[];
+  readonly changes: readonly SchemaChange[];
   /** The reasons why the migration cannot start, apart from `misfits` and `renames`. The author of the declaration must solve them. */
   readonly obstacles: readonly string[];
   readonly misfits: readonly Misfit[];
@@ -45,7 +51,7 @@ export function* planTable(
       );
   }
   const misfits = yield* collectMisfits(schema, collection, found, sources);
-  const changes = yield* collectChanges(schema, collection, found, sources, wishes);
+  const changes = yield* collectSchemaChanges(schema, collection, found, sources, wishes);
   const going = changes.every(({ effect }) => effect === "adds")
     ? null
     : listReplacedColumns(schema, collection, sources, changes);
@@ -65,7 +71,7 @@ function listReplacedColumns(
   schema: SchemaDialect,
   { name, columns }: Collection,
   sources: ReadonlyMap<string, Source>,
-  changes: readonly Change[],
+  changes: readonly SchemaChange[],
 ): ReadonlySet<string> {
   const all = [...sources.values()];
   const retainedNames = new Set(all.map((source) => (source.kind === "same" ? source.from : null)));

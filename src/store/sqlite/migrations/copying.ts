@@ -6,9 +6,9 @@ import {
   digestTarget,
   writeUnfinished,
   type Unfinished,
-} from "../../sql/changes/journal.ts";
-import type { MigrateOptions } from "../../sql/changes/migrating.ts";
-import type { TablePlan } from "../../sql/changes/plan-table.ts";
+} from "../../sql/migrations/journal.ts";
+import type { MigrateOptions } from "../../sql/migrations/migrating.ts";
+import type { TablePlan } from "../../sql/migrations/plan-table.ts";
 import { declaredName, quote } from "../../sql/names.ts";
 import { ask as read } from "../../sql/schema/script.ts";
 import type { Collection, Key } from "../../store.ts";
@@ -16,7 +16,7 @@ import { playOn, prepare } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
 import { requireSpace } from "./disk-space.ts";
 import { dropTriggers, findLeftovers, letGo, removeLeftovers, renameAside } from "./leftover-tables.ts";
-import { change, FIRST_BATCH, inTransaction, nextBatchSize, RowsDoNotFit } from "./migration-lock.ts";
+import { runStep, FIRST_BATCH, inTransaction, nextBatchSize, RowsDoNotFit } from "./migration-lock.ts";
 import { findObjects, freeName, makeIndexOn, ownObjects } from "./own-objects.ts";
 import { namesFor, nextRevision, shadowFor, type Shadow, type Which } from "./shadow.ts";
 
@@ -54,7 +54,7 @@ export async function begin(database: DatabaseSync, plan: TablePlan, options: Mi
   for (const [called, make] of shadow.functions)
     database.function(called, { varargs: true }, (...cells) => make(...cells) as string | number | null);
   const [total] = prepare(database, `SELECT count(*) FROM ${quote(name)}`).get()!;
-  const state = await change(database, () => {
+  const state = await runStep(database, () => {
     requireSpace(database);
     const begun = before?.target === target ? before : make();
     carryIndexes({ database, plan, shadow });
@@ -198,7 +198,7 @@ function countChangedRows({ database, shadow }: Work): number {
 /** Copies a batch of rows. Returns how long other writers had to wait for it, in milliseconds. */
 async function runBatch(work: Work, rows: number, task: () => void): Promise<number> {
   const { database, options, plan, total } = work;
-  const took = await change(database, () => {
+  const took = await runStep(database, () => {
     requireSpace(database);
     // The measured time does not include the wait until other connections have finished writing.
     const start = performance.now();

@@ -1,4 +1,4 @@
-import { revisionColumn } from "../../sql/changes/plan-table.ts";
+import { revisionColumn } from "../../sql/migrations/plan-table.ts";
 import { fitting, quote } from "../../sql/names.ts";
 import { defineReference, collectIndexes } from "../../sql/schema/definition.ts";
 import { findReferences } from "../../sql/schema/found-table.ts";

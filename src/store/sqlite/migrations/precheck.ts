@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import { isMoreThanStart } from "../../sql/changes/migrating.ts";
-import { collectObstacles, type TablePlan } from "../../sql/changes/plan-table.ts";
+import { isMoreThanStart } from "../../sql/migrations/migrating.ts";
+import { collectObstacles, type TablePlan } from "../../sql/migrations/plan-table.ts";
 import { quote } from "../../sql/names.ts";
 import { ask } from "../../sql/schema/script.ts";
 import { connect, playOn, prepare } from "../connection.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Unfinished } from "../../sql/changes/journal.ts";
+import type { Unfinished } from "../../sql/migrations/journal.ts";
 import { quote } from "../../sql/names.ts";
 import { statement } from "../../sql/schema/script.ts";
 import { sendTo } from "../network/session.ts";

@@ -7,7 +7,7 @@ import {
   midnight,
   type Conversion,
   type Conversions,
-} from "../../sql/changes/conversion.ts";
+} from "../../sql/migrations/conversion.ts";
 
 /**
  * Returns a JSON string without its quotation marks. A string with a backslash keeps its quotation marks, because it may contain a NUL,
