@@ -57,7 +57,7 @@ async function runAction(
   exchange: Exchange,
   idempotency: Idempotency | null,
 ): Promise<Reply> {
-  const draft = readSent(action, exchange);
+  const draft = requireActionDraft(action, exchange);
   const attempt = async (): Promise<Reply | null> => {
     const row = await findSubject(mount, action, exchange);
     const done = await ask(mount, action, exchange, { row, draft });
@@ -87,7 +87,7 @@ function isOvertakenAction(outcome: Unwritten, row: Row | null, exchange: Exchan
   return isOvertaken(outcome, exchange);
 }
 
-function readSent({ body, method }: ServedAction, { context }: Exchange): ActionDraft<Resource["fields"]> {
+function requireActionDraft({ body, method }: ServedAction, { context }: Exchange): ActionDraft<Resource["fields"]> {
   if (method === "GET") return {};
   const { values, transient } = requireDraft(body, context, { id: null, current: null });
   return { ...values, ...transient };

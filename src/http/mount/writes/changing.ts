@@ -15,7 +15,7 @@ import {
 } from "../reads/reading.ts";
 import { commit, isErased, isOvertaken, REPLAYED, replayed, toStoredRecord, untilSettled } from "./committing.ts";
 import { createAll } from "./creating-all.ts";
-import { requirePatch, requireSent, unseenFields, type Patch } from "./drafting.ts";
+import { requirePatch, requireRecordDraft, unseenFields, type Patch } from "./drafting.ts";
 import { answerOnce, keptWith, repeatable, withRepeats } from "./idempotency.ts";
 import { refusal } from "./outcome.ts";
 import { requireCollectionAsKnown, requireNothingThere, requirePreconditions } from "./preconditions.ts";
@@ -33,7 +33,7 @@ export async function create(mount: MountInPlace, exchange: Exchange): Promise<R
 }
 
 async function createAnew(mount: MountInPlace, exchange: Exchange, idempotency: Idempotency | null): Promise<Reply> {
-  const draft = requireSent(mount, exchange.context, { id: null, record: null });
+  const draft = requireRecordDraft(mount, exchange.context, { id: null, record: null });
   await requireParents(mount, exchange);
   const { collection } = mount;
   const id = madeId(mount, exchange);
@@ -70,7 +70,7 @@ export async function replace(mount: MountInPlace, exchange: Exchange): Promise<
 async function createUnder(mount: MountInPlace, exchange: Exchange): Promise<Reply | null> {
   const { context } = exchange;
   const id = exchange.key();
-  const draft = requireSent(mount, context, { id, record: null });
+  const draft = requireRecordDraft(mount, context, { id, record: null });
   requireMayCreate(mount, exchange);
   await requireParents(mount, exchange);
   const prepared = await prepare(mount, { kind: "create", context, id, current: null, draft });
@@ -108,7 +108,7 @@ function requireMayCreate(mount: MountInPlace, exchange: Exchange): void {
 async function replaceRow(mount: MountInPlace, exchange: Exchange, row: Row): Promise<Reply | null> {
   const mayRead = await requireSeen(mount, exchange, row, unseenFields(mount.resource, exchange.body?.value));
   const hidden = mayRead ? {} : { hidden: new Set<string>() };
-  const draft = requireSent(mount, exchange.context, { id: exchange.key(), record: row.record, ...hidden });
+  const draft = requireRecordDraft(mount, exchange.context, { id: exchange.key(), record: row.record, ...hidden });
   return change(mount, exchange, row, { kind: "replace", draft, idempotency: null });
 }
 

@@ -8,7 +8,7 @@ import { countLinkRows } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
 import { requireParents } from "../reads/reading.ts";
 import { requireFewRecords } from "./change-limit.ts";
-import { noteGoing, readSent } from "./drafting.ts";
+import { noteGoing, parseRecordDraft } from "./drafting.ts";
 import { answerOnce, repeatable } from "./idempotency.ts";
 import { loadStoredRows } from "./kept-arrays.ts";
 import { requireCollectionAsKnown } from "./preconditions.ts";
@@ -45,7 +45,7 @@ async function createAllAnew(
   const target = { id: null, record: null };
   const drafts = await readEach(members, (member) => {
     noteGoing(mount.resource, exchange.context, member);
-    return readSent(mount, exchange.context, member, target);
+    return parseRecordDraft(mount, exchange.context, member, target);
   });
   await requireFewRecords(
     mount,

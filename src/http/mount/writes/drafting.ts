@@ -30,11 +30,11 @@ export function requireDraft<R extends Resource, const T extends Target>(
   target: T,
 ): Draft<R, T extends { readonly current: null } ? "made" : "changed">;
 export function requireDraft(resource: Resource, context: Context, target: Target): Draft {
-  return readWhole(resource, context, requireValue(resource, context), target);
+  return parseDraft(resource, context, requireBody(resource, context), target);
 }
 
 /** The target of a sent record: its id and its current state. */
-export interface SentTarget {
+export interface RecordTarget {
   /** The id in the path. Null if the service assigns one. */
   readonly id: Key | null;
   /** The existing record. Null for a new record. */
@@ -46,22 +46,22 @@ export interface SentTarget {
 }
 
 /** Reads the body as a complete record of this mount. Ends the request with all issues together. */
-export function requireSent<const T extends SentTarget>(
+export function requireRecordDraft<const T extends RecordTarget>(
   mount: MountInPlace,
   context: Context,
   target: T,
 ): Draft<Resource, T extends { readonly record: null } ? "made" : "changed">;
-export function requireSent(mount: MountInPlace, context: Context, target: SentTarget): Draft {
-  return readSent(mount, context, requireValue(mount.resource, context), target);
+export function requireRecordDraft(mount: MountInPlace, context: Context, target: RecordTarget): Draft {
+  return parseRecordDraft(mount, context, requireBody(mount.resource, context), target);
 }
 
-/** Reads a complete record of this mount, in any shape. Ends the request with all issues together. */
-export function readSent(mount: MountInPlace, context: Context, whole: unknown, sent: SentTarget): Draft {
+/** Parses a complete record of this mount, in any shape. Ends the request with all issues together. */
+export function parseRecordDraft(mount: MountInPlace, context: Context, whole: unknown, subject: RecordTarget): Draft {
   const { resource, older, newer, show } = mount;
-  const { id, record, partial = false, hidden } = sent;
+  const { id, record, partial = false, hidden } = subject;
   const current = record === null ? null : show(record);
   if (older === null || newer === null)
-    return readWhole(resource, context, whole, { id, current, partial, ...(hidden === undefined ? {} : { hidden }) });
+    return parseDraft(resource, context, whole, { id, current, partial, ...(hidden === undefined ? {} : { hidden }) });
   const both = record === null ? null : { old: show(record), newer: newer.show(record) };
   const leavesAreText = context.body?.leavesAreText ?? false;
   const reading = { current: both, leavesAreText, ...(hidden === undefined ? {} : { hidden }) };
@@ -69,7 +69,7 @@ export function readSent(mount: MountInPlace, context: Context, whole: unknown, 
   const hiddenMembers = hidden === undefined ? {} : { hidden: convertHidden(older, whole, hidden, made) };
   const target = { id, current: both?.newer ?? null, partial, ...hiddenMembers };
   return withOlderNames(mount, () =>
-    readWhole(newer.resource, context, made, target, (name) => olderName(older, name)),
+    parseDraft(newer.resource, context, made, target, (name) => olderName(older, name)),
   );
 }
 
@@ -104,16 +104,16 @@ export function requirePatch(mount: MountInPlace, context: Context, id: Key): Pa
         const patched = await applyJSONPatch(current, operations);
         requireReadOnlyKept(resource, operations, patched);
         const named = new Set(operations.map(({ path }) => path[0]!));
-        return readSent(mount, context, patched, { id, record, ...hiddenIn(current, named, mayRead) });
+        return parseRecordDraft(mount, context, patched, { id, record, ...hiddenIn(current, named, mayRead) });
       },
       requireSound: () => undefined,
       unseen: unseenPatch(resource, operations),
     };
   }
-  const value = requireValue(resource, context);
+  const value = requireBody(resource, context);
   return {
-    applyTo: (record, mayRead) => readMerged(mount, context, value, { id, record, mayRead }),
-    requireSound: () => void readSent(mount, context, value, { id, record: null, partial: true }),
+    applyTo: (record, mayRead) => parseMergedDraft(mount, context, value, { id, record, mayRead }),
+    requireSound: () => void parseRecordDraft(mount, context, value, { id, record: null, partial: true }),
     unseen: unseenFields(resource, value),
   };
 }
@@ -122,7 +122,7 @@ export function requirePatch(mount: MountInPlace, context: Context, id: Key): Pa
  * Applies a merge patch to a record and parses the result. If the caller may not read the record, a sent field replaces the whole field,
  * because a merge would depend on hidden values.
  */
-export function readMerged(
+export function parseMergedDraft(
   mount: MountInPlace,
   context: Context,
   value: unknown,
@@ -131,7 +131,7 @@ export function readMerged(
   const current = mount.show(record);
   const named = new Set(isObject(value) ? Object.keys(value) : []);
   const base = mayRead ? current : Object.fromEntries(Object.entries(current).filter(([name]) => !named.has(name)));
-  return readSent(mount, context, merged(base, value), { id, record, ...hiddenIn(current, named, mayRead) });
+  return parseRecordDraft(mount, context, merged(base, value), { id, record, ...hiddenIn(current, named, mayRead) });
 }
 
 /** Returns the names of the fields that come from the record. Returns none if the caller may read the record. */
@@ -139,7 +139,7 @@ function hiddenIn(
   current: Readonly<Record<string, unknown>>,
   named: ReadonlySet<string>,
   mayRead: boolean,
-): Pick<SentTarget, "hidden"> {
+): Pick<RecordTarget, "hidden"> {
   return mayRead ? {} : { hidden: new Set(Object.keys(current).filter((name) => !named.has(name))) };
 }
 
@@ -207,13 +207,13 @@ function isGiven({ fields }: Resource, name: string): boolean {
  * Returns the sent value, or an empty object if there is no body. Ends the request if the root element is not the
  * record.
  */
-function requireValue(resource: Resource, context: Context): unknown {
+function requireBody(resource: Resource, context: Context): unknown {
   const { body } = context;
   if (body === null) return {};
   const { name } = resource;
   if (body.element !== null && body.element !== name)
     throw problem("malformed", { detail: `The root element must be <${name}>.` });
-  const sent = sentValue(resource, body);
+  const sent = parseJSONFields(resource, body);
   noteGoing(resource, context, sent);
   return sent;
 }
@@ -222,7 +222,7 @@ function requireValue(resource: Resource, context: Context): unknown {
  * Returns the sent value. In XML, a field with a JSON value is sent as JSON text, which is parsed here. Ends the request if that text is
  * invalid.
  */
-function sentValue({ fields }: Resource, { value, leavesAreText }: ReceivedBody): unknown {
+function parseJSONFields({ fields }: Resource, { value, leavesAreText }: ReceivedBody): unknown {
   if (!leavesAreText || !isObject(value)) return value;
   const read = { ...value };
   const issues: Issue[] = [];
@@ -254,8 +254,8 @@ function merged(current: Readonly<Record<string, unknown>>, patch: unknown): unk
   return { ...(applyMergePatch(current, patch) as object), ...Object.fromEntries(removed) };
 }
 
-/** Reads a complete representation. Ends the request with all issues together. */
-function readWhole(
+/** Parses a complete representation. Ends the request with all issues together. */
+function parseDraft(
   resource: Resource,
   context: Context,
   whole: unknown,

@@ -17,7 +17,7 @@ import { longestOfColumns } from "../reads/page-length.ts";
 import { decisionOn, mayReadChanged, requireParents, findAllowedRow, findWithinParent } from "../reads/reading.ts";
 import { requireFewRecords } from "./change-limit.ts";
 import { isOvertaken, toStoredRecord, untilSettled } from "./committing.ts";
-import { noteGoing, readMerged, readSent, unseenFields, withoutGiven } from "./drafting.ts";
+import { noteGoing, parseMergedDraft, parseRecordDraft, unseenFields, withoutGiven } from "./drafting.ts";
 import { answerOnce, repeatable } from "./idempotency.ts";
 import { loadStoredRows } from "./kept-arrays.ts";
 import { findRows, ReadOctets, readRecords } from "./large-reads.ts";
@@ -194,7 +194,7 @@ async function refusalBefore(
     // A field that only the service sets may be sent with its current value. Here the record is not loaded, so the value cannot be compared
     // and the field is ignored.
     const sent = row === null ? value : withoutGiven(mount.resource, value);
-    return readSent(mount, exchange.context, sent, { id, record: null, partial: true });
+    return parseRecordDraft(mount, exchange.context, sent, { id, record: null, partial: true });
   });
   const missing = knownRecords.filter(({ row }) => row === null);
   if (missing.length > 0) return notFound(missing.map(({ patch }) => patch.at));
@@ -232,7 +232,7 @@ async function readChange(mount: MountInPlace, exchange: Exchange, { id, value }
   const mayRead = await mayReadChanged(mount, exchange, [row]);
   const refused = mayRead ? null : unseenFields(mount.resource, value);
   if (refused !== null) throw refused;
-  return readMerged(mount, exchange.context, value, { id, record: row.record, mayRead });
+  return parseMergedDraft(mount, exchange.context, value, { id, record: row.record, mayRead });
 }
 
 function preparePart(
