@@ -85,7 +85,7 @@ test("explains a failed request too if one of its credentials is an administrato
     in: "the cookie session",
     saw: "rejected",
     reason: "expired",
-    why: "The session of the cookie has ended. Remove the cookie, or log in again.",
+    why: "The session of the cookie is expired or revoked. Remove the cookie, or log in again.",
   });
   assert.deepEqual(
     [conflict.status, JSON.parse(conflict.headers.get("x-latchkey-explain")!).outcome],

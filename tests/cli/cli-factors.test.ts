@@ -43,7 +43,7 @@ test("removes the lost factor of a user, who then logs in with the password alon
 
   assert.deepEqual(
     [removed.code, removed.out],
-    [0, "1 factor was removed. Every login of the user has ended.\n"],
+    [0, "1 factor was removed. All logins of the user were revoked.\n"],
     removed.errors,
   );
   const access = { authorization: `Bearer ${confirmed.json["access"]}` };

@@ -171,7 +171,7 @@ test("shows the reason if a sign-up cannot be confirmed and its form has no fiel
   await makeUser(api, ben);
   const taken = await api.submit(await api.get(link), { password });
   assert.equal(taken.status, 409, taken.text);
-  assert.match(taken.text, /<p class="wrong" role="alert">An account has this address by now\./);
+  assert.match(taken.text, /<p class="wrong" role="alert">An account with this address exists now\./);
 });
 
 test("confirms an invitation by its code", async (t) => {

@@ -45,7 +45,7 @@ function remove(user: string, factor: string | undefined, { all = false, json = 
     show(
       json,
       { id, removed: ids.length },
-      ids.length === 0 ? removed : `${removed} Every login of the user has ended.`,
+      ids.length === 0 ? removed : `${removed} All logins of the user were revoked.`,
     );
   });
 }

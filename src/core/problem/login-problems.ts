@@ -4,7 +4,10 @@ import { entry } from "./entry.ts";
 const pendingLoginSchema = {
   type: "object",
   properties: {
-    pending: { type: "string", description: "Names the login at `/api/login/`. Missing if a cookie does." },
+    pending: {
+      type: "string",
+      description: "Identifies the login at `/api/login/`. Missing if a cookie identifies it.",
+    },
     needs: { type: "string", enum: ["factor", "enrolment"] },
     expires_at: { type: "string", format: "date-time" },
     factors: {
@@ -17,7 +20,7 @@ const pendingLoginSchema = {
           label: { type: "string" },
           ask: {
             type: "object",
-            description: "What the factor asks for. For a passkey: PublicKeyCredentialRequestOptionsJSON.",
+            description: "The data for the answer. For a passkey: PublicKeyCredentialRequestOptionsJSON.",
           },
         },
         required: ["id", "kind"],

@@ -20,10 +20,14 @@ export const MAX_LOGIN_BODY_BYTES = 16 * 1024;
 export const loginFields = {
   username: text({ maxLength: 254, optional: true, description: "With `password`." }),
   password: text({ maxLength: 4096, trim: false, optional: true, description: "With `username`." }),
-  pending: text({ maxLength: 200, optional: true, description: "Of `POST /api/login/passkey/`, with `credential`." }),
-  credential: json({ optional: true, description: "The answer of a passkey, with `pending`." }),
-  email: text({ maxLength: 254, optional: true, description: "With the `code` of a mail." }),
-  code: text({ maxLength: 100, optional: true, description: "Of a mail, with `email`." }),
+  pending: text({
+    maxLength: 200,
+    optional: true,
+    description: "The member `pending` from `POST /api/login/passkey/`. Send it with `credential`.",
+  }),
+  credential: json({ optional: true, description: "The answer of a passkey. Send it with `pending`." }),
+  email: text({ maxLength: 254, optional: true, description: "Send it with the `code` from a mail." }),
+  code: text({ maxLength: 100, optional: true, description: "The code from a mail. Send it with `email`." }),
   token: text({ maxLength: 2048, optional: true, description: "The token of the link in a mail." }),
 };
 

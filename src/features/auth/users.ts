@@ -54,12 +54,12 @@ const unshown = {
     minLength: 8,
     description: "Without a password, the user cannot log in with one.",
   }),
-  current_password: text({ ...ownPassword, description: "Needed to change one's own password, username or e-mail." }),
+  current_password: text({ ...ownPassword, description: "Needed to change your own password, username or e-mail." }),
   end_keys: boolean({
     optional: true,
     writeOnly: true,
     transient: true,
-    description: "With a new password: the API token and the keys end too.",
+    description: "`true` with a new password: the API token and the keys are revoked too.",
   }),
 };
 

@@ -26,7 +26,7 @@ const verified = {
   email_verified_at: dateTime({
     readOnly: true,
     optional: true,
-    description: "The first proof of the e-mail address.",
+    description: "The time when the user first proved the e-mail address.",
   }),
 };
 

@@ -37,7 +37,7 @@ function requireKept(
 ): void {
   const changed = administered.find((name) => !isDeepStrictEqual(draft[name] ?? null, before[name] ?? null));
   if (changed !== undefined)
-    throw problem("permission_denied", { detail: `The field ${changed} is given by administrators.` });
+    throw problem("permission_denied", { detail: `Only administrators can set the field ${changed}.` });
 }
 
 function standards(names: readonly string[], context: Context, fields: Fields): Readonly<Record<string, unknown>> {

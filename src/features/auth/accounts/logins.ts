@@ -82,7 +82,7 @@ const documentation = {
         schema: { type: "string", enum: ["current"] },
       },
     ],
-    responses: { 204: { description: "The sessions, refresh tokens and access tokens were ended." } },
+    responses: { 204: { description: "The sessions, refresh tokens and access tokens were revoked." } },
     problems: ["invalid_query"],
   },
   endOne: { summary: "End one login of a user", tag: "users", responses: { 204: { description: "Ended." } } },

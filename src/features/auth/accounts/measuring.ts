@@ -5,7 +5,7 @@ import type { AccountsParts } from "./parts.ts";
 export function measure({ passwords, revocations }: AccountsParts): readonly MetricFamily[] {
   const age = revocations.ageMs();
   return [
-    gauge("latchkey_password_hashes", "Password hashes that are computed, and that wait.", {
+    gauge("latchkey_password_hashes", "Password hashes that are being computed, and those that wait.", {
       ...passwords.load(),
     }),
     {

@@ -114,7 +114,7 @@ export function requireActive({ id, generation }: Pick<Account, "id" | "generati
 export const NOT_ACTIVE = "not_active";
 
 /** The detail of the 409 for a refusal by `requireActive`. */
-export const notActive = "The account is not active, or its logins have ended at the same time.";
+export const notActive = "The account is not active, or its logins were revoked during this request.";
 
 /** Finds accounts, for the schemes. */
 export interface Accounts {

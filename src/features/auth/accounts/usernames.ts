@@ -9,7 +9,7 @@ import { isAdministrator } from "./taken.ts";
 export function requireMayName({ takesOutsideLogins }: UsersParts, context: Context): void {
   // A later user of the external system may have the same name. The new user could then not log in.
   if (!takesOutsideLogins() || isAdministrator(context)) return;
-  throw problem("permission_denied", { detail: "Usernames are given by administrators here." });
+  throw problem("permission_denied", { detail: "Only administrators can choose usernames here." });
 }
 
 /** Ends the request if a user chooses the e-mail address of another person as username. The other person could then not use it. */

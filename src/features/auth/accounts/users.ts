@@ -137,7 +137,7 @@ const invitedSetPassword: Issue = {
 const notInvited: Issue = {
   pointer: "/invite",
   code: "read_only",
-  detail: "This is for new users. Invite this one with POST /users/{id}/invitation.",
+  detail: "Only a new user can be created with invite. Invite this user with POST /users/{id}/invitation.",
 };
 
 async function changeAccount(
@@ -216,13 +216,13 @@ function unprovedAddress(context: Context): WrittenValues {
 const notMovedHere = (id: number): Issue => ({
   pointer: "/email",
   code: "read_only",
-  detail: `A new address is confirmed first. Change it with POST /users/${id}/email.`,
+  detail: `A new address must be confirmed first. Change it with POST /users/${id}/email.`,
 });
 
 const endsNoKeys: Issue = {
   pointer: "/end_keys",
   code: "invalid",
-  detail: "The API token and the keys end with a new password, and none is sent.",
+  detail: "This field needs a new password. Send password too, or leave this field out.",
 };
 
 /** True if a field in the identity changes. Fields that the draft leaves out stay the same. */

@@ -21,7 +21,11 @@ import type { GateEndpointsParts } from "./parts.ts";
 
 const path = "/api/login/";
 
-const pendingField = text({ maxLength: 100, optional: true, description: "Names the login, unless a cookie does." });
+const pendingField = text({
+  maxLength: 100,
+  optional: true,
+  description: "Identifies the login. Not needed if a cookie identifies it.",
+});
 const nextField = text({ maxLength: 2048, optional: true });
 
 const completion = defineResource({
@@ -38,7 +42,7 @@ const completion = defineResource({
       maxLength: 4096,
       trim: false,
       optional: true,
-      description: "To confirm with the factor `password`.",
+      description: "The password, for the factor `password`.",
     }),
     next: nextField,
     again: text({
@@ -206,7 +210,10 @@ const factorsSchema = {
 const loginSchema = objectSchema(
   "login",
   {
-    pending: { ...textSchema, description: "Names the login at `POST /api/login/`. Missing if a cookie does." },
+    pending: {
+      ...textSchema,
+      description: "Identifies the login at `POST /api/login/`. Missing if a cookie identifies it.",
+    },
     needs: { type: "string", enum: ["factor", "enrolment"] },
     expires_at: timeSchema,
     factors: factorsSchema,
@@ -243,7 +250,7 @@ const documentation = {
     request: newFactor,
     responses: {
       201: {
-        description: "The factor, which counts once `POST /api/login/` confirms it.",
+        description: "The factor. It is active when `POST /api/login/` has confirmed it.",
         schema: objectSchema("factor", { id: textSchema, kind: textSchema }),
       },
     },
@@ -252,7 +259,7 @@ const documentation = {
   confirm: {
     summary: "Start to confirm who is calling",
     tag: "factors",
-    responses: { 200: { description: "What `POST /api/login/` needs.", schema: loginSchema } },
+    responses: { 200: { description: "The data for `POST /api/login/`.", schema: loginSchema } },
     problems: ["permission_denied"],
   },
 } satisfies Record<string, EndpointDocumentation>;

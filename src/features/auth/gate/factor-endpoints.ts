@@ -44,7 +44,10 @@ const confirmation = defineResource({
   fields: {
     code: text({ maxLength: 100, optional: true }),
     credential: json({ optional: true }),
-    end_keys: boolean({ optional: true, description: "With the first factor: the API token and the keys end too." }),
+    end_keys: boolean({
+      optional: true,
+      description: "`true` with the first factor: the API token and the keys are revoked too.",
+    }),
   },
 });
 
@@ -255,7 +258,8 @@ const documentation = {
     request: confirmation,
     responses: {
       200: {
-        description: "Active. The first factor ends every other login, and gives recovery codes and a new login.",
+        description:
+          "Active. The first factor revokes all other logins. Its answer has recovery codes and a new login.",
         schema: objectSchema(
           "factor",
           { id: textSchema, kind: textSchema, recovery_codes: codesSchema, access: textSchema, refresh: textSchema },
@@ -272,7 +276,7 @@ const documentation = {
     request: proof,
     responses: {
       201: {
-        description: "The new codes. The old ones end.",
+        description: "The new codes. The old codes are no longer valid.",
         schema: objectSchema("recovery", { recovery_codes: codesSchema }),
       },
     },

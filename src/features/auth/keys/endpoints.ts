@@ -174,7 +174,7 @@ function areScopes(value: unknown): value is readonly string[] {
 const scopesIssue = {
   pointer: "/scopes",
   code: "invalid",
-  detail: 'Scopes are an array of 1 to 20 different ones: "read", "write", or names with a colon like "notes:read".',
+  detail: 'scopes is an array of 1 to 20 different scopes: "read", "write", or names with a colon like "notes:read".',
 };
 const pastIssue = { pointer: "/expires_at", code: "invalid", detail: "The time must be in the future." };
 

@@ -76,7 +76,7 @@ test("creates no key if the account was deactivated after the admission", async 
 
   await assert.rejects(keys.create(admitted(2), { name: "x", scopes: null, expiresAt: null }, now), {
     code: "conflict",
-    detail: "The account is not active, or its logins have ended at the same time.",
+    detail: "The account is not active, or its logins were revoked during this request.",
   });
   assert.deepEqual(await keys.list(2), []);
 });

@@ -169,7 +169,7 @@ function readMetadata(found: Readonly<Metadata>, issuer: string): Metadata {
     throw new ProviderFault(`its issuer is ${JSON.stringify(found.issuer)}, which is not the declared one`);
   for (const member of ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const) {
     const url = URL.parse(found[member] ?? "");
-    if (url === null || !isSafeAddress(url)) throw new ProviderFault(`its ${member} is no https address`);
+    if (url === null || !isSafeAddress(url)) throw new ProviderFault(`its ${member} is not an https address`);
   }
   const listed = found.id_token_signing_alg_values_supported ?? ["RS256"];
   const algorithms = listed.filter((each) => Object.hasOwn(keyShapes, each));

@@ -86,7 +86,7 @@ export function passwordReset(people: AccountsFeature, box: Feature<Mailbox>): F
               tag,
               request: newPassword,
               responses: {
-                204: { description: "The password is set. Every login of the account has ended." },
+                204: { description: "The password is set. All logins of the account were revoked." },
                 303: {
                   description: "The same for a form of a page: redirects to the next page.",
                   headers: { Location: "A path of this service." },

@@ -115,7 +115,7 @@ const buildDocumentation = ({ roles }: People) =>
       problems: ["invalid_credentials", "factor_required", "login_expired", "cross_site", "too_many_attempts"],
     },
     whoIs: {
-      summary: "Who is logged in",
+      summary: "Show who is logged in",
       tag: "session",
       responses: {
         200: {
@@ -147,7 +147,7 @@ const buildDocumentation = ({ roles }: People) =>
       tag: "session",
       responses: {
         204: {
-          description: "The session has ended, if there was one.",
+          description: "Logged out. The answer is the same if there was no session.",
           headers: { "Set-Cookie": "Clears the cookie." },
         },
       },
@@ -159,7 +159,7 @@ const buildDocumentation = ({ roles }: People) =>
       request: nextForm,
       responses: {
         204: {
-          description: "The session has ended, if there was one.",
+          description: "Logged out. The answer is the same if there was no session.",
           headers: { "Set-Cookie": "Clears the cookie." },
         },
         303: {

@@ -48,7 +48,7 @@ function judge(found: StoredSession, account: Account | null): Verdict {
   return accepted(identityOf(account, "session", { expiresAt, sessionId, ...provedBy(proofs) }));
 }
 
-const ended = "The session of the cookie has ended. Remove the cookie, or log in again.";
+const ended = "The session of the cookie is expired or revoked. Remove the cookie, or log in again.";
 const expired = rejected("expired", ended);
 const revoked = rejected("revoked", ended);
 const inactive = rejected("inactive", ended);

@@ -38,7 +38,8 @@ export function actingEndpoint(parts: ActingParts): Endpoint {
       request: proof,
       responses: {
         201: {
-          description: "An access token with the claim `act`. It cannot be refreshed, and it reaches no credentials.",
+          description:
+            "An access token with the claim `act`. It cannot be refreshed, and it has no access to credentials.",
           schema: objectSchema("token", {
             access: textSchema,
             token_type: textSchema,

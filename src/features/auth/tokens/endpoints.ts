@@ -137,7 +137,7 @@ const pairSchema = objectSchema(
 );
 const pairGiven = {
   description:
-    "The pair; as cookies, `access` and `refresh` are not in the body. Without rotation a refresh gives `access` alone.",
+    "The pair of tokens. If they travel as cookies, the body has no `access` and `refresh`. Without rotation, a refresh returns only `access`.",
   schema: pairSchema,
   headers: { "Set-Cookie": "The pair, if it travels as cookies." },
 };
@@ -156,7 +156,7 @@ const documentation = {
     request: refreshBody,
     responses: {
       204: {
-        description: "The family has ended, if there was one.",
+        description: "Logged out: the tokens of the family are revoked. An unknown token gets the same answer.",
         headers: { "Set-Cookie": "Clears the cookies, if the token was in one." },
       },
     },

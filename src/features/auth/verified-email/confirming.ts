@@ -186,7 +186,7 @@ function findTaken({ change, column }: Extract<Outcome, { readonly kind: "taken"
 const addressTaken: Issue = {
   pointer: "/email",
   code: "taken",
-  detail: "An account has this address by now. Log in to it, or reset its password.",
+  detail: "An account with this address exists now. Log in to it, or reset its password.",
 };
 
 const valueTaken: Omit<Issue, "pointer"> = {
@@ -197,7 +197,7 @@ const valueTaken: Omit<Issue, "pointer"> = {
 const usernameTaken: Issue = {
   pointer: "/username",
   code: "taken",
-  detail: "An account has this username by now. Choose another one.",
+  detail: "An account with this username exists now. Choose a different username.",
 };
 
 function requirePassword({ password }: ConfirmationInput): string {

@@ -29,8 +29,8 @@ const newAddress = defineResource({
   name: "new_address",
   plural: "new_addresses",
   fields: {
-    email: email({ description: "The new address. It counts when its owner confirms it." }),
-    current_password: text({ ...ownPassword, description: "Needed to change one's own address." }),
+    email: email({ description: "The new address. It replaces the old one when its owner confirms it." }),
+    current_password: text({ ...ownPassword, description: "Needed to change your own address." }),
     next: nextField,
   },
 });

@@ -45,7 +45,7 @@ export function oneTimePasswordEndpoint(parts: AccountsParts): Endpoint {
       responses: {
         201: {
           description:
-            "Valid for one login within seven days. After that login, it is valid only as `current_password`, to choose another password. The former password is no longer valid, and all logins of the user have ended.",
+            "Valid for one login within seven days. After that login, it is valid only as `current_password`, to choose another password. The former password is no longer valid, and all logins of the user are revoked.",
           schema: objectSchema("password", { username: textSchema, password: textSchema, expires_at: timeSchema }),
         },
       },
