@@ -226,7 +226,7 @@ test("shows the stored and the sent version if a change comes too late, and lose
   assert.ok(line.includes(`data-match="${now.replaceAll('"', "&quot;")}"`));
   assert.doesNotMatch(line, /not shown again/);
   const late = await api.delete(path, { ...browser, ...api.admin, "if-match": before });
-  assert.match(joinLines(late), new RegExp(`<a class="btn" href="${path}">See it as it is now</a>`));
+  assert.match(joinLines(late), new RegExp(`<a class="btn" href="${path}">See the current state</a>`));
 });
 
 test("shows a refused change again in the record's form, and marks its values to be sent again", async (t) => {

@@ -82,9 +82,7 @@ function requireTarget(context: Context, basePath: string): string {
   const [[name, of] = ["", ""]] = parameters;
   const isPath = /^\/(?!\/)[\x21-\x7e]*$/.test(of) && !of.includes("#") && belowBasePath(of, basePath) !== null;
   if (parameters.length === 1 && name === "of" && isPath) return of;
-  throw invalid([
-    { pointer: "?of", code: "invalid", detail: "The address of this service to explain is required, like /orders/1." },
-  ]);
+  throw invalid([{ pointer: "?of", code: "invalid", detail: "A path of this service is required, like /orders/1." }]);
 }
 
 /** Removes the reason of a rejection. Only administrators may see it. They request it with a separate header field. */

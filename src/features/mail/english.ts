@@ -39,7 +39,7 @@ The link works for 7 days.`,
 Or enter this code within 10 minutes:
 {code}
 
-The link works for 30 minutes and only once. If it was not you, ignore this mail. Your password stays as it is.`,
+The link works for 30 minutes and only once. If it was not you, ignore this mail. Your password does not change.`,
   },
   login_code: {
     subject: "Log in to {service}",
@@ -78,7 +78,7 @@ If it was you, log in to the account that has this address. If it was not you, i
   },
   factor_added: {
     subject: "A second step was added to your login",
-    text: `A second factor was added to your account at {service} on {at}. All other logins have ended.
+    text: `A second factor was added to your account at {service} on {at}. All other logins were ended.
 
 If it was not you, change your password and ask an administrator for help.`,
   },

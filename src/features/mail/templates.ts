@@ -64,7 +64,7 @@ function requireValues(values: Composed["values"]): void {
     // A line of a mail has at most 998 octets, and the longest value is a link with a long token.
     if (!fits || value.length > 900 || /[\p{Cc}\u2028\u2029]/u.test(value))
       throw new Error(
-        `The value ${name} of a mail does not fit: a link is a URL, a code has eight digits, others are one line.`,
+        `The value ${name} of a mail does not fit: a link is a URL, a code has eight digits, all other values are one line.`,
       );
   }
 }
@@ -134,11 +134,11 @@ function collectMistakes(name: string, template: unknown): readonly string[] {
     ...unknownMembers.map((member) => `there is no member ${member}; it has subject, text and html`),
     ...placeholdersIn(subject)
       .filter((each) => secret.includes(each))
-      .map((each) => `the subject has {${each}}, which belongs into the text`),
+      .map((each) => `the subject has {${each}}; write it in the text instead`),
     ...text
       .split("\n")
       .filter((line) => secret.some((each) => line.includes(`{${each}}`) && line !== `{${each}}`))
-      .map((line) => `${shown(line)} has more than a link or a code; put {link} and {code} on lines of their own`),
+      .map((line) => `${shown(line)} has more than a link or a code; put {link} and {code} on separate lines`),
     ...replacedMistakes(name, { subject, text, ...(own === undefined ? {} : { html: own }) }),
   ];
 }

@@ -22,7 +22,7 @@ export function withGoing(responses: JSONObject, going: readonly Deprecated[]): 
   if (going.length === 0) return responses;
   const said = {
     Deprecation: {
-      description: "The time since when this is deprecated, in seconds since 1970 (RFC 9745).",
+      description: "The time of the deprecation, in seconds since 1970 (RFC 9745).",
       schema: { type: "string", pattern: "^@-?[0-9]+$" },
     },
     ...(going.some(({ sunset }) => sunset !== null)

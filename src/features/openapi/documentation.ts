@@ -94,7 +94,7 @@ export function documentation(options: DocumentationOptions): Feature<null> {
           openEndpoint({
             path: "/problems/{code:text}",
             produces: "text/html",
-            documentation: of("What a problem means and what to do about it", textSchema),
+            documentation: of("The meaning of a problem, and its solution", textSchema),
             handle({ params }) {
               const code = params["code"] as string;
               const catalogue = catalogueWith(host.service().problems);

@@ -29,8 +29,8 @@ function anyProblem(catalogue: Catalogue): JSONObject {
       type: { type: "string", format: "uri-reference", description: "The address of a page that explains the code." },
       title: { type: "string", description: "The same for every occurrence of the code." },
       status: { type: "integer", minimum: 400, maximum: 599 },
-      detail: { type: "string", description: "What went wrong this time, for people." },
-      code: { type: "string", enum: Object.keys(catalogue), description: "What went wrong, for programs." },
+      detail: { type: "string", description: "The reason for this failure, for people." },
+      code: { type: "string", enum: Object.keys(catalogue), description: "The kind of the failure, for programs." },
       request_id: {
         type: "string",
         description: "The request in the service's log; the `X-Request-Id` of the answer.",

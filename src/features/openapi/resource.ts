@@ -143,7 +143,7 @@ function changeSchema(resource: Resource): JSONObject {
 
 /** Returns the schemas of the members that `?expand=` adds to a record. */
 function besideSchemas({ name, kind, column }: MountInPlace["relations"][number], names: SchemaNames): JSONObject {
-  const introduction = `Where \`?expand=${name}\` asks for it:`;
+  const introduction = `Only if \`?expand=${name}\` asks for it:`;
   if (kind === "one")
     return {
       [name]: {

@@ -162,7 +162,7 @@ function buildFamilies({
     },
     {
       name: "latchkey_refused_total",
-      help: "Connections and requests that were refused unread.",
+      help: "Connections and requests that were refused before they were read.",
       type: "counter",
       samples: [...unserved].map(([reason, count]) => [seriesOf("latchkey_refused_total", { reason }), count]),
     },

@@ -22,13 +22,13 @@ export const events = defineResource({
     deleted_with: json({
       ...readOnly,
       optional: true,
-      description: "The record with which all records that belonged to it were deleted: `resource` and `record`.",
+      description: "The deleted record (`resource` and `record`), if all records that belonged to it were deleted too.",
     }),
     about: json({ ...readOnly, optional: true, description: "The arguments of a job." }),
     planned: boolean({
       ...readOnly,
       default: false,
-      description: "True for a job at a chosen time that was not tried yet.",
+      description: "True for a job with a chosen time, before its first try.",
     }),
     at: dateTime(readOnly),
     attempts: integer({ ...readOnly, description: "Number of tries so far." }),

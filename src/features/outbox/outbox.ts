@@ -99,7 +99,7 @@ export function outbox(options: OutboxOptions = {}): Feature<Outbox> {
             path: "/outbox/{id}/retry",
             access: administrator,
             documentation: {
-              summary: "Have an event delivered again",
+              summary: "Deliver an event again",
               tag: "outbox",
               responses: { 204: { description: "The event is due now." } },
             },

@@ -107,7 +107,7 @@ async function drawEmailForm({ site, view }: Drawing, user: string): Promise<Pag
   if (!(await changesEmailByMail(view, user))) return "";
   return html`<details class="more">
     <summary>Change the e-mail address</summary>
-    <p class="dim">You get a mail at the new address. It counts when you confirm it.</p>
+    <p class="dim">You get a mail at the new address. Your address changes when you confirm the new one.</p>
     ${emailForm(site, view, user)}
   </details>`;
 }

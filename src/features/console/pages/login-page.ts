@@ -84,7 +84,7 @@ const CODE_FIELDS = [
     name: "code",
     label: "Code",
     autocomplete: "one-time-code",
-    rule: "Eight digits, on a line of its own in the mail",
+    rule: "Eight digits, on a separate line of the mail",
   },
 ] as const;
 

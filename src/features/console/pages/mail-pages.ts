@@ -23,7 +23,7 @@ const code: PlainField = {
   name: "code",
   label: "Code",
   autocomplete: "one-time-code",
-  rule: "Eight digits, on a line of its own in the mail",
+  rule: "Eight digits, on a separate line of the mail",
 };
 const newPassword: PlainField = {
   name: "password",

@@ -131,7 +131,7 @@ function waysOn(site: Site, view: View, { status }: ProblemDocument): PageConten
     seconds === undefined
       ? ""
       : html`<p>Wait ${seconds} ${seconds === "1" ? "second" : "seconds"}, then send it again.</p>`,
-    status === 412 ? link(path, "See it as it is now") : "",
+    status === 412 ? link(path, "See the current state") : "",
     status === 400 && isRead && view.query !== "" && isReadable(site, path) ? link(path, "Without the query") : "",
     isRead && (status === 429 || status >= 500) && isReadable(site, path) ? link(path, "Try again") : "",
     status === 403 && hasWays(site.facts()) ? link(site.pages.login, "Log in as another user") : "",

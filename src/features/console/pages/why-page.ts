@@ -64,8 +64,8 @@ function drawPermission(permission: Why["permission"]): Markup {
 /** The meanings of header fields for the client. */
 const meanings: Readonly<Record<string, string>> = {
   "content-type": "The format of the answer",
-  "content-length": "Its length in octets",
-  "cache-control": "Who may cache it, and whether a cache must ask again",
+  "content-length": "The length of the answer in octets",
+  "cache-control": "The rules for caches that store the answer",
   etag: "The state that was shown. A request with it in If-None-Match gets 304 until something changes",
   vary: "The fields of the request that can change the answer",
   link: "The pages next to this one, and its description",
@@ -74,7 +74,7 @@ const meanings: Readonly<Record<string, string>> = {
   allow: "The methods that this address accepts",
   "x-request-id": "The id of the request, also in the log. Name it in a report",
   "x-total-count": "The number of all records in the list",
-  "content-security-policy": "What a browser may run and load for this answer",
+  "content-security-policy": "The scripts and files that a browser may load for this answer",
   "x-content-type-options": "A browser does not guess another content type",
   "referrer-policy": "Links do not send this address to other sites",
   "cross-origin-resource-policy": "Pages of other sites cannot embed it",

@@ -77,10 +77,13 @@ function buildResponses(
   const schema = ref("schemas", subject.names.record);
   return {
     200: {
-      description: "Done: the record as it is now.",
+      description: "Done. The current record.",
       headers,
       content: buildContent(able, schema, exampleWithId(subject.mount.resource)),
     },
-    204: { description: "Done. The record is left out, as the caller prefers, or because it is gone.", headers },
+    204: {
+      description: "Done. The record is left out, because the caller prefers that or the record was deleted.",
+      headers,
+    },
   };
 }

@@ -9,7 +9,7 @@ export const headers = {
     schema: text,
   },
   ETag: { description: "The ETag of the answer, for `If-Match` and `If-None-Match`.", schema: text },
-  Location: { description: "Where the record is.", schema: { type: "string", format: "uri-reference" } },
+  Location: { description: "The address of the record.", schema: { type: "string", format: "uri-reference" } },
   Link: { description: "Pages of the list: `first`, and `prev` and `next` while they exist (RFC 8288).", schema: text },
   TotalCount: {
     description:

@@ -162,5 +162,5 @@ function describeCure({ issuer, subject, userId }: Observed<"identity_not_bound"
     shellWord(subject),
     ...(issuer === "" ? [] : ["--issuer", shellWord(issuer)]),
   ];
-  return `If both are the same person: ${words.join(" ")}`;
+  return `If the identity and the account belong to the same person: ${words.join(" ")}`;
 }
