@@ -210,22 +210,22 @@ function buildShownRecord(
   fields: readonly string[] | null,
 ): Seen {
   const own = fields === null ? record : Object.fromEntries(fields.map((name) => [name, record[name]]));
-  const beside: Record<string, unknown> = {};
+  const expansions: Record<string, unknown> = {};
   for (const [name, { to, by }] of Object.entries(place.relations)) {
     if (!expand.some((each) => each === name || each.startsWith(`${name}.`))) continue;
     const inner = expand.filter((each) => each.startsWith(`${name}.`)).map((each) => each.slice(name.length + 1));
     const target = getPlace(world, to);
     const show = (each: Seen): Seen => buildShownRecord(world, target, { caller, expand: inner }, each, null);
-    if (by === null) Object.assign(beside, partsOfThing(world, place, caller, record, show));
+    if (by === null) Object.assign(expansions, partsOfThing(world, place, caller, record, show));
     else {
       const found = [record[by]].flat().flatMap((id) => {
         const each = findRecord(world, to, id);
         return each !== undefined && allows(world, target, caller, "read", each) ? [show(each)] : [];
       });
-      beside[name] = by === "other_id" || by === "country" ? (found[0] ?? null) : found;
+      expansions[name] = by === "other_id" || by === "country" ? (found[0] ?? null) : found;
     }
   }
-  return { ...own, ...beside };
+  return { ...own, ...expansions };
 }
 
 function partsOfThing(world: World, place: Place, caller: Caller, record: Seen, show: (part: Seen) => Seen): Seen {

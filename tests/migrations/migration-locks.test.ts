@@ -83,7 +83,7 @@ async function watched(t: TestContext, what: string, task: (url: string) => Prom
   const quiet = startWriting(store);
   await sleep(Math.min(rows / 10, 5000));
   await quiet.stop();
-  const beside = startWriting(store);
+  const during = startWriting(store);
   const watching = await watchLocks(url, ["things", "owners"]);
   // Takes a known lock ten times. Only a test that sees this lock proves anything, because the locks of the task may be too short to be
   // seen.
@@ -95,11 +95,11 @@ async function watched(t: TestContext, what: string, task: (url: string) => Prom
 
   const took = performance.now() - start;
   const { longest, blindMs } = await watching.stop();
-  const refused = await beside.stop();
+  const refused = await during.stop();
   await store.close();
   t.diagnostic(
     `${what} of ${rows} rows with ${writers} writers took ${(took / 1000).toFixed(1)} s; ` +
-      `before it: ${quiet.times.length} writes, the longest ${pickLongest(quiet.times).toFixed(0)} ms; during it: ${beside.times.length} writes, the longest ${pickLongest(beside.times).toFixed(0)} ms; ` +
+      `before it: ${quiet.times.length} writes, the longest ${pickLongest(quiet.times).toFixed(0)} ms; during it: ${during.times.length} writes, the longest ${pickLongest(during.times).toFixed(0)} ms; ` +
       `refused writes: ${refused.length}; locks, checked at least every ${blindMs.toFixed(0)} ms: ` +
       longest
         .map(

@@ -235,8 +235,8 @@ for (const [what, sql] of Object.entries(inTheLog))
 
 /** Moves the whole write-ahead log into the file. Tries again while a reader uses the log. */
 async function moveLog(file: string): Promise<void> {
-  using beside = new DatabaseSync(file, { timeout: 5000 });
-  const move = beside.prepare("PRAGMA wal_checkpoint(PASSIVE)");
+  using connection = new DatabaseSync(file, { timeout: 5000 });
+  const move = connection.prepare("PRAGMA wal_checkpoint(PASSIVE)");
   for (let at = 0; at < 100; at++) {
     // Both values are -1 if the service is moving the log at the same time.
     const { log, checkpointed } = move.get()!;
@@ -257,8 +257,8 @@ const overwriting: Readonly<Record<string, (file: string, copy: string) => void>
 
 for (const [what, overwrite] of Object.entries(overwriting))
   test(`reports within a second that the file is overwritten with ${what}, and serves no data from the file`, async (t) => {
-    await using beside = await serviceToOverwrite(t, what.startsWith("its own") ? "2" : "1");
-    const { service, file, copy, write } = beside;
+    await using running = await serviceToOverwrite(t, what.startsWith("its own") ? "2" : "1");
+    const { service, file, copy, write } = running;
 
     overwrite(file, copy);
     await wait(1000);

@@ -243,12 +243,14 @@ const references: Readonly<Record<string, readonly [column: string, path: string
 async function model(view: View, path: string, query: string): Promise<unknown> {
   const shown = await view(path);
   if (shown === undefined) return undefined;
-  if (!Array.isArray(shown)) return withBeside(view, path, shown as Shown, query.split(","));
-  return Promise.all((shown as Shown[]).map((each) => withBeside(view, `${path}/${each.id}`, each, query.split(","))));
+  if (!Array.isArray(shown)) return withExpansions(view, path, shown as Shown, query.split(","));
+  return Promise.all(
+    (shown as Shown[]).map((each) => withExpansions(view, `${path}/${each.id}`, each, query.split(","))),
+  );
 }
 
-async function withBeside(view: View, path: string, record: Shown, names: readonly string[]): Promise<unknown> {
-  const beside: Record<string, unknown> = {};
+async function withExpansions(view: View, path: string, record: Shown, names: readonly string[]): Promise<unknown> {
+  const expansions: Record<string, unknown> = {};
   for (const name of new Set(names.map((each) => each.split(".")[0]!))) {
     const inner = names.filter((each) => each.startsWith(`${name}.`)).map((each) => each.slice(name.length + 1));
     const [column, target] = references[name] ?? [];
@@ -256,16 +258,16 @@ async function withBeside(view: View, path: string, record: Shown, names: readon
       const listed = ((await view(`${path}/${name}`)) ?? []) as Shown[];
       const read = await Promise.all(listed.map(async ({ id }) => (await view(`${path}/${name}/${id}`)) !== undefined));
       const visibleRecords = listed.filter((_, at) => read[at]);
-      beside[name] = await Promise.all(
-        visibleRecords.map((each) => withBeside(view, `${path}/${name}/${each.id}`, each, inner)),
+      expansions[name] = await Promise.all(
+        visibleRecords.map((each) => withExpansions(view, `${path}/${name}/${each.id}`, each, inner)),
       );
       continue;
     }
     const id = column === "shop_id" ? path.split("/")[2] : record[column];
     const found = id === null ? undefined : ((await view(`${target}/${String(id)}`)) as Shown | undefined);
-    beside[name] = found === undefined ? null : await withBeside(view, `${target}/${String(id)}`, found, inner);
+    expansions[name] = found === undefined ? null : await withExpansions(view, `${target}/${String(id)}`, found, inner);
   }
-  return { ...record, ...beside };
+  return { ...record, ...expansions };
 }
 
 function randomRule(random: (below: number) => number): Rule {

@@ -172,8 +172,8 @@ test("refers to records by their UUIDs, and serves nested records below a UUID",
   // `beforeWrite` made this play with the key of the new album (`keyOf(0)`).
   assert.equal((await get(`/plays?album_id=${id}`)).json[0].album_id, id);
   assert.equal((await get("/plays/1?expand=album")).json.album.title, "Blue");
-  const beside = (await get(`/albums/${id}?expand=songs,parent`)).json;
-  assert.deepEqual([beside.songs[0].name, beside.parent], ["River", null]);
+  const expanded = (await get(`/albums/${id}?expand=songs,parent`)).json;
+  assert.deepEqual([expanded.songs[0].name, expanded.parent], ["River", null]);
   const child = await make({ title: "Side two", parent_id: id.toUpperCase() });
   assert.equal((await get(`/albums/${child}?expand=parent`)).json.parent.id, id);
   assert.equal((await ask("DELETE", `/albums/${id}`)).status, 409);

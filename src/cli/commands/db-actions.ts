@@ -9,7 +9,7 @@ import {
   measureDatabase,
   moveDatabase,
   restoreDatabase,
-  secretBeside,
+  findDefaultSecretFile,
   type Restored,
 } from "../../service/system/databases.ts";
 import { requireLastingStore } from "../../service/users/operator.ts";
@@ -30,7 +30,7 @@ export async function move(fromText: string, toText: string, { json = false }: O
     ),
   );
   const rows = copied.reduce((sum, each) => sum + each.rows, 0);
-  const secret = secretBeside(from);
+  const secret = findDefaultSecretFile(from);
   const next =
     secret === null
       ? "with the same secret"
@@ -173,7 +173,7 @@ async function readDatabase(): Promise<Readings> {
 
 /** Returns the file with the server's secret. Returns null if there is none. */
 function findSecretFile({ database, secretFile }: Readings): string | null {
-  if (secretFile.value === null) return secretBeside(database.value);
+  if (secretFile.value === null) return findDefaultSecretFile(database.value);
   return existsSync(secretFile.value) ? secretFile.value : null;
 }
 

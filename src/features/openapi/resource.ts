@@ -111,8 +111,8 @@ function buildSchemas(
   allNames: ReadonlyMap<Resource, SchemaNames>,
 ): Readonly<Record<string, JSONObject>> {
   const { required, properties, ...rest } = withId(recordSchema(resource), idSchema(resource));
-  const beside = relations.map((each) => besideSchemas(each, allNames.get(each.to.resource)!));
-  const record = { ...rest, properties: Object.assign({}, properties, ...beside) as JSONObject };
+  const relationSchemas = relations.map((each) => buildRelationSchemas(each, allNames.get(each.to.resource)!));
+  const record = { ...rest, properties: Object.assign({}, properties, ...relationSchemas) as JSONObject };
   const repeated = {
     ...idSchema(resource),
     description: "Set by the service; if it is in the path, the body may repeat it.",
@@ -142,7 +142,10 @@ function changeSchema(resource: Resource): JSONObject {
 }
 
 /** Returns the schemas of the members that `?expand=` adds to a record. */
-function besideSchemas({ name, kind, column }: MountInPlace["relations"][number], names: SchemaNames): JSONObject {
+function buildRelationSchemas(
+  { name, kind, column }: MountInPlace["relations"][number],
+  names: SchemaNames,
+): JSONObject {
   const introduction = `Only if \`?expand=${name}\` asks for it:`;
   if (kind === "one")
     return {

@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { CollectedBody } from "./collecting.ts";
 
 /** Returns the memory that is counted for this many pieces of ten octets. */
-function weighed(pieces: number, announced: number, beside = 0): number {
+function weighed(pieces: number, announced: number, connectionBytes = 0): number {
   let sum = 0;
-  const body = new CollectedBody(1000, announced, (bytes) => void (sum += bytes), beside);
+  const body = new CollectedBody(1000, announced, (bytes) => void (sum += bytes), connectionBytes);
   for (let piece = 0; piece < pieces; piece++) body.add(new Uint8Array(10).fill(piece));
   assert.deepEqual(
     Uint8Array.from(body.bytes),

@@ -11,7 +11,7 @@ export class CollectedBody {
   readonly #maxBytes: number;
   /** The maximum final length. */
   readonly #endsAt: number;
-  readonly #besideBytes: number;
+  readonly #connectionBytes: number;
   readonly #weigh: Weigh;
   #content: Uint8Array = new Uint8Array();
   #size = 0;
@@ -19,13 +19,13 @@ export class CollectedBody {
   #isOwn = false;
 
   /**
-   * `besideBytes` is the additional memory of a connection whose body arrives in pieces. Throws the problem `content_too_large` if more
+   * `connectionBytes` is the additional memory of a connection whose body arrives in pieces. Throws the problem `content_too_large` if more
    * than `maxBytes` are announced.
    */
-  constructor(maxBytes: number, announcedBytes: number, weigh: Weigh = () => undefined, besideBytes = 0) {
+  constructor(maxBytes: number, announcedBytes: number, weigh: Weigh = () => undefined, connectionBytes = 0) {
     this.#maxBytes = maxBytes;
     this.#weigh = weigh;
-    this.#besideBytes = besideBytes;
+    this.#connectionBytes = connectionBytes;
     this.#endsAt = announcedBytes > 0 ? announcedBytes : maxBytes;
     if (announcedBytes > maxBytes) throw tooLarge(maxBytes);
   }
@@ -57,7 +57,7 @@ export class CollectedBody {
     const room = this.#content.length;
     if (size > room) {
       const larger = Math.max(size, Math.min(2 * room, this.#endsAt));
-      this.#weigh(larger - room + (this.#isOwn ? 0 : this.#besideBytes));
+      this.#weigh(larger - room + (this.#isOwn ? 0 : this.#connectionBytes));
       this.#content = grown(this.#content, larger);
       this.#isOwn = true;
     }

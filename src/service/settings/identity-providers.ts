@@ -122,12 +122,12 @@ function readSecret(
 }
 
 /** A relative path starts at the folder of the JSON file. */
-function readSecretFile(fileName: unknown, label: string, beside: string, problems: string[]): Secret | null {
+function readSecretFile(fileName: unknown, label: string, jsonFile: string, problems: string[]): Secret | null {
   if (typeof fileName !== "string" || fileName === "") {
     problems.push(`${label} is not a path. Name the file with the secret.`);
     return null;
   }
-  const file = path.resolve(path.dirname(beside), fileName);
+  const file = path.resolve(path.dirname(jsonFile), fileName);
   problems.push(...checkKeyIsClosed({ value: file, label }));
   try {
     const secret = readFileSync(file, "utf8").trim();

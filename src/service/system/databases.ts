@@ -113,7 +113,7 @@ function unprefixedContent(content: Content, prefix: string): Content {
 }
 
 /** Returns the file with the secret next to a SQLite database, which the service uses by default. Returns null if there is no such file. */
-export function secretBeside(database: Database): string | null {
+export function findDefaultSecretFile(database: Database): string | null {
   if (database.kind !== "sqlite") return null;
   const file = path.join(path.dirname(path.resolve(database.path)), "latchkey.secret");
   return existsSync(file) ? file : null;

@@ -12,7 +12,7 @@ import { findExisting } from "./existing/existing.ts";
 import { findBound } from "./migrations/bound.ts";
 import { convert, convertOrFail } from "./migrations/conversions.ts";
 import { dropLeftovers } from "./migrations/leftover-tables.ts";
-import { findObjects, objectsBeside } from "./migrations/own-objects.ts";
+import { findObjects, listOtherObjects } from "./migrations/own-objects.ts";
 import { findVersion, makeOwnTables, version } from "./version.ts";
 import { watchWords } from "./word-triggers.ts";
 
@@ -65,7 +65,7 @@ export const sqliteSchema: SchemaDialect = {
   elements: (place) => `json_each(${place})`,
   *alter(collection, found) {
     const steps = needsRebuild(collection, found)
-      ? [...rebuild(collection, found), ...objectsBeside(collection, yield* ask(findObjects(collection)))]
+      ? [...rebuild(collection, found), ...listOtherObjects(collection, yield* ask(findObjects(collection)))]
       : addColumns(collection, found);
     for (const sql of steps) yield* run(sql);
   },

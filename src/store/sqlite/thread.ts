@@ -16,15 +16,15 @@ export interface ThreadOptions<Said extends object> {
 }
 
 /**
- * Starts a thread. `beside` is the caller's `import.meta.url`, and `name` is the file in the same folder that the thread runs. The thread
+ * Starts a thread. `callerURL` is the caller's `import.meta.url`, and `name` is the file in the same folder that the thread runs. The thread
  * does not keep the process alive.
  */
 export function startThread<Said extends object>(
-  beside: string,
+  callerURL: string,
   name: string,
   { workerData, youngMb, members, heard, ended }: ThreadOptions<Said>,
 ): Worker {
-  const worker = new Worker(new URL(`./${name}${beside.endsWith(".ts") ? ".ts" : ".js"}`, beside), {
+  const worker = new Worker(new URL(`./${name}${callerURL.endsWith(".ts") ? ".ts" : ".js"}`, callerURL), {
     name: `latchkey-${name}`,
     workerData,
     // Flags for the program (--input-type, --eval) do not apply to the thread.

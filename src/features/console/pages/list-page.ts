@@ -141,11 +141,11 @@ function drawViewMenu({ view }: Drawing, resource: Resource): Markup {
   const sizes = ["10", "50", "100", "1000"].map(
     (limit) => html`<li><a href="${withParameters(view, { limit })}">${limit} rows</a></li>`,
   );
-  const beside = drawExpansions(view);
+  const expansions = drawExpansions(view);
   return html`<details class="menu">
     <summary class="btn">View</summary>
     <div class="stack">
-      ${beside.length === 0 ? "" : html`<section><h2 class="small">Related records</h2><ul class="stack near">${beside}</ul></section>`}
+      ${expansions.length === 0 ? "" : html`<section><h2 class="small">Related records</h2><ul class="stack near">${expansions}</ul></section>`}
       <section>
         <h2 class="small">Columns</h2>
         <ul class="stack near">

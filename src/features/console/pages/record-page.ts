@@ -87,7 +87,7 @@ async function drawNested({ site, view, path }: Drawing, resource: Resource): Pr
     const at = resolveAddress(view, `${path}/${plural}`);
     return html`<li><a href="${at}">${formatTitle(plural)}</a> <span class="rule">${description}</span></li>`;
   });
-  const beside = drawExpansions(view);
+  const expansions = drawExpansions(view);
   for (const [first] of await offersBelow(site, view, path)) {
     if (first!.method !== "GET" || first!.resource !== null) continue;
     const name = first!.path.slice(path.length + 1);
@@ -95,11 +95,11 @@ async function drawNested({ site, view, path }: Drawing, resource: Resource): Pr
       html`<li><a href="${resolveAddress(view, first!.path)}">${formatTitle(name)}</a> <span class="rule">${first!.description}</span></li>`,
     );
   }
-  if (links.length + beside.length === 0) return html``;
+  if (links.length + expansions.length === 0) return html``;
   return html`<section aria-labelledby="within">
     <h2 id="within">Within it</h2>
     <ul class="stack near">
-      ${links}${beside}
+      ${links}${expansions}
     </ul>
   </section> `;
 }

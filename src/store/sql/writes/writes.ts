@@ -39,8 +39,8 @@ export function assign(
     }
     const place = values.place(column.form?.convertCell?.(cell) ?? cell);
     set.push({ sql, place: column.form?.written(place) ?? place });
-    for (const beside of listDerivedColumns(column))
-      set.push({ sql: beside.sql, place: values.place(beside.deriveCell(cell)) });
+    for (const derived of listDerivedColumns(column))
+      set.push({ sql: derived.sql, place: values.place(derived.deriveCell(cell)) });
   }
   return set;
 }
@@ -55,8 +55,8 @@ interface DerivedColumn {
 /** Returns the derived columns: the folded value and the words. */
 export function listDerivedColumns({ shadow, words }: TableColumn): readonly DerivedColumn[] {
   if (words === null) return shadow === null ? none : [{ sql: shadow, deriveCell: foldCell }];
-  const beside = { sql: words, deriveCell: wordsCell };
-  return shadow === null ? [beside] : [{ sql: shadow, deriveCell: foldCell }, beside];
+  const wordsColumn = { sql: words, deriveCell: wordsCell };
+  return shadow === null ? [wordsColumn] : [{ sql: shadow, deriveCell: foldCell }, wordsColumn];
 }
 
 const none: readonly DerivedColumn[] = [];

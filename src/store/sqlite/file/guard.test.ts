@@ -117,9 +117,9 @@ test("reports an older copy of the file after a second check, and again at every
   look();
   copyFileSync(file, `${file}.copy`);
   written();
-  const beside = connect(file);
-  t.after(() => beside.close());
-  beside.exec("PRAGMA wal_checkpoint");
+  const connection = connect(file);
+  t.after(() => connection.close());
+  connection.exec("PRAGMA wal_checkpoint");
   look();
 
   copyFileSync(`${file}.copy`, file);
@@ -134,9 +134,9 @@ test("reports an older copy of the file after a second check, and again at every
 test("accepts the file if it is correct again before the second check", (t) => {
   const { file, guard, written, look } = guarded(t);
   written();
-  const beside = connect(file);
-  t.after(() => beside.close());
-  beside.exec("PRAGMA wal_checkpoint");
+  const connection = connect(file);
+  t.after(() => connection.close());
+  connection.exec("PRAGMA wal_checkpoint");
   look();
   const right = readFileSync(file);
   truncateSync(file, 4096);
@@ -153,9 +153,9 @@ test("moves no log into an older copy of the file, because the pages of the log 
   const { file, guard, written, look } = guarded(t);
   copyFileSync(file, `${file}.copy`);
   written();
-  const beside = connect(file);
-  t.after(() => beside.close());
-  beside.exec("PRAGMA wal_checkpoint");
+  const connection = connect(file);
+  t.after(() => connection.close());
+  connection.exec("PRAGMA wal_checkpoint");
   look();
   const opened = { path: file, files: filesAt(file), content: guard.content };
   written();
@@ -170,9 +170,9 @@ test("moves no log into an older copy of the file, because the pages of the log 
 test("detects a valid older copy of the log, and moves no page of it into the file", (t) => {
   const { file, guard, written, look } = guarded(t);
   for (let at = 0; at < 20; at++) written();
-  const beside = connect(file);
-  t.after(() => beside.close());
-  beside.exec("PRAGMA wal_checkpoint");
+  const connection = connect(file);
+  t.after(() => connection.close());
+  connection.exec("PRAGMA wal_checkpoint");
   const older = readFileSync(`${file}-wal`);
   for (let at = 0; at < 5; at++) written();
   look();
@@ -193,9 +193,9 @@ test("reports a log that was cut off after a part of it was moved into the file"
   reads.exec("BEGIN; SELECT count(*) FROM notes");
   written();
   look();
-  const beside = connect(file);
-  beside.exec("PRAGMA wal_checkpoint(PASSIVE)");
-  beside.close();
+  const connection = connect(file);
+  connection.exec("PRAGMA wal_checkpoint(PASSIVE)");
+  connection.close();
   reads.close();
   truncateSync(`${file}-wal`);
 
@@ -233,11 +233,11 @@ test("detects a write after a hole in the log if the lost pages were written aft
   assert.throws(() => look(), /a\.db-wal was overwritten while it was in use \(pages of it are missing\)/);
 });
 
-for (const [what, overwrite] of Object.entries<(log: string, length: number, beside: DatabaseSync) => void>({
+for (const [what, overwrite] of Object.entries<(log: string, length: number, connection: DatabaseSync) => void>({
   "a log that was cut off": (log) => truncateSync(log),
-  "a hole in the log before pages of another connection": (log, length, beside) => {
+  "a hole in the log before pages of another connection": (log, length, connection) => {
     truncateSync(log, length);
-    beside.exec("INSERT INTO others VALUES ('behind')");
+    connection.exec("INSERT INTO others VALUES ('behind')");
   },
 }))
   test(`reports ${what} at the next write of each store, and at its later reads and checks`, async (t) => {
@@ -245,21 +245,21 @@ for (const [what, overwrite] of Object.entries<(log: string, length: number, bes
     const file = path.join(folder, "a.db");
     const stores = [sqliteStore({ path: file }), sqliteStore({ path: file })] as const;
     for (const store of stores) await store.open([notes]);
-    const beside = connect(file);
+    const connection = connect(file);
     t.after(async () => {
-      beside.close();
+      connection.close();
       for (const store of stores) await store.close();
       rmSync(folder, { recursive: true, force: true });
     });
     const write = (store: Store): Promise<unknown> =>
       store.write({ changes: [{ kind: "insert", collection: notes, values: { text: "one" } }] });
-    beside.exec("CREATE TABLE others (text)");
+    connection.exec("CREATE TABLE others (text)");
     for (const store of stores) await write(store);
-    beside.exec("INSERT INTO others VALUES ('before')");
+    connection.exec("INSERT INTO others VALUES ('before')");
     const { length } = readFileSync(`${file}-wal`);
-    for (let at = 0; at < 3; at++) beside.exec("INSERT INTO others VALUES ('gone')");
+    for (let at = 0; at < 3; at++) connection.exec("INSERT INTO others VALUES ('gone')");
 
-    overwrite(`${file}-wal`, length, beside);
+    overwrite(`${file}-wal`, length, connection);
 
     for (const store of stores) {
       await assert.rejects(write(store), /a\.db-wal was overwritten while it was in use/);
@@ -271,13 +271,13 @@ for (const [what, overwrite] of Object.entries<(log: string, length: number, bes
 test("checks in less than 0.2 s after a VACUUM that leaves a small file and a large log", (t) => {
   const { file, look } = guarded(t, { pageBytes: 512 });
   look();
-  const beside = connect(file);
-  t.after(() => beside.close());
-  beside.exec("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF");
+  const connection = connect(file);
+  t.after(() => connection.close());
+  connection.exec("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF");
   const rows =
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT randomblob(400) FROM n";
-  beside.exec(`INSERT INTO notes (text) ${rows}`);
-  beside.exec("DELETE FROM notes WHERE id > 10; VACUUM; PRAGMA wal_checkpoint(PASSIVE)");
+  connection.exec(`INSERT INTO notes (text) ${rows}`);
+  connection.exec("DELETE FROM notes WHERE id > 10; VACUUM; PRAGMA wal_checkpoint(PASSIVE)");
 
   const before = process.cpuUsage();
   look();

@@ -63,8 +63,8 @@ test("keeps the locks of the process when another store opens the file, and when
   await other.open([notes]);
   await other.close();
   {
-    using beside = new DatabaseSync(file);
-    beside.exec("PRAGMA wal_checkpoint");
+    using connection = new DatabaseSync(file);
+    connection.exec("PRAGMA wal_checkpoint");
   }
   await store.check();
 

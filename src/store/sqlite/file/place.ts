@@ -43,9 +43,9 @@ export function requireInPlace(path: string, files: FilesInUse): void {
  */
 export function isLogRemoved(path: string, files: FilesInUse): boolean {
   const now = filesAt(path);
-  const beside = ["-wal", "-shm"] as const;
-  const hasAnother = beside.some((suffix) => now[suffix] !== null && now[suffix] !== files[suffix]);
-  return now[""] === files[""] && !hasAnother && beside.some((suffix) => now[suffix] === null);
+  const suffixes = ["-wal", "-shm"] as const;
+  const hasAnother = suffixes.some((suffix) => now[suffix] !== null && now[suffix] !== files[suffix]);
+  return now[""] === files[""] && !hasAnother && suffixes.some((suffix) => now[suffix] === null);
 }
 
 const fixOfLog =

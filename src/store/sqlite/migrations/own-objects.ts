@@ -26,8 +26,8 @@ export function findObjects({ name }: Pick<Collection, "name">): Statement {
  * Returns the SQL of the indexes and triggers of other programs, and of the triggers of a migration. Leaves out the store's own indexes and
  * the triggers of the word index.
  */
-export function objectsBeside({ name }: Collection, found: readonly NamedRow[]): readonly string[] {
-  return besideIndexes(name, found).map(({ sql }) => String(sql));
+export function listOtherObjects({ name }: Collection, found: readonly NamedRow[]): readonly string[] {
+  return filterOtherObjects(name, found).map(({ sql }) => String(sql));
 }
 
 /** Returns the indexes and triggers of other programs. */
@@ -36,13 +36,15 @@ export function ownObjects(
   found: readonly NamedRow[],
 ): { readonly indexes: readonly OwnObject[]; readonly triggers: readonly OwnObject[] } {
   const ours = [leftoverPrefix, `moved in ${table} `];
-  const own = besideIndexes(table, found).filter(({ name }) => !ours.some((start) => String(name).startsWith(start)));
+  const own = filterOtherObjects(table, found).filter(
+    ({ name }) => !ours.some((start) => String(name).startsWith(start)),
+  );
   const of = (type: string): readonly OwnObject[] =>
     own.filter((each) => each["type"] === type).map(({ name, sql }) => ({ name: String(name), sql: String(sql) }));
   return { indexes: of("index"), triggers: of("trigger") };
 }
 
-function besideIndexes(table: string, found: readonly NamedRow[]): readonly NamedRow[] {
+function filterOtherObjects(table: string, found: readonly NamedRow[]): readonly NamedRow[] {
   const ours = [triggerPrefix, `${table}(`, `unique ${table}(`];
   return found.filter(({ name }) => !ours.some((start) => String(name).startsWith(start)));
 }

@@ -168,8 +168,8 @@ function readRows(table: Table, statements: Statements, query: ListQuery, { name
     query.maxLength === undefined ? statement.all(...parameters.values) : statement.iterate(...parameters.values);
   const { rows, more } = rowsWithin(found as Iterable<RowText>, query);
   if (rows.length === 0) return nothing;
-  const readValues = ([record, beside]: RowText): Value[] =>
-    sortedValues(typeof beside === "string" ? beside : record, query);
+  const readValues = ([record, sorted]: RowText): Value[] =>
+    sortedValues(typeof sorted === "string" ? sorted : record, query);
   return new Page(`[${rows.map(([record]) => record).join()}]`, rows.length, more, {
     first: () => readValues(rows[0]!),
     last: () => readValues(rows.at(-1)!),
@@ -177,7 +177,7 @@ function readRows(table: Table, statements: Statements, query: ListQuery, { name
 }
 
 /** A record as JSON, and the sorted values if the record does not contain them. */
-type RowText = readonly [record: string, beside: string | number | null];
+type RowText = readonly [record: string, sorted: string | number | null];
 
 /** Returns the rows of the page, and whether there are more. */
 function rowsWithin(

@@ -215,7 +215,7 @@ function encodeAll(table: Table, values: Of<"insert">["values"], keys: ChangeKey
     if (column === table.id) continue;
     const cell = encodeGiven(table, column, values[column.name] ?? column.default ?? null, findKey) as Cell;
     cells.push(cell);
-    for (const beside of listDerivedColumns(column)) shadowCells.push(beside.deriveCell(cell));
+    for (const derived of listDerivedColumns(column)) shadowCells.push(derived.deriveCell(cell));
   }
   return cells.concat(shadowCells);
 }

@@ -55,14 +55,15 @@ export async function writeRecords(
   writing: ResponseState,
   { mount, columns, plans, places }: Level,
 ): Promise<readonly string[]> {
-  const beside = new Map<string, (readonly string[])[]>();
+  const textsByColumn = new Map<string, (readonly string[])[]>();
   const behind: (readonly string[])[] = [];
   const written = plans.map(async (plan) =>
     plan.relation.kind === "many" ? writeMany(writing, mount, plan, places) : writeOne(writing, plan, places),
   );
   for (const [at, texts] of (await Promise.all(written)).entries()) {
     const { kind, column } = plans[at]!.relation;
-    if (kind !== "many" && columns.includes(column)) beside.set(column, [...(beside.get(column) ?? []), texts]);
+    if (kind !== "many" && columns.includes(column))
+      textsByColumn.set(column, [...(textsByColumn.get(column) ?? []), texts]);
     else behind.push(texts);
   }
   const writeOwn = (place: Place, at: number): string => {
@@ -70,7 +71,10 @@ export async function writeRecords(
     const { record } = place;
     const shape = areColumns(mount, null) ? record : mount.show(record);
     const own = columns.map((name) =>
-      [`"${name}":${JSON.stringify(shape[name])}`, ...(beside.get(name) ?? []).map((texts) => texts[at]!)].join(),
+      [
+        `"${name}":${JSON.stringify(shape[name])}`,
+        ...(textsByColumn.get(name) ?? []).map((texts) => texts[at]!),
+      ].join(),
     );
     return `{${own.join()}`;
   };
