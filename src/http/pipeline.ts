@@ -43,35 +43,35 @@ export interface RoutedService extends ServiceCore {
 export function respond(service: RoutedService, arrival: Arrival): Eventually<Answer> {
   countRequest();
   const startedAt = service.observe === null ? 0 : performance.now();
-  const way = new RequestFlow(service, new Call(arrival, service.callContext));
+  const flow = new RequestFlow(service, new Call(arrival, service.callContext));
   const { tracer } = service;
-  return tracer === null ? runRequest(way, startedAt) : traced(tracer, way, () => runRequest(way, startedAt));
+  return tracer === null ? runRequest(flow, startedAt) : traced(tracer, flow, () => runRequest(flow, startedAt));
 }
 
-function runRequest(way: RequestFlow, startedAt: number): Eventually<Answer> {
+function runRequest(flow: RequestFlow, startedAt: number): Eventually<Answer> {
   let answer: Eventually<Answer>;
   try {
-    answer = way.walk();
+    answer = flow.walk();
   } catch (error) {
-    answer = way.fail(error);
+    answer = flow.fail(error);
   }
-  return answer instanceof Promise ? awaitAnswer(way, answer, startedAt) : finish(way, answer, startedAt);
+  return answer instanceof Promise ? awaitAnswer(flow, answer, startedAt) : finish(flow, answer, startedAt);
 }
 
 /** Waits for the response, up to the time limit of the service. */
-function awaitAnswer(way: RequestFlow, answer: Promise<Answer>, startedAt: number): Promise<Answer> {
-  const { inFlight } = way.service;
+function awaitAnswer(flow: RequestFlow, answer: Promise<Answer>, startedAt: number): Promise<Answer> {
+  const { inFlight } = flow.service;
   return new Promise<Answer | null>((resolve, reject) => {
     const end = (done: Answer | null): void => (inFlight.remove(request), resolve(done));
-    const request = inFlight.add(way, () => end(null));
+    const request = inFlight.add(flow, () => end(null));
     const fail = (error: unknown): void => {
-      const answer = way.fail(error);
+      const answer = flow.fail(error);
       if (answer instanceof Promise) answer.then(end, reject);
       else end(answer);
     };
     answer.then(end, fail);
   }).then((done) =>
-    done === null ? way.giveUp().then((answer) => finish(way, answer, startedAt)) : finish(way, done, startedAt),
+    done === null ? flow.giveUp().then((answer) => finish(flow, answer, startedAt)) : finish(flow, done, startedAt),
   );
 }
 
@@ -264,8 +264,8 @@ function listDeprecations({ deprecations }: Exchange): readonly string[] {
   return deprecations.map(({ what }) => what);
 }
 
-function finish(way: RequestFlow, answer: Answer, startedAt: number): Answer {
-  const { service, call, exchange, match, witness } = way;
+function finish(flow: RequestFlow, answer: Answer, startedAt: number): Answer {
+  const { service, call, exchange, match, witness } = flow;
   if (exchange !== null && exchange.hold !== null) exchange.hold.release();
   if (witness !== null) addExplanation(service, witness, answer);
   if (exchange !== null && exchange.limits.length > 0) addLimits(exchange, answer);
@@ -280,8 +280,8 @@ function finish(way: RequestFlow, answer: Answer, startedAt: number): Answer {
       path: shortened(call.path),
       route: match === null ? null : match.route.path,
       status: answer.status,
-      code: way.problem === null ? null : way.problem.code,
-      problem: way.problem,
+      code: flow.problem === null ? null : flow.problem.code,
+      problem: flow.problem,
       durationMs: performance.now() - startedAt,
       address: call.client.address,
       ...callerIn(identity),

@@ -259,8 +259,8 @@ test("limits QUERY of nested resources to their parent record", async (t) => {
     body: { where: { any: [{ status: { eq: "open" } }, { not: { user_id: { eq: ann.id } } }] } },
   });
   assert.deepEqual(listIds(own), [one]);
-  const beside = { where: { not: { status: { eq: "paid" } } }, expand: "user,items", fields: "id" };
-  const expanded = await api.ask("QUERY", "/orders", { headers: ann.headers, body: beside });
+  const query = { where: { not: { status: { eq: "paid" } } }, expand: "user,items", fields: "id" };
+  const expanded = await api.ask("QUERY", "/orders", { headers: ann.headers, body: query });
   assert.equal(expanded.text, (await api.get("/orders?expand=user,items&fields=id", ann.headers)).text);
   assert.deepEqual(expanded.json[0].items.length, 2);
   const nothing = await api.ask("QUERY", "/orders", { headers: ann.headers, body: { search: "x" } });

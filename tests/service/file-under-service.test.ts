@@ -274,8 +274,8 @@ for (const [what, overwrite] of Object.entries(overwriting))
   });
 
 test("writes nothing into a backup that was copied over the file, at shutdown and startup, and lets `db restore` restore it", async (t) => {
-  await using beside = await serviceToOverwrite(t, "1");
-  const { service, file, copy, settings, write } = beside;
+  await using running = await serviceToOverwrite(t, "1");
+  const { service, file, copy, settings, write } = running;
   copyFileSync(copy, file);
   await wait(1000);
   process.kill(service.pid, "SIGTERM");
@@ -318,9 +318,9 @@ async function serviceToOverwrite(t: TestContext, workers: string) {
   copyFileSync(file, `${copy}.raw`);
   const made = await Promise.all(Array.from({ length: 60 }, (_, at) => write(`made${at}`)));
   assert.deepEqual([...new Set(made)], [201]);
-  const beside = new DatabaseSync(file, { timeout: 5000 });
-  beside.exec("PRAGMA wal_checkpoint(PASSIVE)");
-  beside.close();
+  const connection = new DatabaseSync(file, { timeout: 5000 });
+  connection.exec("PRAGMA wal_checkpoint(PASSIVE)");
+  connection.close();
   // Waits until the service has seen this state of the file, because it reports only changes to a state that it has seen.
   await wait(600);
   return {

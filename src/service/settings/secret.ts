@@ -91,10 +91,10 @@ function renameUnderLock(draft: string, file: string): void {
   }
 }
 
-function acquireLock(turn: string): void {
+function acquireLock(lockFile: string): void {
   for (let tries = 1; ; tries++)
     try {
-      closeSync(openSync(turn, "wx", 0o600));
+      closeSync(openSync(lockFile, "wx", 0o600));
       return;
     } catch (error) {
       if (readErrorCode(error) !== "EEXIST" || tries === mostTries) throw error;

@@ -15,10 +15,10 @@ export function semaphore(permits: number): Semaphore {
   }
 
   return async (work) => {
-    const turn = Promise.withResolvers<void>();
-    if (running < most) turn.resolve(void running++);
-    else waiting.push(turn.resolve);
-    await turn.promise;
+    const permit = Promise.withResolvers<void>();
+    if (running < most) permit.resolve(void running++);
+    else waiting.push(permit.resolve);
+    await permit.promise;
     return work().finally(leave);
   };
 }

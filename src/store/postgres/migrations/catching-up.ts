@@ -89,7 +89,7 @@ export async function catchUpWithLocks(
   work: Work,
   shadows: readonly ShadowColumn[],
   state: Unfinished,
-  turns: LockTimes,
+  lockTimes: LockTimes,
 ): Promise<Unfinished> {
   const { session, plan } = work;
   const { name } = plan.collection;
@@ -100,22 +100,22 @@ export async function catchUpWithLocks(
     const begun = now;
     let isDone = false;
     await retryOnLock(session, [name], [lock], async () => {
-      ({ state: now, isDone } = await catchUpFor(work, shadows, begun, turns.heldMs, pace));
+      ({ state: now, isDone } = await catchUpFor(work, shadows, begun, lockTimes.heldMs, pace));
       return [];
     });
     if (isDone) return now;
-    await sleep(turns.pauseMs);
+    await sleep(lockTimes.pauseMs);
     const passed = performance.now() - since;
     if (passed < lookMs) continue;
     const rest = await countChangedRows(work);
-    if (rest >= left || (rest / (left - rest)) * passed > overMs) shorten(turns);
+    if (rest >= left || (rest / (left - rest)) * passed > overMs) shorten(lockTimes);
     [left, since] = [rest, performance.now()];
   }
 }
 
-function shorten(turns: LockTimes): void {
-  if (turns.pauseMs > 0) turns.pauseMs = Math.floor(turns.pauseMs / 2);
-  else turns.heldMs = Math.min(turns.heldMs * 2, mostHeldMs);
+function shorten(lockTimes: LockTimes): void {
+  if (lockTimes.pauseMs > 0) lockTimes.pauseMs = Math.floor(lockTimes.pauseMs / 2);
+  else lockTimes.heldMs = Math.min(lockTimes.heldMs * 2, mostHeldMs);
 }
 
 /** The number of rows that one statement fills while writers wait. */

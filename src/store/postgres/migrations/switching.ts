@@ -23,9 +23,9 @@ export async function switchOver(
   const { session, plan } = work;
   const { name } = plan.collection;
   const steps = await compileSteps(work, shadows);
-  const turns = newLockTimes();
+  const lockTimes = newLockTimes();
   for (let [state, isOver] = [filled, false]; ;) {
-    if (state !== null) state = await catchUpWithLocks(work, shadows, state, turns);
+    if (state !== null) state = await catchUpWithLocks(work, shadows, state, lockTimes);
     const before = state;
     await retryOnLock(session, [name], [lockTable(name)], async () => {
       const caught = before === null ? null : await catchUpFor(work, shadows, before, fillMs, newPace());

@@ -24,9 +24,9 @@ export interface Connection {
 }
 
 /** Creates a connection outside the pool, for the feeds, which listen on it. */
-export function makeClient(way: Connection): pg.Client {
+export function makeClient(connection: Connection): pg.Client {
   return ignoreErrorEvents(
-    new pg.Client({ ...settingsFor(way), connectionTimeoutMillis: feedMs, query_timeout: feedMs }),
+    new pg.Client({ ...settingsFor(connection), connectionTimeoutMillis: feedMs, query_timeout: feedMs }),
   );
 }
 
@@ -46,18 +46,18 @@ export async function connectPatiently(address: PostgresAddress): Promise<pg.Cli
 }
 
 /** Creates a pool of at most `max` connections to one server. */
-export function makePool(way: Connection, max: number): pg.Pool {
+export function makePool(connection: Connection, max: number): pg.Pool {
   const pool = new pg.Pool({
-    ...settingsFor(way),
+    ...settingsFor(connection),
     max,
     idleTimeoutMillis: 30_000,
-    query_timeout: way.address.timeouts.statementMs + answerMs,
-    ...(way.address.writable ? { verify } : {}),
+    query_timeout: connection.address.timeouts.statementMs + answerMs,
+    ...(connection.address.writable ? { verify } : {}),
   });
   // The pool removes an unused connection that breaks.
   pool.on("error", () => undefined);
   pool.on("connect", ignoreErrorEvents);
-  if (!way.address.pooled) pool.on("connect", readCommitted);
+  if (!connection.address.pooled) pool.on("connect", readCommitted);
   return pool;
 }
 

@@ -107,10 +107,10 @@ async function migrateTables(
  * removal.
  */
 async function removeOldTables(database: DatabaseSync, { settled, tellRemoved }: MigrateOptions): Promise<void> {
-  const remains = playOn(database, findLeftovers());
-  if (remains.length === 0) return;
+  const leftoverTables = playOn(database, findLeftovers());
+  if (leftoverTables.length === 0) return;
   settled?.();
-  await removeLeftovers(database, remains, tellRemoved);
+  await removeLeftovers(database, leftoverTables, tellRemoved);
 }
 
 function countRows(database: DatabaseSync, { collection, changes }: TablePlan): number {

@@ -34,13 +34,13 @@ export function planFile(path: string, collections: readonly Collection[], dropp
         return rebuildByHand(sqliteSchema, plan, dropped, ownObjects(plan.collection, own));
       }),
     );
-    const remains = planned.plans.length === 0 ? [] : playOn(database, findLeftovers());
-    return { ...report, remarks: [...report.remarks, ...remains.map(tellRemains)] };
+    const leftoverTables = planned.plans.length === 0 ? [] : playOn(database, findLeftovers());
+    return { ...report, remarks: [...report.remarks, ...leftoverTables.map(tellLeftover)] };
   } finally {
     database.close();
   }
 }
 
-function tellRemains(table: string): string {
+function tellLeftover(table: string): string {
   return `${table} is left of a migration and unused. latchkey db migrate removes it.`;
 }

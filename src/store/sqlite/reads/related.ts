@@ -63,8 +63,8 @@ export function readRelated(
     }
     return text !== null && left >= 0;
   };
-  const portions = findLimits(database) === null ? keys.map((key) => [key]) : [keys];
-  return portions.every(take) ? related : null;
+  const batches = findLimits(database) === null ? keys.map((key) => [key]) : [keys];
+  return batches.every(take) ? related : null;
 }
 
 /** Reads a text of at most this number of bytes. Returns null if the text is longer. SQLite detects this while it builds the text. */

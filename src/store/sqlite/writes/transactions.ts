@@ -40,7 +40,7 @@ export function createCommitter(
   const named = new Map(collections.map((each) => [each.name, each]));
   const changes = createChanges(database, named, counters, notes);
   const records = createIdempotencyRecords(database);
-  const turns = makeWriteLock(database, busyMs);
+  const writeLock = makeWriteLock(database, busyMs);
   const commit = prepare(database, "COMMIT");
   const rollback = prepare(database, "ROLLBACK");
   const outdated = createShapeCheck(database, shapes);
@@ -66,7 +66,7 @@ export function createCommitter(
   }
 
   function commitWith(work: () => Result[] | null): Result[] | null {
-    turns.begin();
+    writeLock.begin();
     notes.undo(0);
     try {
       counters.load();
@@ -85,7 +85,7 @@ export function createCommitter(
       if (database.isTransaction) database.exec("ROLLBACK");
       throw error;
     } finally {
-      turns.ended();
+      writeLock.ended();
     }
   }
 

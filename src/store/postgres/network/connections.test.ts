@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { after, before, test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { askPostgres as ask, startPostgres, type TestServer } from "../../../tests/harness/postgres.ts";
-import { Secret } from "../../core/crypto/secret.ts";
-import type { Observation } from "../../core/observation.ts";
-import { StoreTimeout, type Change, type Collection, type Store } from "../store.ts";
-import { postgresStore } from "./postgres.ts";
+import { askPostgres as ask, startPostgres, type TestServer } from "../../../../tests/harness/postgres.ts";
+import { Secret } from "../../../core/crypto/secret.ts";
+import type { Observation } from "../../../core/observation.ts";
+import { StoreTimeout, type Change, type Collection, type Store } from "../../store.ts";
+import { postgresStore } from "../postgres.ts";
 
 const notes: Collection = { name: "notes", key: "integer", columns: [{ name: "text", type: "text" }] };
 
