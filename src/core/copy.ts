@@ -52,7 +52,7 @@ export function otherCopyMistake(value: unknown): string | null {
   const other = findOtherCopy(value);
   return other === null
     ? null
-    : `another copy of the package made it: ${shownCopy(other)}. This one is ${shownCopy(thisCopy)}. Use only one: npm ls latchkey lists the copies of a project, and npx latchkey in the folder of a config file runs the command of its own copy`;
+    : `another copy of the package made it: ${shownCopy(other)}. This one is ${shownCopy(thisCopy)}. Use only one copy: npm ls latchkey lists the copies of a project, and npx latchkey in the folder of a config file uses the copy of that project`;
 }
 
 /**

@@ -46,7 +46,7 @@ export const aDeprecation: ValueCheck = (value) => {
   const { since, sunset } = value;
   const [from, until] = [parseMoment(since), parseMoment(sunset)];
   if (from !== null && until !== null && until < from)
-    mistakes.push(`sunset ${shown(sunset)} lies before since ${shown(since)}; a deprecation comes before its sunset`);
+    mistakes.push(`sunset ${shown(sunset)} is before since ${shown(since)}; choose a later sunset`);
   return mistakes.length === 0 ? null : mistakes.join("; ");
 };
 

@@ -137,7 +137,7 @@ export function correctedClock(
 export function differenceText(aheadMs: number): string | null {
   if (!isWrongBy(aheadMs)) return null;
   const seconds = Math.round(Math.abs(aheadMs) / 1000);
-  return `The clock of this machine is ${seconds} s ${aheadMs > 0 ? "ahead of" : "behind"} the database's, which is used in its place. Set the clock (NTP).`;
+  return `The clock of this machine is ${seconds} s ${aheadMs > 0 ? "ahead of" : "behind"} the clock of the database. The service uses the database's time. Set the clock of this machine (NTP).`;
 }
 
 function isWrongBy(aheadMs: number): boolean {

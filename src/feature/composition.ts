@@ -230,7 +230,7 @@ function unmetNeeds({ who, needs }: Needing, features: readonly Offering<unknown
     .filter((needed) => !features.includes(needed))
     .map(({ name }) =>
       features.some((each) => each.name === name)
-        ? `${who} needs another ${name} than the one in the list; make it once and give it to both`
+        ? `${who} needs ${name}, but the list has another instance of it; make one instance and use it in both places`
         : `${who} needs ${name}, which is not in the list; add it`,
     );
 }

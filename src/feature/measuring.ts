@@ -70,7 +70,7 @@ export function makeMeasuring(observe: Observer): Measuring {
 
 function mistakeIn(family: unknown, at: number, taken: ReadonlySet<string>): string | null {
   const place = `families[${at}]`;
-  if (!isObject(family)) return `${place}, which is ${describeType(family)} and no family`;
+  if (!isObject(family)) return `${place}, which is ${describeType(family)}, not a family`;
   const mistakes = membersMistakes(family, members);
   if (mistakes.length > 0) return `${place}: ${mistakes.join("; ")}`;
   const { name } = family as unknown as MetricFamily;

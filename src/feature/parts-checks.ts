@@ -49,7 +49,7 @@ export const partsMembers: Readonly<Record<keyof Parts, ValueCheck>> = {
   tags: optional((value) =>
     isObject(value) && Object.values(value).every(isText)
       ? null
-      : 'it has to be texts by tag, like { books: "What there is to read." }',
+      : 'it has to be texts by tag, like { books: "The books of the library." }',
   ),
   look: optional(buildObjectCheck(lookMembers, "it has to be how pages look: a title and a style")),
   pages: optional(buildObjectCheck(pagesMembers, "it has to be the paths of the pages of accounts")),

@@ -30,7 +30,7 @@ export function upkeepMistakes(upkeep: unknown): readonly string[] {
   if (!Array.isArray(upkeep))
     return [`upkeep is ${shown(upkeep)}; it has to be a list: upkeep: [{ everySeconds, due }]`];
   return upkeep.flatMap((each: unknown, at) => {
-    const found = isObject(each) ? membersMistakes(each, members) : [`it is ${shown(each)}, and no object`];
+    const found = isObject(each) ? membersMistakes(each, members) : [`it is ${shown(each)}, not an object`];
     return found.map((mistake) => `upkeep[${at}]: ${mistake}`);
   });
 }

@@ -155,7 +155,7 @@ class ConditionReader {
   #hasRoom(values: number, pointer: string): boolean {
     this.#valuesLeft -= values;
     if (this.#valuesLeft >= 0) return true;
-    this.#say(pointer, "too_many", `At most ${MAX_ALL_VALUES} values are allowed in all.`);
+    this.#say(pointer, "too_many", `At most ${MAX_ALL_VALUES} values are allowed in all conditions together.`);
     return false;
   }
 

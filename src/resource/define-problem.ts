@@ -99,7 +99,7 @@ function optionMistakes(field: Field): readonly string[] {
     .filter((name) => Object.hasOwn(fieldOptions, name) && !ALLOWED_OPTIONS.includes(name));
   return [
     ...names.map((name) => `${kind.name}: ${name} has no meaning in a problem; leave it out`),
-    ...(computed === undefined ? [] : ["a problem has no record, so it cannot be computed"]),
+    ...(computed === undefined ? [] : ["a problem has no record, so this field cannot be computed"]),
     ...ownValueMistakes("example", field, options.example),
   ];
 }

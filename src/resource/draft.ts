@@ -211,7 +211,7 @@ function makeValue({ path, name, field }: NamedField, make: Make, context: Draft
   // `formatInstant`, because it is always valid.
   if (!isShown(field) || make === formatInstant) return made;
   const read = kind.parse(made);
-  if (read instanceof Flaw) throw new TypeError(`${who} gave what its kind does not take: ${read.detail}`);
+  if (read instanceof Flaw) throw new TypeError(`${who} gave a value that its kind does not take: ${read.detail}`);
   return read;
 }
 

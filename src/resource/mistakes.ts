@@ -127,7 +127,7 @@ function mistakesWithin(declaration: ResourceDeclaration<Fields>): readonly stri
   const searched = (field: string, find: (field: Field) => readonly string[]): readonly string[] => {
     if (Object.hasOwn(sound, field)) return find(sound[field]!);
     if (Object.hasOwn(computed, field))
-      return ["it is computed from each record, so that no index has it; leave it out"];
+      return ["it is computed from each record, so no index contains it; leave it out"];
     // If the field exists, its own mistakes are reported with the field.
     return Object.hasOwn(fields, field) ? [] : [`there is no such field${suggestion(field, Object.keys(fields))}`];
   };
@@ -172,7 +172,7 @@ const computedMembers: Checks = {
 };
 
 function anExpression(value: unknown): string | null {
-  return isText(value) && value.trim() !== "" ? null : `it is ${shown(value)}, and no expression`;
+  return isText(value) && value.trim() !== "" ? null : `it is ${shown(value)}, not an expression`;
 }
 
 /** The options that a computed field cannot have, because it is not stored. */

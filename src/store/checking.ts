@@ -157,7 +157,7 @@ function computedMistake(column: unknown, at: number): string | null {
 }
 
 function columnMistake(column: unknown, at: number): string | null {
-  if (!isObject(column)) return `columns[${at}] is ${shown(column)}, and no object`;
+  if (!isObject(column)) return `columns[${at}] is ${shown(column)}, not an object`;
   const found = membersMistakes(column, columnMembers);
   const place = isText(column["name"]) ? column["name"] : `columns[${at}]`;
   return joinMistakes(found.map((mistake) => `${place}: ${mistake}`));
@@ -170,7 +170,7 @@ function columnMistake(column: unknown, at: number): string | null {
 export function storeMistakes(collections: unknown): readonly string[] {
   if (!Array.isArray(collections)) return [`the collections are ${shown(collections)}; a store is opened with a list`];
   return Array.from(collections, (each: unknown, at) => {
-    if (!isObject(each)) return [`collections[${at}] is ${shown(each)}, and no object`];
+    if (!isObject(each)) return [`collections[${at}] is ${shown(each)}, not an object`];
     const place = isText(each["name"]) ? `collection ${each["name"]}` : `collections[${at}]`;
     return membersMistakes(each, collectionMembers).map((mistake) => `${place}: ${mistake}`);
   }).flat();
@@ -230,10 +230,10 @@ const knownMembers: ReadonlyMap<unknown, Checks> = new Map(Object.entries(change
 export function requireChanges({ changes }: Transaction): void {
   const changeList: unknown = changes;
   if (!Array.isArray(changeList))
-    throw new TypeError(`The changes of a transaction are ${describeType(changeList)}, and no list.`);
+    throw new TypeError(`The changes of a transaction are ${describeType(changeList)}, not a list.`);
   for (let at = 0; at < changeList.length; at++) {
     const change: unknown = changeList[at];
-    const mistake = isObject(change) ? changeMistake(change) : `it is ${describeType(change)}, and no object`;
+    const mistake = isObject(change) ? changeMistake(change) : `it is ${describeType(change)}, not an object`;
     if (mistake !== null)
       throw new TypeError(`Change ${at} of a transaction cannot be made: ${formatMistakes([mistake])}`);
   }

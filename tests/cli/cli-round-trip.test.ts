@@ -162,7 +162,7 @@ test("reports a line whose computed field fails, and imports the other lines", a
   );
 
   assert.deepEqual([code, out], [1, "2 imported, 1 refused.\n"], errors);
-  assert.match(errors, /the computed field twice gave what its kind does not take/);
+  assert.match(errors, /the computed field twice gave a value that its kind does not take/);
   assert.match(errors, /^line 2: Something went wrong/m);
   assert.equal((await place.run(["export", "things"])).out.trim().split("\n").length, 2);
 });

@@ -596,12 +596,12 @@ export const slips: readonly Slip[] = [
   {
     code: `start([], { features: [health] })`,
     compiled: /is not assignable to type 'Feature<unknown>'/,
-    started: /features\[0\] is a function; make one with defineFeature, or call what makes it: health\(\)/,
+    started: /features\[0\] is a function; make one with defineFeature, or call it: health\(\)/,
   },
   {
     code: `start([], { formats: [csv] })`,
     compiled: /is not assignable to type 'Format'|missing the following properties from type 'Format'/,
-    started: /formats\[0\] is a function, and no object; write one, or call what makes it: csv\(\)/,
+    started: /formats\[0\] is a function, not an object; write one, or call it: csv\(\)/,
   },
   made(
     `problem("conflict", "There is none left.")`,

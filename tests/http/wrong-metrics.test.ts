@@ -34,7 +34,7 @@ const rows: Readonly<Record<string, readonly [measure: () => readonly MetricFami
     /measure gave a promise; it has to give its value at once/,
   ],
   "returns a text": [() => wrong("books_total 7"), /measure gave a text; it has to give a list of families/],
-  "returns null in a list": [() => wrong([null]), /measure gave families\[0\], which is null and no family/],
+  "returns null in a list": [() => wrong([null]), /measure gave families\[0\], which is null, not a family/],
   "returns an invalid name": [
     () => wrong([{ ...family, name: "books total" }]),
     /families\[0\]: name is 'books total'; it has to be/,

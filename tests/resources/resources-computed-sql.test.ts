@@ -158,9 +158,12 @@ test("requires either `from` or `sql` for a computed field, and refuses a sort b
   assert.throws(() => defineResource({ name: "line", fields, computed: { made: both } }), /one of the two/);
   assert.throws(
     () => defineResource({ name: "line", fields, computed: { made: { as, sql: "1" } }, sorts: ["made" as never] }),
-    /no index has it/,
+    /no index contains it/,
   );
-  assert.throws(() => defineResource({ name: "line", fields, computed: { made: { as, sql: " " } } }), /no expression/);
+  assert.throws(
+    () => defineResource({ name: "line", fields, computed: { made: { as, sql: " " } } }),
+    /not an expression/,
+  );
 });
 
 onBoth("shows computed fields of related records only to callers who may read them", "SELECT 1", async ({ serve }) => {

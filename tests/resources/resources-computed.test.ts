@@ -146,7 +146,7 @@ test("reports a failing function of a computed field as a fault, and writes noth
   );
   const faults = api.observed.flatMap((each) => (each.kind === "fault" ? [String(each.error)] : []));
   assert.equal(faults.length, 16);
-  assert.match(faults.at(-1)!, /\/people: the computed field initial gave what its kind does not take/);
+  assert.match(faults.at(-1)!, /\/people: the computed field initial gave a value that its kind does not take/);
 });
 
 test("describes a computed field as read-only in the API's description", async (t) => {

@@ -178,7 +178,7 @@ test("reports the mistakes of a deprecation in every place where it may be decla
     ["soon", /it has to be an object/],
     [{}, /since is missing/],
     [{ since: "2026-02-31" }, /since is '2026-02-31'; it has to be a day/],
-    [{ since, sunset: "2025-12-31" }, /sunset '2025-12-31' lies before since '2026-01-01'/],
+    [{ since, sunset: "2025-12-31" }, /sunset '2025-12-31' is before since '2026-01-01'/],
     [{ since: 7, sunset: "x", lnik: "y" }, /there is no option lnik.*since is 7.*sunset is 'x'/s],
     [{ since, link: "example.org" }, /link is 'example.org'; it has to be an address/],
     [{ since, link: "//example.org" }, /link is/],

@@ -288,7 +288,7 @@ test("refuses an invalid older shape, and names all mistakes", () => {
   const options = (more: object): never => ({ prefix: "/v1", fields: {}, ...more }) as never;
   const rows: readonly (readonly [Mount, never, readonly RegExp[]])[] = [
     [tickets, undefined as never, [/it needs \{ prefix/]],
-    [{} as Mount, options({}), [/no mount/]],
+    [{} as Mount, options({}), [/not a mount/]],
     [first, options({}), [/an older shape already/]],
     [tickets, options({ prefix: "v1" }), [/prefix is 'v1'/]],
     [tickets, options({ deprecated: {} }), [/since is missing/]],
@@ -308,7 +308,7 @@ test("refuses an invalid older shape, and names all mistakes", () => {
     [
       tickets,
       options({ fields: { a: "title", b: "title", p: "price" }, defaults: { title: "", currency: "Mark" } }),
-      [/field b: another field is sent to title/, /title is sent/, /currency cannot have this value/],
+      [/field b: another field already sets title/, /callers send title/, /currency cannot have this value/],
     ],
   ];
   for (const [newer, wrong, messages] of rows)

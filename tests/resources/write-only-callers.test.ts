@@ -253,7 +253,7 @@ test("reveals no value of a record by the rule `check`, even by bisection", asyn
   assert.equal(refused.json.errors, undefined);
   assert.equal(
     refused.json.detail,
-    "Whether this is valid depends on low, which you may not read and did not send. Send it too.",
+    "The validity of this body depends on low, which you may not read and did not send. Send it too.",
   );
   assert.deepEqual((await own.get("/deals/1", { as: "root" })).json.high, 4);
 });

@@ -155,7 +155,7 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
     /resource a: field f: enumeration: it has no words/,
   ],
   ["a word twice", () => withField(call("enumeration", ["a", "a"])), /the word a is there twice/],
-  ["words that are not a list", () => withField(call("enumeration", "a")), /its words are 'a', and no list/],
+  ["words that are not a list", () => withField(call("enumeration", "a")), /its words are 'a', not a list/],
   ["a reference without a target", () => withField(call("reference")), /its target is missing/],
   [
     "a kind with wrong members",
@@ -288,7 +288,7 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
           }),
         ],
       }),
-    /abc is no status from 200 to 599; parameters is a list/,
+    /abc is not a status from 200 to 599; parameters is a list/,
   ],
   [
     "logins whose short lifetime is above the long one",

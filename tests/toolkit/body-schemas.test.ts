@@ -195,7 +195,7 @@ test("refuses to start with an unusable body schema, or with a body for GET", as
       { type: "object", requierd: ["a"] },
       /body is an object; jsonSchema: requierd is not checked; did you mean required\?/,
     ],
-    [z.unknown().refine(async () => true), /body is .*; the schema gives a promise, and a body is read at once/],
+    [z.unknown().refine(async () => true), /body is .*; the schema gives a promise, but a body is read synchronously/],
     [{ "~standard": { version: 2 } }, /is not checked/],
   ];
   const start = (body: unknown, method = "POST") =>

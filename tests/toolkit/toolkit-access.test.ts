@@ -157,7 +157,7 @@ test("reports all mistakes in the mounts, endpoints, schemes and formats of a se
     problems.map((each) => each.replace(/;.*/, "")),
     [
       "mounts[0] (book): it is a resource without a permission",
-      "mounts[1] is 7, and no object",
+      "mounts[1] is 7, not an object",
       "mounts[2] (/books): permission.reed is not an action",
       "mounts[2] (/books): permission.read is 'anyone'",
       "endpoints[0] (post own): method is 'post'",
@@ -169,7 +169,7 @@ test("reports all mistakes in the mounts, endpoints, schemes and formats of a se
       "endpoints[3] (GET /c): access is an object",
       "endpoints[3] (GET /c): handle is a text",
       "endpoints[4] (GET /d): consumes is 'application/json'",
-      "endpoints[5] is null, and no object",
+      "endpoints[5] is null, not an object",
       "schemes[0] (Badge): name is 'Badge'",
       "schemes[0] (Badge): carriers is a list",
       "schemes[1] (badge): authenticate is missing",

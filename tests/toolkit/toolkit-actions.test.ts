@@ -502,7 +502,7 @@ test("does not start with a wrong declaration of an action, and says how to fix 
     [{ cancel: { permission: anyone, handle: () => ({}), boddy: {} } }, /there is no option boddy; did you mean body/],
     [{ Cancel: { permission: anyone, handle: () => ({}) } }, /action Cancel: the name must be lower-case words/],
     [{ "{id}": { permission: anyone, handle: () => ({}) } }, /the name must be lower-case words/],
-    [{ cancel: 7 }, /action cancel: it is 7 and no action/],
+    [{ cancel: 7 }, /action cancel: it is 7, not an action/],
     [
       { a: { permission: anyone, method: "PUT", handle: () => ({}) } },
       /method is 'PUT'; it has to be one of POST, GET/,

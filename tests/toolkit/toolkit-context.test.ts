@@ -165,7 +165,7 @@ test("reports all missing features of mounts and endpoints together at the start
     for (const each of ["mount(/notes)", "GET /a"]) {
       assert.ok(
         error.message.includes(
-          `- ${each} needs another offered than the one in the list; make it once and give it to both`,
+          `- ${each} needs offered, but the list has another instance of it; make one instance and use it in both places`,
         ),
       );
       assert.ok(error.message.includes(`- ${each} needs absent, which is not in the list; add it`), error.message);

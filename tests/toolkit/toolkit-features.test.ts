@@ -278,7 +278,7 @@ test("reports a feature that was made twice, or is in the list twice", async () 
   const again = defineFeature({ ...visits, needs: [] });
 
   assert.deepEqual(await collectMistakes({ features: [again, door] }), [
-    "feature door needs another visits than the one in the list; make it once and give it to both",
+    "feature door needs visits, but the list has another instance of it; make one instance and use it in both places",
   ]);
   assert.deepEqual(await collectMistakes({ features: [visits, visits] }), [
     "feature visits is in the list twice; leave one out",

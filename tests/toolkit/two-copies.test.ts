@@ -158,7 +158,7 @@ for (const [what, options] of Object.entries(declarations))
 
     assert.equal(mistakes.length, 1, mistakes.join("\n"));
     assert.ok(mistakes[0]!.includes(`another copy of the package made it: 0.0.1 in ${copy.place}.`), mistakes.join());
-    assert.match(mistakes[0]!, /This one is \d+\.\d+\.\d+ in .+\. Use only one: npm ls latchkey/);
+    assert.match(mistakes[0]!, /This one is \d+\.\d+\.\d+ in .+\. Use only one copy: npm ls latchkey/);
   });
 
 test("accepts declarations of its own copy while another copy is in the process", async () => {
@@ -222,7 +222,7 @@ test("reports an exception of another copy as a fault with its cause", async (t)
     const faults = observed.flatMap((each) => (each.kind === "fault" ? [each.error as Error] : []));
     assert.equal(faults.length, 2);
     for (const fault of faults) {
-      assert.match(fault.message, /^What was thrown is a fault: another copy of the package made it: 0\.0\.1 in /);
+      assert.match(fault.message, /^The thrown value is a fault: another copy of the package made it: 0\.0\.1 in /);
       assert.equal(fault.cause, error);
     }
   }
@@ -336,7 +336,7 @@ test("refuses a config file that imports another copy", () => {
   const refused = start(command, "serve");
   assert.equal(refused.status, 78, refused.stderr);
   assert.ok(refused.stderr.includes(`another copy of the package made it: 0.0.1 in ${copy.place}.`), refused.stderr);
-  assert.match(refused.stderr, /npx latchkey in the folder of a config file runs the command of its own copy/);
+  assert.match(refused.stderr, /npx latchkey in the folder of a config file uses the copy of that project/);
   const own = start(copy.resolveModule("cli/latchkey"), "routes");
   assert.deepEqual([own.status, own.stderr], [0, ""]);
 });

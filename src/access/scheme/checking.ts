@@ -52,7 +52,7 @@ const places = Object.keys(placeMembers);
 
 function carrierMistakes(carrier: unknown, at: number, taken: readonly string[]): readonly string[] {
   const place = `carriers[${at}]`;
-  if (!isObject(carrier)) return [`${place} is ${shown(carrier)}, and no object`];
+  if (!isObject(carrier)) return [`${place} is ${shown(carrier)}, not an object`];
   const { in: where, name } = carrier;
   const wrong = buildChoiceCheck(...places)(where);
   if (wrong !== null) return [`${place}: in is ${shown(where)}; ${wrong}`];

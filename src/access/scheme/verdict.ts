@@ -78,7 +78,7 @@ function wrongIn({ kind, identity, reason, code, detail }: Partial<Record<string
     case "rejected":
       if (typeof reason !== "string" || !Object.hasOwn(reasons, reason)) return "the reason is unknown";
       if (code !== undefined && !(typeof code === "string" && Object.hasOwn(rejectionCodes, code)))
-        return "the code is not one of a rejection";
+        return "the code is not allowed for a rejection";
       return typeof detail === "string" ? null : "the detail is not a text";
     default:
       return "its kind is not absent, accepted or rejected";

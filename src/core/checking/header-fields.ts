@@ -37,5 +37,5 @@ export const aFieldList: ValueCheck = (value) => {
   if (wrong === undefined) return null;
   return isFieldName(wrong[0])
     ? `the value of ${wrong[0]} has characters that no header field can have; encode them`
-    : `${JSON.stringify(wrong[0])} is no name of a header field`;
+    : `${JSON.stringify(wrong[0])} is not the name of a header field`;
 };

@@ -259,7 +259,7 @@ export function shown(value: unknown): string {
 
 /** Returns the advice for a function that was given instead of its result: `csv` for `csv()`. */
 export function adviseCall(value: unknown): string {
-  return typeof value === "function" && value.name !== "" ? `, or call what makes it: ${value.name}()` : "";
+  return typeof value === "function" && value.name !== "" ? `, or call it: ${value.name}()` : "";
 }
 
 /** Returns the name of a built-in class of an object. */

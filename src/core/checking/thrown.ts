@@ -12,7 +12,7 @@ export function messageOfThrown(thrown: unknown): string {
 
 /** Returns a thrown value in one line: `Error: it is gone`. */
 export function lineOfThrown(thrown: unknown): string {
-  return findText(() => String(thrown)) ?? `What was thrown cannot be read (${typeof thrown}).`;
+  return findText(() => String(thrown)) ?? `The thrown value cannot be read (${typeof thrown}).`;
 }
 
 /** Describes a thrown value that is not an error: `'no line'`, `an object`. */

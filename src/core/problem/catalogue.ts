@@ -116,13 +116,13 @@ export const catalogue = {
     "Permission denied",
     "You do not have permission to perform this action.",
     "The service knows who is calling, and this identity may not do that.",
-    "Use an account that may, or ask an administrator.",
+    "Use an account that has this permission, or ask an administrator.",
   ),
   not_found: entry(
     404,
     "Not found",
     "Not found.",
-    "There is nothing at this address, or you may not know of it.",
+    "There is nothing at this address, or you do not have permission to see it.",
     "Check the path and the id.",
   ),
   method_not_allowed: entry(
@@ -269,7 +269,7 @@ export const catalogue = {
     507,
     "Insufficient storage",
     "There is no room left to store this. Nothing was changed.",
-    "The disk of the database is full. What is stored can still be read.",
+    "The disk of the database is full. Stored records can still be read.",
     "Tell the operator to make room, and send the request again after the seconds in Retry-After.",
   ),
 } as const satisfies Record<string, CatalogueEntry>;

@@ -45,7 +45,8 @@ export const loginProblems = {
         kind: { schema: pendingLoginSchema, parse: (value: unknown) => value },
         options: {
           optional: true,
-          description: "The login that waits for a factor. Missing if the credential cannot be asked for one.",
+          description:
+            "The login that waits for a factor. Missing if the scheme of the credential cannot ask for a factor.",
         },
       },
     },

@@ -85,7 +85,7 @@ export function limitMistakes(options: unknown): readonly string[] {
   const limits = isObject(options) ? options["limits"] : null;
   if (!Array.isArray(limits)) return [];
   return Array.from(limits, (each: unknown, at) => {
-    if (!isObject(each)) return [`limits[${at}] is ${shown(each)}, and no object`];
+    if (!isObject(each)) return [`limits[${at}] is ${shown(each)}, not an object`];
     const { name } = each;
     const isTwice = limits.slice(0, at).some((other) => isObject(other) && other["name"] === name);
     return [...membersMistakes(each, limitChecks), ...(isTwice ? ["the name is there twice; rename one"] : [])].map(

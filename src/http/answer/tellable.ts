@@ -23,5 +23,5 @@ export function convertToProblem(error: unknown): Problem {
  */
 export function toldFault(error: unknown): unknown {
   const other = otherCopyMistake(error);
-  return other === null ? error : new TypeError(`What was thrown is a fault: ${other}.`, { cause: error });
+  return other === null ? error : new TypeError(`The thrown value is a fault: ${other}.`, { cause: error });
 }

@@ -31,7 +31,7 @@ export const aBodySchema: ValueCheck = (value) => {
     return 'it has to be a Standard Schema, like z.object({ … }), or a JSON Schema, like { type: "object", properties: { … } }';
   try {
     if (givesPromise(toStandardSchema(value), undefined))
-      return "the schema gives a promise, and a body is read at once";
+      return "the schema gives a promise, but a body is read synchronously";
     return null;
   } catch (error) {
     return error instanceof DeclarationError ? error.mistakes.join("; ") : `the schema throws: ${lineOfThrown(error)}`;

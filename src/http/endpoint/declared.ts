@@ -69,7 +69,7 @@ function each(
   return Array.from(values, (value: unknown, at) => {
     const place = `${list}[${at}]`;
     if (!isObject(value))
-      return [`${place} is ${shownWithoutText(value)}, and no object; write one${adviseCall(value)}`];
+      return [`${place} is ${shownWithoutText(value)}, not an object; write one${adviseCall(value)}`];
     if (value instanceof Promise) return [`${place} is a promise; await it`];
     return collectMistakes(value).map((mistake) => `${place}${formatTitle(value)}: ${mistake}`);
   }).flat();
@@ -148,7 +148,7 @@ function someResponses(value: unknown): string | null {
   if (!isObject(value)) return 'it has to be answers by status, like { 204: { description: "It is lent." } }';
   return joinMistakes(
     Object.entries(value).flatMap(([status, response]) => {
-      if (!/^[2-5]\d\d$/.test(status)) return [`${shownName(status)} is no status from 200 to 599`];
+      if (!/^[2-5]\d\d$/.test(status)) return [`${shownName(status)} is not a status from 200 to 599`];
       if (!isObject(response)) return [`of ${status}: it has to be an object, like { description: "It is lent." }`];
       return membersMistakes(response, responseMembers).map((mistake) => `of ${status}: ${mistake}`);
     }),
@@ -191,7 +191,7 @@ function formatMistakes(format: Members): readonly string[] {
   return [
     ...membersMistakes(format, formatMembers),
     ...(type === "application/xml" && read === undefined
-      ? ["it replaces XML, which bodies may have too; give it a read"]
+      ? ["it replaces XML, which bodies may use too; give it a read function"]
       : []),
   ];
 }

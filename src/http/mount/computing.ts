@@ -24,7 +24,7 @@ export function compileComputer({ path, fields }: Resource): ((record: RecordMem
       const read = value === null ? null : kind.parse(value);
       if (read instanceof Flaw || (read === null && options.optional !== true))
         throw new TypeError(
-          `${path}: the computed field ${name} gave what its kind does not take: ${read === null ? "nothing" : read.detail}`,
+          `${path}: the computed field ${name} gave a value that its kind does not take: ${read === null ? "nothing" : read.detail}`,
         );
       made[name] = read;
     }

@@ -29,7 +29,9 @@ function misplaced({ resource: { path, within } }: Mount, mounts: readonly Mount
 
 function withoutNewer({ resource: { path }, older }: Mount, mounts: readonly Mount[]): readonly string[] {
   if (older === null || mounts.some((each) => each === older.newer)) return [];
-  return [`${path} is an older shape of ${older.newer.resource.path}, which is not mounted; mount that too`];
+  return [
+    `${path} is an older shape of ${older.newer.resource.path}, which is not mounted; mount ${older.newer.resource.path} too`,
+  ];
 }
 
 /** Returns the tables of mounts. An older shape has the table of the newer shape. */

@@ -86,7 +86,7 @@ export function findTone({ options }: Field, value: unknown): Tone | null {
 
 function wordsMistake(values: unknown): string | null {
   const like = 'write enumeration(["open", "paid"])';
-  if (!Array.isArray(values)) return `its words are ${shown(values)}, and no list; ${like}`;
+  if (!Array.isArray(values)) return `its words are ${shown(values)}, not a list; ${like}`;
   if (values.length === 0) return `it has no words; ${like}`;
   if (!values.every(isText)) return `its words have to be texts; ${like}`;
   const again = values.find((each, at) => values.indexOf(each) < at);

@@ -63,7 +63,7 @@ export function readBySchema(
   // Some schemas modify their input, so they get a copy.
   const result = schema["~standard"].validate(copyOfJSON(value));
   if (isPromise(result))
-    throw new TypeError(`A schema of ${describeVendor(schema)} gave a promise; values are read at once.`);
+    throw new TypeError(`A schema of ${describeVendor(schema)} gave a promise, but values are read synchronously.`);
   if (!isResult(result)) throw new TypeError(`A schema of ${describeVendor(schema)} gave no result.`);
   const { issues } = result;
   if (issues === undefined) return { value: result.value };

@@ -169,7 +169,7 @@ const anyJSON = json().kind;
 function requireColumnValue(type: ColumnType, value: unknown, schema: StandardSchema): unknown {
   const columnValue = readAs(type, value);
   if (columnValue !== undefined) return columnValue;
-  throw new TypeError(`A schema of ${describeVendor(schema)} gave what a column of type ${type} cannot hold.`);
+  throw new TypeError(`A schema of ${describeVendor(schema)} gave a value that a column of type ${type} cannot hold.`);
 }
 
 function readAs(type: ColumnType, value: unknown): unknown {

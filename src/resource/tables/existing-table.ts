@@ -31,7 +31,7 @@ function mistakesOver(declaration: ResourceDeclaration<Fields>, table: string): 
   for (const [at, column] of columnNames.entries())
     if (columnNames.indexOf(column) < at)
       mistakes.push(
-        `columns.${named[at]!}: the column ${shownName(column)} is that of ${named[columnNames.indexOf(column)]!} already`,
+        `columns.${named[at]!}: the column ${shownName(column)} already belongs to ${named[columnNames.indexOf(column)]!}; name another column`,
       );
   if (search.length > 0)
     mistakes.push(`search needs columns that Latchkey adds, and ${table} is never changed; leave it out`);

@@ -8,7 +8,7 @@ export const addressSettings = {
     otherwise: "from the request if the peer is trusted, otherwise host and port",
     parse: baseURL,
     meaning:
-      "Where clients reach the service from outside: the cross-site check accepts its origin, and the default issuer is this address. Links in answers are relative.",
+      "The address at which clients reach the service. The cross-site check accepts its origin, and the default issuer is this address. Links in answers are relative.",
   },
   issuer: {
     name: "LATCHKEY_ISSUER",

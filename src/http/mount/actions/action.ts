@@ -153,7 +153,7 @@ export function readActions(declared: unknown, mistakes: string[]): readonly Ser
 function readAction(name: string, declared: unknown, mistakes: string[]): ServedAction | null {
   if (!NAME.test(name)) mistakes.push("the name must be lower-case words joined by hyphens, like close-all");
   if (!isObject(declared)) {
-    mistakes.push(`it is ${shown(declared)} and no action; write { permission: …, handle: … }`);
+    mistakes.push(`it is ${shown(declared)}, not an action; write { permission: …, handle: … }`);
     return null;
   }
   const wrong = membersMistakes(declared, actionMembers);

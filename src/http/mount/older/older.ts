@@ -194,7 +194,7 @@ const RESERVED_PARAMETERS = new Set(["limit", "cursor", "sort", "fields", "expan
 
 function collectMistakes(newer: unknown, options: unknown): readonly string[] {
   if (!isObject(newer) || !isObject(newer["collection"]) || !isObject(newer["resource"]))
-    return [`olderShape: the first argument is ${shown(newer)}, and no mount; write olderShape(mount(…), { … })`];
+    return [`olderShape: the first argument is ${shown(newer)}, not a mount; write olderShape(mount(…), { … })`];
   const { resource, older } = newer as unknown as Mount;
   const place = `olderShape(${resource.path})`;
   if (!isObject(options)) return [`${place}: it needs { prefix: "/v1", fields: { … } }`];
@@ -229,13 +229,13 @@ function* fieldsMistakes(
     const from = isText(each) ? each : each.from;
     const isSent = isWritable(fields[from]!) && (isText(each) || each.read !== undefined);
     if (isSent && sent.has(from))
-      yield `field ${name}: another field is sent to ${from} already; leave read out of one`;
+      yield `field ${name}: another field already sets ${from}; leave read out of one of them`;
     if (isSent) sent.add(from);
   }
   for (const name of Object.keys(defaults)) {
     if (!Object.hasOwn(fields, name))
       yield `defaults: there is no field ${name}${suggestion(name, Object.keys(fields))}`;
-    else if (sent.has(name)) yield `defaults: ${name} is sent; leave it out here`;
+    else if (sent.has(name)) yield `defaults: callers send ${name}; leave it out of defaults`;
     else if (fields[name]!.kind.parse(defaults[name]) instanceof Flaw) yield `defaults: ${name} cannot have this value`;
   }
   for (const [name, field] of Object.entries(fields))

@@ -281,7 +281,7 @@ function buildHiddenConflict({ fields }: Resource, hidden: string, findName: Fin
   const name = findName(hidden) ?? "another field";
   const isSendable = Object.hasOwn(fields, hidden) && isWritable(fields[hidden]!) && findName(hidden) !== null;
   const cure = isSendable ? "you may not read and did not send. Send it too." : "you may neither read nor send.";
-  return problem("conflict", { detail: `Whether this is valid depends on ${name}, which ${cure}` });
+  return problem("conflict", { detail: `The validity of this body depends on ${name}, which ${cure}` });
 }
 
 /** Returns the name of a field in the shape of the request. Returns null if the shape does not have it. */

@@ -200,7 +200,7 @@ export function notFound(places: readonly number[]): Problem {
 
 /** Returns the problem for records that have changed, so that their `if_match` is false. */
 export function stale(places: readonly number[]): Problem {
-  const detail = "The record is in another state.";
+  const detail = "The record was changed in the meantime. Read it again.";
   return problem("precondition_failed", {
     issues: places.map((at) => ({ pointer: `/${at}/if_match`, code: "stale", detail })),
   });

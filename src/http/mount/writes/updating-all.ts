@@ -115,7 +115,9 @@ async function attempt(
 /** Parses one member of the array. `taken` contains the ids of the earlier members. */
 function readPatch(member: unknown, at: number, taken: Set<Key>, kind: IdKind): Patch {
   if (!isObject(member))
-    throw invalid([{ pointer: "", code: "invalid", detail: "An object with an id and what changes is required." }]);
+    throw invalid([
+      { pointer: "", code: "invalid", detail: "An object with the id and the changed fields is required." },
+    ]);
   const { id, if_match: tags, ...value } = member;
   const wrong = (pointer: string, code: string, detail: string): Error => invalid([{ pointer, code, detail }]);
   if (id === undefined) throw wrong("/id", "required", "The id of the record is required.");
