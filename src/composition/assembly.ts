@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { makeChain } from "../access/scheme/chain.ts";
+import { makeSchemeSet } from "../access/scheme/scheme-set.ts";
 import { throttleCollections, loginThrottle, type LoginThrottle } from "../access/throttle/throttle.ts";
 import { makeClientReader } from "../core/call/client.ts";
 import { shown } from "../core/checking/members.ts";
@@ -36,7 +36,7 @@ import { SlowLists } from "../http/scheduling/slow-lists.ts";
 import { createStoreReader } from "../store/reader.ts";
 import type { Collection, Store } from "../store/store.ts";
 import { type ServiceOptions } from "./options.ts";
-import { buildFacts, findStanding, ownParts, requireFacts, joinScopeLimits, collectUpkeep } from "./parts.ts";
+import { buildFacts, findAssuranceCheck, ownParts, requireFacts, joinScopeLimits, collectUpkeep } from "./parts.ts";
 
 /** The parts of a service before its start. */
 export type Assembly = ReturnType<typeof assembleParts>;
@@ -141,7 +141,7 @@ function createCore(options: ServiceOptions, common: Common, find: RoutedService
     find,
     store,
     reader: createStoreReader(store),
-    chain: makeChain({ schemes: facts.schemes, throttle, observe, standing: findStanding(all) }),
+    schemeSet: makeSchemeSet({ schemes: facts.schemes, throttle, observe, standing: findAssuranceCheck(all) }),
     basePath,
     maxBodyBytes: options.maxBodyBytes ?? MAX_BODY_BYTES,
     compression: options.compression ?? true,

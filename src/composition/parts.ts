@@ -1,4 +1,4 @@
-import type { Standing } from "../access/scheme/scheme.ts";
+import type { AssuranceCheck } from "../access/scheme/scheme.ts";
 import type { LoginThrottle } from "../access/throttle/throttle.ts";
 import { DeclarationError } from "../core/checking/declaration-error.ts";
 import { describeType } from "../core/checking/members.ts";
@@ -70,7 +70,7 @@ export function joinScopeLimits(all: readonly Pick<Parts, "scopesAllow">[]): Sco
  * Returns the function that decides whether an accepted credential is enough for its account. Returns null if no feature has one. Throws
  * `DeclarationError` if several features have one.
  */
-export function findStanding(all: readonly Pick<Parts, "standing">[]): Standing | null {
+export function findAssuranceCheck(all: readonly Pick<Parts, "standing">[]): AssuranceCheck | null {
   const [standing, ...others] = all.flatMap((parts) => parts.standing ?? []);
   if (others.length > 0)
     throw new DeclarationError([

@@ -1,4 +1,4 @@
-import type { Scheme, Standing } from "../access/scheme/scheme.ts";
+import type { Scheme, AssuranceCheck } from "../access/scheme/scheme.ts";
 import type { LoginThrottle } from "../access/throttle/throttle.ts";
 import type { Arrival } from "../core/call/call.ts";
 import type { Only } from "../core/checking/members.ts";
@@ -56,7 +56,7 @@ export interface Parts<Offer = unknown> extends ServiceParts {
   /** Decides what a credential with limited scopes may request at all, in the whole service. */
   readonly scopesAllow?: ScopesAllow;
   /** Decides whether an accepted credential is enough for its account. At most one feature may have it, usually `accounts()`. */
-  readonly standing?: Standing;
+  readonly standing?: AssuranceCheck;
   /** Decides whether there are too many requests. */
   readonly limiter?: RequestLimiter;
   /**

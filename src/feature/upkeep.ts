@@ -117,8 +117,8 @@ async function eraseInPortions(store: Store, change: Erasing, signal: AbortSigna
     const tookMs = performance.now() - start;
     size.took(tookMs);
     // The search found the same row again: the write skipped it, because another transaction has locked it, perhaps for long.
-    const isHeld = record["id"] === before;
+    const isLocked = record["id"] === before;
     before = record["id"];
-    await wait(isHeld ? LONGEST_PAUSE_MS : pauseMs(tookMs), undefined, { ref: false });
+    await wait(isLocked ? LONGEST_PAUSE_MS : pauseMs(tookMs), undefined, { ref: false });
   }
 }

@@ -1,4 +1,4 @@
-import type { Chain } from "../access/scheme/chain.ts";
+import type { SchemeSet } from "../access/scheme/scheme-set.ts";
 import type { CallContext } from "../core/call/call.ts";
 import type { Observer } from "../core/observation.ts";
 import type { Tracer } from "../core/tracer.ts";
@@ -29,7 +29,7 @@ export interface Offering<Offer> {
 
 /** The parts of the service that a request needs. */
 export interface ServiceCore {
-  readonly chain: Chain;
+  readonly schemeSet: SchemeSet;
   readonly store: Store;
   /** The reading methods of the store, for handlers and hooks. */
   readonly reader: StoreReader;

@@ -1,5 +1,5 @@
 import type { Action, AllowedRows, PermissionRequest } from "../access/permission/permission.ts";
-import type { IdentifiedCaller } from "../access/scheme/chain.ts";
+import type { IdentifiedCaller } from "../access/scheme/scheme-set.ts";
 import type { Call } from "../core/call/call.ts";
 import { requireSameSite } from "../core/call/cross-site.ts";
 import { suggestion } from "../core/checking/nearest.ts";
@@ -106,7 +106,7 @@ export class Exchange implements PermissionRequest {
   /** Returns the caller. Ends the request with 401 or 403 if there is no valid credential. */
   requireIdentity(): Identity {
     const identity = this.identity;
-    if (identity === null) throw this.service.chain.challenge(this.call, this.#identified?.passedOver);
+    if (identity === null) throw this.service.schemeSet.challenge(this.call, this.#identified?.passedOver);
     return identity;
   }
 
@@ -124,7 +124,7 @@ export class Exchange implements PermissionRequest {
 
   /** The query string as the client sent it, without credentials. */
   get query(): string {
-    const [{ query }, { parameters }] = [this.call, this.service.chain];
+    const [{ query }, { parameters }] = [this.call, this.service.schemeSet];
     const hasCredentials = query !== "" && parameters.size > 0 && this.endpoint.access !== "open";
     return hasCredentials ? withoutParameters(query, (name) => parameters.has(name)) : query;
   }

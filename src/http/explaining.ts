@@ -18,7 +18,7 @@ function explainArrival(
   if (findEndpoint(service.find(call.path)?.route, call.method)?.access === "open")
     return { outcome: "open", user: null, why: "The endpoint looks at no credential.", schemes: [] };
   call.letRead(() => arrival.readBody(MAX_BODY_BYTES));
-  return service.chain.explain(call);
+  return service.schemeSet.explain(call);
 }
 
 /** The result of a permission for a caller, before the target is read. */
@@ -54,7 +54,7 @@ export async function explainWhole(
   const { outcome } = explanation;
   if (outcome !== "identified" && outcome !== "nobody") return whole;
   const exchange = new Exchange(service, call, endpoint, match.params);
-  if (outcome === "identified") exchange.identified = await service.chain.identify(call);
+  if (outcome === "identified") exchange.identified = await service.schemeSet.identify(call);
   const { name, columns = [] } = endpoint.access;
   const decision = decideOn(endpoint.access, exchange.context, endpoint.rows ?? null);
   const said = typeof decision === "string" ? decision : "some rows";
@@ -70,9 +70,9 @@ export function findWitness(call: Call, header: string): Witness | null {
 }
 
 /** Adds the explanation of each scheme to the response, for administrators only. */
-export function addExplanation({ chain, explainHeader }: ServiceCore, witness: Witness, { headers }: Answer): void {
+export function addExplanation({ schemeSet, explainHeader }: ServiceCore, witness: Witness, { headers }: Answer): void {
   if (!witness.sawAdministrator) return;
-  headers.push(explainHeader, formatExplanation(chain.tell(witness)));
+  headers.push(explainHeader, formatExplanation(schemeSet.tell(witness)));
   // A cache must not send the explanation to other callers.
   const at = headers.indexOf("Cache-Control");
   if (at !== -1) headers[at + 1] = "no-store";

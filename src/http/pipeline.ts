@@ -10,8 +10,8 @@ import { requireAddress, requireFraming } from "./addressing.ts";
 import { hasPreconditions, requirePreconditionsHold } from "./answer/conditional.ts";
 import { addCors, answerOptions } from "./answer/cors.ts";
 import { addDeprecations } from "./answer/deprecating.ts";
+import { convertToProblem, convertToFault } from "./answer/error-conversion.ts";
 import { requireKnownPreferences } from "./answer/preferences.ts";
-import { convertToProblem, toldFault } from "./answer/tellable.ts";
 import { withoutBody, writeProblem, writeReply, type Answer } from "./answer/writing.ts";
 import { readOctets, readBody, requireMediaType } from "./body/intake.ts";
 import { callerIn } from "./cause.ts";
@@ -110,7 +110,7 @@ class RequestFlow {
     const { service, call } = this;
     if (endpoint.access === "open") return this.#admit(exchange, endpoint, () => this.#serve(exchange, endpoint));
     this.witness = findWitness(call, service.explainHeader);
-    if (service.chain.readsBody) call.letRead(() => readOctets(exchange));
+    if (service.schemeSet.readsBody) call.letRead(() => readOctets(exchange));
     if (endpoint.refusals === "told")
       return after(identifyOrTell(exchange, this.witness), (identified) => {
         exchange.identified = identified;
@@ -151,7 +151,7 @@ class RequestFlow {
 
   /** Reports a fault of the service, or of custom code in it. */
   observeFault(error: unknown): void {
-    this.service.observe?.({ kind: "fault", requestId: this.call.requestId, error: toldFault(error) });
+    this.service.observe?.({ kind: "fault", requestId: this.call.requestId, error: convertToFault(error) });
   }
 
   fail(error: unknown): Eventually<Answer> {

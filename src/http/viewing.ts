@@ -59,7 +59,7 @@ export class ServedView implements View {
   }
 
   get query(): string {
-    const { parameters } = this.#seen.service.chain;
+    const { parameters } = this.#seen.service.schemeSet;
     const { query } = this.call;
     if (this.#hidesQuery) return "";
     return query === "" || parameters.size === 0 ? query : withoutParameters(query, (name) => parameters.has(name));

@@ -85,7 +85,16 @@ test("gives handlers, hooks and permissions no access to the keys and counters o
   );
   for (const { context, from } of contexts) {
     const all = names(reachable(context));
-    for (const name of ["fingerprintKey", "cursors", "chain", "heldBodies", "inFlight", "guessing", "close", "open"])
+    for (const name of [
+      "fingerprintKey",
+      "cursors",
+      "schemeSet",
+      "heldBodies",
+      "inFlight",
+      "guessing",
+      "close",
+      "open",
+    ])
       assert.ok(!all.has(name), `${name} is reachable from the context of ${from}`);
     assert.deepEqual(Reflect.ownKeys(context), []);
   }

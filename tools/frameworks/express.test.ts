@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { app, service } from "./express.ts";
-import { standsIn } from "./promises.ts";
+import { testFramework } from "./promises.ts";
 
-standsIn("Express", async () => {
+testFramework("Express", async () => {
   const server = app.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {

@@ -1,7 +1,7 @@
 import { app, service } from "./fastify.ts";
-import { standsIn } from "./promises.ts";
+import { testFramework } from "./promises.ts";
 
-standsIn("Fastify", async () => {
+testFramework("Fastify", async () => {
   await app.listen({ port: 0, host: "127.0.0.1" });
   return {
     server: app.server,

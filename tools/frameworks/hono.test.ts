@@ -2,9 +2,9 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import { serve } from "@hono/node-server";
 import { app, service } from "./hono.ts";
-import { standsIn } from "./promises.ts";
+import { testFramework } from "./promises.ts";
 
-standsIn("Hono", async () => {
+testFramework("Hono", async () => {
   const server = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }) as Server;
   await once(server, "listening");
   return {

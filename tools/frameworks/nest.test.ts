@@ -1,9 +1,9 @@
 import type * as nest from "./nest.ts";
-import { standsIn } from "./promises.ts";
+import { testFramework } from "./promises.ts";
 
 const compiled = new URL("generated/nest.js", import.meta.url).href;
 
-standsIn("NestJS", async () => {
+testFramework("NestJS", async () => {
   const { app, service } = (await import(compiled)) as typeof nest;
   await app.listen(0, "127.0.0.1");
   return {

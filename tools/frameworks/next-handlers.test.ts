@@ -3,9 +3,9 @@ import { createServer } from "node:http";
 import path from "node:path";
 import next from "next";
 import { getService } from "./next/service.ts";
-import { standsIn } from "./promises.ts";
+import { testFramework } from "./promises.ts";
 
-standsIn("route handlers of Next.js", async () => {
+testFramework("route handlers of Next.js", async () => {
   const app = next({ dir: path.join(import.meta.dirname, "next") });
   await app.prepare();
   const handle = app.getRequestHandler();

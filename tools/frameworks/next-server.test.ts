@@ -1,9 +1,9 @@
 import { once } from "node:events";
-import { standsIn } from "./promises.ts";
+import { testFramework } from "./promises.ts";
 
 process.env["PORT"] = "0";
 
-standsIn("a custom server with Next.js", async () => {
+testFramework("a custom server with Next.js", async () => {
   const { app, server } = await import("./next/server.ts");
   const { getService } = await import("./next/service.ts");
   if (!server.listening) await once(server, "listening");

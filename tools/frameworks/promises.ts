@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
 /** A framework that listens, with a service under `/api`. */
-export interface Standing {
+export interface RunningFramework {
   readonly server: Server;
   /** True if the framework knows methods other than those of RFC 9110 and PATCH. */
   readonly knowsQuery: boolean;
@@ -25,9 +25,9 @@ interface Answered {
 const json = { "content-type": "application/json" };
 
 /** Tests the promises that hold in every framework, with real requests over real connections. The last test stops the framework. */
-export function standsIn(name: string, start: () => Promise<Standing>): void {
-  const standing = start();
-  const port = standing.then(({ server }) => (server.address() as AddressInfo).port);
+export function testFramework(name: string, start: () => Promise<RunningFramework>): void {
+  const running = start();
+  const port = running.then(({ server }) => (server.address() as AddressInfo).port);
   const open = async (method: string, path: string, options: RequestOptions = {}) =>
     request({ host: "127.0.0.1", port: await port, method, path, agent: false, ...options });
   const ask = async (
@@ -74,7 +74,7 @@ export function standsIn(name: string, start: () => Promise<Standing>): void {
   });
 
   test(`${name}: answers QUERY if the framework knows the method, and refuses it otherwise`, async () => {
-    const { knowsQuery } = await standing;
+    const { knowsQuery } = await running;
     const { status, text } = await ask("QUERY", "/api/books", '{"where":{"title":{"eq":"Head"}}}');
     assert.equal(status < 300, knowsQuery, `${status} ${text}`);
     if (knowsQuery) assert.deepEqual(JSON.parse(text), [{ id: 2, title: "Head" }]);
@@ -125,13 +125,13 @@ export function standsIn(name: string, start: () => Promise<Standing>): void {
 
   test(`${name}: uses the caller's address that the framework has found`, async () => {
     const forwarded = { "x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "https" };
-    const { caller } = await standing;
+    const { caller } = await running;
     const { text } = await ask("GET", "/api/caller", undefined, forwarded);
     assert.deepEqual(JSON.parse(text), caller);
   });
 
   test(`${name}: leaves upgraded connections to the framework`, async () => {
-    const { server } = await standing;
+    const { server } = await running;
     server.on("upgrade", (_request, socket) => {
       socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n");
       socket.pipe(socket);
@@ -145,7 +145,7 @@ export function standsIn(name: string, start: () => Promise<Standing>): void {
   });
 
   test(`${name}: answers a request whose body arrives while the framework stops`, async () => {
-    const { close } = await standing;
+    const { close } = await running;
     const late = await open("POST", "/api/books", { headers: json });
     late.write('{"title":');
     await wait(50);

@@ -29,7 +29,7 @@ const calls: Readonly<Record<string, Replace>> = {
   vouch: (args) => `__vouchWithoutGate(${args.join(", ")})`,
   spend: ([admission]) => `__accountOf(${admission})`,
   isEnough: () => "true",
-  judgeStanding: ([, verdict = ""]) => verdict,
+  checkAssurance: ([, verdict = ""]) => verdict,
   standing: ([, identity = ""]) => identity,
   judge: first,
   withProofs: ([, identity = ""]) => identity,
@@ -71,7 +71,7 @@ export const gateFunctions: readonly string[] = [...Object.keys(calls), ...Objec
 
 /** Other folders have different functions with these names. So only their calls in files of the gate are replaced. */
 const onlyOfGate = new Set(["judge", "standing", "endOldest", "requireRoom", "requirePassword", "requireConfirmed"]);
-const gateFile = /\/auth\/gate\/|\/passwords\/proof\.ts$|\/scheme\/(joining|standing)\.ts$/;
+const gateFile = /\/auth\/gate\/|\/passwords\/proof\.ts$|\/scheme\/(joining|assurance)\.ts$/;
 
 /** The functions that the changed calls use. They are added to the file. */
 function helpers(file: string): string {

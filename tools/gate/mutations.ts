@@ -22,7 +22,7 @@ const files = [
   ...globSync("src/features/auth/**/*.ts", { cwd: root, exclude: ["**/*.test.ts", "**/mailbox/**"] }),
   "src/access/permission/permission.ts",
   "src/access/scheme/joining.ts",
-  "src/access/scheme/standing.ts",
+  "src/access/scheme/assurance.ts",
 ];
 /** Files with refusals of the gate: each `if … throw` in them is removed too. */
 const refusing = /^src\/features\/auth\/gate\/|\/passwords\/proof\.ts$/;

@@ -4,8 +4,8 @@ import type { Call } from "../../core/call/call.ts";
 import type { Identity } from "../../core/identity.ts";
 import { Problem } from "../../core/problem/problem.ts";
 import { callOf } from "../../testing/calls.ts";
-import { makeChain } from "./chain.ts";
 import { joinSchemes } from "./joining.ts";
+import { makeSchemeSet } from "./scheme-set.ts";
 import { absent, accepted, rejected, type Scheme, type Verdict } from "./scheme.ts";
 
 const carriers = [{ in: "authorization", scheme: "Badge" }] as const;
@@ -51,7 +51,7 @@ const calmGuessing = { check: () => 10, fail: () => undefined };
 async function ask(schemes: readonly Scheme[], credential: string): Promise<string> {
   const call: Call = callOf({ headers: { authorization: `Badge ${credential}` } });
   try {
-    const { identity } = await makeChain({ schemes, throttle: calmGuessing, observe: null }).identify(call);
+    const { identity } = await makeSchemeSet({ schemes, throttle: calmGuessing, observe: null }).identify(call);
     return identity?.username ?? "nobody";
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
@@ -113,7 +113,7 @@ test("ends the request with a fault if a part returns no verdict", async () => {
 test("does not join a single scheme, or a scheme that is not shared", () => {
   assert.deepEqual(joinSchemes([a]), [a]);
   assert.throws(
-    () => makeChain({ schemes: [a, { ...b, shared: false }], throttle: calmGuessing, observe: null }),
+    () => makeSchemeSet({ schemes: [a, { ...b, shared: false }], throttle: calmGuessing, observe: null }),
     /Two schemes/,
   );
 });

@@ -1,16 +1,24 @@
 import type { Call } from "../../core/call/call.ts";
 import { atOnce } from "../../core/checking/at-once.ts";
 import { after, type Eventually } from "../../core/eventually.ts";
+import { checkAssurance } from "./assurance.ts";
 import { formatCarrier } from "./presented.ts";
-import { absent, rejected, type Carrier, type Rejection, type Scheme, type Standing, type Verdict } from "./scheme.ts";
-import { judgeStanding } from "./standing.ts";
+import {
+  absent,
+  rejected,
+  type Carrier,
+  type Rejection,
+  type Scheme,
+  type AssuranceCheck,
+  type Verdict,
+} from "./scheme.ts";
 import { requireVerdict } from "./verdict.ts";
 
 /**
  * Returns the schemes of a service. Shared schemes with the same name become one scheme. The order of the schemes never changes an answer.
  * `standing` checks every accepted identity.
  */
-export function joinSchemes(schemes: readonly Scheme[], standing: Standing | null = null): readonly Scheme[] {
+export function joinSchemes(schemes: readonly Scheme[], standing: AssuranceCheck | null = null): readonly Scheme[] {
   const done = new Set<string>();
   return schemes.flatMap((scheme) => {
     const { name, shared = false } = scheme;
@@ -28,7 +36,7 @@ export function joinSchemes(schemes: readonly Scheme[], standing: Standing | nul
  * Returns a scheme whose accepted identities are also checked by `standing`. The functions of the scheme are called as its methods, so that
  * they keep their `this`.
  */
-function judge(scheme: Scheme, standing: Standing): Scheme {
+function judge(scheme: Scheme, standing: AssuranceCheck): Scheme {
   const { name, carriers, ambient, readsBody, shared, missingDetail, rejectedAs, alsoRejectedAs, proves } = scheme;
   return {
     name,
@@ -45,12 +53,12 @@ function judge(scheme: Scheme, standing: Standing): Scheme {
       : { challenge: (call: Call, rejection: Rejection | null) => scheme.challenge!(call, rejection) }),
     authenticate: (credential, call, carrier) =>
       after(scheme.authenticate(credential, call, carrier), (result) =>
-        judgeStanding(scheme, requireVerdict(scheme, result), call, standing),
+        checkAssurance(scheme, requireVerdict(scheme, result), call, standing),
       ),
   };
 }
 
-function join(parts: readonly Scheme[], standing: Standing | null): Scheme {
+function join(parts: readonly Scheme[], standing: AssuranceCheck | null): Scheme {
   const rest = parts.filter(({ recognizes }) => recognizes === undefined);
   const knowing = parts.filter(({ recognizes }) => recognizes !== undefined);
   // The parts without `recognizes` check all credentials that no other part recognizes. The joined scheme has the `rejectedAs` of the first
@@ -79,7 +87,7 @@ function join(parts: readonly Scheme[], standing: Standing | null): Scheme {
     return after(part.authenticate(credential, call, carrier), (result): Eventually<Verdict> => {
       const verdict = requireVerdict(part, result);
       if (verdict.kind === "accepted")
-        return standing === null ? verdict : judgeStanding(part, verdict, call, standing);
+        return standing === null ? verdict : checkAssurance(part, verdict, call, standing);
       const answer = verdict.kind === "absent" ? refused : toldAs(part, verdict);
       const isKnown = answer.kind === "rejected" && answer.reason !== "unknown";
       return isKnown ? answer : ask(more, credential, call, carrier, answer);

@@ -158,4 +158,4 @@ export interface Scheme {
  * Decides whether an accepted credential is enough for its account. Returns the identity with its proofs and its level, or a rejection with
  * the reason `insufficient`. The service calls it for every accepted identity.
  */
-export type Standing = (scheme: Scheme, identity: Identity, call: Call) => Eventually<Identity | Rejection>;
+export type AssuranceCheck = (scheme: Scheme, identity: Identity, call: Call) => Eventually<Identity | Rejection>;

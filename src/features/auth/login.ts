@@ -1,4 +1,4 @@
-import type { Standing } from "../../access/scheme/scheme.ts";
+import type { AssuranceCheck } from "../../access/scheme/scheme.ts";
 import type { LoginThrottle } from "../../access/throttle/throttle.ts";
 import type { Reply } from "../../core/call/call.ts";
 import type { Identity, Proof, Role } from "../../core/identity.ts";
@@ -98,7 +98,7 @@ export interface People {
   /** True if these proofs are enough for the account. */
   isEnough(account: Account, proofs: readonly Proof[]): boolean;
   /** Decides whether an accepted credential proves enough for its account. The service calls it for the credentials of every request. */
-  readonly standing: Standing;
+  readonly standing: AssuranceCheck;
   /**
    * Returns the expiry of a credential that a login by an outside party makes, in milliseconds since the epoch. Returns null if it needs
    * none. Ends the request with 403 if such a login may not make credentials.

@@ -171,12 +171,12 @@ function buildHeaders(exchange: Exchange, written: Written): string[] {
  * Returns the request header fields that the response depends on: the fields of the negotiation, the fields with credentials if they were
  * read, and the fields that the reply names.
  */
-function formatVary({ endpoint, service: { chain } }: Exchange, written: Written, isPublic: boolean): string {
+function formatVary({ endpoint, service: { schemeSet } }: Exchange, written: Written, isPublic: boolean): string {
   const { vary: named = "" } = written.reply;
   const vary = !written.variesByCoding ? named : named === "" ? "Accept-Encoding" : `Accept-Encoding, ${named}`;
   const credentialsDecided = !isPublic && endpoint.access !== "open";
-  const accept = credentialsDecided ? chain.varyWithAccept : "Accept";
-  const common = endpoint.produces === undefined ? accept : credentialsDecided ? chain.vary : "";
+  const accept = credentialsDecided ? schemeSet.varyWithAccept : "Accept";
+  const common = endpoint.produces === undefined ? accept : credentialsDecided ? schemeSet.vary : "";
   return common === "" || vary === "" ? common + vary : `${common}, ${vary}`;
 }
 
@@ -244,7 +244,7 @@ function sendProblem(
     "Cache-Control",
     "no-store",
     "Vary",
-    service.chain.varyWithAccept,
+    service.schemeSet.varyWithAccept,
   ];
   pushCommon(headers, call.requestId, strictTransport(service, call), format.contentSecurityPolicy);
   for (const [name, value] of reportedProblem.headers)

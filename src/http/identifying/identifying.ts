@@ -1,5 +1,5 @@
-import type { IdentifiedCaller } from "../../access/scheme/chain.ts";
 import type { Witness } from "../../access/scheme/explanation.ts";
+import type { IdentifiedCaller } from "../../access/scheme/scheme-set.ts";
 import { isUnsafe, requireSameSite } from "../../core/call/cross-site.ts";
 import { after, type Eventually } from "../../core/eventually.ts";
 import { getExchange, type Context, type Exchange } from "../exchange.ts";
@@ -9,7 +9,7 @@ import { identifyOrTell } from "./tolerating.ts";
 /** Identifies the caller. Ends the request if its credential is wrong, or if a page of another site made a browser send it. */
 export function identify(exchange: Exchange, witness: Witness | null): Eventually<void> {
   const { service, call } = exchange;
-  return after(service.chain.identify(call, witness), (identified) => {
+  return after(service.schemeSet.identify(call, witness), (identified) => {
     exchange.identified = identified;
     if (identified.ambient && isUnsafe(call.method)) requireSameSite(call, service.sameSiteOrigins);
     if (identified.identity === null && identified.passedOver.length > 0) return requireNoCaller(exchange, identified);
@@ -22,7 +22,7 @@ function requireNoCaller(exchange: Exchange, { passedOver }: IdentifiedCaller): 
   try {
     requirePermission(exchange);
   } catch (error) {
-    return after(service.chain.countGuesses(call, passedOver), () => {
+    return after(service.schemeSet.countGuesses(call, passedOver), () => {
       throw error;
     });
   }

@@ -1,5 +1,5 @@
-import { nobody, type IdentifiedCaller } from "../../access/scheme/chain.ts";
 import { Witness } from "../../access/scheme/explanation.ts";
+import { nobody, type IdentifiedCaller } from "../../access/scheme/scheme-set.ts";
 import type { Eventually } from "../../core/eventually.ts";
 import { Problem } from "../../core/problem/problem.ts";
 import type { Exchange } from "../exchange.ts";
@@ -16,11 +16,11 @@ export function identifyOrTell(exchange: Exchange, existing: Witness | null): Ev
   const tellCookies = (identified: IdentifiedCaller): IdentifiedCaller => {
     const { passedOver } = identified;
     if (passedOver.length > 0)
-      exchange.refusal = { problem: service.chain.challenge(call, passedOver), cookies: refusedCookies(witness) };
+      exchange.refusal = { problem: service.schemeSet.challenge(call, passedOver), cookies: refusedCookies(witness) };
     return identified;
   };
   try {
-    const identified = service.chain.identify(call, witness);
+    const identified = service.schemeSet.identify(call, witness);
     return identified instanceof Promise ? identified.then(tellCookies, tell) : tellCookies(identified);
   } catch (error) {
     return tell(error);

@@ -58,9 +58,10 @@ export async function prepareSchema(
       return settled;
     } catch (error) {
       await session.run("ROLLBACK").catch(() => undefined);
-      const isHeld = transientStates.has(findSQLState(error));
-      if (isHeld && performance.now() > due) throw await describeLockHolder(session, collections, error);
-      if (!isHeld && (tries >= maxTries || !(isPassing(error) || ruleViolations.has(findSQLState(error))))) throw error;
+      const isTransient = transientStates.has(findSQLState(error));
+      if (isTransient && performance.now() > due) throw await describeLockHolder(session, collections, error);
+      if (!isTransient && (tries >= maxTries || !(isPassing(error) || ruleViolations.has(findSQLState(error)))))
+        throw error;
     }
     await sleep(Math.random() * Math.min(2 ** tries, 100));
   }

@@ -1,4 +1,4 @@
-import type { Scheme, Standing } from "../../../access/scheme/scheme.ts";
+import type { Scheme, AssuranceCheck } from "../../../access/scheme/scheme.ts";
 import { rejected, type Rejection } from "../../../access/scheme/scheme.ts";
 import type { LoginThrottle } from "../../../access/throttle/throttle.ts";
 import type { Call, Reply } from "../../../core/call/call.ts";
@@ -76,7 +76,7 @@ export interface Gate {
    */
   admitConfirmed(call: Call, login: ProvedLogin, changes: readonly Change[]): Promise<Admission | null>;
   /** Decides whether an accepted credential proves enough for its account. */
-  readonly standing: Standing;
+  readonly standing: AssuranceCheck;
   /** True if these proofs are enough for the account. */
   isEnough(account: Account, proofs: readonly Proof[]): boolean;
   /** Registers a kind of login and returns it. Throws `DeclarationError` if its name is taken. */
@@ -103,7 +103,7 @@ export function makeGate(parts: GateParts): Gate {
   const isEnough = (account: Account, proofs: readonly Proof[]): boolean =>
     computeLevel(proofs) >= neededLevel(account, rule);
 
-  const standing: Standing = (scheme, identity) => {
+  const standing: AssuranceCheck = (scheme, identity) => {
     if (scheme.proves === "program") return withoutProofs(identity);
     // The account needs no more proofs here: the administrator who acts proved enough when the token was made.
     if (scheme.proves === "each" && identity.actor !== undefined) return { ...withoutProofs(identity), level: 1 };

@@ -1,5 +1,5 @@
+import { checkAssurance } from "../../../access/scheme/assurance.ts";
 import type { Rejection, Scheme } from "../../../access/scheme/scheme.ts";
-import { judgeStanding } from "../../../access/scheme/standing.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
@@ -282,7 +282,7 @@ async function verify(parts: TokensParts, context: Context): Promise<Reply> {
   const { call } = context;
   const other = parts.others().find((part) => part.recognizes?.(token) === true);
   const firstVerdict = await (other?.authenticate(token, call, other.carriers[0]!) ?? parts.pairs.verify(token, call));
-  const verdict = await judgeStanding(other ?? parts.scheme, firstVerdict, call, parts.people.standing);
+  const verdict = await checkAssurance(other ?? parts.scheme, firstVerdict, call, parts.people.standing);
   const code = other === undefined ? "token_not_valid" : (other.rejectedAs ?? "invalid_token");
   if (verdict.kind === "accepted")
     return { status: 200, cache: "no-store", body: { kind: "data", value: {}, element: "verify" } };

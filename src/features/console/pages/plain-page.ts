@@ -73,7 +73,7 @@ async function drawElements(
   const { view } = drawing;
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const offers = await Promise.all(rows.map(async ({ id }) => (isId(id) ? view.offers(`${path}/${id}`) : [])));
-  const hasEnds = offers.some((each) => each.some(({ method }) => method === "DELETE"));
+  const hasDeleteColumn = offers.some((each) => each.some(({ method }) => method === "DELETE"));
   const drawCell = (row: Readonly<Record<string, unknown>>, name: string, may: readonly Offer[]): Markup => {
     const shown = showValue(drawing, null, row[name], inCell);
     const isLink = name === "id" && isId(row[name]) && may.some(({ method }) => method === "GET");
@@ -81,16 +81,16 @@ async function drawElements(
       ? html`<th scope="row"><a class="mono" href="${resolveAddress(view, `${path}/${String(row[name])}`)}">${String(row[name])}</a></th>`
       : html`<td class="clip"><span>${shown}</span></td>`;
   };
-  const drawEndCell = (may: readonly Offer[]): Markup => {
+  const drawDeleteCell = (may: readonly Offer[]): Markup => {
     const offer = may.find(({ method }) => method === "DELETE");
     return html`<td>${offer === undefined ? "" : writeButton({ view, offer, does: "End", next: readTarget(view) }, "low")}</td>`;
   };
   const lines = rows.map(
     (row, at) => html`<tr>
-      ${names.map((name) => drawCell(row, name, offers[at]!))}${hasEnds ? drawEndCell(offers[at]!) : ""}
+      ${names.map((name) => drawCell(row, name, offers[at]!))}${hasDeleteColumn ? drawDeleteCell(offers[at]!) : ""}
     </tr> `,
   );
-  const columns = [...names.map((name) => column(name)), ...(hasEnds ? [html`<td></td>`] : [])];
+  const columns = [...names.map((name) => column(name)), ...(hasDeleteColumn ? [html`<td></td>`] : [])];
   return table(`${rows.length} on this page`, columns, lines);
 }
 

@@ -15,7 +15,7 @@ import {
   type Transaction,
 } from "../../../store/store.ts";
 import type { RecordWrite } from "../../alongside.ts";
-import { toldFault } from "../../answer/tellable.ts";
+import { convertToFault } from "../../answer/error-conversion.ts";
 import type { Exchange } from "../../exchange.ts";
 import { requireInTime } from "../../limiting/in-time.ts";
 import { yieldBetweenSteps, inTurns } from "../../scheduling/slices.ts";
@@ -206,7 +206,7 @@ function callAfterWrite(
   const after = kind === "delete" || isAboutNone ? null : left;
   const id = isAboutNone ? null : readId(before ?? after);
   const observeFault = (error: unknown): void =>
-    exchange.service.observe?.({ kind: "fault", requestId: exchange.call.requestId, error: toldFault(error) });
+    exchange.service.observe?.({ kind: "fault", requestId: exchange.call.requestId, error: convertToFault(error) });
   try {
     const result: unknown = afterWrite({
       kind,

@@ -8,7 +8,7 @@ import { countLinkRows } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
 import { requireParents } from "../reads/reading.ts";
 import { requireFewRecords } from "./change-limit.ts";
-import { noteGoing, parseRecordDraft } from "./drafting.ts";
+import { noteDeprecated, parseRecordDraft } from "./drafting.ts";
 import { answerOnce, repeatable } from "./idempotency.ts";
 import { loadStoredRows } from "./kept-arrays.ts";
 import { requireCollectionAsKnown } from "./preconditions.ts";
@@ -44,7 +44,7 @@ async function createAllAnew(
   await askLimitersOfArray(exchange, members.length);
   const target = { id: null, record: null };
   const drafts = await readEach(members, (member) => {
-    noteGoing(mount.resource, exchange.context, member);
+    noteDeprecated(mount.resource, exchange.context, member);
     return parseRecordDraft(mount, exchange.context, member, target);
   });
   await requireFewRecords(

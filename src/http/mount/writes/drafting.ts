@@ -11,9 +11,9 @@ import { getExchange, invalid, type Context } from "../../exchange.ts";
 import { readJSON } from "../../formats/json.ts";
 import { applyJSONPatch, parseJSONPatch, type Operation } from "../../patch/json-patch.ts";
 import { applyMergePatch } from "../../patch/merge-patch.ts";
-import { collectDeprecatedFields, collectDeprecatedInBody } from "../going.ts";
 import type { MountInPlace } from "../mount.ts";
 import { convertHidden, olderName, withOlderNames, convertWhole } from "../older/translating.ts";
+import { collectDeprecatedFields, collectDeprecatedInBody } from "../used-deprecations.ts";
 
 /** The record that a body is read for. */
 export interface Target {
@@ -180,7 +180,7 @@ export function withoutGiven(
 }
 
 /** Marks the deprecated fields of a body as used, so that the response announces them. */
-export function noteGoing(resource: Resource, context: Context, sent: unknown): void {
+export function noteDeprecated(resource: Resource, context: Context, sent: unknown): void {
   if (resource.deprecations !== null) getExchange(context).useDeprecated(collectDeprecatedInBody(resource, sent));
 }
 
@@ -214,7 +214,7 @@ function requireBody(resource: Resource, context: Context): unknown {
   if (body.element !== null && body.element !== name)
     throw problem("malformed", { detail: `The root element must be <${name}>.` });
   const sent = parseJSONFields(resource, body);
-  noteGoing(resource, context, sent);
+  noteDeprecated(resource, context, sent);
   return sent;
 }
 

@@ -17,7 +17,7 @@ import { longestOfColumns } from "../reads/page-length.ts";
 import { decisionOn, mayReadChanged, requireParents, findAllowedRow, findWithinParent } from "../reads/reading.ts";
 import { requireFewRecords } from "./change-limit.ts";
 import { isOvertaken, toStoredRecord, untilSettled } from "./committing.ts";
-import { noteGoing, parseMergedDraft, parseRecordDraft, unseenFields, withoutGiven } from "./drafting.ts";
+import { noteDeprecated, parseMergedDraft, parseRecordDraft, unseenFields, withoutGiven } from "./drafting.ts";
 import { answerOnce, repeatable } from "./idempotency.ts";
 import { loadStoredRows } from "./kept-arrays.ts";
 import { findRows, ReadOctets, readRecords } from "./large-reads.ts";
@@ -68,7 +68,7 @@ export async function updateAll(mount: MountInPlace, exchange: Exchange): Promis
   const members = requireMembers(exchange.body?.value);
   const taken = new Set<Key>();
   const patches = await readEach(members, (member, at) => readPatch(member, at, taken, mount.resource.id));
-  for (const { value } of patches) noteGoing(mount.resource, exchange.context, value);
+  for (const { value } of patches) noteDeprecated(mount.resource, exchange.context, value);
   const idempotency = repeatable(mount, exchange, members.length);
   return answerOnce(exchange, idempotency, {
     async anew() {

@@ -169,8 +169,10 @@ function findHolder(
   const compileChildRows = ([child, from, to]: (typeof children)[number]): string =>
     `FROM ${quote(child)} WHERE ${quote(from)} IN (SELECT ${quote(to)} ${going})`;
   const held = children.find((each) => {
-    const isHeld = each[3] === "RESTRICT" || each[3] === "NO ACTION";
-    return isHeld && prepare(database, `SELECT 1 ${compileChildRows(each)} LIMIT 1`).get(...parameters) !== undefined;
+    const isRestricting = each[3] === "RESTRICT" || each[3] === "NO ACTION";
+    return (
+      isRestricting && prepare(database, `SELECT 1 ${compileChildRows(each)} LIMIT 1`).get(...parameters) !== undefined
+    );
   });
   if (held !== undefined) return held[0];
   for (const each of children) {

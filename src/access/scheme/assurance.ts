@@ -1,9 +1,14 @@
 import type { Call } from "../../core/call/call.ts";
 import { after, type Eventually } from "../../core/eventually.ts";
-import type { Scheme, Standing, Verdict } from "./scheme.ts";
+import type { Scheme, AssuranceCheck, Verdict } from "./scheme.ts";
 
 /** Asks `standing` about an accepted identity. Returns the verdict with the identity that `standing` returns, or its rejection. */
-export function judgeStanding(scheme: Scheme, verdict: Verdict, call: Call, standing: Standing): Eventually<Verdict> {
+export function checkAssurance(
+  scheme: Scheme,
+  verdict: Verdict,
+  call: Call,
+  standing: AssuranceCheck,
+): Eventually<Verdict> {
   if (verdict.kind !== "accepted") return verdict;
   return after(standing(scheme, verdict.identity, call), (judged): Verdict => {
     if ("kind" in judged) return judged;

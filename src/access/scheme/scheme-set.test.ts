@@ -6,7 +6,7 @@ import type { Observation } from "../../core/observation.ts";
 import { Problem, problem } from "../../core/problem/problem.ts";
 import { callOf, type CallSketch } from "../../testing/calls.ts";
 import type { Throttle } from "../throttle/throttle.ts";
-import { makeChain, type Chain } from "./chain.ts";
+import { makeSchemeSet, type SchemeSet } from "./scheme-set.ts";
 import { absent, accepted, rejected, type Carrier, type Rejection, type Scheme } from "./scheme.ts";
 
 /**
@@ -45,7 +45,7 @@ const secret = createScheme(
   { rejectedAs: "invalid_credentials", challenge: () => "Secret" },
 );
 
-/** Creates a throttle that counts in memory. These tests check when the chain counts a guess. */
+/** Creates a throttle that counts in memory. These tests check when the scheme set counts a guess. */
 function countingGuesses(limit = Infinity): Throttle & { count: number } {
   return {
     count: 0,
@@ -59,18 +59,18 @@ function countingGuesses(limit = Infinity): Throttle & { count: number } {
   };
 }
 
-function createChain(
+function createSchemeSet(
   schemes: readonly Scheme[],
   throttle: Throttle = countingGuesses(),
   seen: Observation[] = [],
-): Chain {
-  return makeChain({ schemes, throttle, observe: (observation) => seen.push(observation) });
+): SchemeSet {
+  return makeSchemeSet({ schemes, throttle, observe: (observation) => seen.push(observation) });
 }
 
-/** Returns the result of a chain as one comparable value. */
-function ask(chain: Chain, sketch: CallSketch): string {
+/** Returns the result of a scheme set as one comparable value. */
+function ask(schemeSet: SchemeSet, sketch: CallSketch): string {
   try {
-    const identified = chain.identify(callOf(sketch));
+    const identified = schemeSet.identify(callOf(sketch));
     assert.ok(!(identified instanceof Promise));
     return identified.identity === null
       ? "nobody"
@@ -92,7 +92,7 @@ function permutations<T>(items: readonly T[]): T[][] {
 
 test("returns the same result in any order of the schemes, for any credentials", () => {
   const states = [null, "user-1", "user-2", "other", "forged", "expired", "\u0007"];
-  const chains = permutations([alpha, beta, gamma, delta]).map((schemes) => createChain(schemes));
+  const schemeSets = permutations([alpha, beta, gamma, delta]).map((schemes) => createSchemeSet(schemes));
   const headerForms: ((value: string) => [string, string])[] = [
     (value) => ["Authorization", `Alpha ${value}`],
     (value) => ["X-Beta", value],
@@ -106,10 +106,10 @@ test("returns the same result in any order of the schemes, for any credentials",
       return state === null ? [] : [buildHeader(state)];
     });
     const sketch = { headers, trustedProxies: ["127.0.0.1"], peer: "127.0.0.1" };
-    const answer = ask(chains[0]!, sketch);
+    const answer = ask(schemeSets[0]!, sketch);
     const reversed = { ...sketch, headers: headers.toReversed() };
-    for (const chain of chains) assert.equal(ask(chain, sketch), answer, JSON.stringify(headers));
-    assert.equal(ask(chains[5]!, reversed), answer, JSON.stringify(headers));
+    for (const schemeSet of schemeSets) assert.equal(ask(schemeSet, sketch), answer, JSON.stringify(headers));
+    assert.equal(ask(schemeSets[5]!, reversed), answer, JSON.stringify(headers));
   }
 });
 
@@ -233,7 +233,7 @@ const answers: { title: string; headers: [string, string][]; answer: string }[] 
 
 for (const { title, headers, answer } of answers) {
   test(title, () => {
-    assert.equal(ask(createChain([secret, gamma, delta, alpha, beta]), { headers }), answer);
+    assert.equal(ask(createSchemeSet([secret, gamma, delta, alpha, beta]), { headers }), answer);
   });
 }
 
@@ -273,14 +273,14 @@ for (const headers of duplicates) {
   test(`refuses two credentials at one place, before it checks any credential: ${JSON.stringify(headers)}`, () => {
     const throttle = countingGuesses(0);
 
-    assert.match(ask(createChain([gamma, alpha, beta], throttle), { headers }), /^400 duplicate_credentials/);
+    assert.match(ask(createSchemeSet([gamma, alpha, beta], throttle), { headers }), /^400 duplicate_credentials/);
     assert.equal(throttle.count, 0);
   });
 }
 
 test("counts a cookie that is sent twice with the same value as one credential", () => {
   assert.equal(
-    ask(createChain([gamma]), { headers: { cookie: "gamma=user-1; gamma=user-1" } }),
+    ask(createSchemeSet([gamma]), { headers: { cookie: "gamma=user-1; gamma=user-1" } }),
     "user-1 by gamma, ambient",
   );
 });
@@ -288,12 +288,12 @@ test("counts a cookie that is sent twice with the same value as one credential",
 test("reads only the cookie with the __Host- prefix over TLS, and only the cookie without the prefix over cleartext", () => {
   const cookie = "gamma=user-1; __Host-gamma=user-2";
 
-  assert.equal(ask(createChain([gamma]), { headers: { cookie }, encrypted: true }), "user-2 by gamma, ambient");
-  assert.equal(ask(createChain([gamma]), { headers: { cookie } }), "user-1 by gamma, ambient");
+  assert.equal(ask(createSchemeSet([gamma]), { headers: { cookie }, encrypted: true }), "user-2 by gamma, ambient");
+  assert.equal(ask(createSchemeSet([gamma]), { headers: { cookie } }), "user-1 by gamma, ambient");
 });
 
 test("sends every challenge in a separate header field if the call needs a caller", () => {
-  const { status, code, headers } = createChain([delta, beta, alpha]).challenge(callOf());
+  const { status, code, headers } = createSchemeSet([delta, beta, alpha]).challenge(callOf());
 
   assert.deepEqual([status, code], [401, "not_authenticated"]);
   assert.deepEqual(headers, [
@@ -303,13 +303,16 @@ test("sends every challenge in a separate header field if the call needs a calle
 });
 
 test("answers 403 if no scheme has a challenge, and uses the message of the scheme if there is only one scheme", () => {
-  assert.equal(tell(createChain([beta]).challenge(callOf())), "403 authentication_failed: Invalid or missing beta. []");
   assert.equal(
-    tell(createChain([beta, gamma]).challenge(callOf())),
+    tell(createSchemeSet([beta]).challenge(callOf())),
+    "403 authentication_failed: Invalid or missing beta. []",
+  );
+  assert.equal(
+    tell(createSchemeSet([beta, gamma]).challenge(callOf())),
     "403 authentication_failed: Invalid or missing credentials. []",
   );
   assert.equal(
-    ask(createChain([beta, gamma]), { headers: { "x-beta": "unknown" } }),
+    ask(createSchemeSet([beta, gamma]), { headers: { "x-beta": "unknown" } }),
     "403 authentication_failed: beta: unknown []",
   );
 });
@@ -317,21 +320,21 @@ test("answers 403 if no scheme has a challenge, and uses the message of the sche
 test("says why a cookie was rejected if the call needs a caller, and counts it as a guess only then", () => {
   const throttle = countingGuesses(1);
   const seen: Observation[] = [];
-  const chain = createChain([alpha, gamma], throttle, seen);
+  const schemeSet = createSchemeSet([alpha, gamma], throttle, seen);
   const call = callOf({ headers: { cookie: "gamma=forged" } });
 
-  const identified = chain.identify(call);
+  const identified = schemeSet.identify(call);
   assert.ok(!(identified instanceof Promise));
   const { passedOver } = identified;
 
   assert.deepEqual([throttle.count, seen.length], [0, 1]);
   assert.equal(
-    tell(chain.challenge(call, passedOver)),
+    tell(schemeSet.challenge(call, passedOver)),
     "401 invalid_token: gamma: forged [WWW-Authenticate Alpha none]",
   );
-  chain.countGuesses(call, passedOver);
+  schemeSet.countGuesses(call, passedOver);
   assert.equal(throttle.count, 1);
-  assert.throws(() => chain.countGuesses(call, passedOver), { code: "too_many_attempts" });
+  assert.throws(() => schemeSet.countGuesses(call, passedOver), { code: "too_many_attempts" });
 });
 
 test("counts unknown and forged credentials as guesses, and no others", () => {
@@ -346,25 +349,25 @@ test("counts unknown and forged credentials as guesses, and no others", () => {
   ] as const) {
     const throttle = countingGuesses();
 
-    ask(createChain([beta], throttle), { headers: { "x-beta": reason } });
+    ask(createSchemeSet([beta], throttle), { headers: { "x-beta": reason } });
 
     assert.equal(throttle.count, counts, reason);
   }
 });
 
 test("answers 429 to wrong credentials after too many guesses, and still accepts a right credential", () => {
-  const chain = createChain([alpha, beta], countingGuesses(1));
+  const schemeSet = createSchemeSet([alpha, beta], countingGuesses(1));
 
-  assert.match(ask(chain, { headers: { "x-beta": "unknown" } }), /^401 invalid_token/);
-  assert.match(ask(chain, { headers: { "x-beta": "unknown" } }), /^429 too_many_attempts: .* \[Retry-After 9\]$/);
-  assert.match(ask(chain, { headers: { "x-beta": "expired" } }), /^401 invalid_token/);
-  assert.equal(ask(chain, { headers: { "x-beta": "user-1" } }), "user-1 by beta");
+  assert.match(ask(schemeSet, { headers: { "x-beta": "unknown" } }), /^401 invalid_token/);
+  assert.match(ask(schemeSet, { headers: { "x-beta": "unknown" } }), /^429 too_many_attempts: .* \[Retry-After 9\]$/);
+  assert.match(ask(schemeSet, { headers: { "x-beta": "expired" } }), /^401 invalid_token/);
+  assert.equal(ask(schemeSet, { headers: { "x-beta": "user-1" } }), "user-1 by beta");
 });
 
 test("reports each rejection once, without the credential", () => {
   const seen: Observation[] = [];
 
-  ask(createChain([alpha, beta], countingGuesses(), seen), {
+  ask(createSchemeSet([alpha, beta], countingGuesses(), seen), {
     headers: { authorization: "Alpha forged", "x-beta": `expired` },
   });
 
@@ -380,7 +383,7 @@ test("drops and reports an identity header field that does not come from a trust
     const seen: Observation[] = [];
 
     assert.equal(
-      ask(createChain([delta], countingGuesses(), seen), {
+      ask(createSchemeSet([delta], countingGuesses(), seen), {
         headers: { [name]: "user-1" },
         trustedProxies: ["10.0.0.1"],
       }),
@@ -395,7 +398,7 @@ test("drops and reports an identity header field that does not come from a trust
 
 test("accepts an identity header field from a trusted proxy only in its exact spelling", () => {
   const from = (...headers: [string, string][]) =>
-    ask(createChain([delta]), { headers, trustedProxies: ["127.0.0.1"] });
+    ask(createSchemeSet([delta]), { headers, trustedProxies: ["127.0.0.1"] });
 
   assert.equal(from(["x-DELTA-user", "user-1"]), "user-1 by delta, ambient");
   assert.equal(from(["X_Delta_User", "user-1"]), "nobody");
@@ -410,12 +413,12 @@ test("refuses an identity header field that a trusted proxy sends twice, in any 
     ];
 
     assert.match(
-      ask(createChain([delta]), { headers, trustedProxies: ["127.0.0.1"] }),
+      ask(createSchemeSet([delta]), { headers, trustedProxies: ["127.0.0.1"] }),
       /^400 duplicate_credentials/,
       second,
     );
     assert.match(
-      ask(createChain([delta]), { headers: headers.toReversed(), trustedProxies: ["127.0.0.1"] }),
+      ask(createSchemeSet([delta]), { headers: headers.toReversed(), trustedProxies: ["127.0.0.1"] }),
       /^400/,
       second,
     );
@@ -427,17 +430,20 @@ test("returns the same results if schemes are asynchronous", async () => {
     ...scheme,
     authenticate: async (...parameters) => scheme.authenticate(...parameters),
   });
-  const identify = async (chain: Chain, headers: [string, string][]) => {
+  const identify = async (schemeSet: SchemeSet, headers: [string, string][]) => {
     try {
-      return (await chain.identify(callOf({ headers }))).identity?.username;
+      return (await schemeSet.identify(callOf({ headers }))).identity?.username;
     } catch (error) {
       return tell(error);
     }
   };
 
   for (const { headers } of answers) {
-    const expected = await identify(createChain([alpha, beta, gamma, secret]), headers);
-    assert.deepEqual(await identify(createChain([slow(gamma), slow(secret), beta, slow(alpha)]), headers), expected);
+    const expected = await identify(createSchemeSet([alpha, beta, gamma, secret]), headers);
+    assert.deepEqual(
+      await identify(createSchemeSet([slow(gamma), slow(secret), beta, slow(alpha)]), headers),
+      expected,
+    );
   }
 });
 
@@ -454,45 +460,45 @@ test("ends the request with the problem that a scheme throws, also if another sc
   ];
 
   for (const schemes of permutations([strict, beta]))
-    assert.match(ask(createChain(schemes), { headers }), /^403 insecure_transport/);
+    assert.match(ask(createSchemeSet(schemes), { headers }), /^403 insecure_transport/);
 });
 
 test("refuses schemes with the same name or the same carrier, because their order would matter", () => {
-  assert.throws(() => createChain([alpha, { ...beta, name: "alpha" }]), /Two schemes have the name alpha/);
+  assert.throws(() => createSchemeSet([alpha, { ...beta, name: "alpha" }]), /Two schemes have the name alpha/);
   assert.throws(
-    () => createChain([alpha, createScheme("omega", { in: "authorization", scheme: "ALPHA" })]),
+    () => createSchemeSet([alpha, createScheme("omega", { in: "authorization", scheme: "ALPHA" })]),
     /alpha and omega both read Authorization: alpha/,
   );
   assert.throws(
-    () => createChain([beta, createScheme("omega", { in: "proxy", name: "x-beta" })]),
+    () => createSchemeSet([beta, createScheme("omega", { in: "proxy", name: "x-beta" })]),
     /both read the header x-beta/,
   );
   const [place] = beta.carriers;
   assert.throws(
-    () => createChain([{ ...beta, carriers: [place!, place!] }]),
+    () => createSchemeSet([{ ...beta, carriers: [place!, place!] }]),
     /the scheme beta reads the header x-beta twice; leave one of its carriers out/,
   );
 });
 
 test("reads a cookie with and without its prefix if a scheme has a carrier for each", () => {
   const both = { carriers: ["gamma", "__Host-gamma"].map((name) => ({ in: "cookie", name }) as const) };
-  const chain = createChain([createScheme("both", both.carriers[0]!, both)]);
+  const schemeSet = createSchemeSet([createScheme("both", both.carriers[0]!, both)]);
 
   for (const cookie of ["gamma=user-1", "__Host-gamma=user-1"])
-    assert.equal(ask(chain, { headers: { cookie } }), "user-1 by both, ambient");
+    assert.equal(ask(schemeSet, { headers: { cookie } }), "user-1 by both, ambient");
 });
 
 test("lists in Vary every header field that the schemes read", () => {
-  const { vary, varyWithAccept, carriers } = createChain([delta, gamma, beta, secret, alpha]);
+  const { vary, varyWithAccept, carriers } = createSchemeSet([delta, gamma, beta, secret, alpha]);
 
   assert.equal(vary, "Authorization, X-Beta, X-Delta-User, Cookie");
   assert.equal(varyWithAccept, `Accept, ${vary}`);
   assert.equal(carriers.length, 5);
-  assert.equal(createChain([]).varyWithAccept, "Accept");
+  assert.equal(createSchemeSet([]).varyWithAccept, "Accept");
 });
 
 test("identifies no caller without schemes", () => {
   const call: Call = callOf({ headers: { authorization: "Alpha user-1" } });
 
-  assert.deepEqual(createChain([]).identify(call), { identity: null, ambient: false, passedOver: [] });
+  assert.deepEqual(createSchemeSet([]).identify(call), { identity: null, ambient: false, passedOver: [] });
 });

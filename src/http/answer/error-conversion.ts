@@ -21,7 +21,7 @@ export function convertToProblem(error: unknown): Problem {
  * Returns a fault in the form for observers. If another copy of the package threw a problem, the message says so, because this copy treats
  * it as a fault.
  */
-export function toldFault(error: unknown): unknown {
+export function convertToFault(error: unknown): unknown {
   const other = otherCopyMistake(error);
   return other === null ? error : new TypeError(`The thrown value is a fault: ${other}.`, { cause: error });
 }

@@ -7,7 +7,7 @@ import type { Throttle } from "../throttle/throttle.ts";
 import { explain, Witness, type Explanation } from "./explanation.ts";
 import { joinSchemes } from "./joining.ts";
 import { headersRead, collectPlaces, readPresented, type Presented } from "./presented.ts";
-import type { Carrier, Rejection, RejectionCode, Scheme, Standing, Verdict } from "./scheme.ts";
+import type { Carrier, Rejection, RejectionCode, Scheme, AssuranceCheck, Verdict } from "./scheme.ts";
 import { requireChallenge, requireVerdict } from "./verdict.ts";
 
 /** The caller of a request, according to its credentials. */
@@ -24,7 +24,7 @@ export interface IdentifiedCaller {
 }
 
 /** The schemes of a service as a set. Their order never changes an answer. */
-export interface Chain {
+export interface SchemeSet {
   /**
    * Checks every credential of a request. Synchronous if all schemes that it asks are synchronous. Ends the request if a credential other
    * than a cookie is wrong, or if credentials belong to different users. Records the verdicts in `witness`, for `tell`.
@@ -53,7 +53,7 @@ export interface Chain {
   readonly readsBody: boolean;
 }
 
-export interface ChainOptions {
+export interface SchemeSetOptions {
   readonly schemes: readonly Scheme[];
   readonly throttle: Throttle;
   readonly observe: Observer | null;
@@ -61,7 +61,7 @@ export interface ChainOptions {
    * Decides whether an accepted credential is enough for its account, which may require a second factor. Null: every accepted credential is
    * enough.
    */
-  readonly standing?: Standing | null;
+  readonly standing?: AssuranceCheck | null;
 }
 
 /** A refused credential with the reason. */
@@ -73,10 +73,10 @@ export interface Refused {
 export const nobody: IdentifiedCaller = { identity: null, ambient: false, passedOver: [] };
 
 /**
- * Creates the chain of a set of schemes. Schemes of the same name that are `shared` become one scheme. Throws if two other schemes have the
+ * Joins schemes into a set. Schemes of the same name that are `shared` become one scheme. Throws if two other schemes have the
  * same name or read the same place.
  */
-export function makeChain({ schemes: named, throttle, observe, standing = null }: ChainOptions): Chain {
+export function makeSchemeSet({ schemes: named, throttle, observe, standing = null }: SchemeSetOptions): SchemeSet {
   const schemes = joinSchemes(named, standing).toSorted((one, other) => (one.name < other.name ? -1 : 1));
   requireDistinctNames(schemes);
   const places = collectPlaces(schemes);
