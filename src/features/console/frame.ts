@@ -5,9 +5,9 @@ import type { View } from "../../http/formats/view.ts";
 import { formatCurl, inFormat, readTarget, withParameters } from "./addresses.ts";
 import { isReadable, isServed, splitPath } from "./paths.ts";
 import { resolveAddress, type Drawn, type Site } from "./site.ts";
+import { statusText } from "./status-text.ts";
 import { hasWays, PASSKEY_PATH, SESSION_PATH } from "./ways-in.ts";
 import { WHY_PATH } from "./why.ts";
-import { statusText } from "./words.ts";
 
 /** The path of an account, with everything that its user or an administrator can do with it. */
 export const ACCOUNT_PATH = "/users/{id}/account";

@@ -6,8 +6,8 @@ import { isTooLong } from "../excerpt.ts";
 import { findLabelField } from "../labels.ts";
 import { needsScript } from "../parts.ts";
 import { resolveAddress, type Choice, type Choices, type Labels } from "../site.ts";
+import { parseTicked, writeCheckboxes } from "./checkboxes.ts";
 import { collectInputs, type Input } from "./inputs.ts";
-import { parseTicked, writeSeveral } from "./several.ts";
 
 /** A form for one action of the caller. */
 export interface FormParts {
@@ -82,9 +82,9 @@ type FieldParts = Pick<FormParts, "values" | "mistakes" | "offer" | "again" | "p
 /** Writes one field: its name, its input, its mistakes and its rule. */
 export function writeField(input: Input, parts: FieldParts): Markup {
   const { values = {}, mistakes = [], again = [], offer, prefix = "field" } = parts;
-  const { name, type, isNeeded, isUnseen, several } = input;
-  const ticked = several === null ? null : parseTicked(values[name]);
-  const rule = several !== null && ticked === null ? `${input.rule}, as a JSON array` : input.rule;
+  const { name, type, isNeeded, isUnseen, checkboxes } = input;
+  const ticked = checkboxes === null ? null : parseTicked(values[name]);
+  const rule = checkboxes !== null && ticked === null ? `${input.rule}, as a JSON array` : input.rule;
   const id = `${prefix}-${name}`;
   const wrong = mistakes.map(({ detail }, at) => html`<span class="wrong" id="${id}-wrong-${at}">${detail}</span> `);
   const described = [...mistakes.map((_, at) => `${id}-wrong-${at}`), ...(rule === "" ? [] : [`${id}-rule`])];
@@ -93,8 +93,8 @@ export function writeField(input: Input, parts: FieldParts): Markup {
   const common = html` id="${id}"${
     described.length === 0 ? "" : html` aria-describedby="${described.join(" ")}"`
   }${again.includes(name) ? html` data-again` : ""}`;
-  if (several !== null && ticked !== null)
-    return writeSeveral(several, ticked, {
+  if (checkboxes !== null && ticked !== null)
+    return writeCheckboxes(checkboxes, ticked, {
       name,
       about: html`${common} tabindex="-1"`,
       legend,

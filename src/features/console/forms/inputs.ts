@@ -5,8 +5,8 @@ import type { Offer } from "../../../http/formats/view.ts";
 import { isRequired, isShown, isStored, isWritable, type Field } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import { formatInputText } from "../values.ts";
+import { findCheckboxField, parseCheckboxField, type CheckboxField } from "./checkboxes.ts";
 import { describeRule, ruleOfSchema } from "./rules.ts";
-import { findSeveral, severalOfSchema, type Several } from "./several.ts";
 
 /** One input of a form, from any kind of declaration. */
 export interface Input {
@@ -23,7 +23,7 @@ export interface Input {
   /** The possible values, if there are only a few. */
   readonly choices: readonly unknown[] | null;
   /** Set if it accepts several values, each with a checkbox. */
-  readonly several: Several | null;
+  readonly checkboxes: CheckboxField | null;
   /** The form of a long text: with several `lines`, or one `wrapped` line. Null for a short text. */
   readonly long: "lines" | "wrapped" | null;
   /** True if it is hidden while the user types, and never shown again. */
@@ -66,7 +66,7 @@ function inputOfField(name: string, field: Field, method: string): Input {
     rule: describeRule(field, "form"),
     isNeeded: isRequired(field) && (method !== "PATCH" || isShown(field)),
     choices: Array.isArray(choices) ? choices : null,
-    several: findSeveral(kind),
+    checkboxes: findCheckboxField(kind),
     long: chooseLongForm(field),
     isSecret: !isShown(field) && (field.options.confidential === true || /password|secret/.test(name)),
     isUnseen: !isShown(field),
@@ -125,7 +125,7 @@ function inputOfSchema(name: string, schema: InputSchema, isNeeded: boolean): In
     rule: ruleOfSchema(schema),
     isNeeded,
     choices: Array.isArray(choices) ? choices : null,
-    several: severalOfSchema(schema),
+    checkboxes: parseCheckboxField(schema),
     long: type === "text" && schema["format"] === undefined && isLong(schema) ? "lines" : null,
     isSecret,
     isUnseen: isSecret || schema["writeOnly"] === true,

@@ -67,8 +67,8 @@ function buildDraft(inputs: readonly Input[], values: RawParts["values"]): objec
   return Object.fromEntries(filledInputs.map(({ name }) => [name, values[name]]));
 }
 
-function chooseEmptyValue({ type, choices, several }: Input): unknown {
+function chooseEmptyValue({ type, choices, checkboxes }: Input): unknown {
   if (choices !== null) return choices[0];
-  if (several !== null) return [];
+  if (checkboxes !== null) return [];
   return type.startsWith("text") ? "" : type.startsWith("integer") || type.startsWith("number") ? 0 : null;
 }

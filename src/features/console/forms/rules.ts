@@ -1,7 +1,7 @@
 import { isObject } from "../../../core/checking/members.ts";
 import { readDeprecation, sayDeprecation } from "../../../core/deprecation.ts";
 import { isRequired, isWritable, type Field } from "../../../resource/kinds/field.ts";
-import { severalOfSchema } from "./several.ts";
+import { parseCheckboxField } from "./checkboxes.ts";
 
 /**
  * Returns the rule of a field in words. The rule in a form does not say that the field is optional, because the form shows that next to the
@@ -28,7 +28,7 @@ export function describeRule(field: Field, where: "form" | "record" = "record"):
 export function ruleOfSchema(schema: RuleSchema): string {
   const { description } = schema;
   return joined([
-    severalOfSchema(schema) === null ? describeShape(schema) : describeSelection(schema),
+    parseCheckboxField(schema) === null ? describeShape(schema) : describeSelection(schema),
     typeof description === "string" ? description : "",
   ]);
 }
@@ -95,7 +95,7 @@ function defaultRule({ options: { default: fallback, description = "" } }: Field
 }
 
 function kindRule({ kind: { name, schema, column } }: Field, where: "form" | "record"): string {
-  if (where === "form" && severalOfSchema(schema) !== null) return describeSelection(schema);
+  if (where === "form" && parseCheckboxField(schema) !== null) return describeSelection(schema);
   if (name === "reference" || name === "references") return "";
   if (column.type === "decimal") return `A decimal number with at most ${column.scale ?? 0} digits after the point`;
   return describeShape(schema);

@@ -4,8 +4,8 @@ import { html, type Markup } from "../../../core/html/markup.ts";
 import { formatCurl } from "../addresses.ts";
 import { asJSON, code, column, table } from "../parts.ts";
 import type { Drawing, Drawn } from "../site.ts";
+import { statusText } from "../status-text.ts";
 import type { Why } from "../why.ts";
-import { statusText } from "../words.ts";
 
 /**
  * Draws the explanation of a response: the request, the result of each scheme, the decision of the permission, and the

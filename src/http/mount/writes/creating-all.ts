@@ -23,7 +23,7 @@ import {
   runAtIndex,
   withoutRecords,
   type PreparedPart,
-} from "./several.ts";
+} from "./record-arrays.ts";
 
 /** Answers POST of an array to a collection: creates all of its records, or none. */
 export async function createAll(mount: MountInPlace, exchange: Exchange, sent: readonly unknown[]): Promise<Reply> {

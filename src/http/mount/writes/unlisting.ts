@@ -5,8 +5,8 @@ import { buildLinkedRows, buildUnlinking, type Link } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
 import { commitAll, type WriteFacts } from "./committing.ts";
 import { ReadOctets, readRecords } from "./large-reads.ts";
+import { MAX_RECORDS, renumberKeys } from "./record-arrays.ts";
 import { referenced } from "./referring.ts";
-import { MAX_RECORDS, renumberKeys } from "./several.ts";
 
 /**
  * Deletes a record and removes its id from the lists of ids in other records. Each of those records gets a new revision, an event and

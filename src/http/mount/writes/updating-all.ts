@@ -36,7 +36,7 @@ import {
   runAtIndex,
   withoutRecords,
   type PreparedPart,
-} from "./several.ts";
+} from "./record-arrays.ts";
 
 /** A change of one record in the request (RFC 7396). */
 interface Patch {

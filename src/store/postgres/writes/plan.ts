@@ -16,7 +16,7 @@ import {
   type MadeKey,
   type RowTogether,
 } from "./changes.ts";
-import { groupByStatement } from "./together.ts";
+import { groupByStatement } from "./statement-groups.ts";
 
 /** The statements of a transaction. All are known in advance, so they can be sent without waiting for answers. */
 export interface Plan {

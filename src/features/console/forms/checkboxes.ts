@@ -4,7 +4,7 @@ import type { Kind } from "../../../resource/kinds/field.ts";
 import { excerptText, inCell, onPage } from "../excerpt.ts";
 
 /** A field with several values, each with a checkbox. */
-export interface Several {
+export interface CheckboxField {
   /** How the script reads one value: `text` or `integer`. */
   readonly type: "text" | "integer";
   /** All possible values. Null if the user chooses records by name, or types other values. */
@@ -12,13 +12,13 @@ export interface Several {
 }
 
 /** Returns the checkboxes for a declared field. Returns null if the field holds one value, or any JSON. */
-export function findSeveral({ members, schema }: Kind<unknown>): Several | null {
+export function findCheckboxField({ members, schema }: Kind<unknown>): CheckboxField | null {
   if (members !== undefined) return { type: members.id === "uuid" ? "text" : "integer", among: null };
-  return severalOfSchema(schema);
+  return parseCheckboxField(schema);
 }
 
 /** Returns the checkboxes for an array of words with a JSON Schema. Returns null for any other schema. */
-export function severalOfSchema({ type, items }: Readonly<Record<string, unknown>>): Several | null {
+export function parseCheckboxField({ type, items }: Readonly<Record<string, unknown>>): CheckboxField | null {
   const words = isObject(items) ? items["enum"] : undefined;
   if (![type].flat().includes("array") || !Array.isArray(words) || words.length === 0 || words.length > onPage.ids)
     return null;
@@ -55,7 +55,7 @@ export interface CheckboxGroup {
  * Writes a checkbox for each current and each possible value. If `among` is null, adds an input for other values. Current values keep their
  * order.
  */
-export function writeSeveral({ type, among }: Several, ticked: Ticked, around: CheckboxGroup): Markup {
+export function writeCheckboxes({ type, among }: CheckboxField, ticked: Ticked, around: CheckboxGroup): Markup {
   const { name, about, legend, isNeeded, choosing, behind, called } = around;
   const others = (among ?? []).filter((each) => !ticked.includes(each));
   const box = (value: number | string, isTicked: boolean): Markup => {
