@@ -47,6 +47,6 @@ export function* findBound({ name }: Collection, going: ReadonlySet<string>): Sc
     .filter(({ column, called }) => going.has(column) && !ours.some((start) => called.startsWith(start)))
     .map(
       ({ column, what }) =>
-        `${name}.${column} is replaced or removed, but ${what} depends on it, which Latchkey did not create. Remove that, and create it again after the migration.`,
+        `${name}.${column} is replaced or removed, but ${what} depends on it. Latchkey did not create this object. Remove the object, and create it again after the migration.`,
     );
 }

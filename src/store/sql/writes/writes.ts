@@ -63,7 +63,7 @@ const none: readonly DerivedColumn[] = [];
 
 /** Returns a column that can be written. Throws a `TypeError` for `id` and for an unknown name. */
 export function requireWritable(table: Table, name: string): TableColumn {
-  if (name === "id") throw new TypeError("The id of a row is its key and no value");
+  if (name === "id") throw new TypeError("The id of a row is its key. It cannot be one of the values");
   return requireColumn(table, name);
 }
 

@@ -126,7 +126,7 @@ export function requireOwnLog(path: string): void {
   if (start === null || (start.length > 0 && (!isSQLite(start) || start[journalModeOffset] === walMode))) return;
   throw new StoreSetupError([
     `${path} was overwritten, and ${path}-wal holds changes of the previous file. SQLite would mix both. ` +
-      `Put a backup in its place with latchkey db restore. To use the file as it is, move ${path}-wal away first.`,
+      `Put a backup in its place with latchkey db restore. To use the new file instead, move ${path}-wal away first.`,
   ]);
 }
 

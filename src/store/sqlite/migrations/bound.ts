@@ -23,7 +23,7 @@ export function* findBound({ name: table, columns }: Collection, { types }: Foun
     if (isGenerated !== 1 && isMore !== 1) return [];
     const what = isGenerated === 1 ? "is generated" : "has a default, a reference, or must have a value";
     return [
-      `${table}.${name} was not created by Latchkey and ${what}, which the new table will not have. Remove it, and create it again after the migration.`,
+      `${table}.${name} is not a column of Latchkey and ${what}. The rebuilt table would lose this property. Remove the column, and create it again after the migration.`,
     ];
   });
 }
