@@ -93,7 +93,7 @@ function explainVerdict({ scheme, carrier }: Presented, verdict: Verdict | undef
   const about = { scheme: scheme.name, in: formatCarrier(carrier) };
   switch (verdict?.kind) {
     case undefined:
-      return { ...about, saw: "absent", why: "It has no verdict, because the request ended before." };
+      return { ...about, saw: "absent", why: "It has no verdict, because the request ended earlier." };
     case "absent":
       return { ...about, saw: "absent", why: "The credential belongs to another scheme." };
     case "accepted": {

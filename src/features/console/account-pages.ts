@@ -89,7 +89,7 @@ export function changePasswordEndpoint(pages: AccountPages, facts: () => Service
     refusals: "told",
     redirectsFor: ["text/html"],
     documentation: {
-      summary: "Redirect to the page where the caller changes the password",
+      summary: "Redirect to the page that changes the password",
       tag: "system",
       responses: { 303: { description: "The caller's account.", headers: { Location: "A page of this service." } } },
       problems: ["not_found"],

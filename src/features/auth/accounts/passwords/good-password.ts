@@ -42,5 +42,5 @@ async function isKnown(
 const breached: Issue = {
   pointer: "/password",
   code: "breached",
-  detail: "The password is known from a breach somewhere.",
+  detail: "The password is in a list of breached passwords.",
 };
