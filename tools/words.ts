@@ -1,13 +1,13 @@
 /**
- * Finds comments that are hard to read, and commit subjects that are not imperative. `npm run words` runs it, and exits with 1 above the
+ * Finds comments and messages that are hard to read, and commit subjects that are not imperative. `npm run words` runs it, and exits with 1 above the
  * limit. `npm run words -- src/http` shows the sentences of a folder. The script knows patterns, not meaning: rewrite a sentence for a
  * reader, not for the script.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { parseSync } from "oxc-parser";
+import { parseSync, Visitor } from "oxc-parser";
 
-/** Most comments that may be flagged, in percent. */
+/** Most comments and most messages that may be flagged, in percent. */
 const MOST_PERCENT = 2;
 
 /** The newest commits whose subjects are checked. */
@@ -49,6 +49,22 @@ function flag(file: string, text: string): readonly Flagged[] {
   });
 }
 
+/** The fewest words of a text in the code that is for a reader, and not a name, a path or a type. */
+const FEWEST_WORDS = 4;
+
+/** Returns the texts in the code of a file: messages, titles, descriptions. The values inside a template become `x`. */
+function collectMessages(file: string): readonly string[] {
+  const found: string[] = [];
+  const add = (text: string): void => {
+    if (text.trim().split(/\s+/).length >= FEWEST_WORDS) found.push(text);
+  };
+  new Visitor({
+    Literal: ({ value }) => typeof value === "string" && add(value),
+    TemplateLiteral: ({ quasis }) => add(quasis.map(({ value }) => value.raw).join("`x`")),
+  }).visit(parseSync(file, readFileSync(file, "utf8")).program);
+  return found;
+}
+
 /** Returns the comments of a file without their marks. Line comments that follow each other are one comment. */
 function collectComments(file: string): readonly string[] {
   const text = readFileSync(file, "utf8");
@@ -85,14 +101,23 @@ function findMistake(subject: string): string | null {
 const [place] = process.argv.slice(2);
 const folders = place === undefined ? ["src", "tests", "tools", "bench", "create", "examples"] : [place];
 const files = git("ls-files", "--", ...folders).filter((file) => /\.(?:ts|mts|js|mjs)$/.test(file));
-const comments = files.flatMap((file) => collectComments(file).map((text) => flag(file, text)));
-const flagged = comments.filter((each) => each.length > 0);
-const percent = (100 * flagged.length) / Math.max(comments.length, 1);
-if (place !== undefined || percent > MOST_PERCENT)
-  for (const { file, sentence, advice } of flagged.flat()) print(`${file}: ${sentence}\n  ${advice}`);
-print(
-  `${flagged.length} of ${comments.length} comments are hard to read: ${percent.toFixed(1)} % (at most ${MOST_PERCENT} %)`,
-);
+const kinds = {
+  comments: files.flatMap((file) => collectComments(file).map((text) => flag(file, text))),
+  messages: files
+    .filter((file) => file.startsWith("src/") && !file.endsWith(".test.ts"))
+    .flatMap((file) => collectMessages(file).map((text) => flag(file, text))),
+};
+let isHard = false;
+for (const [kind, texts] of Object.entries(kinds)) {
+  const flagged = texts.filter((each) => each.length > 0);
+  const percent = (100 * flagged.length) / Math.max(texts.length, 1);
+  isHard ||= percent > MOST_PERCENT;
+  if (place !== undefined || percent > MOST_PERCENT)
+    for (const { file, sentence, advice } of flagged.flat()) print(`${file}: ${sentence}\n  ${advice}`);
+  print(
+    `${flagged.length} of ${texts.length} ${kind} are hard to read: ${percent.toFixed(1)} % (at most ${MOST_PERCENT} %)`,
+  );
+}
 
 const subjects = place === undefined ? git("log", "--no-merges", `-${COMMITS}`, "--format=%s") : [];
 const wrong = subjects.flatMap((subject) => {
@@ -100,4 +125,4 @@ const wrong = subjects.flatMap((subject) => {
   return mistake === null ? [] : [`commit subject: ${subject}\n  ${mistake}`];
 });
 for (const line of wrong) print(line);
-process.exitCode = percent > MOST_PERCENT || wrong.length > 0 ? 1 : 0;
+process.exitCode = isHard || wrong.length > 0 ? 1 : 0;
