@@ -62,7 +62,7 @@ test("reports why no mail server can be reached, and the mistake in the command 
 
   assert.match((await place.run(["mail", "test", "ann@example.com"])).errors, /The server refused the connection/);
   const wrong = await place.run(["mail", "test", "Ann <ann@example.com>"]);
-  assert.deepEqual([wrong.code, /is no address/.test(wrong.errors)], [2, true]);
+  assert.deepEqual([wrong.code, /is not an email address/.test(wrong.errors)], [2, true]);
   using off = placeFor();
   const none = await off.run(["mail", "test", "ann@example.com"]);
   assert.deepEqual(

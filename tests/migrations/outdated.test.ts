@@ -90,7 +90,7 @@ for (const [what, now] of [
       for (const changes of writes)
         await assert.rejects(
           before.write({ changes }),
-          (error: unknown) => error instanceof StoreUnavailable && /things.*another declaration/.test(error.message),
+          (error: unknown) => error instanceof StoreUnavailable && /things.*another version of its declaration/.test(error.message),
           `${engine}: ${changes.map(({ kind }) => kind).join(", ")}`,
         );
       const idempotency = {
@@ -102,14 +102,14 @@ for (const [what, now] of [
         expiresAt: "2026-01-02T00:00:00Z",
       };
       await assert.rejects(before.write({ changes: [insert(old)], idempotency }), StoreUnavailable);
-      if (now === renamed) await assert.rejects(async () => before.find(old, 1), /things.*another declaration/, engine);
+      if (now === renamed) await assert.rejects(async () => before.find(old, 1), /things.*another version of its declaration/, engine);
       const list = { sort: [{ column: "id" }], where: null, limit: 10 } as const;
       assert.equal((await today.list({ collection: now, ...list })).length, 1, engine);
       assert.deepEqual(await today.list({ collection: others, ...list }), [], engine);
 
       const errorNotices = seen.filter((one) => one.kind === "notice" && one.level === "error");
       assert.deepEqual(
-        errorNotices.map((one) => one.kind === "notice" && /another declaration/.test(String(one.error))),
+        errorNotices.map((one) => one.kind === "notice" && /another version of its declaration/.test(String(one.error))),
         [true],
         engine,
       );
@@ -145,7 +145,7 @@ test("refuses reads of a process that would read a column by its old type, for e
       const retyped: Collection = { ...old, columns: [old.columns[0]!, column] };
       await migrate([others, retyped]);
 
-      for (const read of reads) await assert.rejects(read, /things.*another declaration/, engine);
+      for (const read of reads) await assert.rejects(read, /things.*another version of its declaration/, engine);
       assert.deepEqual(await before.list({ ...list, collection: others }), []);
       assert.equal(seen.filter((one) => one.kind === "notice" && one.level === "error").length, 1);
       await today.open([others, retyped]);
@@ -167,7 +167,7 @@ test("refuses reads after a refused write, also if the old type and the new type
 
     await assert.rejects(before.write({ changes: [written] }), StoreUnavailable);
 
-    await assert.rejects(async () => before.find(others, 1), /others.*another declaration/, engine);
+    await assert.rejects(async () => before.find(others, 1), /others.*another version of its declaration/, engine);
     await before.close();
   }
 });
