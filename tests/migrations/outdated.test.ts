@@ -90,7 +90,8 @@ for (const [what, now] of [
       for (const changes of writes)
         await assert.rejects(
           before.write({ changes }),
-          (error: unknown) => error instanceof StoreUnavailable && /things.*another version of its declaration/.test(error.message),
+          (error: unknown) =>
+            error instanceof StoreUnavailable && /things.*another version of its declaration/.test(error.message),
           `${engine}: ${changes.map(({ kind }) => kind).join(", ")}`,
         );
       const idempotency = {
@@ -102,14 +103,17 @@ for (const [what, now] of [
         expiresAt: "2026-01-02T00:00:00Z",
       };
       await assert.rejects(before.write({ changes: [insert(old)], idempotency }), StoreUnavailable);
-      if (now === renamed) await assert.rejects(async () => before.find(old, 1), /things.*another version of its declaration/, engine);
+      if (now === renamed)
+        await assert.rejects(async () => before.find(old, 1), /things.*another version of its declaration/, engine);
       const list = { sort: [{ column: "id" }], where: null, limit: 10 } as const;
       assert.equal((await today.list({ collection: now, ...list })).length, 1, engine);
       assert.deepEqual(await today.list({ collection: others, ...list }), [], engine);
 
       const errorNotices = seen.filter((one) => one.kind === "notice" && one.level === "error");
       assert.deepEqual(
-        errorNotices.map((one) => one.kind === "notice" && /another version of its declaration/.test(String(one.error))),
+        errorNotices.map(
+          (one) => one.kind === "notice" && /another version of its declaration/.test(String(one.error)),
+        ),
         [true],
         engine,
       );

@@ -95,3 +95,34 @@ test("finds a single page of another log among the new pages", (t) => {
   writeFileSync(log, original);
   checks.everything(sizes);
 });
+
+test("accepts a log that SQLite restarts during each check", (t) => {
+  const { sizes, checks, insert, other } = writing(t);
+  const restartAfterwards = () => {
+    for (let count = 0; count < 20; count++) insert(other);
+    const before = sizes!();
+    other.exec("PRAGMA wal_checkpoint(RESTART)");
+    insert(other);
+    return before;
+  };
+
+  for (const check of [checks.beforeWrite, checks.beforeAcknowledgment, checks.everything]) check(restartAfterwards);
+});
+
+test("finds a log that was cut off although SQLite restarts it during the first check", (t) => {
+  const { log, sizes, checks, insert, other } = writing(t);
+  for (let count = 0; count < 20; count++) insert(other);
+  let isFirst = true;
+  const restartOnce = () => {
+    const before = sizes!();
+    if (isFirst) {
+      other.exec("PRAGMA wal_checkpoint(RESTART)");
+      for (let count = 0; count < 30; count++) insert(other);
+      truncateSync(log, readFileSync(log).length / 2);
+    }
+    isFirst = false;
+    return before;
+  };
+
+  assert.throws(() => checks.everything(restartOnce), isOverwritten);
+});

@@ -34,11 +34,10 @@ const portionBytes = 128 * 1024;
 /** The number of equal steps in which a check reads the new pages. */
 const intervals = { some: 256, ours: 1 };
 
-/**
- * The number of checks in a row that must fail before the log counts as overwritten. One check may fail because the log restarts during the
- * check.
- */
-const checksInARow = 3;
+/** The number of checks that must fail before the log counts as overwritten. A check does not count if the log restarted during it. */
+const failedChecks = 3;
+/** The maximum number of checks. It is reached only if the log restarts during most of them. */
+const mostChecks = 10;
 
 /**
  * Creates the check of the log. If another program has cut the log off, SQLite still writes at its last position and leaves a hole. The
@@ -49,8 +48,7 @@ const checksInARow = 3;
 export function createLogCheck(path: string): FindForeignLog {
   let seen: { readonly salts: Buffer; readonly pages: number } = { salts: Buffer.alloc(0), pages: 0 };
 
-  function findFault(log: number, pages: number, newPages: NewPages): string | null {
-    const header = readAt(log, 0, HEADER_BYTES);
+  function findFault(log: number, header: Buffer, pages: number, newPages: NewPages): string | null {
     if (!isHeader(header)) return "it has another header";
     const salts = header.subarray(saltsAt, saltsAt + SALTS_BYTES);
     const frameBytes = FRAME_HEADER_BYTES + header.readUInt32BE(8);
@@ -70,21 +68,26 @@ export function createLogCheck(path: string): FindForeignLog {
   }
 
   return (sizes, newPages = "every page") => {
-    let why: string | null = null;
-    for (let at = 0; at < checksInARow; at++) {
+    let failed = 0;
+    for (let at = 0; at < mostChecks; at++) {
       // If the sizes are unknown, the log certainly has a page only if this process has just written one.
       const pages = sizes?.()[0] ?? (newPages === "ours" ? 1 : 0);
       // SQLite reports no pages after the log has restarted. It then does not read the log, and the old header stays until the next write.
       if (pages <= 0) return null;
       const log = openSync(`${path}-wal`, "r");
       try {
-        why = findFault(log, pages, newPages);
+        const header = readAt(log, 0, HEADER_BYTES);
+        const why = findFault(log, header, pages, newPages);
+        if (why === null) return null;
+        // A restart makes the log shorter. The first write after it changes the header.
+        const hasRestarted = (sizes?.()[0] ?? pages) < pages || !header.equals(readAt(log, 0, HEADER_BYTES));
+        if (!hasRestarted && ++failed === failedChecks) return new Error(overwritten(path, why));
       } finally {
         closeSync(log);
       }
-      if (why === null) return null;
     }
-    return new Error(overwritten(path, why!));
+    // The next check follows soon. It finds a log that was overwritten, because SQLite then no longer restarts it.
+    return null;
   };
 }
 
