@@ -33,7 +33,7 @@ const neverACaller: readonly (readonly [place: RegExp, reason: string])[] = [
   [/^src\/testing\//, "the contract suites run in a plug-in author's tests"],
   [/^src\/service\/settings/, "settings are the operator's"],
   [/^src\/store\/sqlite\/existing\//, "the SQL of an existing table is the operator's"],
-  [/^src\/store\/sqlite\/changes\/own-objects\.ts$/, "the SQL of an index is the operator's"],
+  [/^src\/store\/sqlite\/migrations\/own-objects\.ts$/, "the SQL of an index is the operator's"],
   [/^src\/service\/inspecting\//, "`db inspect` reads the operator's database"],
   [/^src\/features\/auth\/tokens\/signing-keys\.ts$/, "signing keys are the operator's"],
   [/^src\/resource\/json-schema\/keywords\.ts$/, "the pattern of a schema is the author's"],

@@ -281,7 +281,7 @@ test("hides a removed column, and keeps it even after its month has passed, unti
       "books.note is removed. Its values stay, hidden, until 2999-01.",
     ]);
     const { remarks } = await plan(database, due);
-    assert.match(remarks[0]!, /were kept until 2020-01\. --allow-data-loss books\.note/);
+    assert.match(remarks[0]!, /were to be kept until 2020-01\. --allow-data-loss books\.note/);
     await migrate(database, due);
     const again = books({ ...titled, note: text({ maxLength: 10, optional: true }) });
     assert.deepEqual(await read(database, again), [

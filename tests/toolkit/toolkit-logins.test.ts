@@ -247,7 +247,7 @@ test("stops the start for a login without its accounts, or without a secret, and
   ]);
   assert.deepEqual(await collectMistakes([accounts({ fields: { email: text(), city: text() } })]), [
     "feature accounts: users have the field email already; give yours another name",
-    "feature accounts: the field city of users is required, but imported users and users from a proxy are created without it; make it optional, or give it a default",
+    "feature accounts: the field city of users is required, but the first administrator, imported users and users from a proxy are created without it; make it optional, or give it a default",
   ]);
 });
 

@@ -156,7 +156,7 @@ function* mistakesIn(own: Fields): Generator<string> {
     if ([shown, unshown, inviting].some((built) => Object.hasOwn(built, name)))
       yield `users have the field ${name} already; give yours another name`;
     else if (shapeMistakes(field).length === 0 && isRequired(field))
-      yield `the field ${name} of users is required, but imported users and users from a proxy are created without it; make it optional, or give it a default`;
+      yield `the field ${name} of users is required, but the first administrator, imported users and users from a proxy are created without it; make it optional, or give it a default`;
   }
 }
 

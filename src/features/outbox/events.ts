@@ -22,7 +22,7 @@ export const events = defineResource({
     deleted_with: json({
       ...readOnly,
       optional: true,
-      description: "The deleted record (`resource` and `record`), if all records that belonged to it were deleted too.",
+      description: "The record (`resource` and `record`) whose deletion also deleted all records that belonged to it.",
     }),
     about: json({ ...readOnly, optional: true, description: "The arguments of a job." }),
     planned: boolean({

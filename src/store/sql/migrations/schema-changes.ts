@@ -74,7 +74,7 @@ export function remarksOn(
       return [`${place} is no longer declared. Its values stay; --allow-data-loss ${place} removes them.`];
     return until > month
       ? [`${place} is removed. Its values stay, hidden, until ${until}.`]
-      : [`The values of ${place} were kept until ${until}. --allow-data-loss ${place} removes them now.`];
+      : [`The values of ${place} were to be kept until ${until}. --allow-data-loss ${place} removes them now.`];
   });
 }
 

@@ -86,7 +86,7 @@ export function createLogCheck(path: string): FindForeignLog {
         closeSync(log);
       }
     }
-    // The next check follows soon. It finds a log that was overwritten, because SQLite then no longer restarts it.
+    // The next check follows soon. A log that was overwritten and does not restart fails all of its checks.
     return null;
   };
 }

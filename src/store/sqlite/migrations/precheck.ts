@@ -43,7 +43,7 @@ function whyNot(database: DatabaseSync, plan: TablePlan, dropped: readonly strin
     return null;
   } catch (error) {
     if (isStoreFailure(error)) throw error;
-    return `${name} was not changed: ${(error as Error).message}. Remove the named object, and create it again after the migration.`;
+    return `${name} was not changed: ${(error as Error).message}. Remove this index, trigger or view, and create it again after the migration.`;
   } finally {
     trial.close();
   }
