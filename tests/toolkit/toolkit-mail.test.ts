@@ -217,7 +217,10 @@ test("stops the start for wrong options and templates", async (t) => {
     [{ language: "English" }, /language is 'English'; it has to be a language/],
     [{ templates: { en: { welcome: { subject: "a\nb", text: "c" } } } }, /templates\.en\.welcome: subject has to be/],
     [{ templates: { en: { a: { subject: "{code}", text: "c" } } } }, /the subject has \{code\}/],
-    [{ templates: { en: { a: { subject: "b", text: "Here: {link}" } } } }, /put \{link\} and \{code\} on separate lines/],
+    [
+      { templates: { en: { a: { subject: "b", text: "Here: {link}" } } } },
+      /put \{link\} and \{code\} on separate lines/,
+    ],
     [
       { templates: { en: { password_reset: { subject: "b", text: "{link}" } } } },
       /templates\.en\.password_reset: it has no \{code\}/,
