@@ -190,7 +190,7 @@ test("shows the final state of large records in the response and to afterWrite, 
 const tags = defineResource({ name: "tag", fields: { label: text({ default: "l" }) } });
 const log = defineResource({ name: "entry", plural: "entries", fields: { line: text() } });
 
-test("limits an array to 5,000 changes, and counts 100 link rows as one change", async (t) => {
+test("limits an array to 5,000 changes, and counts each link row as one change", async (t) => {
   for (const database of await databases(t)) {
     const many = Array.from({ length: 500 }, (_, at) => at + 1);
     const posts = defineResource({
@@ -218,12 +218,12 @@ test("limits an array to 5,000 changes, and counts 100 link rows as one change",
     const post = (body: unknown): Promise<OwnAnswer> => own.ask("POST", "/posts", { body });
     const readTotal = async (path: string): Promise<string | null> =>
       (await own.get(`${path}?limit=1`, { headers: { prefer: "count=exact" } })).headers.get("x-total-count");
-    assert.equal((await own.ask("POST", "/tags", { body: Array(500).fill({}) })).status, 201);
+    assert.equal((await own.ask("POST", "/tags", { body: Array(750).fill({}) })).status, 201);
 
-    // 1,000 records and 500,000 link rows (500 tags for each record) count as 6,000 changes.
-    const refused = await post(Array(1000).fill({}));
+    // 10 records and 5,000 link rows (500 tags for each record) are 5,010 changes.
+    const refused = await post(Array(10).fill({}));
     assert.deepEqual([readCodes(refused), hookCalls], [[400, [" too_many"]], 0]);
-    assert.match(refused.json.errors[0].detail, /6000 changes/);
+    assert.match(refused.json.errors[0].detail, /5010 changes/);
 
     changesOfHook = 5;
     const afterwards = await post(Array(1000).fill({ tags: [] }));
@@ -234,11 +234,27 @@ test("limits an array to 5,000 changes, and counts 100 link rows as one change",
     assert.equal((await post(Array(1000).fill({ tags: [] }))).status, 201);
     assert.equal(await readTotal("/entries"), "4000");
     changesOfHook = 0;
-    assert.equal((await post(Array(20).fill({}))).status, 201);
-    const [linked] = (await database.ask("SELECT count(*) AS rows FROM posts_tags")) as [{ readonly rows: unknown }];
-    assert.equal(Number(linked.rows), 20 * 500);
-    const [first] = (await own.get("/posts?limit=1&sort=-id")).json;
-    assert.deepEqual(first.tags, many);
+    assert.equal((await post([...Array(9).fill({}), { tags: many.slice(0, 491) }])).status, 400);
+    assert.equal((await post([...Array(9).fill({}), { tags: many.slice(0, 490) }])).status, 201);
+    const countLinks = async (): Promise<number> => {
+      const [linked] = (await database.ask("SELECT count(*) AS rows FROM posts_tags")) as [{ readonly rows: unknown }];
+      return Number(linked.rows);
+    };
+    assert.equal(await countLinks(), 4990);
+    const rows = (await own.get("/posts?limit=10&sort=-id")).json;
+    assert.deepEqual(rows[1].tags, many);
+
+    // A PATCH counts the rows that it takes out, those that it adds, and no row that stays.
+    const ids = rows.map(({ id }: { id: number }) => id);
+    const patch = (body: unknown): Promise<OwnAnswer> => own.ask("PATCH", "/posts", { body });
+    const others = many.slice(0, 250).map((id) => id + 500);
+    const exchanged = ids.map((id: number) => ({ id, tags: [...others, ...many.slice(0, 240)] }));
+    assert.deepEqual(readCodes(await patch(exchanged)), [400, [" too_many"]]);
+    assert.equal((await patch(ids.map((id: number) => ({ id, tags: many })))).status, 200);
+    assert.equal(await countLinks(), 5000);
+    assert.deepEqual(readCodes(await patch(ids.map((id: number) => ({ id, tags: [] })))), [400, [" too_many"]]);
+    assert.equal((await patch(ids.slice(1).map((id: number) => ({ id, tags: [] })))).status, 200);
+    assert.equal(await countLinks(), 500);
     const wrong = await post([{ tags: [1] }, { tags: [2, 3, 999, 4] }]);
     assert.deepEqual(readCodes(wrong), [400, ["/1/tags/2 invalid"]]);
   }

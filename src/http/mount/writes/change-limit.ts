@@ -7,14 +7,6 @@ import type { MountInPlace } from "../mount.ts";
 /** The maximum number of changes that one array may cause. More changes would block all other writes for seconds. */
 export const MAX_CHANGES = 5000;
 
-/** The number of link table rows that count as one change. One statement writes thousands of such rows. */
-const LINK_ROWS = 100;
-
-/** Returns the number of changes for the limit, if `linkRows` rows of link tables are written in addition. */
-export function measureWeight(changes: number, linkRows: number): number {
-  return changes + Math.ceil(linkRows / LINK_ROWS);
-}
-
 /** Returns true if the limit counts the link table rows of a change and not the change. */
 export function isOfRelation({ kind, collection }: Change): boolean {
   return kind === "link" || (kind === "deleteAll" && collection.links !== undefined);
@@ -28,14 +20,14 @@ export async function requireFewRecords(
   if (links.length === 0) return;
   let linkRows = 0;
   await inTurns(written, (each) => void (linkRows += countLinkRows(links, each)));
-  requireFewChanges(measureWeight(written.length, linkRows));
+  requireFewChanges(written.length + linkRows);
 }
 
 /** Ends the request if its array causes more changes than one transaction allows. */
-export function requireFewChanges(weight: number): void {
-  if (weight <= MAX_CHANGES) return;
+export function requireFewChanges(changes: number): void {
+  if (changes <= MAX_CHANGES) return;
   const detail =
-    `The array causes ${weight} changes, and at most ${MAX_CHANGES} are allowed. ` +
-    `${LINK_ROWS} ids that are added to a list or taken out of it count as one. Send fewer records at once.`;
+    `The array causes ${changes} changes, and at most ${MAX_CHANGES} are allowed. ` +
+    "Each id that is added to a list or taken out of it counts as one. Send fewer records at once.";
   throw invalid([{ pointer: "", code: "too_many", detail }]);
 }

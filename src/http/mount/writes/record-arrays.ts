@@ -14,7 +14,7 @@ import {
 import { invalid, type Exchange } from "../../exchange.ts";
 import { inSlices, inTurns, type Pieces } from "../../scheduling/slices.ts";
 import type { MountInPlace } from "../mount.ts";
-import { isOfRelation, requireFewChanges, measureWeight } from "./change-limit.ts";
+import { isOfRelation, requireFewChanges } from "./change-limit.ts";
 import { commitWhole, REPLAYED, withAlongside } from "./committing.ts";
 import { withRepeats } from "./idempotency.ts";
 import { chooseStored } from "./kept-arrays.ts";
@@ -159,7 +159,7 @@ function* joinChanges(parts: readonly Part[]): Pieces<Joined> {
   return {
     changes: [...changes, ...linking],
     owners: [...owners, ...linkOwners],
-    weight: measureWeight(weight, linkRows),
+    weight: weight + linkRows,
   };
 }
 

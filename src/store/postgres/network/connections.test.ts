@@ -56,6 +56,22 @@ test("limits the time of each change in a transaction, not of all changes togeth
   assert.deepEqual(refused, { kind: "stale", change: 0 });
 });
 
+test("limits the time of each statement that inserts many rows, not of all rows of the transaction", async (t) => {
+  const { store, url } = await opened(t, 2000);
+  await ask(
+    url,
+    "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.002); RETURN NEW; END'; " +
+      "CREATE TRIGGER slow BEFORE INSERT ON notes FOR EACH ROW EXECUTE FUNCTION slow()",
+  );
+  const insert = (text: string): Change => ({ kind: "insert", collection: notes, values: { text } });
+  const texts = Array.from({ length: 1500 }, (_, at) => String(at));
+
+  const outcome = await store.write({ changes: texts.map(insert) });
+
+  assert.equal(outcome.kind, "written");
+  assert.equal(await store.count(notes, null), texts.length);
+});
+
 test("keeps half of the connections free for other requests while long writes wait", async (t) => {
   const { store, url } = await opened(t, 10_000, 4);
   await ask(

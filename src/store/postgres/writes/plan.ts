@@ -33,7 +33,7 @@ export interface Plan {
   readonly readings: readonly {
     readonly change: number;
     readonly statement: PostgresStatement;
-    readonly isLong?: false;
+    readonly rows?: 1;
   }[];
 }
 
@@ -42,8 +42,8 @@ export interface PlannedStatement {
   readonly changes: readonly number[];
   readonly collection: Collection;
   readonly statement: PostgresStatement;
-  /** True if it inserts rows of a relation, which may be thousands. Two such statements are not sent at the same time. */
-  readonly isLong: boolean;
+  /** The number of rows that its changes name. Rows of a relation may be thousands. */
+  readonly rows: number;
 }
 
 /** The state that a transaction is planned with. */
@@ -85,7 +85,8 @@ export function* planTransaction(
     const [first] = places as readonly [number];
     const collection = collections[first]!;
     const statement = alone[first] ?? compileSeveral(getTable(collection), places, changes, among);
-    statements.push({ changes: places, collection, statement, isLong: changes[first]!.kind === "link" });
+    const rows = places.reduce((sum, at) => sum + countRows(changes[at]!), 0);
+    statements.push({ changes: places, collection, statement, rows });
     yield;
   }
   const readings: Plan["readings"][number][] = [];
@@ -95,6 +96,10 @@ export function* planTransaction(
     yield;
   }
   return { locks: locksFor(changes), statements, readings, isInOrder: together === null };
+}
+
+function countRows(change: Change): number {
+  return change.kind === "link" ? change.ids.length : 1;
 }
 
 /** Compiles several new rows, of a relation or of another table, as one statement. */

@@ -182,25 +182,28 @@ export async function recall(session: Pick<Session, "send">, idempotency: Idempo
 }
 
 /**
- * Sends the statements without waiting for each answer. After every `statementsATurn` statements, waits for the answer to the first of
- * them: the time limit of a statement starts when it is sent, and thousands of statements before it would use up this time. Stops if the
- * transaction has failed.
+ * Sends the statements without waiting for each answer, as long as they write at most `rowsAhead` rows: the time limit of a statement starts
+ * when it is sent, and thousands of rows before it would use up this time. Stops if the transaction has failed.
  */
 async function sendPlan(session: Session, { statements, readings }: Plan): Promise<Promise<Rows>[]> {
   const sent: Promise<Rows>[] = [];
-  let isAfterLong = false;
-  for (const { statement, isLong = false } of [...statements, ...readings]) {
-    const isTurn = sent.length % statementsATurn === 0;
-    const before = isLong && isAfterLong ? sent.at(-1) : isTurn ? sent.at(-statementsATurn) : undefined;
-    if (before !== undefined && !(await hasSucceeded(before))) break;
+  const rowCounts: number[] = [];
+  let answered = 0;
+  let ahead = 0;
+  for (const { statement, rows = 1 } of [...statements, ...readings]) {
+    while (ahead > 0 && ahead + rows > rowsAhead) {
+      if (!(await hasSucceeded(sent[answered]!))) return sent;
+      ahead -= rowCounts[answered++]!;
+    }
     sent.push(ignoreRejection(session.sendForCells(statement)));
-    isAfterLong = isLong;
+    rowCounts.push(rows);
+    ahead += rows;
   }
   return sent;
 }
 
-/** The number of statements that are sent before the next wait. Sending them takes a few milliseconds. */
-const statementsATurn = 100;
+/** The maximum number of rows of unanswered statements. Writing them takes some milliseconds, and on a busy server less than a second. */
+const rowsAhead = 200;
 
 function hasSucceeded(sent: Promise<unknown>): Promise<boolean> {
   return sent.then(
