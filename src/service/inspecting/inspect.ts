@@ -132,7 +132,9 @@ function findKey({ key, columns, uniques, isTable }: FoundExisting): FoundExisti
   return columns.find(({ name, nullable }) => unique.includes(name) && !nullable) ?? null;
 }
 
-function whyNoKey({ isTable, key }: FoundExisting): string {
+function whyNoKey({ isTable, isForeign, key }: FoundExisting): string {
+  if (isForeign === true)
+    return 'it is a foreign table, which is only read; declare it with columns: { id: "…" } naming a column that is unique in it';
   if (!isTable) return 'it is a view; declare it with columns: { id: "…" } naming a column that is unique in it';
   if (key.length > 1)
     return `its key has ${key.length} columns (${key.join(", ")}), but a record has one id; serve a view that joins them into one text`;

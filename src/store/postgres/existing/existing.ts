@@ -8,7 +8,7 @@ export function* findExisting(table: string): Script<FoundExisting | null> {
   const name = postgres.quoteTable(table);
   const [found] = yield* ask(
     statement(
-      `SELECT relkind::text AS kind, ${isFilledSQL} AS is_filled FROM pg_class WHERE oid = to_regclass($1) AND relkind IN ('r', 'p', 'v', 'm', 'f')`,
+      `SELECT relkind::text AS kind, ${isFilledSQL} AS is_filled, ${heirsSQL} AS heirs FROM pg_class WHERE oid = to_regclass($1) AND relkind IN ('r', 'p', 'v', 'm', 'f')`,
       [name],
     ),
   );
@@ -18,7 +18,7 @@ export function* findExisting(table: string): Script<FoundExisting | null> {
   const key = yield* ask(
     statement(
       "SELECT a.attname::text AS name FROM pg_index i, unnest(i.indkey) WITH ORDINALITY AS k(num, at) " +
-        "JOIN pg_attribute a ON a.attnum = k.num WHERE i.indrelid = to_regclass($1) AND a.attrelid = i.indrelid AND i.indisprimary ORDER BY k.at",
+        "JOIN pg_attribute a ON a.attnum = k.num WHERE i.indrelid = to_regclass($1) AND a.attrelid = i.indrelid AND i.indisprimary AND i.indisvalid ORDER BY k.at",
       [name],
     ),
   );
@@ -26,7 +26,7 @@ export function* findExisting(table: string): Script<FoundExisting | null> {
   const indexes: (readonly string[])[] = [];
   for (const index of yield* ask(statement(indexesSQL, [name]))) {
     const { names } = index["parts"] as { readonly names: readonly string[] };
-    if (index["is_unique"] === true) uniques.set(String(index["name"]), names);
+    if (index["is_unique"] === true && index["is_valid"] === true) uniques.set(String(index["name"]), names);
     if (index["is_one_way"] === true) indexes.push(names);
   }
   const references: FoundExistingReference[] = [];
@@ -48,6 +48,8 @@ export function* findExisting(table: string): Script<FoundExisting | null> {
   );
   return {
     isTable: found["kind"] === "r" || found["kind"] === "p",
+    ...(found["kind"] === "f" ? { isForeign: true } : {}),
+    ...(Array.isArray(found["heirs"]) ? { heirs: found["heirs"] as readonly string[] } : {}),
     columns,
     key: key.map(({ name: column }) => String(column)),
     uniques,
@@ -78,6 +80,14 @@ function* findNarrowUniques(table: string, names: readonly string[]): Script<Fou
 const isFilledSQL =
   "EXISTS (SELECT FROM pg_trigger WHERE tgrelid = pg_class.oid AND NOT tgisinternal AND tgenabled IN ('O', 'A') AND tgtype & 7 = 7)";
 
+/**
+ * SQL for the tables that inherit from this one. Its statements also read and write their rows, but no key covers them. A
+ * partitioned table has partitions instead, which its keys cover.
+ */
+const heirsSQL =
+  `(SELECT json_agg(${toldTableSQL("h.oid", "h.relname", "s.nspname")} ORDER BY h.relname) FROM pg_inherits JOIN pg_class h ON h.oid = inhrelid ` +
+  "JOIN pg_namespace s ON s.oid = h.relnamespace WHERE inhparent = pg_class.oid AND pg_class.relkind <> 'p')";
+
 /** Resolves each domain to its base type. A domain may be based on other domains. */
 const domainsSQL =
   "WITH RECURSIVE domains AS (SELECT oid AS first, oid, typbasetype, typtypmod, typnotnull, typdefault, typtype, 0 AS at FROM pg_type WHERE typtype = 'd' " +
@@ -103,7 +113,7 @@ const columnsSQL =
 
 /** Reads the indexes on whole columns and on all rows. */
 const indexesSQL =
-  "SELECT c.relname::text AS name, i.indisunique AS is_unique, json_build_object('names', (SELECT json_agg(a.attname ORDER BY k.at) " +
+  "SELECT c.relname::text AS name, i.indisunique AS is_unique, i.indisvalid AS is_valid, json_build_object('names', (SELECT json_agg(a.attname ORDER BY k.at) " +
   "FROM unnest(i.indkey) WITH ORDINALITY AS k(num, at) JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.num WHERE k.at <= i.indnkeyatts)) AS parts, " +
   "(SELECT count(DISTINCT o) = 1 FROM unnest(i.indoption) AS o) AND m.amname = 'btree' AND i.indisvalid AS is_one_way " +
   "FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam " +
@@ -113,7 +123,7 @@ const narrowUniquesSQL =
   "SELECT c.relname::text AS name, i.indexprs IS NOT NULL AS has_expression, " +
   "(SELECT string_agg(pg_get_indexdef(i.indexrelid, k, FALSE), ', ' ORDER BY k) FROM generate_series(1, i.indnkeyatts) AS k) AS expressions " +
   "FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid " +
-  "WHERE i.indrelid = to_regclass($1) AND i.indisunique AND (i.indpred IS NOT NULL OR i.indexprs IS NOT NULL)";
+  "WHERE i.indrelid = to_regclass($1) AND i.indisunique AND (i.indpred IS NOT NULL OR i.indexprs IS NOT NULL OR NOT i.indisvalid)";
 
 const referencesSQL =
   "SELECT conname::text AS constraint, json_build_object('from', (SELECT json_agg(a.attname ORDER BY k.at) FROM unnest(conkey) WITH ORDINALITY AS k(num, at) JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = k.num), " +

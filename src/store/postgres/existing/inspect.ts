@@ -1,5 +1,11 @@
 import type { Secret } from "../../../core/crypto/secret.ts";
-import { findCountedKey, shownKeySQL, unservedFor, type FoundExisting } from "../../sql/existing/found.ts";
+import {
+  findCountedKey,
+  inheritedFrom,
+  shownKeySQL,
+  unservedFor,
+  type FoundExisting,
+} from "../../sql/existing/found.ts";
 import { quote } from "../../sql/names.ts";
 import { ask, statement, type Script } from "../../sql/schema/script.ts";
 import { postgres, toldTableSQL } from "../dialect.ts";
@@ -19,6 +25,8 @@ export function inspectDatabase(url: Secret): Promise<ReadonlyMap<string, FoundE
 
 /** Returns the reason why a table cannot be served, if there is one. Returns no reason if the role may not read the keys of the table. */
 function* unserved(name: string, table: FoundExisting): Script<Pick<FoundExisting, "unserved">> {
+  const inherited = inheritedFrom(name, table);
+  if (inherited !== null) return { unserved: inherited };
   const key = findCountedKey(table);
   if (key === null) return {};
   const quoted = postgres.quoteTable(name);

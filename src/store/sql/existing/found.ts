@@ -4,6 +4,10 @@ import type { Collection, Column, ExistingTable, FoundColumnForm } from "../../s
 export interface FoundExisting {
   /** False for a view, which has no rows itself. */
   readonly isTable: boolean;
+  /** True for a foreign table. `isTable` is then false, because its rows are in another database. */
+  readonly isForeign?: boolean;
+  /** The tables that inherit from it, if there are any. Its key is then not unique. */
+  readonly heirs?: readonly string[];
   readonly columns: readonly FoundExistingColumn[];
   /** The columns of the key, in order. */
   readonly key: readonly string[];
@@ -47,6 +51,13 @@ export interface FoundExistingReference {
 /** Returns SQL for a key as text, because a number above 2^53 would lose digits. */
 export function shownKeySQL(key: string): string {
   return `CAST(${key} AS text)`;
+}
+
+/** Returns the reason why a table with tables that inherit from it cannot be a resource. Returns null if it has none. */
+export function inheritedFrom(table: string, { heirs }: FoundExisting): string | null {
+  if (heirs === undefined) return null;
+  const few = heirs.length > 3 ? [...heirs.slice(0, 3), "…"] : heirs;
+  return `the rows of ${few.join(", ")}, which inherit from it, also count as its rows, and no key covers them; serve a view of its own rows (SELECT * FROM ONLY ${table}), or end the inheritance (ALTER TABLE … NO INHERIT ${table})`;
 }
 
 /** Returns the reason why a table with this smallest key cannot be a resource. Returns null if it can. */

@@ -11,7 +11,14 @@ import { ask, statement, type Script } from "../schema/script.ts";
 import { createTableLookup } from "../schema/table.ts";
 import { unfitIn, wordsFor } from "./checked.ts";
 import { same } from "./form.ts";
-import { buildKeyColumn, resolveRawName, shownKeySQL, type FoundExisting, type FoundExistingColumn } from "./found.ts";
+import {
+  buildKeyColumn,
+  inheritedFrom,
+  resolveRawName,
+  shownKeySQL,
+  type FoundExisting,
+  type FoundExistingColumn,
+} from "./found.ts";
 import { writeMistakes } from "./write-mistakes.ts";
 
 /** The number of rows that are checked at the start. A mistake in a later row is reported when that row is read. */
@@ -190,6 +197,8 @@ function keyMistakes(
   found: FoundExisting,
 ): string[] {
   const { table } = existing;
+  const inherited = inheritedFrom(table, found);
+  if (inherited !== null) return [`${table} has no unique key: ${inherited}`];
   const raw = resolveRawName(existing, "id");
   const names = found.columns.map(({ name }) => name);
   const column = found.columns.find(({ name }) => name === raw);

@@ -11,7 +11,10 @@ export function writeMistakes(
 ): string[] {
   const { table, writes, revision } = existing;
   const mistakes: string[] = [];
-  if (writes.length > 0 && !found.isTable) mistakes.push(`${table} is a view, which is read-only; leave writes out`);
+  if (writes.length > 0 && !found.isTable)
+    mistakes.push(
+      `${table} is a ${found.isForeign === true ? "foreign table" : "view"}, which is read-only; leave writes out`,
+    );
   if (
     typeof revision === "object" &&
     !found.columns.some(({ name, storage }) => name === revision.column && /int/i.test(storage))
