@@ -154,6 +154,22 @@ test("lets apps and browser extensions log in, although their origins have schem
     assert.equal((await logIn(origin)).json.code, "cross_site", origin);
 });
 
+test("allows every name of a header field that is a token in a preflight", async (t) => {
+  const api = await serve(t, { settings });
+  const allow = async (...lines: readonly string[]) => {
+    const asked = lines.map((line) => ["Access-Control-Request-Headers", line] as const);
+    const headers = [["Origin", allowed], ["Access-Control-Request-Method", "POST"], ...asked] as const;
+    return (await arrive(api, "/users", { method: "OPTIONS", headers })).header("access-control-allow-headers");
+  };
+
+  for (const name of ["x_tenant", "x.tenant", "!#$%&'*+-.^_`|~9z", "X-Tenant"]) {
+    assert.deepEqual(await allow(name), [name]);
+    assert.deepEqual(await allow(`content-type,${name}`), [`content-type, ${name}`]);
+  }
+  assert.deepEqual(await allow("x_a", "x-b , ,x.c"), ["x_a, x-b, x.c"]);
+  for (const name of ["x tenant", "x(tenant)", "x:tenant", "größe", ""]) assert.deepEqual(await allow(name), []);
+});
+
 test("answers a preflight, which has no credentials, with permissions for allowed origins only", async (t) => {
   const api = await serve(t, { settings });
   const preflight = (origin: string) =>

@@ -1,3 +1,4 @@
+import { isTokenValid } from "content-type";
 import type { Call } from "../../core/call/call.ts";
 import type { ServiceCore } from "../core.ts";
 import type { Route } from "../routes.ts";
@@ -39,8 +40,13 @@ export function answerOptions(service: ServiceCore, call: Call, route: Route): A
   const method = call.header("access-control-request-method");
   if (origin === undefined || method === undefined || !allowedOrigins.includes(origin)) return answer;
   answer.headers.push("Access-Control-Allow-Methods", route.allow, "Access-Control-Max-Age", String(PREFLIGHT_SECONDS));
-  const requestedHeaders = call.header("access-control-request-headers");
-  if (requestedHeaders !== undefined && /^[A-Za-z0-9-]+(\s*,\s*[A-Za-z0-9-]+)*$/.test(requestedHeaders))
-    answer.headers.push("Access-Control-Allow-Headers", requestedHeaders);
+  const names = namesIn(call.list("access-control-request-headers") ?? "");
+  if (names.length > 0) answer.headers.push("Access-Control-Allow-Headers", names.join(", "));
   return answer;
+}
+
+/** Returns the names of header fields in a list. The name of a field is a token (RFC 9110 §5.1), and a list may have empty elements. */
+function namesIn(list: string): readonly string[] {
+  const names = list.split(",").map((each) => each.trim());
+  return names.filter((name) => isTokenValid(name));
 }
