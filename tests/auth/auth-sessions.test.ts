@@ -42,15 +42,18 @@ test("shows the logged-in user under any scheme", async (t) => {
   const ann = await api.user("Ann");
   const pair = (await api.post("/api/token/", { username: ann.email, password: ann.password })).json;
   const { token } = (await api.post("/api-token-auth/", { username: ann.email, password: ann.password })).json;
+  const [in14Days, in5Minutes] = ["2026-02-14T09:30:00.000Z", "2026-01-31T09:35:00.000Z"];
+  const proved = { amr: ["pwd"], level: 1, auth_time: "2026-01-31T09:30:00.000Z" };
+  const ofProgram = { amr: [], level: null, auth_time: null };
   const rows = [
-    { scheme: "basic", headers: ann.headers, expires_at: null },
-    { scheme: "session", headers: await logIn(api, ann), expires_at: "2026-02-14T09:30:00.000Z" },
-    { scheme: "token", headers: { authorization: `Token ${token}` }, expires_at: null },
-    { scheme: "bearer", headers: { authorization: `Bearer ${pair.access}` }, expires_at: "2026-01-31T09:35:00.000Z" },
-    { scheme: "bearer", headers: { cookie: `access_token=${pair.access}` }, expires_at: "2026-01-31T09:35:00.000Z" },
+    { scheme: "basic", headers: ann.headers, expires_at: null, ...proved },
+    { scheme: "session", headers: await logIn(api, ann), expires_at: in14Days, ...proved },
+    { scheme: "token", headers: { authorization: `Token ${token}` }, expires_at: null, ...ofProgram },
+    { scheme: "bearer", headers: { authorization: `Bearer ${pair.access}` }, expires_at: in5Minutes, ...proved },
+    { scheme: "bearer", headers: { cookie: `access_token=${pair.access}` }, expires_at: in5Minutes, ...proved },
   ];
 
-  for (const { scheme, headers, expires_at } of rows) {
+  for (const { scheme, headers, expires_at, amr, level, auth_time } of rows) {
     const who = await api.get("/api/session/", headers);
     assert.deepEqual(who.json, {
       user: { id: ann.id, name: "Ann", email: ann.email },
@@ -58,6 +61,9 @@ test("shows the logged-in user under any scheme", async (t) => {
       role: "user",
       scheme,
       expires_at,
+      amr,
+      level,
+      auth_time,
     });
     const greeting = await api.get("/protected/", headers);
     assert.deepEqual(Object.keys(greeting.json), ["message", "user", "username", "scheme"]);

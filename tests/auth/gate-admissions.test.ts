@@ -24,6 +24,7 @@ import {
   tokenLogin,
   type Context,
 } from "../../src/door/index.ts";
+import { admitAsOperator } from "../../src/testing/testing.ts";
 import { addTOTP } from "../harness/factors.ts";
 import { outsideLogins, type OutsideOptions } from "../harness/outside-logins.ts";
 import { open, serve as serveOwn, email, password } from "../harness/own-logins.ts";
@@ -40,8 +41,14 @@ const strong = (at: number) =>
     ],
   }) as const;
 
+const acting = { id: 1, username: "admin" };
+
 /** Schemes whose identities claim more than their declaration says. */
 const overstating = {
+  easy: { proves: ["pwd"], claims: (call) => ({ authTime: now(call), needs: 1 }) },
+  none: { proves: ["pwd"], isBare: true, claims: (call) => ({ authTime: now(call), needs: 0 }) },
+  effortless: { claims: () => ({ needs: 1 }) },
+  actor: { proves: "each", claims: (call) => ({ ...strong(now(call)), actor: acting }) },
   silent: { claims: (call) => strong(now(call)) },
   program: { proves: "program", claims: (call) => strong(now(call)) },
   level: { proves: "each", claims: (call) => ({ authTime: now(call), level: 2 }) },
@@ -73,11 +80,10 @@ test("believes only the proofs that a scheme declares", async (t) => {
     assert.ok((shown.level ?? 1) < 2, `${name} ${shown.level}`);
     // A login of unknown time is not fresh.
     const key = await api.post(`/users/${plain.id}/keys`, { name }, own);
-    assert.equal(key.status, name === "weak" || name === "listed" ? 201 : 400, `${name} ${key.text}`);
+    const expected = name === "actor" ? 403 : ["weak", "listed", "easy", "none"].includes(name) ? 201 : 400;
+    assert.equal(key.status, expected, `${name} ${key.text}`);
   }
 });
-
-const acting = { id: 1, username: "admin" };
 
 /** More overstating schemes: their identities claim a time or a level without a proof, or proofs although another user acts. */
 const unproved = {
@@ -110,6 +116,10 @@ test("gives an endpoint only the level, the proofs and the time of login that a 
   const passwordAlone = { level: 1, methods: ["pwd"], authTime: at };
 
   for (const [name, expected] of Object.entries({
+    easy: passwordAlone,
+    none: passwordAlone,
+    effortless: nothing,
+    actor: nothing,
     silent: nothing,
     program: { ...nothing, level: null },
     level: nothing,
@@ -166,6 +176,23 @@ const impostors: Readonly<Record<string, (account: Account, real: Admission) => 
   "an object that inherits from it": (_, real) => Object.create(real) as unknown,
   "a proxy": (_, real) => new Proxy(real, {}),
 };
+
+test("lets no other code make an `Admission` with the constructor of a real one", () => {
+  const account = { id: 1, generation: 1 } as Account;
+  const real = admitAsOperator(account, 0);
+  const Made = real.constructor as unknown as new (...input: readonly unknown[]) => unknown;
+  const proofs = [{ method: "operator", at: 0 }];
+
+  for (const input of [
+    [account, proofs],
+    [account, proofs, []],
+    [Symbol("gate"), account, proofs],
+    [real, account, proofs],
+    [],
+  ])
+    assert.throws(() => new Made(...input), /Only people\.beginLogin and people\.vouch make an Admission/);
+  assert.throws(() => Reflect.construct(Made, [undefined, account, proofs, []], Object), /Only people\.beginLogin/);
+});
 
 test("starts no login and makes no credential with a forged or an already used `Admission`", async (t) => {
   const people = accounts(open);

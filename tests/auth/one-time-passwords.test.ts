@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { defineEndpoint, defineFeature, problem } from "../../src/door/index.ts";
+import type { ConfigFile } from "../../src/service/system/config-file.ts";
+import { totpCode } from "../../src/testing/testing.ts";
+import { addTOTP, readCookies } from "../harness/factors.ts";
 import { basicHeader, serve, type API } from "../harness/serve.ts";
 
 const chosen = "quartz lantern 42";
@@ -97,3 +101,97 @@ test("lets only administrators with a fresh login create a one-time password, fo
   await api.patch(`/users/${ben.id}/account`, { active: false }, api.admin);
   assert.equal((await draw(ben.id)).status, 409);
 });
+
+/** Starts logins of several kinds with a one-time password. Returns the names of the logins that wait, with their headers. */
+async function waiting(api: API, username: string, password: string) {
+  const body = { username, password };
+  const session = readCookies(await api.post("/api/session/", body));
+  const names = [];
+  for (const path of ["/api/token/", "/api-token-auth/", "/api/token/"])
+    names.push((await api.post(path, body)).json.login.pending);
+  return [...names.map((pending) => [{ pending }, {}] as const), [{}, session] as const];
+}
+
+for (const together of [false, true])
+  test(`uses a one-time password up by the first login that completes${together ? ", of logins at the same time" : ""}`, async (t) => {
+    const api = await serve(t);
+    const ann = await addTOTP(api, "Ann");
+    const logins = await waiting(api, ann.email, await drawFor(api, ann.id));
+
+    const complete = ([pending, headers]: (typeof logins)[number], at: number) =>
+      api.post("/api/login/", { ...pending, factor: "recovery", code: ann.recoveryCodes[at] }, headers);
+    const answers = [];
+    if (together) answers.push(...(await Promise.all(logins.map(complete))));
+    else for (const [at, each] of logins.entries()) answers.push(await complete(each, at));
+
+    assert.equal(answers.filter(({ status }) => status < 300).length, 1);
+    const lost = answers.filter(({ status }) => status >= 300);
+    for (const { status, json, text } of lost) {
+      assert.equal(status, 401, text);
+      // Only a login that lost the race is told that its answer was refused.
+      assert.ok(together || json.code === "login_expired", text);
+    }
+    const { json } = await api.get(`/users/${ann.id}/factors`, api.admin);
+    const codes = json.find(({ kind }: { readonly kind: string }) => kind === "recovery");
+    assert.equal(codes.remaining, 9);
+  });
+
+test("uses a one-time password up by the first login that adds a factor", async (t) => {
+  const api = await serve(t, { settings: { LATCHKEY_SECOND_FACTOR: "everyone" } });
+  const username = "ann@example.com";
+  const admin = await addTOTPOfAdmin(api);
+  const { id } = (await api.post("/users", { name: "Ann", email: username }, admin)).json;
+  const { password } = (await api.post(`/users/${id}/password`, undefined, admin)).json;
+  const [one, other] = await waiting(api, username, password);
+  const add = async ([pending, headers]: NonNullable<typeof one>) => {
+    const made = await api.post("/api/login/factors/", { ...pending, kind: "totp" }, headers);
+    if (made.status !== 201) return made;
+    const code = totpCode(made.json.secret, api.clock.now);
+    return api.post("/api/login/", { ...pending, factor: made.json.id, code }, headers);
+  };
+
+  assert.equal((await add(one!)).status, 200);
+  assert.deepEqual([(await add(other!)).status, (await add(other!)).json.code], [401, "login_expired"]);
+});
+
+test("starts no login with a used one-time password, also if code of a third party checked it", async (t) => {
+  const features: ConfigFile["features"] = ({ accounts, "session-login": sessions }) => [
+    defineFeature({
+      name: "own-login",
+      needs: [accounts, sessions],
+      setUp(host) {
+        const { passwords, beginLogin } = host.use(accounts);
+        const { begin } = host.use(sessions);
+        const endpoint = defineEndpoint({
+          method: "POST",
+          path: "/own-login",
+          access: "open",
+          logsIn: true,
+          async handle(context) {
+            const [username = "", password = ""] = (context.call.header("x-login") ?? "").split(" ");
+            const account = await passwords.prove(context.call, username, password);
+            if (account === null) throw problem("invalid_credentials");
+            return beginLogin(context, { account, proofs: [{ method: "pwd", at: context.now }], begin, options: {} });
+          },
+        });
+        return { offer: null, endpoints: [endpoint] };
+      },
+    }),
+  ];
+  const api = await serve(t, { config: { features } });
+  const { id, email } = await newcomer(api);
+  const login = { "x-login": `${email} ${await drawFor(api, id)}` };
+
+  assert.equal((await api.post("/own-login", undefined, login)).status, 201);
+  const again = await api.post("/own-login", undefined, login);
+  assert.deepEqual([again.status, again.json.code], [401, "invalid_credentials"], again.text);
+});
+
+/** Logs the first administrator in, who must add a factor. Returns the headers of the session. */
+async function addTOTPOfAdmin(api: API): Promise<Readonly<Record<string, string>>> {
+  const login = { username: "admin", password: "first-administrator" };
+  const cookie = readCookies(await api.post("/api/session/", login));
+  const made = (await api.post("/api/login/factors/", { kind: "totp" }, cookie)).json;
+  const code = totpCode(made.secret, api.clock.now);
+  return readCookies(await api.post("/api/login/", { factor: made.id, code }, cookie));
+}

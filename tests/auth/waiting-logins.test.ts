@@ -4,7 +4,7 @@ import { accountsCollection } from "../../src/door/auth.ts";
 import { accepted, defineFeature, type Scheme } from "../../src/door/index.ts";
 import type { WrittenValues } from "../../src/door/stores.ts";
 import { totpCode } from "../../src/testing/testing.ts";
-import { addTOTP, startLogin } from "../harness/factors.ts";
+import { addTOTP, readCookies, startLogin } from "../harness/factors.ts";
 import { serve, type API } from "../harness/serve.ts";
 import { sharedDatabase } from "../harness/test-store.ts";
 
@@ -106,4 +106,30 @@ test("confirms nothing for a caller who is not a user of the service", async (t)
   const refused = await api.post("/api/login/confirm/", undefined, { "x-guest": "Gil" });
 
   assert.deepEqual([refused.status, refused.json.code], [404, "not_found"], refused.text);
+});
+
+test("knows the waiting login of a browser by its cookie alone, and that of a program by its name alone", async (t) => {
+  const api = await serve(t);
+  const ann = await addTOTP(api, "Ann");
+  const login = { username: ann.email, password: ann.password };
+  const byCookie = readCookies(await api.post("/api/session/", login));
+  const [cookieName, kept] = byCookie["cookie"]!.split("=") as [string, string];
+  const { pending } = (await api.post("/api/token/", login)).json.login;
+  const confirmation = readCookies(await api.post("/api/login/confirm/", undefined, ann.headers));
+  const asked = confirmation["cookie"]!.split("=")[1]!;
+
+  const answer = { factor: ann.factor, code: ann.code() };
+  const unknown = [
+    await api.post("/api/login/", { pending: kept, ...answer }),
+    await api.post("/api/login/", { pending: kept, ...answer }, byCookie),
+    await api.post("/api/login/factors/", { pending: kept, kind: "totp" }),
+    await api.post("/api/login/", { pending: asked, ...answer }),
+    await api.post("/api/login/", answer, { cookie: `${cookieName}=${pending}` }),
+    await api.get("/api/login/", { cookie: `${cookieName}=${pending}` }),
+  ];
+
+  for (const { status, json, text } of unknown) assert.deepEqual([status, json.code], [401, "login_expired"], text);
+  assert.equal((await api.post("/api/login/", answer, byCookie)).status, 201);
+  api.clock.turn(30);
+  assert.equal((await api.post("/api/login/", { pending, ...answer, code: ann.code() })).status, 200);
 });

@@ -4,6 +4,7 @@ import { requireDraft } from "../../http/mount/writes/drafting.ts";
 import { json, text } from "../../resource/kinds/fields.ts";
 import { defineResource } from "../../resource/resource.ts";
 import type { JSONValue } from "../../store/store.ts";
+import { codeField } from "./codes.ts";
 import type { FirstStep } from "./gate/contract.ts";
 import type { LoginBody, People } from "./login.ts";
 
@@ -27,7 +28,7 @@ export const loginFields = {
   }),
   credential: json({ optional: true, description: "The answer of a passkey. Send it with `pending`." }),
   email: text({ maxLength: 254, optional: true, description: "Send it with the `code` from a mail." }),
-  code: text({ maxLength: 100, optional: true, description: "The code from a mail. Send it with `email`." }),
+  code: codeField("The code from a mail. Send it with `email`."),
   token: text({ maxLength: 2048, optional: true, description: "The token of the link in a mail." }),
 };
 

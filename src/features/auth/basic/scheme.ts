@@ -3,10 +3,10 @@ import type { Call } from "../../../core/call/call.ts";
 import { requireSecureTransport } from "../../../core/call/transport.ts";
 import { anObject } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
-import { made } from "../../../core/copy.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
 import type { Passwords } from "../accounts/passwords/passwords.ts";
 import { identityOf, type Account, type Accounts } from "../accounts/stored-accounts.ts";
+import { builtInScheme } from "../gate/built-in-schemes.ts";
 import { parseBasicCredentials } from "./credentials.ts";
 import { makeVerifiedMemory } from "./verified-memory.ts";
 
@@ -65,7 +65,7 @@ export function basic(options: BasicOptions): Scheme {
     }
   }
 
-  return made({
+  return builtInScheme({
     name,
     carriers: [{ in: "authorization", scheme: "Basic" }],
     proves: ["pwd"],

@@ -3,6 +3,9 @@ import { computeLevel } from "../../../core/levels.ts";
 import type { Change } from "../../../store/store.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
 
+/** Only this module can pass it to the constructor, which JavaScript reaches through any admission. */
+const gateKey = Symbol("gate");
+
 let make: (account: Account, proofs: readonly Proof[], notices?: readonly Change[]) => Admission;
 
 /**
@@ -28,7 +31,8 @@ export class Admission {
   readonly #account: Account;
   #isSpent = false;
 
-  private constructor(account: Account, proofs: readonly Proof[], notices: readonly Change[] = []) {
+  private constructor(key: symbol, account: Account, proofs: readonly Proof[], notices: readonly Change[] = []) {
+    if (key !== gateKey) throw new TypeError("Only people.beginLogin and people.vouch make an Admission.");
     this.#account = account;
     this.userId = account.id;
     this.generation = account.generation;
@@ -50,7 +54,7 @@ export class Admission {
   }
 
   static {
-    make = (...input) => new Admission(...input);
+    make = (...input) => new Admission(gateKey, ...input);
   }
 }
 

@@ -46,7 +46,15 @@ export async function requirePending(
   const account = login === null ? null : await parts.accounts.find(login.userId);
   if (name === null || login === null || account === null) throw expired(parts, call);
   if (!account.active || account.generation !== login.generation) throw expired(parts, call);
+  if (login.purpose === "login" && isUsedUp(account, login)) throw expired(parts, call);
+  // A login of a browser is known by its cookie alone. So a name that leaked is of no use in a body.
+  if ((resolvePlace(parts, login) === "cookie") !== (named === null)) throw expired(parts, call);
   return { name, login, account, byCookie: named === null };
+}
+
+/** True if the one-time password with which the login started has completed another login. */
+function isUsedUp({ passwordOnce }: Account, { proofs }: PendingLogin): boolean {
+  return passwordOnce === "used" && proofs.some(({ method }) => method === "pwd");
 }
 
 /** Completes a waiting login, or confirms an existing one. Counts each try before it checks the answer. */

@@ -11,6 +11,7 @@ import { prefersAny } from "../../../http/pipeline.ts";
 import { json, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { JSONValue } from "../../../store/store.ts";
+import { codeField } from "../codes.ts";
 import { loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
 import { wayBack } from "../session/way-back.ts";
 import { describe, needsEnrolment, needsMail, stillNeeded } from "./asking.ts";
@@ -33,7 +34,7 @@ const completion = defineResource({
   fields: {
     pending: pendingField,
     factor: text({ maxLength: 100, description: "The id of a factor of the login, `recovery`, `mail` or `password`." }),
-    code: text({ maxLength: 100, optional: true, description: "A code of a TOTP app, or a recovery code." }),
+    code: codeField("A code of a TOTP app, a code from a mail, or a recovery code."),
     credential: json({
       optional: true,
       description: "The answer of a passkey (RegistrationResponseJSON or AuthenticationResponseJSON).",

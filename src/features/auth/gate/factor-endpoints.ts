@@ -13,6 +13,7 @@ import { ownOrAny } from "../access.ts";
 import { requireConfirmed } from "../accounts/passwords/proof.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
 import { changesLogins } from "../changing-logins.ts";
+import { codeField } from "../codes.ts";
 import { proofField } from "../fresh-login.ts";
 import type { StoredFactor } from "./contract.ts";
 import { activate, enrol, replaceCodes, requireKind } from "./enrolling.ts";
@@ -42,7 +43,7 @@ const newFactor = defineResource({
 const confirmation = defineResource({
   name: "confirmation",
   fields: {
-    code: text({ maxLength: 100, optional: true }),
+    code: codeField("A code of the TOTP app."),
     credential: json({ optional: true }),
     end_keys: boolean({
       optional: true,

@@ -14,6 +14,7 @@ import { accountsCollection, type Account, type Accounts } from "../accounts/sto
 import { equals, timeText } from "../conditions.ts";
 import { refuseLoginCSRF } from "../cookies.ts";
 import { admit, type Admission } from "./admission.ts";
+import { isBuiltInScheme } from "./built-in-schemes.ts";
 import type {
   Beginning,
   BeginningOptions,
@@ -105,10 +106,14 @@ export function makeGate(parts: GateParts): Gate {
 
   const standing: AssuranceCheck = (scheme, identity) => {
     if (scheme.proves === "program") return withoutProofs(identity);
-    // The account needs no more proofs here: the administrator who acts proved enough when the token was made.
-    if (scheme.proves === "each" && identity.actor !== undefined) return { ...withoutProofs(identity), level: 1 };
+    const isBuiltIn = isBuiltInScheme(scheme);
+    if (scheme.proves === "each" && identity.actor !== undefined) {
+      const acting: Identity = { ...withoutProofs(identity), level: 1 };
+      // The account needs no more proofs here: the administrator who acts proved enough when the token was made.
+      return isBuiltIn ? acting : after(findNeeds(accounts, identity), (needs) => judge(acting, needs));
+    }
     const proved = withProofs(scheme, identity);
-    if (identity.needs !== undefined) return judge(proved, identity.needs);
+    if (isBuiltIn && identity.needs !== undefined) return judge(proved, identity.needs);
     // No kind of factor is registered, so no account needs one.
     if (rule === "optional" && kinds.size === 0) return proved;
     return after(findNeeds(accounts, identity), (needs) => judge(proved, needs));
@@ -226,7 +231,8 @@ async function admitLogin(
   more: readonly Change[],
 ): Promise<Admission | null> {
   const withPassword = proofs.some(({ method }) => method === "pwd");
-  const isOnce = withPassword && account.passwordOnce === "unused";
+  // A password that was used in the meantime completes no other login. A new one-time password has ended the logins that waited before it.
+  const isOnce = withPassword && (account.passwordOnce ?? null) !== null;
   const values: WrittenValues = {
     last_login_at: timeText(call.now),
     ...(storedHash === account.passwordHash ? {} : { password_hash: account.passwordHash }),

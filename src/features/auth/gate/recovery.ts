@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { hmac, sameBytes, type Secret } from "../../../core/crypto/secret.ts";
 import type { JSONValue } from "../../../store/store.ts";
+import { normalizeCode } from "../codes.ts";
 
 /** The number of recovery codes of an account. */
 const CODES = 10;
@@ -51,7 +52,7 @@ function drawCode(): string {
   return letters.replace(/(.{5})(?=.)/g, "$1-");
 }
 
-/** Ignores spaces, hyphens and capitals. */
+/** Ignores capitals, and everything that `normalizeCode` ignores. */
 function normalize(code: string): string {
-  return code.toLowerCase().replaceAll(/[\s-]/g, "");
+  return normalizeCode(code).toLowerCase();
 }

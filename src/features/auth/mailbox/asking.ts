@@ -12,6 +12,7 @@ import { prefersRedirect } from "../../../http/pipeline.ts";
 import { email, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import { accountOf, accountsCollection, type Account } from "../accounts/stored-accounts.ts";
+import { codeField } from "../codes.ts";
 import { loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
 import type { People } from "../login.ts";
 import { wayBack } from "../session/way-back.ts";
@@ -26,7 +27,7 @@ export const nextField = text({ maxLength: 2048, optional: true, description: "T
 export const proofFields = {
   token: text({ maxLength: 2048, optional: true, description: "The token from the link in the mail." }),
   email: text({ maxLength: 254, optional: true, description: "With `code`." }),
-  code: text({ maxLength: 100, optional: true, description: "The code from the mail, together with `email`." }),
+  code: codeField("The code from the mail, together with `email`."),
 };
 
 /** The body of a request for a mail. */

@@ -1,4 +1,5 @@
 import { hmac, sameBytes, type Secret } from "../../../core/crypto/secret.ts";
+import { normalizeCode } from "../codes.ts";
 
 /** Derives and checks the token of a link and the code of the same mail. */
 export interface ProofTokens {
@@ -43,7 +44,7 @@ export function makeProofTokens(secret: Secret): ProofTokens {
     },
     deriveCode: (id) => codeWith(keys[0]!, id),
     isRightCode(id, code) {
-      const digits = Buffer.from(code.replaceAll(/[\s-]/g, ""));
+      const digits = Buffer.from(normalizeCode(code));
       return keys.some((key) => sameBytes(digits, Buffer.from(codeWith(key, id))));
     },
   };

@@ -2,7 +2,6 @@ import { accepted, rejected, type Scheme, type Verdict } from "../../../access/s
 import type { Call } from "../../../core/call/call.ts";
 import { aFunction, aLevel, anObject, optional, text } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
-import { made } from "../../../core/copy.ts";
 import { aSecret, type Secret } from "../../../core/crypto/secret.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
 import { provedBy } from "../../../core/levels.ts";
@@ -10,6 +9,7 @@ import { problem } from "../../../core/problem/problem.ts";
 import type { Change } from "../../../store/store.ts";
 import { identityOf, type Account } from "../accounts/stored-accounts.ts";
 import type { Bindings } from "../bindings.ts";
+import { builtInScheme } from "../gate/built-in-schemes.ts";
 
 /** Options of `remoteUser()`: the headers of the proxy, and the secret that proves that the proxy sent them. */
 export interface RemoteUserOptions {
@@ -53,7 +53,7 @@ export function remoteUser(options: RemoteUserOptions): Scheme {
       : rejected("inactive", detail);
   }
 
-  return made({
+  return builtInScheme({
     name,
     carriers: [{ in: "proxy", name: header }],
     proves: "each",

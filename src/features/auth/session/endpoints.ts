@@ -120,25 +120,20 @@ const buildDocumentation = ({ roles }: People) =>
       responses: {
         200: {
           description: "The caller, under any scheme.",
-          schema: objectSchema(
-            "session",
-            {
-              user: userSchema,
-              username: nullable(textSchema),
-              role: { type: "string", enum: roles },
-              scheme: textSchema,
-              expires_at: nullable(timeSchema),
-              amr: {
-                type: "array",
-                items: textSchema,
-                description:
-                  "The methods of the proofs (RFC 8176). Missing for a login by password alone if the account has no factor.",
-              },
-              level: nullable({ type: "integer", enum: [1, 2] }),
-              auth_time: nullable(timeSchema),
+          schema: objectSchema("session", {
+            user: userSchema,
+            username: nullable(textSchema),
+            role: { type: "string", enum: roles },
+            scheme: textSchema,
+            expires_at: nullable(timeSchema),
+            amr: {
+              type: "array",
+              items: textSchema,
+              description: "The methods of the proofs (RFC 8176). Empty for a credential of a program.",
             },
-            ["amr", "level", "auth_time"],
-          ),
+            level: nullable({ type: "integer", enum: [1, 2] }),
+            auth_time: nullable(timeSchema),
+          }),
         },
       },
     },
@@ -254,17 +249,13 @@ async function whoIs(parts: SessionParts, context: Context): Promise<Reply> {
     role,
     scheme,
     expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
-    ...shownProofs(identity, account?.factors ?? 0),
+    ...shownProofs(identity),
   };
   return { status: 200, cache: "no-store", body: { kind: "data", value, element: "session" } };
 }
 
-/**
- * Returns the proofs of the login. Leaves them out for an account without factors if the caller used only a password, because earlier
- * versions of the service did not send them.
- */
-function shownProofs({ proofs = [], level, authTime }: Identity, factors: number): Readonly<Record<string, JSONValue>> {
-  if (factors === 0 && proofs.every(({ method }) => method === "pwd")) return {};
+/** Returns the proofs of the login. A credential of a program has none. */
+function shownProofs({ proofs = [], level, authTime }: Identity): Readonly<Record<string, JSONValue>> {
   return {
     amr: listMethods(proofs),
     level: proofs.length === 0 ? null : (level ?? null),

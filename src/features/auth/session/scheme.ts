@@ -2,10 +2,10 @@ import { aCookieName } from "../../../access/scheme/checking.ts";
 import { absent, accepted, rejected, type Scheme, type Verdict } from "../../../access/scheme/scheme.ts";
 import { anObject, optional } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
-import { made } from "../../../core/copy.ts";
 import { after } from "../../../core/eventually.ts";
 import { provedBy } from "../../../core/levels.ts";
 import { identityOf, type Account, type Accounts } from "../accounts/stored-accounts.ts";
+import { builtInScheme } from "../gate/built-in-schemes.ts";
 import type { Sessions, StoredSession } from "./sessions.ts";
 
 /** Options of `session()`: the stores of sessions and accounts. */
@@ -22,7 +22,7 @@ const checks: ChecksOf<SessionOptions> = { sessions: anObject, accounts: anObjec
 export function session(options: SessionOptions): Scheme {
   requireOptions(options, checks, { of: "session" });
   const { sessions, accounts, cookie = "session" } = options;
-  return made({
+  return builtInScheme({
     name: "session",
     carriers: [{ in: "cookie", name: cookie, hostPrefix: true }],
     proves: "each",

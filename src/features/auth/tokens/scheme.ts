@@ -10,8 +10,8 @@ import {
 import type { Call } from "../../../core/call/call.ts";
 import { anObject, optional } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
-import { made } from "../../../core/copy.ts";
 import type { Eventually } from "../../../core/eventually.ts";
+import { builtInScheme } from "../gate/built-in-schemes.ts";
 import type { AccessTokens } from "./access.ts";
 
 /** Options of `bearer()`. */
@@ -28,7 +28,7 @@ const checks: ChecksOf<BearerOptions> = { access: anObject, cookie: optional(aCo
 export function bearer(options: BearerOptions): Scheme {
   requireOptions(options, checks, { of: "bearer" });
   const { access, cookie = "access_token" } = options;
-  return made({
+  return builtInScheme({
     ...common,
     carriers: listCarriers(cookie),
     // The same code as SimpleJWT. Clients of SimpleJWT refresh the token when they receive this code.
@@ -64,7 +64,7 @@ const externalChecks: ChecksOf<ExternalBearerOptions> = { issuers: anObject, coo
 export function externalBearer(options: ExternalBearerOptions): Scheme {
   requireOptions(options, externalChecks, { of: "externalBearer" });
   const { issuers, cookie = "access_token" } = options;
-  return made({
+  return builtInScheme({
     ...common,
     carriers: listCarriers(cookie),
     rejectedAs: "invalid_token",

@@ -3,6 +3,7 @@ import { optional, text } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { makeSealing, type Sealing } from "../../../core/crypto/sealing.ts";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
+import { normalizeCode } from "../codes.ts";
 import type { FactorKind, FactorSuccess, StoredFactor } from "../gate/contract.ts";
 import type { AccountsFeature } from "../login.ts";
 import { findStep, formatBase32 } from "./codes.ts";
@@ -54,7 +55,7 @@ function totpKind(sealing: Sealing, issuer: string): FactorKind {
   function check(userId: number, { data }: StoredFactor, code: string, now: number): FactorSuccess | null {
     const { secret, step } = data as unknown as StoredTOTP;
     const opened = sealing.open(secret, formatContext(userId));
-    const used = opened === null ? null : findStep(opened, code.replaceAll(/\s/g, ""), now, step);
+    const used = opened === null ? null : findStep(opened, normalizeCode(code), now, step);
     return used === null ? null : { proof: { method: "otp" }, data: { secret, step: used } };
   }
 
