@@ -7,7 +7,9 @@ import { isCommonPassword, packCommonPasswords } from "./common-passwords.ts";
 import {
   decoyHash,
   hashPassword,
+  FACTOR_MARK,
   isKnownFormat,
+  markHash,
   needsUpgrade,
   parsePasswordCost,
   verifyPassword,
@@ -114,6 +116,17 @@ for (const { what, hash, password: right } of imported) {
     assert.equal(needsUpgrade(hash), true);
     assert.equal(await verifyPassword(hash, right), true);
     assert.equal(await verifyPassword(hash, `${right} `), false);
+  });
+
+  test(`verifies a hash of ${what} with the mark of a second factor, which no format reads as its own`, async () => {
+    const marked = markHash(hash, 2);
+
+    assert.deepEqual([markHash(marked, 1), markHash(marked, 0), markHash(hash, 0)], [marked, hash, hash]);
+    assert.equal(needsUpgrade(marked), true);
+    assert.equal(await verifyPassword(marked, right), true);
+    assert.equal(await verifyPassword(marked, `${right} `), false);
+    // Without its own mark, a version sees the same as this one sees behind the first of two marks.
+    assert.equal(isKnownFormat(FACTOR_MARK + marked), false);
   });
 }
 

@@ -53,6 +53,21 @@ export async function hashPassword(password: string, cost: PasswordCost = usualC
   return argon2.hash(Buffer.from(password), { memoryCost, timeCost, parallelism });
 }
 
+/**
+ * Stands before the hash of an account that has a second factor. Versions that do not know it refuse the password, so they never log the
+ * user in without the factor.
+ */
+export const FACTOR_MARK = "factor$";
+
+/** Returns a hash in the form in which an account with this number of active factors stores it. */
+export function markHash(hash: string, factors: number): string {
+  return factors > 0 ? FACTOR_MARK + unmarked(hash) : unmarked(hash);
+}
+
+function unmarked(hash: string): string {
+  return hash.startsWith(FACTOR_MARK) ? hash.slice(FACTOR_MARK.length) : hash;
+}
+
 /** Returns true if the password is right. An unknown format, or a hash with a hostile cost, matches no password. */
 export async function verifyPassword(hash: string, password: string): Promise<boolean> {
   const check = readHash(hash);
@@ -70,7 +85,7 @@ export async function verifyPassword(hash: string, password: string): Promise<bo
  * would reveal that the account exists.
  */
 export function needsUpgrade(hash: string, cost: PasswordCost = usualCost): boolean {
-  return !hash.startsWith(formatPrefix(cost));
+  return !unmarked(hash).startsWith(formatPrefix(cost));
 }
 
 /** Returns true if a hash can be verified, for imports. */
@@ -78,8 +93,9 @@ export function isKnownFormat(hash: string): boolean {
   return readHash(hash) !== null;
 }
 
-function readHash(hash: string): PasswordCheck | null {
-  if (hash.length > 1024) return null;
+function readHash(stored: string): PasswordCheck | null {
+  if (stored.length > 1024) return null;
+  const hash = unmarked(stored);
   for (const format of formats) {
     const check = format.read(hash);
     if (check !== null) return check;

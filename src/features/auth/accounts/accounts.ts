@@ -32,6 +32,7 @@ import { buildOffer } from "./offer.ts";
 import type { AccountsParts, UsersParts } from "./parts.ts";
 import { aRangeURL, breachedPasswords } from "./passwords/breached-passwords.ts";
 import { hashesAtOnce } from "./passwords/hash-threads.ts";
+import { makeMarking } from "./passwords/marking.ts";
 import { oneTimePasswordEndpoint } from "./passwords/one-time-password.ts";
 import { makePasswords, type Passwords } from "./passwords/passwords.ts";
 import { requireFreshLogin } from "./passwords/proof.ts";
@@ -175,6 +176,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     takesOutsideLogins: () => needs.outside,
   };
   const parts: AccountsParts = { ...usersParts, users: mountUsers(usersParts, ownUserFields(options)) };
+  const marking = makeMarking(host);
   const offer = buildOffer(host, parts, { sources, needs, notifiers, endings, identityFields, issuer, tokenPrefix });
   return {
     offer,
@@ -196,8 +198,15 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     ],
     tags: { factors: "Second factors and passkeys." },
     measure: () => measure(parts),
-    start: () => requireDeclaredRoles(store, roles).then(() => revocations.open()),
-    stop: () => revocations.close(),
+    async start() {
+      await requireDeclaredRoles(store, roles);
+      await revocations.open();
+      marking.open();
+    },
+    stop() {
+      revocations.close();
+      return marking.close();
+    },
   };
 }
 

@@ -1,3 +1,4 @@
+import { markHash } from "../../../core/crypto/password-hash.ts";
 import type { Mount } from "../../../http/mount/mount.ts";
 import { isStored } from "../../../resource/kinds/field.ts";
 import type { Fields } from "../../../resource/resource.ts";
@@ -17,7 +18,7 @@ export function insertUser(
     username_follows_email: username === email,
     role,
     active: more.active ?? true,
-    password_hash: passwordHash,
+    password_hash: passwordHash === null ? null : markHash(passwordHash, 0),
     password_until: more.passwordUntil ?? null,
     generation: firstGeneration(now),
     created_at: more.createdAt ?? new Date(now).toISOString(),

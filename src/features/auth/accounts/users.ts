@@ -110,7 +110,7 @@ async function createAccount(
         username_follows_email: chosen === undefined,
         role: "user",
         active: true,
-        password_hash: password === undefined ? null : await hashFor(parts, context, password),
+        password_hash: password === undefined ? null : await hashNew(parts, context, password, { factors: 0 }),
         generation: firstGeneration(call.now),
         created_at: new Date(call.now).toISOString(),
         last_login_at: null,
@@ -182,7 +182,7 @@ async function changeAccount(
         ...(password === undefined
           ? {}
           : {
-              password_hash: await hashFor(parts, context, password),
+              password_hash: await hashNew(parts, context, password, account),
               password_until: null,
               password_once: null,
             }),
@@ -254,9 +254,14 @@ async function deleteAccount(
 }
 
 /** Hashes a password. The hashes of one caller wait for each other. Ends the request if the caller's login was revoked during the wait. */
-async function hashFor({ passwords }: UsersParts, context: Context, password: string): Promise<string> {
+async function hashNew(
+  { passwords }: UsersParts,
+  context: Context,
+  password: string,
+  owner: { readonly factors?: number },
+): Promise<string> {
   const { call, identity } = context;
-  const hash = await passwords.hash(call, password, identity === null ? "" : String(identity.id));
+  const hash = await passwords.hashFor(owner, call, password, identity === null ? "" : String(identity.id));
   await requireStillKnown(context);
   return hash;
 }

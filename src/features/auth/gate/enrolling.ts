@@ -1,4 +1,5 @@
 import type { Call } from "../../../core/call/call.ts";
+import { markHash } from "../../../core/crypto/password-hash.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { invalid } from "../../../http/exchange.ts";
 import type { Change, JSONValue } from "../../../store/store.ts";
@@ -90,16 +91,20 @@ export function activate(
   const { id: userId } = account;
   const factors = (account.factors ?? 0) + 1;
   const where = { all: [equals("id", userId), equals("factors", factors - 1)] };
+  // `endAccount` refuses the transaction if the password has changed since the account was read.
+  const marked =
+    isFirst && account.passwordHash !== null ? { passwordHash: markHash(account.passwordHash, factors) } : {};
+  const values = { factors, ...("passwordHash" in marked ? { password_hash: marked.passwordHash } : {}) };
   const changes: readonly Change[] = [
     { kind: "require", collection: accountsCollection, where, atLeast: 1, name: "factors" },
-    { kind: "update", collection: accountsCollection, key: userId, values: { factors } },
+    { kind: "update", collection: accountsCollection, key: userId, values },
     parts.factors.activate(factor, data, handle ?? null, now),
     ...(isFirst ? parts.revocations.endAccount(account, now, endKeys) : []),
     ...(codes === null ? [] : replaceCodes(parts, userId, codes.data, now)),
     ...parts.notify("factor_added", account, now),
   ];
   const ended = isFirst ? { generation: account.generation + 1, keptFamily: null } : {};
-  return { changes, account: { ...account, factors, ...ended }, recoveryCodes: codes?.codes ?? null };
+  return { changes, account: { ...account, ...marked, factors, ...ended }, recoveryCodes: codes?.codes ?? null };
 }
 
 /** Returns the changes that replace the recovery codes of an account with new ones. */

@@ -3,6 +3,7 @@ import { rejected, type Rejection } from "../../../access/scheme/scheme.ts";
 import type { LoginThrottle } from "../../../access/throttle/throttle.ts";
 import type { Call, Reply } from "../../../core/call/call.ts";
 import { DeclarationError } from "../../../core/checking/declaration-error.ts";
+import { markHash } from "../../../core/crypto/password-hash.ts";
 import { after, type Eventually } from "../../../core/eventually.ts";
 import type { Identity, Proof } from "../../../core/identity.ts";
 import { computeLevel, provedBy } from "../../../core/levels.ts";
@@ -233,9 +234,14 @@ async function admitLogin(
   const withPassword = proofs.some(({ method }) => method === "pwd");
   // A password that was used in the meantime completes no other login. A new one-time password has ended the logins that waited before it.
   const isOnce = withPassword && (account.passwordOnce ?? null) !== null;
+  // An older version may have written the hash without the mark, or with a mark that is no longer needed.
+  const hash =
+    withPassword && account.passwordHash !== null
+      ? markHash(account.passwordHash, account.factors ?? 0)
+      : account.passwordHash;
   const values: WrittenValues = {
     last_login_at: timeText(call.now),
-    ...(storedHash === account.passwordHash ? {} : { password_hash: account.passwordHash }),
+    ...(storedHash === hash ? {} : { password_hash: hash }),
     ...(isOnce ? { password_once: "used" } : {}),
     // The user has logged in with the generated password, so it no longer expires.
     ...(withPassword && account.passwordUntil !== null && (account.passwordOnce ?? null) === null

@@ -1,3 +1,4 @@
+import { markHash } from "../../../core/crypto/password-hash.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Change } from "../../../store/store.ts";
 import { accountsCollection, type Account } from "../accounts/stored-accounts.ts";
@@ -27,10 +28,17 @@ export async function removeFactor(parts: GateEndpointsParts, removal: FactorRem
   const removesLogin = factor.active && isOwn && parts.gate.kinds.get(factor.kind)?.logsInAlone?.(factor) === true;
   const conditions = removesLogin ? await keepOtherLogin(parts, account, { factor }) : [];
   const where = { all: [equals("id", account.id), equals("factors", count), equals("generation", account.generation)] };
+  const { passwordHash } = account;
+  const unmarked = isLast && passwordHash !== null ? { password_hash: markHash(passwordHash, 0) } : {};
   const counted: readonly Change[] = factor.active
     ? [
         { kind: "require", collection: accountsCollection, where, atLeast: 1, name: "factors" },
-        { kind: "update", collection: accountsCollection, key: account.id, values: { factors: count - 1 } },
+        {
+          kind: "update",
+          collection: accountsCollection,
+          key: account.id,
+          values: { factors: count - 1, ...unmarked },
+        },
       ]
     : [];
   const { kind } = await parts.store.write({

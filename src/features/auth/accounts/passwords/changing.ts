@@ -23,12 +23,13 @@ export async function passwordChanges(
   const user = await parts.store.find(parts.users.collection, id);
   const email = (user?.record["email"] ?? null) as string | null;
   await requireGoodPassword(parts, context, password, { username, email });
+  const endsWays = provesAddress && isPrepared(account);
+  const owner = endsWays ? { factors: 0 } : account;
   const values = {
-    password_hash: await parts.passwords.hash(context?.call ?? null, password, String(id)),
+    password_hash: await parts.passwords.hashFor(owner, context?.call ?? null, password, String(id)),
     password_until: null,
     password_once: null,
   };
-  const endsWays = provesAddress && isPrepared(account);
   return [
     ...parts.revocations.endAccount(account, now, endKeys || endsWays),
     ...(endsWays ? endPreparedWays(parts, account, now) : []),

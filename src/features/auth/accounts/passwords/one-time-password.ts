@@ -58,7 +58,7 @@ export function oneTimePasswordEndpoint(parts: AccountsParts): Endpoint {
 async function draw(parts: AccountsParts, context: Context): Promise<Reply> {
   const { transient } = requireDraft(proof, context, { id: null, current: null });
   const { call } = context;
-  const { id, username, active, generation } = await requireAccount(parts, context);
+  const { id, username, active, generation, factors = 0 } = await requireAccount(parts, context);
   const caller = context.requireIdentity();
   if (id === caller.id) throw problem("conflict", { detail: "Choose your own password: PATCH it to your user." });
   if (!active) throw problem("conflict", { detail: "The account is not active." });
@@ -66,7 +66,7 @@ async function draw(parts: AccountsParts, context: Context): Promise<Reply> {
   const password = randomBytes(SECRET_BYTES).toString("base64url");
   const expiresAt = new Date(call.now + DAYS * 86_400_000).toISOString();
   const values = {
-    password_hash: await parts.passwords.hash(call, password, String(caller.id)),
+    password_hash: await parts.passwords.hashFor({ factors }, call, password, String(caller.id)),
     password_until: expiresAt,
     password_once: "unused",
   };

@@ -9,6 +9,7 @@ import {
   decoyHash,
   hashPassword,
   isKnownFormat,
+  markHash,
   needsUpgrade,
   usualCost,
   verifyPassword,
@@ -43,17 +44,19 @@ export interface Passwords {
    */
   login(call: Call, username: string, password: string): Promise<ProvedPassword | null>;
   /**
-   * Hashes a new password, in turn with the other hashes of the caller's address. `account` is the caller's id, if the caller is known.
-   * `call` is null if the service itself sets the password. Throws 503 if too many hashes wait.
+   * Hashes the password of a new account, in turn with the other hashes of the caller's address. `caller` is the caller's id, if the caller
+   * is known. `call` is null if the service itself sets the password. Throws 503 if too many hashes wait.
    */
-  hash(call: Call | null, password: string, account?: string): Promise<string>;
+  hash(call: Call | null, password: string, caller?: string): Promise<string>;
+  /** Hashes a new password of an existing account like `hash`, in the form that its factors need. */
+  hashFor(owner: Pick<Account, "factors">, call: Call | null, password: string, caller?: string): Promise<string>;
   /** Returns the number of hashes that are computed and the number that wait. */
   load(): { readonly running: number; readonly waiting: number };
 }
 
 /** An account whose password was right. */
 export interface ProvedPassword {
-  /** The account, with its password hash in the service's own format. */
+  /** The account, with its password hash in the service's own format, in the form that its factors need. */
   readonly account: Account;
   readonly proofs: readonly [Proof];
   /** The stored hash. Differs from `account.passwordHash` if the stored one has another format or cost. */
@@ -152,6 +155,16 @@ export function makePasswords(options: PasswordsOptions): Passwords {
   /** A write that is repeated after a conflict reuses its hash. The entries are deleted with their calls. */
   const newest = new WeakMap<Call, { readonly password: string; readonly hash: Promise<string> }>();
 
+  function hashInTurn(call: Call | null, password: string, account = ""): Promise<string> {
+    const made = call === null ? undefined : newest.get(call);
+    if (made?.password === password) return made.hash;
+    const hash = hold(buildAsker(call, { account, isKnown: false }), (place) =>
+      place.run(() => hashPassword(password, cost)),
+    );
+    if (call !== null) newest.set(call, { password, hash });
+    return hash;
+  }
+
   return {
     verify: (call, username, password) => verify(call, username, password, "verify"),
     prove: (call, username, password) => verify(call, username, password, "prove"),
@@ -159,15 +172,8 @@ export function makePasswords(options: PasswordsOptions): Passwords {
       const checked = await check(call, username, password, "login");
       return checked === null ? null : proved(checked, call.now);
     },
-    hash(call, password, account = "") {
-      const made = call === null ? undefined : newest.get(call);
-      if (made?.password === password) return made.hash;
-      const hash = hold(buildAsker(call, { account, isKnown: false }), (place) =>
-        place.run(() => hashPassword(password, cost)),
-      );
-      if (call !== null) newest.set(call, { password, hash });
-      return hash;
-    },
+    hash: hashInTurn,
+    hashFor: async ({ factors = 0 }, ...hashed) => markHash(await hashInTurn(...hashed), factors),
     load: queue.load,
   };
 }
@@ -237,8 +243,10 @@ function isFor(purpose: Purpose, { passwordOnce = null }: Account): boolean {
 }
 
 async function upgraded(account: Account, password: string, cost: PasswordCost): Promise<Account> {
-  if (account.passwordHash === null || !needsUpgrade(account.passwordHash, cost)) return account;
-  return { ...account, passwordHash: await hashPassword(password, cost) };
+  const { passwordHash: stored, factors = 0 } = account;
+  if (stored === null) return account;
+  const hash = needsUpgrade(stored, cost) ? await hashPassword(password, cost) : stored;
+  return { ...account, passwordHash: markHash(hash, factors) };
 }
 
 const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;

@@ -1,0 +1,126 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { FACTOR_MARK, markHash } from "../../../../core/crypto/password-hash.ts";
+import type { Observer } from "../../../../core/observation.ts";
+import { pauseMs } from "../../../../feature/batch-size.ts";
+import { makeFailureReporter } from "../../../../feature/observers.ts";
+import type { Change, Store } from "../../../../store/store.ts";
+import { equals } from "../../conditions.ts";
+import { factorsCollection } from "../../gate/factors.ts";
+import { accountOf, accountsCollection, type Account } from "../stored-accounts.ts";
+
+/*
+ * The password hash of an account with a second factor has a mark (`markHash`). Versions that do not know the mark write hashes without it,
+ * before an upgrade and beside it. So each start marks these hashes in the background, and repeats this with growing pauses.
+ */
+
+/** The number of factors that one query reads. */
+const PAGE = 200;
+
+/** The pause before all factors are read again, in milliseconds. It doubles, up to a minute, each time no mark was missing. */
+const FIRST_PAUSE_MS = 5000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/** The shortest pause, as a multiple of the duration of the last pass. */
+const LEAST_PAUSE = 20;
+
+/** The background work that marks the password hashes of accounts with a second factor. */
+export interface Marking {
+  /** Marks every hash that lacks the mark. Returns the number of marked hashes. */
+  run(): Promise<number>;
+  /** Starts to call `run` again and again. */
+  open(): void;
+  /** Stops after the portion that is running. */
+  close(): Promise<void>;
+}
+
+/** Makes the work for the accounts of a store. */
+export function makeMarking({ store, observe }: { readonly store: Store; readonly observe: Observer }): Marking {
+  const stopped = new AbortController();
+  const { signal } = stopped;
+  const message =
+    "Password hashes could not be marked. Older versions may accept these passwords without the second factor.";
+  const telling = makeFailureReporter((error) => observe({ kind: "notice", level: "error", message, error }));
+  let ended = Promise.resolve();
+
+  async function run(): Promise<number> {
+    let marked = 0;
+    let last: number | null = 0;
+    while (last !== null && !signal.aborted) {
+      const start = performance.now();
+      const page = await readPage(store, last);
+      const unmarked = await findUnmarked(store, page.accounts);
+      if (unmarked.length > 0) await store.write({ changes: unmarked.map(mark) });
+      marked += unmarked.length;
+      last = page.next;
+      if (last !== null) await wait(pauseMs(performance.now() - start), undefined, { ref: false, signal });
+    }
+    return marked;
+  }
+
+  async function repeat(): Promise<void> {
+    let longestMs = FIRST_PAUSE_MS;
+    while (!signal.aborted) {
+      const start = performance.now();
+      try {
+        longestMs = (await run()) > 0 ? FIRST_PAUSE_MS : Math.min(longestMs * 2, LONGEST_PAUSE_MS);
+        telling.well();
+      } catch (error) {
+        if (!signal.aborted) telling.failed(error);
+      }
+      const tookMs = performance.now() - start;
+      await wait(Math.max(longestMs, tookMs * LEAST_PAUSE), undefined, { ref: false, signal });
+    }
+  }
+
+  return {
+    run,
+    open() {
+      // Only the pause can throw, when `close` ends it.
+      ended = repeat().catch(() => undefined);
+    },
+    async close() {
+      stopped.abort();
+      await ended;
+    },
+  };
+}
+
+/** Returns the accounts of a page of active factors, and the last id of the page. Null if there are no more pages. */
+async function readPage(
+  store: Store,
+  last: number,
+): Promise<{ readonly accounts: readonly number[]; readonly next: number | null }> {
+  const rows = await store.list({
+    collection: factorsCollection,
+    where: { all: [{ column: "id", operator: "gt", value: last }, equals("active", true)] },
+    sort: [{ column: "id" }],
+    limit: PAGE,
+  });
+  const accounts = [...new Set(rows.map(({ record }) => record["user_id"] as number))];
+  return { accounts, next: rows.length < PAGE ? null : (rows.at(-1)!.record["id"] as number) };
+}
+
+async function findUnmarked(store: Store, ids: readonly number[]): Promise<readonly Account[]> {
+  if (ids.length === 0) return [];
+  const rows = await store.list({
+    collection: accountsCollection,
+    where: {
+      all: [
+        { column: "id", operator: "in", value: ids },
+        { column: "factors", operator: "gt", value: 0 },
+        { column: "password_hash", operator: "null", value: false },
+        { not: { column: "password_hash", operator: "starts", value: FACTOR_MARK } },
+      ],
+    },
+    sort: [],
+    limit: PAGE,
+  });
+  return rows.map(accountOf);
+}
+
+/** Returns the change that marks a hash. It changes nothing if the hash or the factors have changed since they were read. */
+function mark({ id, passwordHash, factors = 0 }: Account): Change {
+  const where = { all: [equals("id", id), equals("password_hash", passwordHash), equals("factors", factors)] };
+  const values = { password_hash: markHash(passwordHash!, factors) };
+  return { kind: "updateAll", collection: accountsCollection, where, values };
+}
