@@ -50,6 +50,7 @@ const calls: Readonly<Record<string, Replace>> = {
   withoutKey: nothing,
   confirmedLevel: () => "2",
   keepOtherLogin: noChanges,
+  keepRoom: noChanges,
   keepAdministrator: noChanges,
   endAccount: noChanges,
   gateMistakes: noChanges,

@@ -55,7 +55,7 @@ export async function describe(
   const expires_at = new Date(login.expiresAt).toISOString();
   if (await needsMail(parts, account, login))
     return { needs: "enrolment", expires_at, factors: [{ id: MAIL, kind: MAIL }] };
-  const all = (await parts.factors.list(account.id)).filter(({ active }) => active);
+  const all = await parts.factors.list(account.id);
   const factors: JSONValue[] = [];
   for (const [kindName, kind] of parts.gate.kinds) {
     const own = all.filter((factor) => factor.kind === kindName);

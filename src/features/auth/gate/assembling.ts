@@ -58,7 +58,7 @@ export interface AssembledGate {
 export function assembleGate(options: GateOptions): AssembledGate {
   const { host, accounts, passwords, revocations, notify, rule, cookie } = options;
   const { store, throttle } = host;
-  const pending = makePendingLogins(store);
+  const pending = makePendingLogins(store, throttle);
   const factors = makeFactors(store);
   const tries = makeFactorTries(store);
   const gate = makeGate({

@@ -152,8 +152,7 @@ async function requireFactor(
   { login, account }: Pick<FoundPending, "login" | "account">,
   { factor: id, code, credential }: CompletionBody,
 ): Promise<StoredFactor> {
-  const all = await factors.list(account.id);
-  const usable = all.filter(({ active, pending }) => active || pending === login.key);
+  const usable = await factors.list(account.id, login.key);
   const named = usable.find((each) => (each.kind === RECOVERY ? id === RECOVERY : String(each.id) === id));
   if (named === undefined) throw unknownFactor();
   const kind = gate.kinds.get(named.kind);

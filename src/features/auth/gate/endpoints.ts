@@ -182,7 +182,7 @@ async function startConfirmation(parts: GateEndpointsParts, context: Context): P
         options: current.options,
         holder: current.id,
       },
-      context.call.now,
+      context.call,
     );
     const described = await describe(parts, context, account, login);
     if (beginning.keptBy(current.options) === "text") return waiting({ pending: name, ...described });

@@ -37,22 +37,15 @@ export async function enrol(
 ): Promise<ShownEnrolment> {
   const kind = requireKind(parts, request.kind);
   const all = await parts.factors.list(account.id);
-  const others = all.filter((factor) => factor.kind === kind.name && factor.active);
+  const others = all.filter((factor) => factor.kind === kind.name);
   const label = request.label ?? kind.name;
   const { data, shown } = await kind.enrol(call, account, label, others);
   const { id: userId } = account;
-  const tooMany = {
-    kind: "require",
-    collection: factorsCollection,
-    where: { all: [ofUser(userId), { column: "kind", operator: "ne", value: RECOVERY } as const] },
-    atMost: MOST_FACTORS - 1,
-    name: "too_many",
-  } as const;
   const inserted = parts.factors.insert(
     { userId, kind: kind.name, label, active: false, data, pending: request.pending },
     call.now,
   );
-  const changes = [tooMany, inserted];
+  const changes = [...parts.factors.keepRoom(userId, request.pending), inserted];
   const outcome = await parts.store.write({ changes });
   switch (outcome.kind) {
     case "written":

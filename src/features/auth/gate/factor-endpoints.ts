@@ -106,7 +106,7 @@ type FactorContext = Context<{ readonly id: number; readonly factor_id: number }
 
 async function list(parts: FactorEndpointsParts, context: Context): Promise<Reply> {
   const account = await parts.requireAccount(context);
-  const factors = (await parts.factors.list(account.id)).filter(({ active }) => active);
+  const factors = await parts.factors.list(account.id);
   const value = factors.map((factor) => shown(parts, factor));
   return { status: 200, cache: "no-store", body: { kind: "data", value, element: "factors", items: "factor" } };
 }

@@ -1,5 +1,5 @@
-import type { Change, Collection, JSONValue, Row, Store } from "../../../store/store.ts";
-import { equals, ofUser, timeText } from "../conditions.ts";
+import type { Change, Collection, JSONValue, Row, Store, Where } from "../../../store/store.ts";
+import { equals, ofUser, timeText, until } from "../conditions.ts";
 import type { StoredFactor } from "./contract.ts";
 
 /** Second factors and passkeys of every kind. Only an active factor can be used. */
@@ -29,13 +29,21 @@ export const MOST_FACTORS = 20;
 /** The lifetime of an unconfirmed factor, in milliseconds. */
 const UNCONFIRMED_MS = 3_600_000;
 
+/** The same if a waiting login adds the factor. Longer than the lifetime of the login. */
+const OF_PENDING_MS = 600_000;
+
 /** The kind of the row with the recovery codes of an account. The row alone does not count as a second factor. */
 export const RECOVERY = "recovery";
 
 /** The factors of a store. */
 export interface Factors {
-  /** Returns every factor of an account, active or not, and the row of its recovery codes. Oldest first. */
-  list(userId: number): Promise<readonly StoredFactor[]>;
+  /**
+   * Returns the active factors of an account, with the row of its recovery codes, and the factors that the waiting login `pending` adds.
+   * Oldest first.
+   */
+  list(userId: number, pending?: string): Promise<readonly StoredFactor[]>;
+  /** Returns the changes that refuse a further factor of an account with too many. */
+  keepRoom(userId: number, pending: string | null): readonly Change[];
   /** Returns a factor of this account. Returns null if the account has none with this id. */
   find(userId: number, id: number): Promise<StoredFactor | null>;
   /** Returns the active factor with this handle, of any account. Returns null if there is none. */
@@ -57,10 +65,21 @@ export interface NewFactor extends Pick<StoredFactor, "userId" | "kind" | "label
 export function makeFactors(store: Store): Factors {
   const collection = factorsCollection;
   return {
-    async list(userId) {
+    async list(userId, pending) {
       const sort = [{ column: "id", descending: false }];
-      const rows = await store.list({ collection, where: ofUser(userId), sort, limit: MOST_FACTORS + 2 });
+      const usable: Where = pending === undefined ? isActive : { any: [isActive, equals("pending", pending)] };
+      const where = { all: [ofUser(userId), usable] };
+      // The codes have a row of their own.
+      const rows = await store.list({ collection, where, sort, limit: 2 * MOST_FACTORS + 2 });
       return rows.map(read);
+    },
+    keepRoom(userId, pending) {
+      const own: Where =
+        pending === null ? { column: "pending", operator: "null", value: true } : equals("pending", pending);
+      // The factors that other waiting logins add do not count. Otherwise a caller who knows only the password could use all places up.
+      const counted: Where = { any: [isActive, own] };
+      const where: Where = { all: [ofUser(userId), { column: "kind", operator: "ne", value: RECOVERY }, counted] };
+      return [{ kind: "require", collection, where, atMost: MOST_FACTORS - 1, name: "too_many" }];
     },
     async find(userId, id) {
       const row = await store.find(collection, id);
@@ -101,18 +120,19 @@ export function makeFactors(store: Store): Factors {
     }),
     delete: ({ id: key, revision }) => ({ kind: "delete", collection, key, revision }),
     due: (now) => [
-      {
-        kind: "deleteAll",
-        collection,
-        where: {
-          all: [
-            equals("active", false),
-            { column: "created_at", operator: "lte", value: timeText(now - UNCONFIRMED_MS) },
-          ],
-        },
-      },
+      deleteUnconfirmed([until("created_at", now - UNCONFIRMED_MS)]),
+      deleteUnconfirmed([
+        until("created_at", now - OF_PENDING_MS),
+        { column: "pending", operator: "null", value: false },
+      ]),
     ],
   };
+}
+
+const isActive = equals("active", true);
+
+function deleteUnconfirmed(conditions: readonly Where[]): Change {
+  return { kind: "deleteAll", collection: factorsCollection, where: { all: [equals("active", false), ...conditions] } };
 }
 
 function read({ record, revision }: Row): StoredFactor {

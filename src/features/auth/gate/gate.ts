@@ -144,7 +144,7 @@ export function makeGate(parts: GateParts): Gate {
       if (!account.active) throw refused(context.call, "invalid_credentials");
       if (!isEnough(account, proofs)) {
         const login = { purpose: "login", proofs, beginning: begin.name, options, holder: null } as const;
-        const created = await pending.create(account, login, context.call.now);
+        const created = await pending.create(account, login, context.call);
         throw await parts.askFor(context, { account, keptBy, ...created });
       }
       const { used } = attempt;

@@ -1,11 +1,15 @@
 import { randomBytes } from "node:crypto";
+import type { LoginThrottle } from "../../../access/throttle/throttle.ts";
+import type { Call } from "../../../core/call/call.ts";
+import { formatBlock, formatNetwork } from "../../../core/call/trusted-proxies.ts";
 import { digest } from "../../../core/crypto/secret.ts";
 import type { Proof } from "../../../core/identity.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import type { Change, Collection, JSONValue, Row, Store, Where } from "../../../store/store.ts";
+import type { Change, Collection, JSONValue, Row, Store, Value, Where } from "../../../store/store.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
 import { equals, later, ofUser, timeText, until } from "../conditions.ts";
 import type { BeginningOptions } from "./contract.ts";
+import { factorsCollection } from "./factors.ts";
 import { formatProofs, parseProofs } from "./proofs.ts";
 
 /**
@@ -30,6 +34,8 @@ export const pendingLoginsCollection: Collection = {
     { name: "tries", type: "integer" },
     { name: "created_at", type: "date-time" },
     { name: "expires_at", type: "date-time" },
+    /** The client's network, with a mark if the account logged in from it before. Null in rows that are older than this column. */
+    { name: "network", type: "text", nullable: true },
   ],
   indexes: [["user_id", "created_at"], ["expires_at"]],
 };
@@ -55,19 +61,21 @@ export type NewPending = Pick<PendingLogin, "purpose" | "proofs" | "beginning" |
 
 const LIFE_MS = 300_000;
 const MOST_TRIES = 5;
-const MOST_OF_AN_ACCOUNT = 10;
+const MOST_OF_A_NETWORK = 10;
+const MOST_OF_AN_ACCOUNT = 200;
+const KNOWN = "known ";
 const nameForm = /^[\w-]{43}$/;
 
 /** The waiting logins of a store. Times in milliseconds since the epoch. */
 export interface PendingLogins {
   /**
-   * Stores a waiting login. `name` is for the client and is not stored. If the account has more than ten waiting logins, ends the oldest
-   * one.
+   * Stores a waiting login. `name` is for the client and is not stored. If the account has more than ten waiting logins from the client's
+   * network, ends the oldest one of this network. So a caller elsewhere who knows the password does not end the login of the owner.
    */
   create(
     account: Account,
     login: NewPending,
-    now: number,
+    call: Call,
   ): Promise<{ readonly name: string; readonly login: PendingLogin }>;
   /** Returns the waiting login with this name. Returns null if it is unknown, completed or expired, or has no tries left. */
   find(name: string, now: number): Promise<PendingLogin | null>;
@@ -89,27 +97,39 @@ export interface PendingLogins {
 export const PENDING_ENDED = "pending_ended";
 
 /** Returns the waiting logins of a store. */
-export function makePendingLogins(store: Store): PendingLogins {
+export function makePendingLogins(store: Store, throttle: Pick<LoginThrottle, "isKnown">): PendingLogins {
   const collection = pendingLoginsCollection;
 
-  /** Ends the oldest waiting logins of an account with too many. */
-  async function endOldest(userId: number, keptId: string, now: number): Promise<void> {
+  /** Ends the oldest waiting logins of a network with too many, and of an account with too many. */
+  async function endOldest(userId: number, kept: { readonly key: string; readonly network: string }, now: number) {
     const where = { all: [ofUser(userId), later("expires_at", now)] };
     const sort = [
       { column: "created_at", descending: true },
       { column: "id", descending: true },
     ];
-    const rows = await store.list({ collection, where, sort, limit: MOST_OF_AN_ACCOUNT * 4 });
+    const rows = await store.list({ collection, where, sort, limit: MOST_OF_AN_ACCOUNT * 2 });
     // Never ends the new login, which can look like the oldest one if the clock of this process is slow.
-    const others = rows.map(({ record }) => record["id"]!).filter((id) => id !== keptId);
-    const value = others.slice(MOST_OF_AN_ACCOUNT - 1);
+    const others = rows.map(({ record }) => record).filter(({ id }) => id !== kept.key);
+    const ended = new Set(others.filter(({ network }) => network === kept.network).slice(MOST_OF_A_NETWORK - 1));
+    const left = others.filter((each) => !ended.has(each));
+    const isKnown = ({ network }: Row["record"]): boolean => String(network).startsWith(KNOWN);
+    const byWorth = [...left.filter(isKnown), ...left.filter((each) => !isKnown(each))];
+    const value = [...ended, ...byWorth.slice(MOST_OF_AN_ACCOUNT - 1)].map(({ id }) => id!);
     if (value.length === 0) return;
-    const tooMany: Where = { column: "id", operator: "in", value };
-    await store.write({ changes: [{ kind: "deleteAll", collection, where: tooMany }] });
+    await store.write({ changes: [...endOfEach(userId, value)] });
+  }
+
+  /** Returns the network of a client, as the waiting logins of an account count it. */
+  async function findNetwork(call: Call, { username }: Account): Promise<string> {
+    const { address } = call.client;
+    return (await throttle.isKnown(call, username)) ? KNOWN + formatNetwork(address) : formatBlock(address);
   }
 
   return {
-    async create({ id: user_id, generation }, { purpose, proofs, beginning, options, holder }, now) {
+    async create(account, { purpose, proofs, beginning, options, holder }, call) {
+      const { id: user_id, generation } = account;
+      const { now } = call;
+      const network = await findNetwork(call, account);
       const name = randomBytes(32).toString("base64url");
       const expiresAt = now + LIFE_MS;
       const values = {
@@ -123,13 +143,14 @@ export function makePendingLogins(store: Store): PendingLogins {
         tries: 0,
         created_at: timeText(now),
         expires_at: timeText(expiresAt),
+        network,
       };
       const key = hashName(name);
       const outcome = await store.write({ changes: [{ kind: "insert", collection, key, values }] });
       // The account was deleted after its first proof.
       if (outcome.kind === "dangling") throw problem("invalid_credentials");
       if (outcome.kind !== "written") throw new Error(`The store answered ${outcome.kind} to a waiting login.`);
-      await endOldest(user_id, key, now);
+      await endOldest(user_id, { key, network }, now);
       const login = {
         key,
         userId: user_id,
@@ -167,6 +188,15 @@ export function makePendingLogins(store: Store): PendingLogins {
     prove: addProof,
     due: (now) => [{ kind: "deleteAll", collection, where: until("expires_at", now) }],
   };
+}
+
+/** Returns the changes that end waiting logins, with the factors that they have not confirmed. */
+function endOfEach(userId: number, value: readonly Value[]): readonly Change[] {
+  const unconfirmed: Where = { all: [ofUser(userId), { column: "pending", operator: "in", value }] };
+  return [
+    { kind: "deleteAll", collection: pendingLoginsCollection, where: { column: "id", operator: "in", value } },
+    { kind: "deleteAll", collection: factorsCollection, where: unconfirmed },
+  ];
 }
 
 function addProof({ key, proofs }: PendingLogin, proof: Proof): readonly Change[] {

@@ -85,7 +85,6 @@ async function findPasskey(
   const all = await makeFactors(store).list(id);
   const other = all.find(
     (each) =>
-      each.active &&
       gate.kinds.get(each.kind)?.logsInAlone?.(each) === true &&
       !(leaving !== null && "factor" in leaving && leaving.factor.id === each.id),
   );

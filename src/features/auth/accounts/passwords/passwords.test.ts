@@ -38,7 +38,7 @@ function createGate(store: Store, accounts: Accounts, throttle: LoginThrottle): 
     store,
     accounts,
     throttle,
-    pending: makePendingLogins(store),
+    pending: makePendingLogins(store, throttle),
     rule: "optional",
     challenge: () => "Session",
     askFor,
