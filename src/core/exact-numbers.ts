@@ -50,6 +50,24 @@ export function isExactNumber(value: unknown): value is ExactNumber {
   return typeof value === "object" && value !== null && exact in value;
 }
 
+/** Returns the number that a JSON number names. If a double loses digits of it, returns an `ExactNumber`. */
+export function numberIn(source: string): number | ExactNumber {
+  const value = Number(source);
+  // At most 15 digits. Only an exponent of three digits could make such a number too small for a double.
+  if (source.length <= 16 && !/e/i.test(source)) return value;
+  return isDouble(source, value) ? value : new ExactNumber(source);
+}
+
+/** The digits that every double can be written with. Some programs write all of them: 0.1 as `0.10000000000000001`. */
+const DIGITS_OF_A_DOUBLE = 17;
+
+/** Returns a number as a double. Returns null if the value is no number, or has digits that no double needs. */
+export function doubleOf(value: unknown): number | null {
+  if (!isExactNumber(value)) return typeof value === "number" ? value : null;
+  const digits = /^\d+/.exec(normalizeDigits(value.text).replace("-", ""))![0];
+  return digits.length <= DIGITS_OF_A_DOUBLE && Number.isFinite(Number(value.text)) ? Number(value.text) : null;
+}
+
 /** Matches numbers that may lose digits. A number with at most 15 digits and an exponent of at most two digits is a double. */
 const MAY_BE_ROUNDED = /(?<![\d.])-?\d(?:[\d.]{15}|[\d.]*[eE][-+]?\d{3})[\d.eE+-]*/g;
 
@@ -113,6 +131,19 @@ function normalizeDigits(text: string): string {
   while (digits[end - 1] === "0") end--;
   if (end === 0) return "0";
   return `${sign}${digits.slice(0, end)}e${Number(exponent) - fraction.length + digits.length - end}`;
+}
+
+/**
+ * Returns a JSON value with a double in place of each exact number that has no more digits than a double needs. Returns
+ * the value itself if it has no such number.
+ */
+export function copyWithDoubles(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (isExactNumber(value)) return doubleOf(value) ?? value;
+  const entries = Object.entries(value).map(([name, each]) => [name, copyWithDoubles(each)] as const);
+  if (Object.values(value).every((each, at) => each === entries[at]![1])) return value;
+  if (Array.isArray(value)) return entries.map(([, each]) => each);
+  return Object.fromEntries(entries);
 }
 
 /** Copies a JSON value. Other values are cloned like `structuredClone`. */

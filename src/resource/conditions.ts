@@ -1,4 +1,5 @@
 import { isObject } from "../core/checking/members.ts";
+import { isExactNumber } from "../core/exact-numbers.ts";
 import { MAX_ISSUES, type Issue } from "../core/problem/problem.ts";
 import { comparedKind, MAX_VALUES, readFilterValue, type FilterValue } from "./filter-value.ts";
 import { getKind } from "./ids.ts";
@@ -187,5 +188,6 @@ const required: Readonly<Record<JSONType, string>> = {
 
 /** Converts a JSON value to the text of a query parameter, so that the same code parses both. */
 function convertToText(type: JSONType, value: unknown): string | Flaw {
+  if (type === "number" && isExactNumber(value)) return value.text;
   return typeof value === (type === "integer" ? "number" : type) ? String(value) : new Flaw("invalid", required[type]);
 }

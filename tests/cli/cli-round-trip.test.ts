@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
+import { ExactNumber } from "../../src/door/resources.ts";
 import { placeFor, type Place } from "../harness/cli.ts";
 import { resolveModule } from "../harness/command.ts";
 import { startPostgres } from "../harness/postgres.ts";
@@ -53,6 +54,7 @@ const thing = defineResource({
 export default { mounts: [tag, room, chair, thing].map((each) => mount(each, { permission: anyone })) };
 `;
 
+const digits = "0.10000000000000000001";
 const plain = { price: "1.50", state: "a", words: [], tags: [] };
 const things = [
   { ...plain, title: "=1+1", code: "b", note: "line\n\n  line 3\n", secret: "s" },
@@ -70,7 +72,7 @@ const things = [
     mail: "a@example.com",
     site: "https://example.com/?a=1&b=%20",
     token: "0b0c1a56-5d0a-4f1a-8e0f-0123456789ab",
-    data: { a: [1, "x", null], "=b": "\n" },
+    data: { a: [1, "x", null, new ExactNumber(digits)], "=b": "\n" },
     words: ["", "=x", "a,b", '"q"', "ü😀"],
     tag_id: 1,
     tags: [1, 2],
@@ -123,6 +125,7 @@ async function roundTrip(from: Place, to: Place, end: string): Promise<void> {
   await to.run(["db", "migrate"]);
   for (const resource of resources) {
     const text = await exported(from, resource, end);
+    assert.ok(resource !== "things" || text.includes(digits), text);
     writeFileSync(path.join(to.folder, `from ${formatFileName(resource, end)}`), text);
     const { code, out, errors } = await to.run([
       "import",

@@ -228,7 +228,7 @@ function readEntry(line: number, text: string, entry: EntryReader["entry"], othe
   // An entry with invalid UTF-8 is refused later (`inUTF8`), with the names of its fields.
   if (isObject(value) && !text.includes(BROKEN))
     try {
-      return entry(line, readJSON(Buffer.from(text)), otherwise);
+      return entry(line, readJSON(Buffer.from(text), { exactNumbers: true }), otherwise);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       return { line, reasons: [error.detail.replace("(line 1, column ", "(column ")] };

@@ -93,11 +93,14 @@ export function readBody(exchange: Exchange, mediaType: string, requireQuery: ()
   });
 }
 
-function readAs(mediaType: string, { call, service }: Exchange, bytes: Uint8Array): Eventually<ReadBody> {
+function readAs(mediaType: string, { call, service, endpoint }: Exchange, bytes: Uint8Array): Eventually<ReadBody> {
   if (mediaType === formType) return readForm(bytes);
   // `requireMediaType` has checked that a format reads this type.
   const format = findReader(mediaType, service.formats)!;
-  const result = call.awaiting(() => `The format ${format.mediaType}`, format.read!(bytes));
+  const result = call.awaiting(
+    () => `The format ${format.mediaType}`,
+    format.read!(bytes, { exactNumbers: endpoint.mounted !== undefined && endpoint.reading === undefined }),
+  );
   return after(result, (read) => requireRead(format, read));
 }
 

@@ -42,7 +42,13 @@ export interface Format {
    * Reads a body: records, patches and the input of actions. Throws the problem `malformed`, whose detail names the place. Any other result
    * is a fault (500). Left out: the format only writes.
    */
-  read?(bytes: Uint8Array): Eventually<ReadBody>;
+  read?(bytes: Uint8Array, numbers?: NumberReading): Eventually<ReadBody>;
+}
+
+/** How typed numbers are read. */
+export interface NumberReading {
+  /** True if the fields of a resource read the body. A number whose digits a double loses is then an `ExactNumber`. */
+  readonly exactNumbers: boolean;
 }
 
 /** The data to show. */

@@ -131,6 +131,8 @@ for (const [body, detail] of [
   ["-9007199254740992", "A number is too large to be kept exactly (line 1, column 1)."],
   ["1e20", "A number is too large to be kept exactly (line 1, column 1)."],
   ["1e400", "A number is too large to be kept exactly (line 1, column 1)."],
+  ["0.10000000000000000001", "A number has too many digits to be kept exactly (line 1, column 1)."],
+  ["[0.123456789012345678]", "A number has too many digits to be kept exactly (line 1, column 2)."],
   ["9".repeat(500), "A number is too large to be kept exactly (line 1, column 1)."],
   ["01", "Expected the end of the body (line 1, column 2)."],
   ["+1", "Expected a value (line 1, column 1)."],

@@ -1,7 +1,8 @@
 import { after, type Eventually } from "../../core/eventually.ts";
+import { doubleOf, isExactNumber, numberIn, type ExactNumber } from "../../core/exact-numbers.ts";
 import type { Problem } from "../../core/problem/problem.ts";
 import { inPieces, LARGE_BYTES, runAtOnce, writeEach, type Pieces } from "../scheduling/slices.ts";
-import type { Format } from "./format.ts";
+import type { Format, NumberReading } from "./format.ts";
 import { setMember } from "./member.ts";
 import { ARRAYS_OF_OBJECT, malformedAt, MAX_ARRAYS, MAX_LEVELS, MAX_NAMES, quoted, requireText } from "./text.ts";
 
@@ -13,7 +14,8 @@ export const json = {
   write: ({ value }) => (Array.isArray(value) ? writeArray(value) : JSON.stringify(value)),
   writeJSON: (text) => text,
   writeProblem: (document) => JSON.stringify(document),
-  read: (bytes) => after(inPieces(new JSONReader(requireText(bytes)).document()), (value) => ({ value, typed: true })),
+  read: (bytes: Uint8Array, numbers?: NumberReading) =>
+    after(inPieces(new JSONReader(requireText(bytes), numbers).document()), (value) => ({ value, typed: true })),
 } satisfies Format;
 
 /** Writes an array in pieces, because the response to the PATCH of an array may have 8 MiB. */
@@ -22,11 +24,12 @@ function writeArray(list: readonly unknown[]): Eventually<string | Uint8Array> {
 }
 
 /**
- * Reads JSON that has only one meaning: no duplicate members, no integer that would be rounded, no lone surrogates, at
- * most 32 levels. Throws the problem `malformed`, whose detail names the place.
+ * Reads JSON that has only one meaning: no duplicate members, no number that would be rounded, no lone surrogates, at
+ * most 32 levels. With `exactNumbers`, a fraction with more digits than a double keeps is an `ExactNumber`. Throws the
+ * problem `malformed`, whose detail names the place.
  */
-export function readJSON(bytes: Uint8Array): unknown {
-  return runAtOnce(new JSONReader(requireText(bytes)).document());
+export function readJSON(bytes: Uint8Array, numbers?: NumberReading): unknown {
+  return runAtOnce(new JSONReader(requireText(bytes), numbers).document());
 }
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
@@ -45,13 +48,15 @@ function isOpening(code: number): boolean {
 // `JSON.parse` would read the text twice. So this class checks and parses in one pass.
 class JSONReader {
   readonly #text: string;
+  readonly #exactNumbers: boolean;
   readonly #names = new Set<string>();
   #at = 0;
   #arrays = 0;
   #paused = 0;
 
-  constructor(text: string) {
+  constructor(text: string, { exactNumbers }: NumberReading = { exactNumbers: false }) {
     this.#text = text;
+    this.#exactNumbers = exactNumbers;
   }
 
   *document(): Pieces<unknown> {
@@ -163,7 +168,7 @@ class JSONReader {
     return value;
   }
 
-  #number(): number {
+  #number(): number | ExactNumber {
     return this.#digits() ?? this.#anyNumber();
   }
 
@@ -181,7 +186,7 @@ class JSONReader {
     return value;
   }
 
-  #anyNumber(): number {
+  #anyNumber(): number | ExactNumber {
     NUMBER.lastIndex = this.#at;
     if (!NUMBER.test(this.#text)) throw this.#wrong("Expected a value");
     const digits = this.#text.slice(this.#at, NUMBER.lastIndex);
@@ -191,7 +196,11 @@ class JSONReader {
     }
     if (Number.isInteger(value) && !isWhole(digits))
       throw this.#wrong("A number has a fraction that is too small to be kept");
+    const exact = numberIn(digits);
+    if (!this.#exactNumbers && doubleOf(exact) === null)
+      throw this.#wrong("A number has too many digits to be kept exactly");
     this.#at = NUMBER.lastIndex;
+    if (this.#exactNumbers && isExactNumber(exact)) return exact;
     return value === 0 ? 0 : value; // -0 would be written as 0
   }
 

@@ -11,6 +11,7 @@ import {
   text,
   wholeFrom,
 } from "../../core/checking/members.ts";
+import { doubleOf, isExactNumber, numberIn } from "../../core/exact-numbers.ts";
 import { optionMistakes, reportThroughResource } from "./field-mistakes.ts";
 import {
   defineField,
@@ -79,8 +80,8 @@ export interface NumberOptions extends FieldOptions<number> {
 }
 
 /**
- * Declares a number of JavaScript and JSON: a double (IEEE 754), for measurements, not for counts. The value is not rounded, but `1.50` is
- * returned as `1.5`. For amounts of money use `decimal()`, which keeps decimal digits exact.
+ * Declares a number of JavaScript and JSON: a double (IEEE 754), for measurements, not for counts. A number with more than 17 digits is
+ * refused and not rounded. `1.50` is returned as `1.5`, and `0.10000000000000001` as `0.1`, because both name the same double. For amounts of money use `decimal()`, which keeps decimal digits exact.
  *
  * @example
  * ```ts
@@ -106,8 +107,11 @@ export function number(options: NumberOptions = {}): Field<number> {
           : null),
     ),
   };
-  const parse = (value: unknown): number | Flaw => {
-    if (typeof value !== "number" || !Number.isFinite(value)) return new Flaw("invalid", "A number is required.");
+  const parse = (sent: unknown): number | Flaw => {
+    const value = doubleOf(sent);
+    if (value === null && isExactNumber(sent) && Number.isFinite(Number(sent)))
+      return new Flaw("invalid", "A number with at most 17 digits is required.");
+    if (value === null || !Number.isFinite(value)) return new Flaw("invalid", "A number is required.");
     if (minimum !== undefined && value < minimum)
       return new Flaw("too_small", `The number must be ${minimum} or more.`);
     if (maximum !== undefined && value > maximum)
@@ -119,7 +123,7 @@ export function number(options: NumberOptions = {}): Field<number> {
     {
       name: "number",
       parse,
-      parseText: (text) => parse(parseNumber(text)),
+      parseText: (text) => parse(isNumber(text) ? numberIn(text) : null),
       schema: { type: "number", format: "double", ...bounds },
       column: { type: "double" },
       options: own,
@@ -137,8 +141,12 @@ function aFiniteNumber(value: unknown): string | null {
  * double.
  */
 export function parseNumber(text: string): number | null {
-  const value = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
+  const value = isNumber(text) ? Number(text) : Number.NaN;
   return Number.isFinite(value) ? (value === 0 ? 0 : value) : null;
+}
+
+function isNumber(text: string): boolean {
+  return /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text);
 }
 
 /** Options of `decimal()`. The limits are decimal strings. */
@@ -214,6 +222,7 @@ const MOST_IN_A_DOUBLE = 999_999_999_999_999;
 /** Makes the field of an amount that is a JSON number. `parse` reads the amount as text. */
 function numberDecimal(parse: (text: unknown) => string | Flaw, options: DecimalOptions<string | number>): Field {
   const { scale, minimum = "0", maximum } = options;
+  const tooManyDigits = new Flaw("invalid", `A number with at most ${scale} digits after the point is required.`);
   const read = (text: string | null): number | Flaw => {
     const found = parse(text);
     return found instanceof Flaw ? found : Number(found);
@@ -221,13 +230,12 @@ function numberDecimal(parse: (text: unknown) => string | Flaw, options: Decimal
   const kind: Kind<unknown> = {
     name: "decimal",
     parse: (value) => {
+      if (isExactNumber(value)) return tooManyDigits;
       if (typeof value !== "number") return new Flaw("invalid", "A number is required, like 12.5.");
       if (value > Number(maximum)) return new Flaw("too_large", `The amount must be ${maximum} or less.`);
       if (value < Number(minimum)) return new Flaw("too_small", `The amount must be ${minimum} or more.`);
       const text = value.toFixed(scale);
-      return Number(text) === value
-        ? read(value === 0 ? "0" : text)
-        : new Flaw("invalid", `A number with at most ${scale} digits after the point is required.`);
+      return Number(text) === value ? read(value === 0 ? "0" : text) : tooManyDigits;
     },
     parseText: read,
     schema: { type: "number", minimum: Number(minimum), maximum: Number(maximum) },

@@ -10,7 +10,7 @@ import {
   anObject,
 } from "../../core/checking/members.ts";
 import { requireArguments } from "../../core/checking/options.ts";
-import { isExactNumber } from "../../core/exact-numbers.ts";
+import { copyWithDoubles, isExactNumber } from "../../core/exact-numbers.ts";
 import { optionMistakes, ownValueMistakes, reportThroughResource } from "./field-mistakes.ts";
 import {
   defineField,
@@ -156,7 +156,10 @@ function convertLeaf(sent: string, type: ColumnType): unknown {
 }
 
 function validate(schema: StandardSchema, value: unknown, type: ColumnType): unknown {
-  const read = readBySchema(schema, value);
+  const exact = readBySchema(schema, value);
+  const doubles = "parts" in exact ? copyWithDoubles(value) : value;
+  // A schema may want numbers of JavaScript, of which some clients write all digits.
+  const read = doubles === value ? exact : readBySchema(schema, doubles);
   if ("parts" in read) return new Flaw("invalid", read.parts[0]?.detail ?? "The value is not valid.", read.parts);
   return requireColumnValue(type, read.value, schema);
 }

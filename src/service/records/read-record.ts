@@ -108,7 +108,7 @@ export function parseValue({ kind, options }: Field, sent: unknown, isText: bool
   if (!isText || typeof sent !== "string") return kind.parse(sent);
   if (kind.column.type !== "json") return kind.parseText(sent);
   try {
-    return kind.parse(readJSON(Buffer.from(sent)));
+    return kind.parse(readJSON(Buffer.from(sent), { exactNumbers: true }));
   } catch (error) {
     const reason = error instanceof Problem ? ` ${error.detail}` : "";
     return new Flaw("invalid", `JSON text is required.${reason}`);

@@ -235,7 +235,7 @@ function parseJSONFields({ fields }: Resource, { value, leavesAreText }: Receive
       continue;
     }
     try {
-      read[name] = typeof text === "string" ? readJSON(Buffer.from(text)) : undefined;
+      read[name] = typeof text === "string" ? readJSON(Buffer.from(text), { exactNumbers: true }) : undefined;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       issues.push({ pointer: `/${name}`, code: "invalid", detail: `The element holds JSON text: ${error.detail}` });
