@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import type { Mail } from "../../src/door/features.ts";
+import { anyone, defineFeature } from "../../src/door/index.ts";
+import { noteMail } from "../../src/features/auth/notices/counts.ts";
 import { english } from "../../src/features/mail/english.ts";
 import { german } from "../../src/features/mail/german.ts";
+import { createTemplates } from "../../src/features/mail/templates.ts";
 import { addTOTP, startLogin } from "../harness/factors.ts";
-import { adminPassword, serve, withMail } from "../harness/serve.ts";
+import { adminPassword, basicHeader, serve, withMail } from "../harness/serve.ts";
+import type { SentMail } from "../harness/test-mail.ts";
+import { ada, as, password, startMailed } from "../harness/verified-emails.ts";
 
 const listSubjects = (mails: readonly Mail[]) => mails.map(({ to, subject }) => [to, subject]);
 
@@ -58,10 +63,94 @@ test("sends users a notice about a token or a key that an administrator makes fo
     assert.deepEqual(listSubjects(await api.mails()), [
       ["ben@example.com", "A token or a key was made for your account"],
     ]);
+    api.clock.turn(60);
   }
   const own = await api.post(`/users/${ben.id}/keys`, { name: "mine", current_password: ben.password }, ben.headers);
   assert.equal(own.status, 201, own.text);
   assert.deepEqual(await api.mails(), []);
+});
+
+test("sends an account one notice of each kind in a minute, and names the number of events in the next one", async (t) => {
+  const { mailed, makeCodes, texts } = await startNotices(t);
+  for (let each = 0; each < 7; each++) await makeCodes();
+  assert.deepEqual(texts(await mailed.sent()), ["recovery_codes_made ada@example.com 7"]);
+  for (let each = 0; each < 3; each++) {
+    await makeCodes();
+    assert.deepEqual(await mailed.sent(), []);
+  }
+  assert.equal(
+    (await mailed.ask("PATCH", "/users/2", { password: "another pass phrase", current_password: password }, as(ada)))
+      .status,
+    200,
+  );
+  assert.deepEqual(texts(await mailed.sent()), ["password_changed ada@example.com 1"]);
+  mailed.clock.now += 60_000;
+  await makeCodes();
+  assert.deepEqual(texts(await mailed.sent()), ["recovery_codes_made ada@example.com 4"]);
+  mailed.clock.now += 60_000;
+  await makeCodes();
+  assert.deepEqual(texts(await mailed.sent()), ["recovery_codes_made ada@example.com 1"]);
+});
+
+test("sends the next notice after the clock was an hour ahead", async (t) => {
+  const { mailed, makeCodes, texts } = await startNotices(t);
+  for (const ms of [30 * 60_000, -30 * 60_000, -24 * 3_600_000]) {
+    mailed.clock.now += ms;
+    await makeCodes();
+    assert.deepEqual(texts(await mailed.sent()), ["recovery_codes_made ada@example.com 1"]);
+  }
+});
+
+test("composes the same notice again if it could not be sent, also after a later one", async (t) => {
+  const { mailed, makeCodes } = await startNotices(t);
+  const { store } = mailed.service;
+  const event = async () => {
+    await makeCodes();
+    const id = (await mailed.queuedAbout()).event as string;
+    return (now: number) => noteMail(store, { user: 2, notice: "recovery_codes_made", event: id }, now);
+  };
+  const { now } = mailed.clock;
+  const [first, second] = [await event(), await event()];
+  assert.deepEqual([await first(now), await second(now), await first(now + 1000)], [2, null, 2]);
+  const third = await event();
+  assert.deepEqual([await third(now + 60_000), await first(now + 61_000), await third(now + 62_000)], [1, 2, 1]);
+});
+
+test("sends no notice to an address that its user chose and never proved, and one after the first proof", async (t) => {
+  const api = await serve(t, { settings: { ...withMail, LATCHKEY_REGISTRATION: "open" } });
+  const ann = await api.post("/users", { name: "Ann", email: "ann@example.com", password: "difference-engine" });
+  assert.equal(ann.status, 201);
+  const headers = basicHeader("ann@example.com", "difference-engine");
+  const changed = { password: "analytical-engine", current_password: "difference-engine" };
+  assert.equal((await api.patch(`/users/${ann.json.id}`, changed, headers)).status, 200);
+  assert.deepEqual(await api.mails(), []);
+
+  assert.equal((await api.post("/api/password/reset/", { email: "ann@example.com" })).status, 202);
+  const [{ text } = { text: "" }] = await api.mails();
+  const [, token] = /token=(\S+)/.exec(text) ?? [];
+  assert.equal((await api.post("/api/password/reset/confirm/", { token, password: "amber lantern 43" })).status, 204);
+  assert.deepEqual(listSubjects(await api.mails()), [["ann@example.com", "Your password was changed"]]);
+});
+
+test("sends no notice of a changed address to an old address that its user chose and never proved", async (t) => {
+  const mailed = await startMailed(t, { registration: "open" });
+  const made = await mailed.post("/users", { name: "Eve", email: "owner@example.com", password });
+  assert.equal(made.status, 201);
+  const body = { email: "eve@example.com", current_password: password };
+  assert.equal((await mailed.post("/users/3/email", body, as("owner@example.com"))).status, 202);
+  const { token } = await mailed.onlyMail();
+  assert.equal((await mailed.post("/api/email/confirm/", { token }, as("owner@example.com"))).status, 200);
+  assert.deepEqual(await mailed.sent(), []);
+});
+
+test("writes the number of events into notices in every language", () => {
+  for (const language of ["en", "de"]) {
+    const fill = (values: Readonly<Record<string, string>>) =>
+      createTemplates({}, language).fill({ to: ada, template: "password_changed", values }, "Shop").text;
+    const at = "2026-03-01 12:00 UTC";
+    assert.match(fill({ at, times: "7" }), /\b7\b/);
+    assert.equal(fill({ at }).split("\n\n").length + 1, fill({ at, times: "7" }).split("\n\n").length);
+  }
 });
 
 test("sends no notice of a change that was refused", async (t) => {
@@ -88,7 +177,47 @@ test("has every mail template in each language, and allows neither a link nor a 
       const asks = [lines.includes("{link}"), lines.includes("{code}")];
       assert.deepEqual(asks, name === "factor_code" ? [false, true] : [asks[1], asks[1]], name);
       assert.equal(text.match(/\{link\}|\{code\}/g)?.length ?? 0, asks.filter(Boolean).length, name);
-      assert.doesNotMatch(text, /https?:|\{(?!link\}|code\}|service\}|at\})/, name);
+      assert.doesNotMatch(text, /https?:|\{(?!link\}|code\}|service\}|at\}|times\})/, name);
     }
   }
 });
+
+/** Starts a service in which ada (2) can make recovery codes again and again. */
+async function startNotices(t: TestContext) {
+  const mailed = await startMailed(t, {}, (people) => [
+    defineFeature({
+      name: "codes",
+      needs: [people],
+      setUp(host) {
+        const offered = host.use(people);
+        return {
+          offer: null,
+          endpoints: [
+            {
+              method: "POST",
+              path: "/codes",
+              access: anyone,
+              async handle(context) {
+                const account = (await offered.accounts.find(2))!;
+                await context.write({ changes: offered.notify("recovery_codes_made", account, context.call.now) });
+                return { status: 204 };
+              },
+            },
+          ],
+        };
+      },
+    }),
+  ]);
+  return {
+    mailed: {
+      ...mailed,
+      /** Returns the data of the newest queued mail. */
+      queuedAbout: async () => (await mailed.mail.about()).at(-1) as Readonly<Record<string, unknown>>,
+    },
+    async makeCodes() {
+      assert.equal((await mailed.post("/codes")).status, 204);
+    },
+    texts: (mails: readonly SentMail[]) =>
+      mails.map(({ template, to, values }) => `${template} ${to} ${values["times"] ?? "1"}`),
+  };
+}

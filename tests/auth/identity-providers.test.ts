@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { accountNotices, identityProviders } from "../../src/door/auth.ts";
 import { accounts, createService, Secret, sessionLogin } from "../../src/door/index.ts";
 import { DeclarationError } from "../../src/door/resources.ts";
+import { accountsCollection } from "../../src/features/auth/accounts/stored-accounts.ts";
 import { makeIdentities } from "../../src/features/auth/openid/identities.ts";
 import { computeCode, computeStep } from "../../src/features/auth/totp/codes.ts";
 import { parseBase32 } from "../harness/factors.ts";
@@ -189,6 +190,12 @@ test("sends users one notice about a linked identity, and none about the identit
   assert.equal((await world.browser().logIn()).status, 303);
   assert.equal(await mail.queued(), 0);
 
+  // Ada has proved her address, so she gets notices.
+  const proved = { email_verified_at: "2026-03-01T12:00:00.000Z" };
+  const ada = { column: "username", operator: "eq", value: email } as const;
+  await world.store.write({
+    changes: [{ kind: "updateAll", collection: accountsCollection, where: ada, values: proved }],
+  });
   issuer.user = { sub: "ada-at-the-issuer", email: "other@company.example", email_verified: true };
   await linkAda(world);
   const [notice, ...more] = await mail.deliver(own.clock.now);

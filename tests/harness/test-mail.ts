@@ -16,6 +16,8 @@ export interface TestMail {
   deliver(now: number): Promise<readonly SentMail[]>;
   /** Returns the number of queued mails, including those whose `compose` returns null. */
   queued(): Promise<number>;
+  /** Returns the data of the queued mails, oldest first. */
+  about(): Promise<readonly JSONValue[]>;
 }
 
 const collection: Collection = {
@@ -65,5 +67,6 @@ export function testMail(): TestMail {
       return sent;
     },
     queued: async () => (await rows()).length,
+    about: async () => (await rows()).map(({ record }) => record["about"] as JSONValue),
   };
 }

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { AccountsFeature, AccountsOptions } from "../../src/door/auth.ts";
 import { accounts, basicLogin, createService, sessionLogin, type Feature, type Service } from "../../src/door/index.ts";
+import type { Store } from "../../src/door/stores.ts";
+import type { Mailbox } from "../../src/features/auth/mailbox/contract.ts";
 import { mailbox } from "../../src/features/auth/mailbox/feature.ts";
 import { accountNotices } from "../../src/features/auth/notices/feature.ts";
 import { verifiedEmail } from "../../src/features/auth/verified-email/feature.ts";
@@ -40,14 +42,15 @@ export const root = as("root");
 export async function startMailed(
   t: TestContext,
   options: AccountsOptions = { registration: "verified", invitations: true },
-  more: readonly Feature[] = [],
+  more: readonly Feature[] | ((people: AccountsFeature, box: Feature<Mailbox>) => readonly Feature[]) = [],
+  store?: Store,
 ): Promise<Mailed> {
   const clock = { now: Date.parse("2026-03-01T12:00:00Z") };
   const people = accounts({ passwordCost: { memoryKiB: 8, passes: 1, lanes: 1 }, ...options });
   const mail = testMail();
   const box = mailbox(people, mail.feature);
   const service = await createService({
-    store: await emptyStore(),
+    store: store ?? (await emptyStore()),
     secret,
     features: [
       people,
@@ -57,7 +60,7 @@ export async function startMailed(
       box,
       verifiedEmail(people, box),
       accountNotices(people, mail.feature),
-      ...more,
+      ...(typeof more === "function" ? more(people, box) : more),
     ],
     trustedProxies: ["10.0.0.1"],
     observe: null,

@@ -1,7 +1,8 @@
 import type { MailTemplates } from "./contract.ts";
+import { withTimes } from "./notices.ts";
 
 /** The templates in English. */
-export const english: MailTemplates = {
+export const english: MailTemplates = withTimes("Since the last mail of this kind, this has happened {times} times.", {
   sign_up: {
     subject: "Confirm your e-mail address",
     text: `Confirm your address to create your account at {service}. Open this link:
@@ -130,4 +131,4 @@ If it was not you, ask for a new password on the login page at once.`,
 
 If it was not you, ask an administrator for help.`,
   },
-};
+});

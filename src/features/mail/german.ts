@@ -1,7 +1,8 @@
 import type { MailTemplates } from "./contract.ts";
+import { withTimes } from "./notices.ts";
 
 /** The templates in German. */
-export const german: MailTemplates = {
+export const german: MailTemplates = withTimes("Seit der letzten Mail dieser Art ist das {times}-mal geschehen.", {
   sign_up: {
     subject: "Bestätigen Sie Ihre E-Mail-Adresse",
     text: `Bestätigen Sie Ihre Adresse, um Ihr Konto bei {service} anzulegen. Öffnen Sie diesen Link:
@@ -130,4 +131,4 @@ Wenn Sie es nicht waren, fordern Sie auf der Anmeldeseite sofort ein neues an.`,
 
 Wenn Sie es nicht waren, wenden Sie sich an die Verwaltung.`,
   },
-};
+});
