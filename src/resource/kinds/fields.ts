@@ -182,7 +182,7 @@ function parseInstant(value: string): string | null {
 }
 
 /**
- * Declares a mailbox (RFC 5321 §4.1.2, at most 254 octets), stored as written.
+ * Declares a mailbox (RFC 5321 §4.1.2, at most 254 octets), stored as written without white space at its ends.
  *
  * @example
  * ```ts
@@ -196,7 +196,11 @@ export function email<const O extends FieldOptions<string> = {}>(
 ): Field<string, OptionNames<O>["names"]>;
 export function email(options: FieldOptions<string> = {}): Field<string> {
   const flaw = new Flaw("invalid", "An e-mail address is required, like ann@example.com.");
-  const parse = (value: unknown): string | Flaw => (typeof value === "string" && isMailbox(value) ? value : flaw);
+  const parse = (value: unknown): string | Flaw => {
+    // The keyboard of a phone adds a space. No address has white space at its ends.
+    const address = typeof value === "string" ? value.trim() : "";
+    return isMailbox(address) ? address : flaw;
+  };
   return defineField(
     {
       name: "e-mail",

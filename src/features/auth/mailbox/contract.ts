@@ -75,8 +75,9 @@ export interface Purpose {
   /**
    * Returns the changes that store a proof and queue its mail, for the transaction of the calling code. They also count the mail, because
    * the number of mails is limited. If another request changes a count at the same time, the store refuses the transaction as `OVERTAKEN`.
-   * Then call `request` again, as the writes of mounted resources do. Returns no changes if a limit is reached, and the response must be
-   * the same as for a queued mail. Without a user and without `data`, the same rows are stored, but no mail is sent.
+   * Then call `request` again, as the writes of mounted resources do. Returns no changes if a limit of the client is
+   * reached, and the response must be the same as for a queued mail. Without a user and without `data`, and above the limit of the mailbox,
+   * equal rows are stored, but no mail is sent.
    */
   request(context: Context, mailRequest: MailRequest): Promise<readonly Change[]>;
   /** Requests a mail in its own transaction. */

@@ -26,7 +26,21 @@ export interface MailLimit {
   readonly anHour: number | null;
 }
 
-/** One mail a minute and five an hour for each mailbox. */
+/** The limits of one mail. */
+export interface MailLimits {
+  /** The mailbox that gets the mail. */
+  readonly mailbox: MailLimit;
+  /** The client that asks for the mail, and its site. Empty if the mail does not count for a client. */
+  readonly client: readonly MailLimit[];
+}
+
+/** The result of counting one more mail: the changes that count it, and whether the mailbox may get it. */
+export interface CountedMail {
+  readonly isAllowed: boolean;
+  readonly changes: readonly Change[];
+}
+
+/** One mail a minute and five an hour for each mailbox and purpose. */
 export function limitOfMailbox(subject: string): MailLimit {
   return { subject, aMinute: 1, anHour: 5 };
 }
@@ -36,23 +50,28 @@ export function limitOfClient(subject: string): MailLimit {
   return { subject, aMinute: 10, anHour: null };
 }
 
+/** Sixty mails a minute for the site (/48) of a client. A site has many networks and could use a new network for each mail. */
+export function limitOfSite(subject: string): MailLimit {
+  return { subject, aMinute: 60, anHour: null };
+}
+
 /**
- * Returns the changes that count one more mail against every limit. Returns null if one of them is used up. The transaction is refused as
+ * Counts one more mail. Returns null if a limit of the client is used up. If the limit of the mailbox is used up, the result has as many
+ * changes as for an allowed mail, so the response time does not reveal that the mailbox has just got a mail. The transaction is refused as
  * `OVERTAKEN` if another request counted at the same time.
  */
-export async function countMail(
-  store: Store,
-  limits: readonly MailLimit[],
-  now: number,
-): Promise<readonly Change[] | null> {
+export async function countMail(store: Store, limits: MailLimits, now: number): Promise<CountedMail | null> {
   const changes: Change[] = [];
-  for (const limit of limits) {
-    const row = await store.find(mailCountsCollection, limit.subject);
-    const times = readTimes(row, now, limit.anHour === null ? MINUTE_MS : HOUR_MS);
+  for (const limit of limits.client) {
+    const { row, times } = await readCount(store, limit, now);
     if (isUsedUp(times, limit, now)) return null;
     changes.push(...counted(limit.subject, row, [...times, now], now));
   }
-  return changes;
+  const { row, times } = await readCount(store, limits.mailbox, now);
+  const isAllowed = !isUsedUp(times, limits.mailbox, now);
+  const { subject } = limits.mailbox;
+  changes.push(...(isAllowed ? counted(subject, row, [...times, now], now) : uncounted(subject, now)));
+  return { isAllowed, changes };
 }
 
 /** Returns the change that deletes counts from more than an hour ago. */
@@ -60,10 +79,16 @@ export function dueCounts(now: number): Change {
   return { kind: "deleteAll", collection: mailCountsCollection, where: until("expires_at", now) };
 }
 
-/** Returns the times within `withinMs` of now. Times after now count too, because the clock of another process may be ahead. */
-function readTimes(row: Row | null, now: number, withinMs: number): readonly number[] {
+async function readCount(
+  store: Store,
+  { subject, anHour }: MailLimit,
+  now: number,
+): Promise<{ readonly row: Row | null; readonly times: readonly number[] }> {
+  const row = await store.find(mailCountsCollection, subject);
   const times = row === null ? [] : (row.record["times"] as readonly number[]);
-  return times.filter((time) => Math.abs(now - time) < withinMs);
+  const since = now - (anHour === null ? MINUTE_MS : HOUR_MS);
+  // A time after now is from a clock that was ahead. It does not count, because it would block the mailbox until the clock reaches it.
+  return { row, times: times.filter((time) => time > since && time <= now) };
 }
 
 function isUsedUp(times: readonly number[], { aMinute, anHour }: MailLimit, now: number): boolean {
@@ -87,4 +112,25 @@ function counted(key: string, row: Row | null, times: readonly number[], now: nu
     },
     { kind: "updateAll", collection, where: equals("id", key), values: { times, expires_at } },
   ];
+}
+
+/** Returns as many changes as `counted`, which count nothing. They are never refused, because many requests may come at the same time. */
+function uncounted(key: string, now: number): readonly Change[] {
+  const collection = mailCountsCollection;
+  const where = equals("id", key);
+  const expires_at = timeText(now + HOUR_MS);
+  return [
+    { kind: "add", collection, key, column: "version", by: 0, values: { times: [], expires_at } },
+    { kind: "require", collection, where, atLeast: 1, name: OVERTAKEN },
+    { kind: "updateAll", collection, where, values: { expires_at } },
+  ];
+}
+
+/**
+ * Returns a change that writes a row and counts nothing. A try of a code without a mail writes it, so that it takes the same time as a try
+ * that counts.
+ */
+export function writeNothing(key: string, now: number): Change {
+  const values = { times: [], expires_at: timeText(now + HOUR_MS) };
+  return { kind: "add", collection: mailCountsCollection, key, column: "version", by: 1, values };
 }

@@ -2,6 +2,7 @@ import { problem } from "../../../core/problem/problem.ts";
 import type { Change, Collection, JSONValue, KeyOf, Outcome, Row, Store } from "../../../store/store.ts";
 import { equals, later, ofUser, timeText, until } from "../conditions.ts";
 import { MAIL_PROOF_USED } from "./contract.ts";
+import { writeNothing } from "./limits.ts";
 
 /** Proofs by mail that wait for their link or code. Neither can be computed from a row without the service's secret. */
 export const mailProofsCollection: Collection = {
@@ -86,13 +87,52 @@ export async function findProof(store: Store, id: string): Promise<MailProof | n
   return row === null ? null : read(row);
 }
 
-/** Returns the newest proof of a mailbox whose code is still valid. Returns null if there is none. */
-export async function findByCode(
-  store: Store,
-  mailbox: string,
-  purposes: readonly string[],
-  now: number,
-): Promise<MailProof | null> {
+/** A try of a code. */
+export interface CodeTry {
+  readonly mailbox: string;
+  /** The digest of the network of the client. */
+  readonly network: string;
+  readonly purposes: readonly string[];
+  readonly now: number;
+}
+
+/**
+ * Counts a try of a code against the newest mail of each purpose, before the code is checked. Returns the proofs that the code may belong
+ * to: a proof is left out if the network, or all networks together, have no tries left. Writes one transaction, also if there is no such
+ * proof, so that the response time does not reveal whether a mailbox has one.
+ */
+export async function countTry(store: Store, codeTry: CodeTry): Promise<readonly MailProof[]> {
+  const { network, now } = codeTry;
+  for (let round = 0; round < MOST_ATTEMPTS; round++) {
+    const allowed = (await findOpen(store, codeTry)).flatMap((row) => {
+      const { total, networks } = triesOf(row);
+      const ofNetwork = networks[network] ?? 0;
+      if (total >= MOST_TRIES || ofNetwork >= MOST_TRIES_PER_NETWORK) return [];
+      return [{ row, tries: { total: total + 1, networks: { ...networks, [network]: ofNetwork + 1 } } }];
+    });
+    const changes = allowed.length === 0 ? [writeNothing(network, now)] : allowed.map(changeTries);
+    if ((await store.write({ changes })).kind === "written") return allowed.map(({ row }) => read(row));
+  }
+  return [];
+}
+
+/** Removes a counted try from these proofs, because its code was right. */
+export async function takeBackTry(store: Store, proofs: readonly MailProof[], network: string): Promise<void> {
+  for (let round = 0; round < MOST_ATTEMPTS; round++) {
+    const changes: Change[] = [];
+    for (const { id } of proofs) {
+      const row = await store.find(mailProofsCollection, id);
+      if (row === null) continue;
+      const { total, networks } = triesOf(row);
+      const rest = { ...networks, [network]: (networks[network] ?? 1) - 1 };
+      changes.push(changeTries({ row, tries: { total: total - 1, networks: rest } }));
+    }
+    if (changes.length === 0 || (await store.write({ changes })).kind === "written") return;
+  }
+}
+
+/** Finds the newest proof of each purpose of a mailbox whose code is still valid. */
+async function findOpen(store: Store, { mailbox, purposes, now }: CodeTry): Promise<readonly Row[]> {
   const found: Row[] = [];
   for (const purpose of purposes) {
     const where = { all: [equals("mailbox", mailbox), equals("purpose", purpose), later("codes_until", now)] };
@@ -102,38 +142,17 @@ export async function findByCode(
     ];
     found.push(...(await store.list({ collection: mailProofsCollection, where, sort, limit: 1 })));
   }
-  const newest = found.toSorted((one, other) => (createdAt(one) < createdAt(other) ? 1 : -1))[0];
-  return newest === undefined ? null : read(newest);
+  return found;
 }
 
-/** Counts a try of a code, before the code is checked. Returns false if the network, or all networks together, have no tries left. */
-export function countTry(store: Store, id: string, network: string): Promise<boolean> {
-  return changeTries(store, id, ({ total, networks }) => {
-    const ofNetwork = networks[network] ?? 0;
-    if (total >= MOST_TRIES || ofNetwork >= MOST_TRIES_PER_NETWORK) return null;
-    return { total: total + 1, networks: { ...networks, [network]: ofNetwork + 1 } };
-  });
+function changeTries({ row, tries }: { readonly row: Row; readonly tries: Tries }): Change {
+  const { record, revision } = row;
+  const values = { tries: tries as unknown as JSONValue };
+  return { kind: "update", collection: mailProofsCollection, key: record["id"] as string, revision, values };
 }
 
-/** Removes a counted try, because its code was right. */
-export function takeBackTry(store: Store, id: string, network: string): Promise<boolean> {
-  return changeTries(store, id, ({ total, networks }) => ({
-    total: total - 1,
-    networks: { ...networks, [network]: (networks[network] ?? 1) - 1 },
-  }));
-}
-
-async function changeTries(store: Store, key: string, change: (tries: Tries) => Tries | null): Promise<boolean> {
-  const collection = mailProofsCollection;
-  for (let round = 0; round < MOST_ATTEMPTS; round++) {
-    const row = await store.find(collection, key);
-    const tries = row === null ? null : change(row.record["tries"] as unknown as Tries);
-    if (row === null || tries === null) return false;
-    const values = { tries: tries as unknown as JSONValue };
-    const changes: readonly Change[] = [{ kind: "update", collection, key, revision: row.revision, values }];
-    if ((await store.write({ changes })).kind === "written") return true;
-  }
-  return false;
+function triesOf({ record }: Row): Tries {
+  return record["tries"] as unknown as Tries;
 }
 
 /** Returns the changes that use a proof up. The transaction is refused if another request used it first. */
@@ -178,8 +197,4 @@ function read({ record }: Row): MailProof {
     codesUntil: Date.parse(record["codes_until"] as string),
     expiresAt: Date.parse(record["expires_at"] as string),
   };
-}
-
-function createdAt({ record }: Row): string {
-  return record["created_at"] as string;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { formatBlock, formatNetwork } from "../../../core/call/trusted-proxies.ts";
+import { formatBlock, formatNetwork, formatSite } from "../../../core/call/trusted-proxies.ts";
 import { hmac } from "../../../core/crypto/secret.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import type { Context } from "../../../http/exchange.ts";
@@ -9,23 +9,23 @@ import type { Account } from "../accounts/stored-accounts.ts";
 import type { People } from "../login.ts";
 import type { QueuedMail } from "./composing.ts";
 import type { GivenProof, MailRequest, Purpose, PurposeDeclaration, RedeemedProof } from "./contract.ts";
-import { countMail, limitOfClient, limitOfMailbox } from "./limits.ts";
+import { countMail, limitOfClient, limitOfMailbox, limitOfSite, type MailLimits } from "./limits.ts";
 import {
   countTry,
   endProofs,
-  findByCode,
   findProof,
   insertProof,
   takeBackTry,
   useProof,
   type MailProof,
+  type NewMailProof,
 } from "./proofs.ts";
 import type { ProofTokens } from "./tokens.ts";
 
 const CODE_MS = 600_000;
 
 /** The largest number of attempts to write a request for a mail while other requests count theirs. */
-const MOST_ATTEMPTS = 40;
+const MOST_ATTEMPTS = 100;
 
 /** The parts of proofs by mail of one service. */
 export interface PurposeParts {
@@ -55,32 +55,50 @@ export function makePurpose(parts: PurposeParts, declaration: PurposeDeclaration
 async function request(
   parts: PurposeParts,
   { name, linkSeconds, codes }: PurposeDeclaration,
-  { call, identity }: Context,
-  { address, user, data = null, notice }: MailRequest,
+  context: Context,
+  mailRequest: MailRequest,
 ): Promise<readonly Change[]> {
-  const { now } = call;
-  const mailbox = hashMailbox(parts, address);
-  const client = hashSubject(parts, "client", formatNetwork(call.client.address));
-  // Administrators may invite many users at once.
-  const isAdministrator = identity?.role === "admin";
-  const limits = [limitOfMailbox(mailbox), ...(isAdministrator ? [] : [limitOfClient(client)])];
-  const counted = await countMail(parts.store, limits, now);
+  const { address, user, data = null, notice = null } = mailRequest;
+  const { now } = context.call;
+  const counted = await countMail(parts.store, collectLimits(parts, name, context, mailRequest), now);
   if (counted === null) return [];
   const id = randomBytes(16).toString("base64url");
-  const proof = {
+  const codesUntil = codes ? now + CODE_MS : now;
+  const proof: NewMailProof = {
     id,
     purpose: name,
     userId: user !== null && "id" in user ? user.id : user,
-    mailbox,
+    mailbox: hashMailbox(parts, address),
     address,
     data,
-    notice: notice ?? null,
+    notice,
     createdAt: now,
-    codesUntil: codes && notice === undefined ? now + CODE_MS : now,
+    codesUntil,
     expiresAt: now + linkSeconds * 1000,
   };
-  // The mail for an address without a user is queued too, but it is not sent. So the response takes the same time for every address.
-  return [...counted, ...insertProof(proof), ...parts.queue({ proof: id, until: proof.expiresAt }, now)];
+  // The mail for an address without a user is queued too, but it is not sent. So the response takes the same time for every address. A
+  // mailbox that has got too many mails gets the row of an address without a user. The row is of no mailbox, so older codes stay valid.
+  const stored = counted.isAllowed
+    ? proof
+    : { ...proof, userId: null, data: null, notice: null, mailbox: hashSubject(parts, "none", id) };
+  return [...counted.changes, ...insertProof(stored), ...parts.queue({ proof: id, until: proof.expiresAt }, now)];
+}
+
+/** Returns the limits of a mail: of its mailbox for this purpose, of the client's address, and of the /48 of that address. */
+function collectLimits(
+  parts: PurposeParts,
+  purpose: string,
+  { call, identity }: Context,
+  { address, user, notice }: MailRequest,
+): MailLimits {
+  const mailbox = limitOfMailbox(hashSubject(parts, "mails", `${purpose} ${formatMailbox(address)}`));
+  const isForSelf = user !== null && "id" in user && user.id === identity?.id;
+  // Administrators may invite many users at once.
+  if (identity?.role === "admin" && !isForSelf && notice === undefined) return { mailbox, client: [] };
+  const [network, site] = [formatNetwork(call.client.address), formatSite(call.client.address)];
+  const client = [limitOfClient(hashSubject(parts, "client", network))];
+  if (site !== network) client.push(limitOfSite(hashSubject(parts, "site", site)));
+  return { mailbox, client };
 }
 
 async function send(purpose: Purpose, context: Context, mailRequest: MailRequest): Promise<void> {
@@ -109,11 +127,9 @@ export async function redeem(
       ? await byToken(parts, names, givenProof.token)
       : await byCode(parts, names, context, givenProof);
   const purpose = purposes.find(({ name }) => name === proof?.purpose);
-  if (proof === null || purpose === undefined || proof.notice !== null || proof.expiresAt <= context.call.now)
+  if (proof === null || purpose === undefined || !isRedeemable(proof) || proof.expiresAt <= context.call.now)
     return null;
   const { address, data } = proof;
-  // Without a user and without data, no mail was sent.
-  if (proof.userId === null && data === null) return null;
   const user = proof.userId === null ? null : await findUser(parts, purpose, proof.userId, address);
   if (proof.userId !== null && user === null) return null;
   return { purpose: purpose.name, address, user, data, changes: useProof(proof) };
@@ -131,20 +147,29 @@ async function byToken({ store, tokens }: PurposeParts, names: readonly string[]
   return id === null ? null : findProof(store, id);
 }
 
-/** Counts the try before it compares the code, so concurrent tries cannot exceed the limit together. */
+/**
+ * Counts the try before it compares the code, so concurrent tries cannot exceed the limit together. Compares the code with the newest mail of
+ * each purpose, so a mail for one purpose does not end the code of another one.
+ */
 async function byCode(
   parts: PurposeParts,
-  names: readonly string[],
+  purposes: readonly string[],
   { call }: Context,
   { email, code }: { readonly email: string; readonly code: string },
 ): Promise<MailProof | null> {
   const { store, tokens } = parts;
-  const proof = await findByCode(store, hashMailbox(parts, email), names, call.now);
-  if (proof === null) return null;
   const network = hashSubject(parts, "tries", formatBlock(call.client.address)).slice(0, 12);
-  if (!(await countTry(store, proof.id, network)) || !tokens.isRightCode(proof.id, code)) return null;
-  await takeBackTry(store, proof.id, network);
-  return proof;
+  const mailbox = hashMailbox(parts, email);
+  const proofs = await countTry(store, { mailbox, network, purposes, now: call.now });
+  const right = proofs.filter((proof) => tokens.isRightCode(proof.id, code)).find(isRedeemable);
+  if (right === undefined) return null;
+  await takeBackTry(store, proofs, network);
+  return right;
+}
+
+/** Returns false for the proof of a mail that only informs, or that was not sent because no user has the address. */
+function isRedeemable({ notice, userId, data }: MailProof): boolean {
+  return notice === null && (userId !== null || data !== null);
 }
 
 /** Returns the account of a proof. Returns null if it may not log in, or if it has another address now. */
@@ -164,6 +189,16 @@ async function findUser(
 /** Returns the digest of a mailbox. Two spellings of an address that are equal for the store are one mailbox. */
 function hashMailbox(parts: PurposeParts, address: string): string {
   return hashSubject(parts, "mailbox", fold(address));
+}
+
+/** Returns the mailbox of an address for limits: `ann+x@` and `"Ann"@` are the mailbox `ann@`. */
+function formatMailbox(address: string): string {
+  const at = address.lastIndexOf("@");
+  const local = address.slice(0, at);
+  const unquoted = local.startsWith('"') ? local.slice(1, -1).replaceAll(/\\(.)/g, "$1") : local;
+  // An address that begins with + has no other name than itself.
+  const plus = unquoted.indexOf("+", 1);
+  return fold(`${plus === -1 ? unquoted : unquoted.slice(0, plus)}${address.slice(at)}`);
 }
 
 function hashSubject({ key }: PurposeParts, kind: string, text: string): string {

@@ -99,13 +99,14 @@ async function requestChange(parts: EmailParts, context: Context): Promise<Reply
   await people.requireProof(context, account, transient.current_password);
   const owner = await store.findBy(people.users.collection, "email", values.email);
   const isTaken = owner !== null && owner.record["id"] !== account.id;
-  // For a taken address, the mail goes to the stored spelling. Another spelling may be another mailbox.
-  await purposes.change.send(
-    context,
-    isTaken
-      ? { address: owner.record["email"] as string, user: null, data: {}, notice: notices.taken }
-      : { address: values.email, user: account, data: {} },
-  );
+  // For a taken address, the mail goes to the stored spelling. Another spelling may be another mailbox. Both proofs belong to the caller's
+  // account, so the same events end them.
+  await purposes.change.send(context, {
+    address: isTaken ? (owner.record["email"] as string) : values.email,
+    user: account,
+    data: {},
+    ...(isTaken ? { notice: notices.taken } : {}),
+  });
   return accepted(context, values.next);
 }
 
