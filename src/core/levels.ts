@@ -49,10 +49,10 @@ export function lastProvedAt(proofs: readonly Proof[]): number | null {
   return proofs.length === 0 ? null : Math.max(...proofs.map(({ at }) => at));
 }
 
-/** Returns the members of an identity that follow from its proofs. */
+/** Returns the members of an identity that follow from its proofs. A proof with the time 0 has no known time. */
 export function provedBy(proofs: readonly Proof[]): Pick<Identity, "proofs" | "level" | "authTime"> {
   const authTime = lastProvedAt(proofs);
-  return { proofs, level: computeLevel(proofs), ...(authTime === null ? {} : { authTime }) };
+  return { proofs, level: computeLevel(proofs), ...(authTime === null || authTime <= 0 ? {} : { authTime }) };
 }
 
 function isPossession({ method }: Proof): boolean {

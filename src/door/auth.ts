@@ -75,15 +75,19 @@ export type {
   FactorAnswer,
   FactorKind,
   FactorSuccess,
+  FindOutsideWays,
   FirstProof,
   FirstProofBody,
   FirstStep,
+  HeldLogin,
   LoginAttempt,
   MailStep,
   Notice,
   Notify,
+  OutsideWay,
   SecondFactorRule,
   StoredFactor,
+  WaitingConfirmation,
 } from "../features/auth/gate/contract.ts";
 export type { Actor, Level, Proof, ProofMethod } from "../core/identity.ts";
 export { absent, type Carrier, type Rejection, type Verdict } from "../access/scheme/scheme.ts";

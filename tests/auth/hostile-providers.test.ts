@@ -308,11 +308,11 @@ const attacks: readonly Attack[] = [
   },
   { title: "an unknown identity if create is false", options: { provider: { create: false } }, answer: notBound },
   { title: "an unverified address", twist: claims(() => ({ email_verified: false })), answer: notBound },
-  {
-    title: "an address with email_verified as a text",
-    twist: claims(() => ({ email_verified: "true" })),
+  ...["false", "TRUE", "yes", 1, ["true"]].map((email_verified) => ({
+    title: `an address with email_verified: ${JSON.stringify(email_verified)}`,
+    twist: claims(() => ({ email_verified })),
     answer: notBound,
-  },
+  })),
   { title: "an e-mail address without an @", twist: claims(() => ({ email: "ada" })), answer: notBound },
   { title: "an address of another user", twist: claims(() => ({ email })), answer: notBound },
   {
@@ -424,15 +424,6 @@ for (const { title, answer = [401, "login_failed"], options, honest = 0, twist, 
       [],
     );
   });
-
-test("locks no address out after many failed logins", async (t) => {
-  const world = await startWorld(t);
-  world.issuer.twist = { claims: (original) => ({ ...original, nonce: "guess" }) };
-  for (let at = 0; at < 12; at++) assert.equal((await world.browser().logIn()).json.code, "login_failed");
-  world.issuer.twist = {};
-
-  assert.equal((await world.browser().logIn()).status, 303);
-});
 
 test("tries at least 40 attacks", () => {
   assert.ok(attacks.length >= 40);

@@ -82,7 +82,7 @@ export async function startIssuer(t: TestContext, now: () => number): Promise<Is
 
   const buildClaims = ({ nonce, user }: Code): JWTPayload => {
     const iat = Math.floor(now() / 1000);
-    const claims = { iss: issuer, aud: clientId, iat, exp: iat + 300, nonce, ...user };
+    const claims = { iss: issuer, aud: clientId, iat, exp: iat + 300, auth_time: iat, nonce, ...user };
     return self.twist.claims?.(claims) ?? claims;
   };
 

@@ -14,13 +14,16 @@ import type {
   Beginning,
   BeginningOptions,
   FactorKind,
+  FindOutsideWays,
   FirstProof,
   FirstProofBody,
   FirstStep,
+  HeldLogin,
   LoginAttempt,
   MailStep,
   Notify,
   StoredFactor,
+  WaitingConfirmation,
 } from "./gate/contract.ts";
 import type { LeavingWay, OutsideLogin } from "./gate/ways.ts";
 import type { ListedLogin, LoginPage } from "./logins.ts";
@@ -93,6 +96,16 @@ export interface People {
   notices(notify: Notify): void;
   /** Returns the changes that send a notice by every registered sender, for the transaction of the event. */
   readonly notify: Notify;
+  /** Registers the pages of another party where users confirm a login. Called in `setUp`. */
+  outsideConfirmation(find: FindOutsideWays): void;
+  /** Returns the confirmation that the cookie of a request names. Ends the request (401 `login_expired`) if there is none. */
+  requireConfirmation(context: Context): Promise<WaitingConfirmation>;
+  /** Confirms a login with the proof of another party, and returns the response that renews the login. Ends the request (401) if it has ended. */
+  confirmFromOutside(context: Context, waiting: WaitingConfirmation, proof: Proof): Promise<Reply>;
+  /** Returns the login of the caller's request. Returns null if its credential is not a login, for example Basic. */
+  findHeldLogin(context: Context): HeldLogin | null;
+  /** True if a login has not ended. `now` in milliseconds since the epoch. */
+  isLiveLogin(login: HeldLogin, now: number): Promise<boolean>;
   /** Ends the request if the caller's login is not fresh, as `vouch` does. */
   requireFreshLogin(context: Context, password: string | undefined): Promise<void>;
   /** True if these proofs are enough for the account. */

@@ -28,7 +28,7 @@ import { accountEndpoints } from "./account.ts";
 import { makeEndings } from "./endings.ts";
 import { loginListEndpoints } from "./logins.ts";
 import { measure } from "./measuring.ts";
-import { buildOffer } from "./offer.ts";
+import { buildOffer, type Collected } from "./offer.ts";
 import type { AccountsParts, UsersParts } from "./parts.ts";
 import { aRangeURL, breachedPasswords } from "./passwords/breached-passwords.ts";
 import { hashesAtOnce } from "./passwords/hash-threads.ts";
@@ -177,9 +177,9 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
   };
   const parts: AccountsParts = { ...usersParts, users: mountUsers(usersParts, ownUserFields(options)) };
   const marking = makeMarking(host);
-  const offer = buildOffer(host, parts, { sources, needs, notifiers, endings, identityFields, issuer, tokenPrefix });
+  const collected: Collected = { sources, needs, notifiers, endings, identityFields, issuer, tokenPrefix };
   return {
-    offer,
+    offer: buildOffer(host, parts, assembled.parts, collected),
     mounts: [parts.users],
     endpoints: [
       ...accountEndpoints(parts),

@@ -1,5 +1,7 @@
 import type { Host } from "../../../feature/feature.ts";
 import type { Notify } from "../gate/contract.ts";
+import { confirmFromOutside, findHeldLogin, isLiveLogin, requireConfirmation } from "../gate/outside.ts";
+import type { GateEndpointsParts } from "../gate/parts.ts";
 import { keepOtherLogin } from "../gate/ways.ts";
 import type { LoginSource, People } from "../login.ts";
 import type { makeEndings } from "./endings.ts";
@@ -23,7 +25,12 @@ export interface Collected {
 }
 
 /** Returns the members that `accounts()` offers to every login feature. */
-export function buildOffer(host: Host, parts: AccountsParts, collected: Collected): People {
+export function buildOffer(
+  host: Host,
+  parts: AccountsParts,
+  gateParts: GateEndpointsParts,
+  collected: Collected,
+): People {
   const { accounts, bindings, passwords, throttle, revocations, users, roles, gate } = parts;
   const { sources, needs, notifiers, endings, identityFields, issuer, tokenPrefix } = collected;
   return {
@@ -55,6 +62,11 @@ export function buildOffer(host: Host, parts: AccountsParts, collected: Collecte
     },
     isEnough: gate.isEnough,
     standing: gate.standing,
+    outsideConfirmation: (find) => void gateParts.outsideWays.push(find),
+    requireConfirmation: (context) => requireConfirmation(gateParts, context),
+    confirmFromOutside: (context, waiting, proof) => confirmFromOutside(gateParts, context, waiting, proof),
+    findHeldLogin: (context) => findHeldLogin(gate, context),
+    isLiveLogin: (login, now) => isLiveLogin(gate, login, now),
     vouch: (context, account, password) => vouch(parts, context, account, password),
     notify: parts.notify,
     notices: (notifier) => void notifiers.push(notifier),

@@ -87,6 +87,7 @@ export function assembleGate(options: GateOptions): AssembledGate {
     cookie,
     notify,
     outsideLogins: [{ collection: bindingsCollection }],
+    outsideWays: [],
     challenge: options.challenge,
     requireAccount: options.requireAccount,
     requireFreshLogin: options.requireFreshLogin,

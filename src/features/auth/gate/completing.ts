@@ -182,7 +182,7 @@ function check(
 }
 
 /** A waiting login after a right answer, with all its proofs. */
-interface Proved {
+export interface Proved {
   readonly login: PendingLogin;
   readonly account: Account;
   readonly proofs: readonly Proof[];
@@ -198,7 +198,8 @@ async function begin(parts: GateEndpointsParts, context: Context, proved: Proved
   return beginning.start(context, admission, login.options);
 }
 
-async function confirm(parts: GateEndpointsParts, context: Context, proved: Proved): Promise<Reply> {
+/** Confirms an existing login with all proofs, and returns the response that renews it. */
+export async function confirm(parts: GateEndpointsParts, context: Context, proved: Proved): Promise<Reply> {
   const { login, account, proofs, changes } = proved;
   const beginning = parts.gate.beginnings.get(login.beginning);
   if (beginning?.renew === undefined || login.holder === null) throw expired(parts, context.call);

@@ -35,6 +35,8 @@ export interface Beginning<O extends BeginningOptions = BeginningOptions> {
    * login was revoked after its confirmation started.
    */
   renew?(context: Context, admission: Admission, current: Current<O>): Promise<Reply | null>;
+  /** True if the login with this id (`Current.id`) has not ended. `now` in milliseconds since the epoch. Left out: it never counts as live. */
+  isLive?(id: string, now: number): Promise<boolean>;
 }
 
 /** The login in a caller's request. */
@@ -170,6 +172,37 @@ export interface FactorKind {
   find?(factors: readonly StoredFactor[], answer: FactorAnswer): StoredFactor | null;
   /** True if this factor is enough to log in without a password: a passkey that checks the person with a PIN or a fingerprint. */
   logsInAlone?(factor: StoredFactor): boolean;
+}
+
+/** A page of another party where the user of an account confirms a login: an identity provider. */
+export interface OutsideWay {
+  /** Unique among the factors of an account: `provider-company`. */
+  readonly id: string;
+  readonly kind: string;
+  readonly label: string;
+  /** The path that a browser with the cookie of the waiting confirmation opens. */
+  readonly start: string;
+}
+
+/**
+ * Finds the pages of other parties that confirm a login of an account with neither a password nor a factor. Registered in `setUp`
+ * (`people.outsideConfirmation`).
+ */
+export type FindOutsideWays = (context: Context, account: Account) => Promise<readonly OutsideWay[]>;
+
+/** A confirmation that waits, and whose login is in a cookie. */
+export interface WaitingConfirmation {
+  /** The key of its row. It opens nothing. */
+  readonly key: string;
+  readonly userId: number;
+}
+
+/** The login of a request. */
+export interface HeldLogin {
+  /** The kind of the login: `session` or `tokens`. */
+  readonly beginning: string;
+  /** The key of the session, or the id of the token family. */
+  readonly id: string;
 }
 
 /** An event that the user of an account is notified of, separately from the request. */

@@ -6,7 +6,7 @@ import type { Change, Store } from "../../../store/store.ts";
 import type { Passwords } from "../accounts/passwords/passwords.ts";
 import type { Account, Accounts } from "../accounts/stored-accounts.ts";
 import type { Revocations } from "../tokens/revocation.ts";
-import type { FactorSuccess, Notice } from "./contract.ts";
+import type { FactorSuccess, FindOutsideWays, Notice } from "./contract.ts";
 import type { Factors } from "./factors.ts";
 import type { Gate } from "./gate.ts";
 import type { PendingLogins } from "./pending.ts";
@@ -33,6 +33,8 @@ export interface GateEndpointsParts {
   notify(notice: Notice, account: Account, now: number): readonly Change[];
   /** The tables with external identities of accounts: at a proxy, an outside issuer or an identity provider. */
   readonly outsideLogins: OutsideLogin[];
+  /** Finds the pages of other parties that confirm a login, one function for each feature that has some. */
+  readonly outsideWays: FindOutsideWays[];
   /** Returns the challenge of a 401 for this call. */
   challenge(call: Call): string;
 }

@@ -79,6 +79,8 @@ export interface PendingLogins {
   ): Promise<{ readonly name: string; readonly login: PendingLogin }>;
   /** Returns the waiting login with this name. Returns null if it is unknown, completed or expired, or has no tries left. */
   find(name: string, now: number): Promise<PendingLogin | null>;
+  /** Returns the waiting login with this key, like `find`. Only for a key that the service has signed. */
+  findByKey(key: string, now: number): Promise<PendingLogin | null>;
   /** True if the waiting login with this key is still stored. */
   isWaiting(key: string): Promise<boolean>;
   /**
@@ -125,6 +127,8 @@ export function makePendingLogins(store: Store, throttle: Pick<LoginThrottle, "i
     return (await throttle.isKnown(call, username)) ? KNOWN + formatNetwork(address) : formatBlock(address);
   }
 
+  const findByKey = async (key: string, now: number) => readLive(await store.find(collection, key), now);
+
   return {
     async create(account, { purpose, proofs, beginning, options, holder }, call) {
       const { id: user_id, generation } = account;
@@ -165,12 +169,8 @@ export function makePendingLogins(store: Store, throttle: Pick<LoginThrottle, "i
       };
       return { name, login };
     },
-    async find(name, now) {
-      if (!nameForm.test(name)) return null;
-      const row = await store.find(collection, hashName(name));
-      const login = row === null ? null : read(row);
-      return login === null || login.expiresAt <= now || login.tries >= MOST_TRIES ? null : login;
-    },
+    find: async (name, now) => (nameForm.test(name) ? findByKey(hashName(name), now) : null),
+    findByKey,
     isWaiting: async (key) => (await store.find(collection, key)) !== null,
     async count({ key }) {
       // An attempt usually fails because another request has counted a try at the same time. So after this many attempts, no try is left.
@@ -207,6 +207,11 @@ function addProof({ key, proofs }: PendingLogin, proof: Proof): readonly Change[
 function requireWaiting(key: string): Change {
   const where = equals("id", key);
   return { kind: "require", collection: pendingLoginsCollection, where, atLeast: 1, name: PENDING_ENDED };
+}
+
+function readLive(row: Row | null, now: number): PendingLogin | null {
+  const login = row === null ? null : read(row);
+  return login === null || login.expiresAt <= now || login.tries >= MOST_TRIES ? null : login;
 }
 
 function read({ record }: Row): PendingLogin | null {

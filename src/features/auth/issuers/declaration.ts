@@ -1,6 +1,8 @@
 import { isObject } from "../../../core/checking/members.ts";
 import { suggestion } from "../../../core/checking/nearest.ts";
 import { made } from "../../../core/copy.ts";
+import type { Proof } from "../../../core/identity.ts";
+import { isTime } from "../tokens/jwt.ts";
 import { findTLSProblems, type IssuerTLSFiles } from "./tls.ts";
 
 /** The signature algorithms that an outside issuer may use (RFC 7518 §3.1, RFC 8037, RFC 9864): asymmetric ones only. */
@@ -37,6 +39,25 @@ export type VouchedLevel = 1 | 2 | { readonly acr: readonly string[] };
 export function vouchesForLevel2(level: VouchedLevel | undefined, acr: unknown): boolean {
   if (typeof level === "object") return typeof acr === "string" && level.acr.includes(acr);
   return level === 2;
+}
+
+/**
+ * Returns the time when the user logged in, in milliseconds since the epoch. Returns null for a time in the future, because it would make
+ * every login fresh. Some issuers send milliseconds instead of seconds.
+ */
+export function readAuthTime(
+  { auth_time: loggedInAt }: Readonly<Record<string, unknown>>,
+  now: number,
+  leewayMs: number,
+): number | null {
+  if (!isTime(loggedInAt) || loggedInAt <= 0 || loggedInAt * 1000 > now + leewayMs) return null;
+  return Math.min(Math.floor(loggedInAt * 1000), now);
+}
+
+/** Returns the proof by another party. If the time of the login there is unknown, the login is never fresh. */
+export function vouchedProof(authTime: number | null, vouches: boolean, factor?: string): Proof {
+  const named = factor === undefined ? {} : { factor };
+  return { method: "fed", at: authTime ?? 0, ...named, ...(vouches ? { vouchesFor: 2 } : {}) };
 }
 
 /** Returns the mistake in a declared level. Returns null if there is none. */

@@ -9,7 +9,7 @@ import { identityOf, isPossibleName } from "../accounts/stored-accounts.ts";
 import type { Bindings } from "../bindings.ts";
 import { isTime, readUnverified, normalizeType, verifySignature, type UnverifiedJWT } from "../tokens/jwt.ts";
 import type { ExternalIssuers } from "../tokens/scheme.ts";
-import { defineIssuers, vouchesForLevel2, type IssuerDeclaration, type TrustedIssuer } from "./declaration.ts";
+import { defineIssuers, readAuthTime, vouchedProof, vouchesForLevel2, type IssuerDeclaration, type TrustedIssuer } from "./declaration.ts";
 import type { FetchKeys } from "./fetch.ts";
 import { issuerKeys, type ChosenKey, type IssuerKeys, type KeySet } from "./keys.ts";
 import { fetchOver } from "./tls.ts";
@@ -219,25 +219,16 @@ function readClaims(
   if (username === null) return wrong(`its claim ${trusted.usernameClaim} names no user.`);
   const subject = subjectIn(claims, trusted.usernameClaim, username);
   if (subject === null) return wrong("its claim sub names no user.");
-  const authTime = loginIn(claims, now);
+  const authTime = readAuthTime(claims, now, leewayMs);
   const startsAt = Math.max(iat ?? 0, nbf ?? 0) * 1000;
   const vouches = vouchesForLevel2(trusted.level, claims["acr"]);
   return { kind: "genuine", trusted, set, subject, username, startsAt, expiresAt: exp * 1000, authTime, vouches };
 }
 
-/** Returns the proofs that the issuer vouches for. If the time of the login is unknown, the login is never fresh. */
+/** Returns the proofs that the issuer vouches for. */
 function vouchedBy(authTime: number | null, vouches: boolean): Pick<Identity, "proofs" | "level" | "authTime"> {
-  const { proofs, level } = provedBy([{ method: "fed", at: authTime ?? 0, ...(vouches ? { vouchesFor: 2 } : {}) }]);
+  const { proofs, level } = provedBy([vouchedProof(authTime, vouches)]);
   return { proofs: proofs!, level: level!, ...(authTime === null ? {} : { authTime }) };
-}
-
-/**
- * Returns the time when the user logged in. Returns null for a time in the future, because it would make every login fresh. Some issuers
- * send milliseconds instead of seconds.
- */
-function loginIn({ auth_time: loggedInAt }: Readonly<Record<string, unknown>>, now: number): number | null {
-  if (!isTime(loggedInAt) || loggedInAt * 1000 > now + leewayMs) return null;
-  return Math.min(loggedInAt * 1000, now);
 }
 
 function isOptionalTime(value: unknown): value is number | undefined {

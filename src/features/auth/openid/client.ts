@@ -3,7 +3,7 @@ import { DeclarationError } from "../../../core/checking/declaration-error.ts";
 import { isObject } from "../../../core/checking/members.ts";
 import { digest } from "../../../core/crypto/secret.ts";
 import { keyShapes } from "../issuers/declaration.ts";
-import { readClaims, type Claims } from "./claims.ts";
+import { readClaims, shown, type Claims } from "./claims.ts";
 import { isSafeAddress, type IdentityProvider } from "./declaration.ts";
 import type { Flow, FlowProof } from "./flows.ts";
 import { limited, type ProviderFetch } from "./network.ts";
@@ -39,6 +39,11 @@ export interface ConfirmedLogin {
 /** A client of one provider. Times in milliseconds since the epoch. Every method throws `ProviderFault` if it fails. */
 export interface ProviderClient {
   readonly provider: IdentityProvider;
+  /**
+   * Returns false if the provider does not report when its user logged in, so that it cannot confirm a login. Returns true if it does not
+   * say, or does not answer now.
+   */
+  sendsAuthTime(now: number): Promise<boolean>;
   /** Returns the address of the provider to which the browser is sent. */
   startURL(flow: Flow, proof: FlowProof, now: number): Promise<string>;
   /** Exchanges the answer of the provider, which is in the query of the callback, for the claims of its user. */
@@ -60,6 +65,8 @@ const FRESH_MS = 3_600_000;
 const USABLE_MS = 24 * 3_600_000;
 /** The shortest time between two requests for the addresses, successful or not. */
 const RETRY_MS = 30_000;
+/** The time for which a login at the provider confirms a login here. */
+export const CONFIRMED_SECONDS = 600;
 const TIMEOUT_SECONDS = 5;
 const LEEWAY_SECONDS = 30;
 
@@ -100,6 +107,10 @@ export function makeProviderClient({ library, provider, redirectURI, fetch }: Pr
 
   return {
     provider,
+    async sendsAuthTime(now) {
+      const found = await discover(now).catch(() => null);
+      return found?.claims_supported?.includes("auth_time") ?? true;
+    },
     startURL: (flow, proof, now) =>
       orFault(
         async () =>
@@ -115,20 +126,30 @@ export function makeProviderClient({ library, provider, redirectURI, fetch }: Pr
           idTokenExpected: true,
         });
         const claims = readClaims(tokens.claims(), provider.clientId, now);
-        if (claims === null) throw new ProviderFault("the claims of the ID token are not valid");
+        if (typeof claims === "string") throw new ProviderFault(claims);
         return {
           claims,
           complete: () =>
             orFault(async () => {
               if (config.serverMetadata().userinfo_endpoint === undefined) return claims;
-              return {
-                ...claims,
-                ...(await library.fetchUserInfo(config, tokens.access_token, claims.sub)),
-                acr: claims.acr,
-              };
+              return addUserInfo(claims, await library.fetchUserInfo(config, tokens.access_token, claims.sub));
             }),
         };
       }),
+  };
+}
+
+/**
+ * Adds the claims that only the userinfo endpoint has. A claim of the ID token stays as it is: it is signed. An address and its
+ * verification belong together, so they come from one source unless both have the same address.
+ */
+function addUserInfo(claims: Claims, found: Readonly<Record<string, unknown>>): Claims {
+  const isSame = claims.email === undefined || claims.email === found["email"] || found["email"] === undefined;
+  return {
+    ...claims,
+    email: claims.email ?? found["email"],
+    email_verified: claims.email_verified ?? (isSame ? found["email_verified"] : undefined),
+    name: claims.name ?? found["name"],
   };
 }
 
@@ -136,7 +157,7 @@ export function makeProviderClient({ library, provider, redirectURI, fetch }: Pr
 function buildRequest(
   { scopes, level }: IdentityProvider,
   redirectURI: string,
-  { state }: Flow,
+  { state, purpose }: Flow,
   { nonce, verifier }: FlowProof,
 ): Record<string, string> {
   return {
@@ -147,6 +168,8 @@ function buildRequest(
     code_challenge: digest(verifier).toString("base64url"),
     code_challenge_method: "S256",
     ...(typeof level === "object" ? { acr_values: level.acr.join(" ") } : {}),
+    // The provider must then report the time of the login, and ask a user again who logged in earlier (OpenID Connect Core §3.1.2.1).
+    ...(purpose.kind === "confirm" ? { max_age: String(CONFIRMED_SECONDS) } : {}),
   };
 }
 
@@ -166,7 +189,7 @@ function authentication(
 /** Checks the discovered metadata. The issuer must be the declared one, and only asymmetric signatures are accepted. */
 function readMetadata(found: Readonly<Metadata>, issuer: string): Metadata {
   if (found.issuer !== issuer)
-    throw new ProviderFault(`its issuer is ${JSON.stringify(found.issuer)}, which is not the declared one`);
+    throw new ProviderFault(`its issuer is ${shown(found.issuer)}, and the declared issuer is ${shown(issuer)}`);
   for (const member of ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const) {
     const url = URL.parse(found[member] ?? "");
     if (url === null || !isSafeAddress(url)) throw new ProviderFault(`its ${member} is not an https address`);
@@ -225,7 +248,21 @@ function toFault(error: unknown): ProviderFault {
 /** Returns the message, and the OAuth error code (`invalid_grant`). Leaves out the body of the answer, which may contain tokens. */
 function describeError(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : { message: String(error), cause: undefined };
-  const why = cause instanceof Error ? `: ${cause.message}` : "";
+  const why =
+    cause instanceof Error ? `: ${cause.message}${describeDifference(cause.cause)}` : describeDifference(cause);
   const code = isObject(error) && typeof error["error"] === "string" ? ` (${error["error"].slice(0, 60)})` : "";
   return `${message}${why}${code}`.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, " ").slice(0, 300);
+}
+
+/** The compared values that a reason may show. None of them is a secret. */
+const shownValues: readonly string[] = ["issuer", "iss", "aud", "azp"];
+
+/** Returns both values of a comparison of the library that failed. Returns an empty text for any other cause. */
+function describeDifference(cause: unknown): string {
+  if (!isObject(cause)) return "";
+  const { attribute, claim, body, claims, expected } = cause;
+  const name = typeof attribute === "string" ? attribute : claim;
+  const source = isObject(body) ? body : claims;
+  if (typeof name !== "string" || !shownValues.includes(name) || expected === undefined || !isObject(source)) return "";
+  return `: it is ${shown(source[name])}, and ${shown(expected)} is expected`;
 }

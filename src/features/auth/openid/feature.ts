@@ -1,4 +1,5 @@
 import { aCookieName } from "../../../access/scheme/checking.ts";
+import { makeSideBySide } from "../../../access/throttle/side-by-side.ts";
 import { aFunction, anObject, anything, isObject, optional } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { defineFeature, type Feature, type Host } from "../../../feature/feature.ts";
@@ -6,6 +7,7 @@ import type { Beginning } from "../gate/contract.ts";
 import type { AccountsFeature } from "../login.ts";
 import { PRUNE_SECONDS } from "../options.ts";
 import { loadLibrary, makeProviderClient, type ProviderClient } from "./client.ts";
+import { findProviderWays } from "./confirming.ts";
 import { completeProvider, providersMistakes, type IdentityProviderDeclaration } from "./declaration.ts";
 import { makeFlows, usedFlowsCollection } from "./flows.ts";
 import { identitiesCollection, makeIdentities } from "./identities.ts";
@@ -62,6 +64,7 @@ export function identityProviders(people: AccountsFeature, options: IdentityProv
       requireOptions(options, checks, { more: [...providersMistakes(declared), ...originMistakes(host)] });
       const { parts, start } = assemble(host, people, options);
       const { providers } = options;
+      host.use(people).outsideConfirmation((context, account) => findProviderWays(parts, context, account));
       return {
         offer: null,
         endpoints: [...providerLoginEndpoints(parts), ...identityEndpoints(parts)],
@@ -108,6 +111,7 @@ function assemble(
     identities: makeIdentities(store),
     observe,
     clients,
+    sideBySide: makeSideBySide(),
     flows: makeFlows(store, secret, cookie),
     begin: host.use(options.sessions).begin,
     factorPage: () => host.service().pages?.factor ?? null,

@@ -5,6 +5,7 @@ import { formatSetCookie } from "../../../core/headers/set-cookie.ts";
 import type { Change, Collection, Store } from "../../../store/store.ts";
 import { timeText, until } from "../conditions.ts";
 import { isSecure, requireOneCookie, type Header } from "../cookies.ts";
+import type { HeldLogin, WaitingConfirmation } from "../gate/contract.ts";
 
 /** The states of completed flows. Nothing is stored before a provider has answered. */
 export const usedFlowsCollection: Collection = {
@@ -21,6 +22,21 @@ const MOST_FLOWS = 5;
 /** Browsers store at most 4096 octets of name, value and attributes (RFC 6265bis §5.6). */
 const MOST_COOKIE_CHARACTERS = 3800;
 
+/** The purpose of a flow: a login, another way into an account, or the confirmation of a login. */
+export type FlowPurpose =
+  | { readonly kind: "login" }
+  | IdentityLink
+  | { readonly kind: "confirm"; readonly waiting: WaitingConfirmation };
+
+/** The account that an identity will be linked to. */
+export interface IdentityLink {
+  readonly kind: "link";
+  readonly userId: number;
+  readonly generation: number;
+  /** The login that started the link. Null for a credential that is no login, for example Basic. */
+  readonly startedBy: HeldLogin | null;
+}
+
 /** A login at a provider that a browser has started. */
 export interface Flow {
   /** The value of `state` at the provider: 128 random bits. */
@@ -29,8 +45,8 @@ export interface Flow {
   readonly provider: string;
   /** The path of the page to show afterwards. */
   readonly next: string;
-  /** The account that the identity will be linked to. Null for a login. */
-  readonly link: { readonly userId: number; readonly generation: number } | null;
+  /** What happens after the provider has confirmed its user. */
+  readonly purpose: FlowPurpose;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
@@ -48,7 +64,10 @@ export interface FlowProof {
 /** The flows of browsers, each in the cookie of its browser, signed with the server's secret. */
 export interface Flows {
   /** Makes a flow. The header sets the cookie with this flow and the earlier ones of the browser. */
-  start(call: Call, made: Pick<Flow, "provider" | "next" | "link">): { readonly flow: Flow; readonly header: Header };
+  start(
+    call: Call,
+    made: Pick<Flow, "provider" | "next" | "purpose">,
+  ): { readonly flow: Flow; readonly header: Header };
   /** Returns the flow with this state. Returns null if this browser has not started it, or if it has expired. */
   find(call: Call, state: string): Flow | null;
   /** Returns the header that removes a flow from the cookie. */
@@ -67,8 +86,8 @@ export function makeFlows(store: Store, secret: Secret, cookie: string): Flows {
   const deriveText = (what: string, of: string): string => hmac(key!, `openid ${what} ${of}`).toString("base64url");
 
   function format(flow: Flow): string {
-    const { state, provider, next, link, expiresAt } = flow;
-    const members = [state, provider, expiresAt, next, ...(link === null ? [] : [link.userId, link.generation])];
+    const { state, provider, next, purpose, expiresAt } = flow;
+    const members = [state, provider, expiresAt, next, ...formatPurpose(purpose)];
     const body = Buffer.from(JSON.stringify(members)).toString("base64url");
     return `${body}.${deriveText("flow", body)}`;
   }
@@ -127,12 +146,38 @@ export function makeFlows(store: Store, secret: Secret, cookie: string): Flows {
   };
 }
 
+function formatPurpose(purpose: FlowPurpose): readonly unknown[] {
+  switch (purpose.kind) {
+    case "login":
+      return [];
+    case "link": {
+      const { userId, generation, startedBy } = purpose;
+      return [userId, generation, startedBy === null ? [] : [startedBy.beginning, startedBy.id]];
+    }
+    case "confirm":
+      return ["confirm", purpose.waiting.userId, purpose.waiting.key];
+  }
+}
+
 /** Parses the members that `format` wrote. Called after the signature was checked. */
 function readFlow(value: unknown): Flow | null {
   if (!Array.isArray(value)) return null;
-  const [state, provider, expiresAt, next, userId, generation] = value as readonly unknown[];
+  const [state, provider, expiresAt, next, ...more] = value as readonly unknown[];
   if (typeof state !== "string" || typeof provider !== "string" || typeof next !== "string") return null;
-  if (typeof expiresAt !== "number") return null;
-  const isLink = typeof userId === "number" && typeof generation === "number";
-  return { state, provider, next, expiresAt, link: isLink ? { userId, generation } : null };
+  const purpose = readPurpose(more);
+  return typeof expiresAt !== "number" || purpose === null ? null : { state, provider, next, expiresAt, purpose };
+}
+
+/** Returns null for a link of an older version, which does not name the login that started it. */
+function readPurpose([first, second, third]: readonly unknown[]): FlowPurpose | null {
+  if (first === undefined) return { kind: "login" };
+  if (first === "confirm")
+    return typeof second === "number" && typeof third === "string"
+      ? { kind: "confirm", waiting: { key: third, userId: second } }
+      : null;
+  if (typeof first !== "number" || typeof second !== "number" || !Array.isArray(third)) return null;
+  const [beginning, id] = third as readonly unknown[];
+  const isNamed = typeof beginning === "string" && typeof id === "string";
+  if (!isNamed && third.length > 0) return null;
+  return { kind: "link", userId: first, generation: second, startedBy: isNamed ? { beginning, id } : null };
 }

@@ -7,9 +7,9 @@ import { timeText } from "../conditions.ts";
 import type { Header } from "../cookies.ts";
 import type { People } from "../login.ts";
 import type { Claims } from "./claims.ts";
-import type { ConfirmedLogin } from "./client.ts";
+import { ProviderFault, type ConfirmedLogin } from "./client.ts";
 import type { IdentityProvider } from "./declaration.ts";
-import type { Identities } from "./identities.ts";
+import type { Identities, LinkedIdentity } from "./identities.ts";
 
 /** The parts that find the account of an identity. */
 export interface AccountsOfIdentities {
@@ -32,7 +32,7 @@ export interface AnswerContext {
 const ATTEMPTS = 5;
 
 /**
- * Returns the account that an identity is linked to. Creates a user for an unknown identity if the provider is declared
+ * Returns a linked identity and its account. Creates a user for an unknown identity if the provider is declared
  * with `create` and the address is verified and free. Otherwise ends the request (403 `identity_not_bound`, with these
  * headers). Never finds an account by an e-mail address or a username.
  */
@@ -41,12 +41,12 @@ export async function requireLinkedAccount(
   provider: IdentityProvider,
   confirmed: ConfirmedLogin,
   answer: AnswerContext,
-): Promise<Account> {
+): Promise<{ readonly account: Account; readonly identity: LinkedIdentity }> {
   const identified = { issuer: provider.issuer, subject: confirmed.claims.sub };
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const linked = await parts.identities.findLinked(identified);
     const account = linked === null ? null : await parts.people.accounts.find(linked.userId);
-    if (account !== null) return account;
+    if (linked !== null && account !== null) return { account, identity: linked };
     if (linked === null) await makeUser(parts, provider, confirmed, answer);
   }
   throw problem("unavailable", { headers: [["Retry-After", "1"], ...answer.headers] });
@@ -67,10 +67,11 @@ async function makeUser(
     return problem("identity_not_bound", { detail, headers });
   };
   if (!provider.create) throw refused("the identity is not linked, and the provider creates no users");
-  const { claims } = confirmed;
-  const newcomer = readNewcomer(people, provider, claims.email === undefined ? await confirmed.complete() : claims);
-  if (newcomer === null)
-    throw refused("the identity is not linked, and its address is missing or not verified", notVerified);
+  const newcomer = await findNewcomer(people, provider, confirmed);
+  if (newcomer.kind !== "newcomer") {
+    const [reason, detail] = unusable[newcomer.kind];
+    throw refused(`the identity is not linked, and ${reason}`, `${detail} ${otherWay}`);
+  }
   const { name, email } = newcomer;
   // The address is unique, so it becomes the username. Because of `chosen`, a login through a proxy or another issuer cannot claim the
   // account by its username.
@@ -99,20 +100,58 @@ async function makeUser(
 const notLinked =
   "This identity is not linked to an account, and no account was created for it. Log in another way and link it on the page of your account.";
 
-/** The detail depends only on the claims, so it does not reveal whether an account has the address. */
-const notVerified =
-  "The provider has not confirmed your e-mail address, so no account was created. Confirm the address there and log in again. If you have an account, log in another way and link the identity on the page of your account.";
+const otherWay = "If you have an account, log in another way and link the identity on the page of your account.";
 
-/** Returns the name and the address of a new user. Returns null if the address is missing or not verified. */
+/**
+ * The reasons why the claims make no user, for the log and for the caller. The detail depends only on the claims, so it does not reveal
+ * whether an account has the address.
+ */
+const unusable = {
+  missing: [
+    "the provider sends no address",
+    "The provider has sent no e-mail address, so no account was created. Allow the provider to send it and log in again.",
+  ],
+  unverified: [
+    "the provider does not say that its address is verified",
+    "The provider has not confirmed your e-mail address, so no account was created. Confirm the address there and log in again.",
+  ],
+  unfit: [
+    "its address cannot be used here",
+    "Your e-mail address at the provider cannot be used here, so no account was created.",
+  ],
+} as const;
+
+type FoundNewcomer =
+  | { readonly kind: "newcomer"; readonly name: string; readonly email: string }
+  | { readonly kind: keyof typeof unusable };
+
+/**
+ * Reads the name and the address of a new user. Asks the userinfo endpoint for the claims that the ID token lacks (OpenID Connect Core
+ * §5.4). If it fails, the ID token alone may be enough.
+ */
+async function findNewcomer(people: People, provider: IdentityProvider, login: ConfirmedLogin): Promise<FoundNewcomer> {
+  const { email, email_verified, name } = login.claims;
+  const signed = readNewcomer(people, provider, login.claims);
+  if (email !== undefined && email_verified !== undefined && name !== undefined) return signed;
+  try {
+    return readNewcomer(people, provider, await login.complete());
+  } catch (error) {
+    if (!(error instanceof ProviderFault) || signed.kind !== "newcomer") throw error;
+    return signed;
+  }
+}
+
 function readNewcomer(
   { users }: People,
   { trustEmail }: IdentityProvider,
   { email, email_verified, name }: Claims,
-): { readonly name: string; readonly email: string } | null {
-  if (email_verified !== true && !trustEmail) return null;
+): FoundNewcomer {
+  if (typeof email !== "string") return { kind: "missing" };
+  // Some providers send the text instead of the boolean that the standard requires (OpenID Connect Core §5.1).
+  if (email_verified !== true && email_verified !== "true" && !trustEmail) return { kind: "unverified" };
   const { fields } = users.resource;
-  const address = typeof email === "string" ? fields.email.kind.parse(email) : null;
-  if (typeof address !== "string") return null;
+  const address = fields.email.kind.parse(email);
+  if (typeof address !== "string") return { kind: "unfit" };
   const called = typeof name === "string" && name.trim() !== "" ? fields.name.kind.parse(name) : null;
-  return { name: typeof called === "string" ? called : address, email: address };
+  return { kind: "newcomer", name: typeof called === "string" ? called : address, email: address };
 }

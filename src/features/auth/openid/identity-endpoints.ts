@@ -11,8 +11,8 @@ import { ownOrAny } from "../access.ts";
 import { changesLogins } from "../changing-logins.ts";
 import { proofField } from "../fresh-login.ts";
 import { identitiesCollection, type LinkedIdentity } from "./identities.ts";
-import { requireNext, startPath } from "./login-endpoints.ts";
-import type { ProviderLoginParts } from "./parts.ts";
+import { requireNext } from "./login-endpoints.ts";
+import { startPath, type ProviderLoginParts } from "./parts.ts";
 
 const path = "/users/{id}/identities";
 
@@ -91,8 +91,9 @@ async function startLink(parts: ProviderLoginParts, context: Context): Promise<R
     throw invalid([{ pointer: "/provider", code: "invalid", detail: "There is no such provider." }]);
   const next = values.next === null ? context.at(`/users/${id}/account`) : requireNext(values.next, "/next");
   await parts.people.requireFreshLogin(context, transient.current_password);
-  const link = { userId: id, generation: account.generation };
-  const { flow, header } = parts.flows.start(context.call, { provider, next, link });
+  const startedBy = parts.people.findHeldLogin(context);
+  const purpose = { kind: "link", userId: id, generation: account.generation, startedBy } as const;
+  const { flow, header } = parts.flows.start(context.call, { provider, next, purpose });
   const value = { start: `${startPath(context, provider)}?link=${flow.state}` };
   return { status: 200, cache: "no-store", headers: [header], body: { kind: "data", value, element: "link" } };
 }

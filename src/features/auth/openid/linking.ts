@@ -1,31 +1,35 @@
-import type { Call } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
+import type { Context } from "../../../http/exchange.ts";
 import { NOT_ACTIVE, requireActive } from "../accounts/stored-accounts.ts";
 import type { Header } from "../cookies.ts";
 import type { ConfirmedLogin } from "./client.ts";
 import type { IdentityProvider } from "./declaration.ts";
-import type { Flow } from "./flows.ts";
-import { refusal, type ProviderLoginParts } from "./parts.ts";
+import type { IdentityLink } from "./flows.ts";
+import { isOtherUser, refusal, type ProviderLoginParts } from "./parts.ts";
 
 /** A confirmed identity, and the flow of the user who links it. */
 export interface IdentityLinkRequest {
-  readonly call: Call;
-  readonly flow: Flow;
+  readonly context: Context;
+  readonly link: IdentityLink;
   readonly confirmed: ConfirmedLogin;
   readonly header: Header;
 }
 
 /**
  * Links an identity to the account of the user who started the flow. Ends the request (401 `login_failed`) if the account has changed
- * since, and (409) if the identity is linked to another account or the account has too many.
+ * since, if the login that started the flow has ended, or if another user is logged in now, and (409) if the identity is linked to another account or the account has too many.
  */
 export async function linkIdentity(
   { store, people, identities, observe }: ProviderLoginParts,
   { id, issuer }: IdentityProvider,
-  { call, flow, confirmed, header }: IdentityLinkRequest,
+  { context, link: { userId, generation, startedBy }, confirmed, header }: IdentityLinkRequest,
 ): Promise<void> {
+  const { call } = context;
   const headers = [header];
-  const { userId, generation } = flow.link!;
+  if (isOtherUser(context, userId)) throw refusal({ observe }, call, id, "another user is logged in now", headers);
+  // A credential without a login of its own, for example Basic, has to be in the request itself.
+  const isLive = startedBy === null ? context.identity !== null : await people.isLiveLogin(startedBy, call.now);
+  if (!isLive) throw refusal({ observe }, call, id, "the login that started the link has ended", headers);
   const account = await people.accounts.find(userId);
   if (account === null || !account.active || account.generation !== generation)
     throw refusal({ observe }, call, id, "the account has changed since", headers);

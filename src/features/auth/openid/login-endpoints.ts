@@ -1,17 +1,15 @@
+import { anyone } from "../../../access/permission/permission.ts";
 import type { Call, Reply } from "../../../core/call/call.ts";
 import { findOwnPath } from "../../../core/html/link.ts";
-import { problem, Problem } from "../../../core/problem/problem.ts";
+import { problem } from "../../../core/problem/problem.ts";
 import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
 import { objectSchema, textSchema } from "../../../http/endpoint/documentation.ts";
 import type { Endpoint, EndpointDocumentation } from "../../../http/endpoint/endpoint.ts";
 import { invalid, type Context } from "../../../http/exchange.ts";
-import type { Header } from "../cookies.ts";
-import { vouchesForLevel2 } from "../issuers/declaration.ts";
-import { ProviderFault, type ConfirmedLogin, type ProviderClient } from "./client.ts";
-import type { Flow } from "./flows.ts";
-import { requireLinkedAccount } from "./identity-accounts.ts";
-import { linkIdentity } from "./linking.ts";
-import { refusal, type ProviderLoginParts } from "./parts.ts";
+import { callback } from "./callback.ts";
+import { ProviderFault, type ProviderClient } from "./client.ts";
+import type { Flow, FlowPurpose } from "./flows.ts";
+import { redirect, startPath, type ProviderLoginParts } from "./parts.ts";
 
 const path = "/api/login";
 
@@ -44,11 +42,14 @@ export function providerLoginEndpoints(parts: ProviderLoginParts): readonly Endp
     }),
     builtInEndpoint({
       ...open,
+      // A link and a confirmation need the login of the browser. A login ignores every credential, also a rejected one.
+      access: anyone,
+      refusals: "told",
       // The query contains the code and the state of a login.
       query: "secret",
       path: `${path}/{provider:text}/callback`,
       documentation: documentation.callback,
-      handle: (context) => callback(parts, context, context.params.provider),
+      handle: (context) => callback(parts, context, requireClient(parts, context.params.provider)),
     }),
   ];
 }
@@ -62,19 +63,16 @@ function list({ clients }: ProviderLoginParts, context: Context): Reply {
   return { status: 200, cache: "no-store", body: { kind: "data", value, element: "providers", items: "provider" } };
 }
 
-/** Returns the path at which a login at a provider starts. */
-export function startPath(context: Context, provider: string): string {
-  return context.at(`${path}/${provider}/start`);
-}
-
 async function start(parts: ProviderLoginParts, context: Context, id: string): Promise<Reply> {
   const client = requireClient(parts, id);
-  const { next, link } = readStart(context);
+  const { next, link, confirms } = readStart(context);
   const { call } = context;
   if (link !== null)
     return redirect(await requireStartURL(parts, client, requireLink(parts, call, id, link), call), []);
-  const made = { provider: id, next: next ?? context.at("/"), link: null };
-  const { flow, header } = parts.flows.start(call, made);
+  const purpose: FlowPurpose = confirms
+    ? { kind: "confirm", waiting: await parts.people.requireConfirmation(context) }
+    : { kind: "login" };
+  const { flow, header } = parts.flows.start(call, { provider: id, next: next ?? context.at("/"), purpose });
   return redirect(await requireStartURL(parts, client, flow, call), [header]);
 }
 
@@ -85,15 +83,27 @@ function requireClient({ clients }: ProviderLoginParts, id: string): ProviderCli
 }
 
 /** Reads the query of a request that starts a login. */
-function readStart(context: Context): { readonly next: string | null; readonly link: string | null } {
+function readStart(context: Context): {
+  readonly next: string | null;
+  readonly link: string | null;
+  readonly confirms: boolean;
+} {
   const query = new Map<string, string>();
   for (const [name, value] of context.parameters()) {
-    if (name !== "next" && name !== "link") throw invalidQuery(name, "unknown", "This parameter is not known.");
+    if (name !== "next" && name !== "link" && name !== "confirm")
+      throw invalidQuery(name, "unknown", "This parameter is not known.");
     if (query.has(name)) throw invalidQuery(name, "repeated", "Send this parameter once.");
     query.set(name, value);
   }
   const next = query.get("next");
-  return { next: next === undefined ? null : requireNext(next, "?next"), link: query.get("link") ?? null };
+  const confirm = query.get("confirm");
+  if (confirm !== undefined && confirm !== "true")
+    throw invalidQuery("confirm", "invalid", "Send true, or leave it out.");
+  return {
+    next: next === undefined ? null : requireNext(next, "?next"),
+    link: query.get("link") ?? null,
+    confirms: confirm === "true",
+  };
 }
 
 /** Returns the page to show afterwards. Ends the request (400) if it is not a path of this service. */
@@ -111,7 +121,7 @@ function invalidQuery(name: string, code: string, detail: string): Error {
 /** Returns the flow that links an identity. Ends the request (400) if another browser has started it. */
 function requireLink({ flows }: ProviderLoginParts, call: Call, provider: string, state: string): Flow {
   const flow = flows.find(call, state);
-  if (flow !== null && flow.link !== null && flow.provider === provider) return flow;
+  if (flow !== null && flow.purpose.kind === "link" && flow.provider === provider) return flow;
   throw invalidQuery("link", "invalid", "This link is expired, or another browser has started it. Start again.");
 }
 
@@ -135,81 +145,6 @@ async function requireStartURL(
       headers: [["Retry-After", "30"]],
     });
   }
-}
-
-/** Receives the answer of a provider. */
-async function callback(parts: ProviderLoginParts, context: Context, id: string): Promise<Reply> {
-  const client = requireClient(parts, id);
-  const { call } = context;
-  const query = new URLSearchParams(context.parameters().map(([name, value]) => [name, value]));
-  const [state = "", ...more] = query.getAll("state");
-  const flow = more.length === 0 ? parts.flows.find(call, state) : null;
-  if (flow === null || flow.provider !== id) throw refusal(parts, call, id, "this browser has not started it", []);
-  const header = parts.flows.without(call, flow);
-  const confirmed = await requireConfirmed(parts, client, { call, query, flow, header });
-  return flow.link === null
-    ? logIn(parts, context, client, { flow, confirmed, header })
-    : redirect((await linkIdentity(parts, client.provider, { call, flow, confirmed, header }), flow.next), [header]);
-}
-
-/** Exchanges the answer of the provider for the claims of its user. Ends the request (401 `login_failed`) if it confirms no login. */
-async function requireConfirmed(
-  parts: ProviderLoginParts,
-  client: ProviderClient,
-  answer: { readonly call: Call; readonly query: URLSearchParams; readonly flow: Flow; readonly header: Header },
-): Promise<ConfirmedLogin> {
-  const { call, query, flow, header } = answer;
-  const { id } = client.provider;
-  if (!(await parts.flows.use(flow))) throw refusal(parts, call, id, "it was completed before", [header]);
-  try {
-    return await client.redeem(query, flow, parts.flows.deriveProof(flow), call.now);
-  } catch (error) {
-    if (!(error instanceof ProviderFault)) throw error;
-    throw refusal(parts, call, id, error.message, [header]);
-  }
-}
-
-async function logIn(
-  parts: ProviderLoginParts,
-  context: Context,
-  { provider }: ProviderClient,
-  { flow, confirmed, header }: { readonly flow: Flow; readonly confirmed: ConfirmedLogin; readonly header: Header },
-): Promise<Reply> {
-  const { call } = context;
-  const account = await findAccount(parts, provider, confirmed, call, header);
-  if (!account.active) throw refusal(parts, call, provider.id, `the account ${account.id} is not active`, [header]);
-  const vouches = vouchesForLevel2(provider.level, confirmed.claims.acr);
-  const proof = { method: "fed", at: call.now, ...(vouches ? { vouchesFor: 2 as const } : {}) } as const;
-  try {
-    const { begin } = parts;
-    const reply = await parts.people.beginLogin(context, { account, proofs: [proof], begin, options: {} });
-    return redirect(flow.next, [...(reply.headers ?? []), header]);
-  } catch (error) {
-    const page = parts.factorPage();
-    if (!(error instanceof Problem) || error.code !== "factor_required" || page === null) throw error;
-    const cookies = error.headers.filter(([name]) => name === "Set-Cookie");
-    return redirect(`${context.at(page)}?next=${encodeURIComponent(flow.next)}`, [...cookies, header]);
-  }
-}
-
-async function findAccount(
-  parts: ProviderLoginParts,
-  provider: ProviderClient["provider"],
-  confirmed: ConfirmedLogin,
-  call: Call,
-  header: Header,
-) {
-  try {
-    return await requireLinkedAccount(parts, provider, confirmed, { call, headers: [header] });
-  } catch (error) {
-    // The userinfo endpoint did not answer, or it named another user.
-    if (error instanceof ProviderFault) throw refusal(parts, call, provider.id, error.message, [header]);
-    throw error;
-  }
-}
-
-function redirect(location: string, headers: readonly Header[]): Reply {
-  return { status: 303, cache: "no-store", headers: [...headers, ["Location", location]] };
 }
 
 const documentation = {
@@ -238,6 +173,12 @@ const documentation = {
         description: "The path of the page to show afterwards.",
       },
       { name: "link", in: "query", schema: { type: "string" }, description: "From `POST /users/{id}/identities`." },
+      {
+        name: "confirm",
+        in: "query",
+        schema: { type: "string", enum: ["true"] },
+        description: "From `POST /api/login/confirm/`: confirms the login of this browser.",
+      },
     ],
     responses: {
       303: {
@@ -245,7 +186,7 @@ const documentation = {
         headers: { "Set-Cookie": "The started logins of this browser.", Location: "The address at the provider." },
       },
     },
-    problems: ["invalid_query", "not_found"],
+    problems: ["invalid_query", "login_expired", "not_found"],
   },
   callback: {
     summary: "Receive the answer of an identity provider",
@@ -256,6 +197,13 @@ const documentation = {
         headers: { "Set-Cookie": "The session.", Location: "A path of this service." },
       },
     },
-    problems: ["login_failed", "identity_not_bound", "factor_required", "not_found"],
+    problems: [
+      "login_failed",
+      "identity_not_bound",
+      "factor_required",
+      "login_expired",
+      "not_found",
+      "too_many_attempts",
+    ],
   },
 } satisfies Record<string, EndpointDocumentation>;

@@ -1,5 +1,7 @@
-import type { Call } from "../../../core/call/call.ts";
+import type { SideBySide } from "../../../access/throttle/side-by-side.ts";
+import type { Call, Reply } from "../../../core/call/call.ts";
 import { problem, type Problem } from "../../../core/problem/problem.ts";
+import type { Context } from "../../../http/exchange.ts";
 import type { Header } from "../cookies.ts";
 import type { Beginning } from "../gate/contract.ts";
 import type { ProviderClient } from "./client.ts";
@@ -10,6 +12,8 @@ import type { AccountsOfIdentities } from "./identity-accounts.ts";
 export interface ProviderLoginParts extends AccountsOfIdentities {
   readonly clients: ReadonlyMap<string, ProviderClient>;
   readonly flows: Flows;
+  /** Limits the callbacks of one network that run at the same time to its remaining failures. */
+  readonly sideBySide: SideBySide;
   /** The kind of login that starts after the provider has confirmed its user. */
   readonly begin: Beginning<{}>;
   /** Returns the page that asks for a second factor, without the base path. Returns null if the service has none. */
@@ -26,4 +30,21 @@ export function refusal(
 ): Problem {
   observe({ kind: "provider_login_failed", requestId: call.requestId, provider, reason });
   return problem("login_failed", { headers: [["WWW-Authenticate", `Session realm="${call.realm}"`], ...headers] });
+}
+
+/** Returns the path at which a login at a provider starts. */
+export function startPath(context: Context, provider: string): string {
+  return context.at(`/api/login/${provider}/start`);
+}
+
+/** True if the browser of a callback is logged in as another user. */
+export function isOtherUser({ identity, refusal }: Context, userId: number): boolean {
+  // Two accepted credentials of different users.
+  if (identity === null) return refusal?.problem.code === "conflicting_credentials";
+  return identity.id !== userId;
+}
+
+/** Returns the response that sends the browser to another page. */
+export function redirect(location: string, headers: readonly Header[]): Reply {
+  return { status: 303, cache: "no-store", headers: [...headers, ["Location", location]] };
 }

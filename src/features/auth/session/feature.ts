@@ -70,6 +70,7 @@ export function sessionLogin(people: AccountsFeature, options: SessionLoginOptio
           return sessionId === undefined ? null : { id: sessionId, options: {} };
         },
         renew: (context, admission, current) => renewSession(parts, context, admission, current),
+        isLive: (id, now) => sessionStore.isLive(id, now),
       };
       // If this login is off, it is not registered. Logins that still wait for a second factor then expire.
       const begin = enabled ? begins(beginning) : beginning;

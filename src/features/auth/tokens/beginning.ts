@@ -17,5 +17,6 @@ export function tokenBeginning(enabled: boolean, parts: () => StartingParts): Be
       return family === undefined ? null : { id: family, options: { cookie } };
     },
     renew: (context, admission, current) => renewTokens(parts(), context, admission, current),
+    isLive: (family) => parts().pairs.isLive(family),
   };
 }

@@ -59,6 +59,8 @@ export interface TokenPairs {
   issue(admission: Admission, now: number): Promise<TokenPair>;
   /** Creates an access token with new proofs for an existing family. Spends the admission. Returns null if the family was revoked. */
   renew(admission: Admission, family: string, now: number): Promise<FreshAccess | null>;
+  /** True if the family was not revoked. */
+  isLive(family: string): Promise<boolean>;
   /** Returns a new access token, and the successor of the refresh token if refresh tokens are rotated. */
   refresh(token: string, call: Call): Promise<TokenPair | FreshAccess | Rejection>;
   /**
@@ -129,6 +131,7 @@ export function tokenPairs(options: TokenPairsOptions): TokenPairs {
       const account = Admission.spend(admission);
       return (await uses.isLive(family)) ? issueAccess(account, { family, proofs: admission.proofs }, now) : null;
     },
+    isLive: (family) => uses.isLive(family),
     async refresh(text, call) {
       const standing = await readLiveToken(reading, text, call.now);
       if (standing.kind === "rejected") return standing;
