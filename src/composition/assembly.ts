@@ -13,6 +13,7 @@ import type { Parts, ServiceFacts } from "../feature/feature.ts";
 import { guardObserver, combineObservers, notifyAll } from "../feature/observers.ts";
 import { printFaults } from "../features/ops/log/print-faults.ts";
 import { tracedStore } from "../features/ops/traced-store.ts";
+import { makeRevisionTags, tagFormsCollection } from "../http/answer/revision-tags.ts";
 import { stateTags } from "../http/answer/state-tags.ts";
 import { parseBasePath } from "../http/base-path.ts";
 import { makeHeldBodies } from "../http/body/held-bodies.ts";
@@ -106,7 +107,13 @@ function buildRoutes(
 
 function collectTables(all: readonly Parts[]): readonly Collection[] {
   const { mounts, collections } = combineLists(all);
-  return [...collectCollections(mounts), ...collections, ...throttleCollections, idempotencyCountsCollection];
+  return [
+    ...collectCollections(mounts),
+    ...collections,
+    ...throttleCollections,
+    idempotencyCountsCollection,
+    tagFormsCollection,
+  ];
 }
 
 /** The values that `createCore` needs in addition to the options of the service. */
@@ -156,6 +163,7 @@ function createCore(options: ServiceOptions, common: Common, find: RoutedService
     makeUUID: makeUUIDOf(options),
     cursors: makeCursors((secret ?? new Secret(randomBytes(32))).deriveEach("cursor")),
     stateTag: stateTags(secret?.deriveOldest("etag") ?? new Uint8Array()),
+    revisionTags: makeRevisionTags(now),
     fingerprintKey: secret?.deriveOldest("idempotency") ?? new Uint8Array(),
     heldBodies: makeHeldBodies(),
     longReads: makeLongReads(),

@@ -7,11 +7,13 @@ import type { Observer } from "../core/observation.ts";
 import type { Feature } from "../feature/feature.ts";
 import { startFeatures } from "../feature/starting.ts";
 import { startUpkeep } from "../feature/upkeep.ts";
+import type { MountedShape } from "../http/answer/revision-tags.ts";
 import type { Answer } from "../http/answer/writing.ts";
 import { fetchThrough, type FetchInfo } from "../http/bindings/web/web.ts";
 import { explainWhole, type WholeExplanation } from "../http/explaining.ts";
 import { explainLists, type ExplainedList } from "../http/mount/explaining.ts";
 import type { MountInPlace } from "../http/mount/mount.ts";
+import { computeShapeDigest } from "../http/mount/shape-digest.ts";
 import { respond } from "../http/pipeline.ts";
 import { type Route } from "../http/routes.ts";
 import type { Collection, Store } from "../store/store.ts";
@@ -146,6 +148,7 @@ function requireFree(store: Store, mistakes: readonly string[]): void {
 async function start(assembly: Assembly): Promise<Service> {
   const { store, basePath, inFlight, now, clock, observe, composition, facts, mounts, routes, core } = assembly;
   await store.open(assembly.tables);
+  await core.revisionTags.open(store, collectShapes(mounts));
   reportAtStart(mounts, routes.all, { now: now(), observe });
   const stopClock = await clock.start();
   const stop = await startFeatures(composition, { store, observe }).catch((error: unknown) => {
@@ -174,6 +177,10 @@ async function start(assembly: Assembly): Promise<Service> {
       await stop();
     },
   };
+}
+
+function collectShapes(mounts: readonly MountInPlace[]): readonly MountedShape[] {
+  return mounts.map((mount) => ({ collection: mount.collection, shape: computeShapeDigest(mount) }));
 }
 
 function extractPath(target: string): string {

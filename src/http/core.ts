@@ -5,6 +5,7 @@ import type { Tracer } from "../core/tracer.ts";
 import type { StoreReader } from "../store/reader.ts";
 import type { Store } from "../store/store.ts";
 import type { Alongside } from "./alongside.ts";
+import type { RevisionTags } from "./answer/revision-tags.ts";
 import type { StateTag } from "./answer/state-tags.ts";
 import type { HeldBodies } from "./body/held-bodies.ts";
 import type { Format } from "./formats/format.ts";
@@ -34,8 +35,10 @@ export interface ServiceCore {
   /** The reading methods of the store, for handlers and hooks. */
   readonly reader: StoreReader;
   readonly cursors: Cursors;
-  /** Makes the ETags of records. */
+  /** Makes the keyed ETags of records. */
   readonly stateTag: StateTag;
+  /** Decides which records have an ETag from their revision instead. */
+  readonly revisionTags: RevisionTags;
   /**
    * The key for fingerprints of requests with an `Idempotency-Key`. A body may contain a password, which an attacker could guess from a
    * digest without a key.

@@ -22,7 +22,7 @@ import { pendingLoginsCollection } from "../gate/pending.ts";
 import { neededLevel } from "../gate/policy.ts";
 import type { AccountsFeature, LoginSource } from "../login.ts";
 import { DAY_SECONDS, PRUNE_SECONDS, secondsFrom } from "../options.ts";
-import { makeRevocations, revocationsCollection } from "../tokens/revocation.ts";
+import { makeRevocations, revocationsCollection, type Revocations } from "../tokens/revocation.ts";
 import { ownUserFieldsMistakes, type OwnUserFields } from "../users.ts";
 import { accountEndpoints } from "./account.ts";
 import { makeEndings } from "./endings.ts";
@@ -176,7 +176,6 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     takesOutsideLogins: () => needs.outside,
   };
   const parts: AccountsParts = { ...usersParts, users: mountUsers(usersParts, ownUserFields(options)) };
-  const marking = makeMarking(host);
   const collected: Collected = { sources, needs, notifiers, endings, identityFields, issuer, tokenPrefix };
   return {
     offer: buildOffer(host, parts, assembled.parts, collected),
@@ -198,8 +197,15 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     ],
     tags: { factors: "Second factors and passkeys." },
     measure: () => measure(parts),
+    ...startAndStop(host, roles, revocations),
+  };
+}
+
+function startAndStop(host: Host, roles: readonly string[], revocations: Revocations) {
+  const marking = makeMarking(host);
+  return {
     async start() {
-      await requireDeclaredRoles(store, roles);
+      await requireDeclaredRoles(host.store, roles);
       await revocations.open();
       marking.open();
     },

@@ -86,7 +86,10 @@ export function showRow(
  */
 export function tagOfRow(mount: MountInPlace, { service }: Exchange, row: Row): string {
   const { noted, show } = mount;
-  if (noted === undefined) return tagWithShape(service.stateTag(mount, row), computeShapeDigest(mount));
+  if (noted === undefined) {
+    const shape = computeShapeDigest(mount);
+    return service.revisionTags.has(shape) ? String(row.revision) : tagWithShape(service.stateTag(mount, row), shape);
+  }
   const shown = Object.entries(show(row.record));
   const hashShown = (isNoted: boolean): string =>
     contentTag(JSON.stringify(shown.filter(([name]) => noted.includes(name) === isNoted)));

@@ -9,11 +9,13 @@ import { tagOfCollection } from "../reads/listing.ts";
 import { tagOfRow } from "../reads/reading.ts";
 
 /**
- * Returns the ETags of the row in every format. With `isOld`, also returns the ETags from its revision, which were used before version 0.2.
+ * Returns the ETags of the row in every format. With `isOld`, also returns the ETags from its revision, which were used before version 0.2
+ * and are still used beside such a version.
  */
 export function tagsOfState(mount: MountInPlace, exchange: Exchange, row: Row, isOld: boolean): readonly string[] {
-  const { formats } = exchange.service;
-  const tags = everyTag(formats, stateIn(tagOfRow(mount, exchange, row)));
+  const { formats, stateTag } = exchange.service;
+  const state = mount.noted === undefined ? stateTag(mount, row) : stateIn(tagOfRow(mount, exchange, row));
+  const tags = everyTag(formats, state);
   return isOld && mount.noted === undefined ? [...tags, ...everyTag(formats, String(row.revision))] : tags;
 }
 
@@ -32,7 +34,8 @@ export function requirePreconditions(mount: MountInPlace, exchange: Exchange, ro
   const { call } = exchange;
   if (mount.requireIfMatch && call.header("if-match") === undefined) throw problem("precondition_required");
   if (!hasPreconditions(call)) return;
-  const tags = tagsOfState(mount, exchange, row, isOldTag(call.list("if-match")));
+  const isOld = isOldTag(call.list("if-match") ?? call.list("if-none-match"));
+  const tags = tagsOfState(mount, exchange, row, isOld);
   requirePreconditionsHold(call, tags, stateIn);
 }
 

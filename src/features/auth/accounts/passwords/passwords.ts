@@ -152,18 +152,9 @@ export function makePasswords(options: PasswordsOptions): Passwords {
     }
   }
 
-  /** A write that is repeated after a conflict reuses its hash. The entries are deleted with their calls. */
-  const newest = new WeakMap<Call, { readonly password: string; readonly hash: Promise<string> }>();
-
-  function hashInTurn(call: Call | null, password: string, account = ""): Promise<string> {
-    const made = call === null ? undefined : newest.get(call);
-    if (made?.password === password) return made.hash;
-    const hash = hold(buildAsker(call, { account, isKnown: false }), (place) =>
-      place.run(() => hashPassword(password, cost)),
-    );
-    if (call !== null) newest.set(call, { password, hash });
-    return hash;
-  }
+  const hashOnce = rememberHashes((asker, password) =>
+    hold(asker, (place) => place.run(() => hashPassword(password, cost))),
+  );
 
   return {
     verify: (call, username, password) => verify(call, username, password, "verify"),
@@ -172,9 +163,21 @@ export function makePasswords(options: PasswordsOptions): Passwords {
       const checked = await check(call, username, password, "login");
       return checked === null ? null : proved(checked, call.now);
     },
-    hash: hashInTurn,
-    hashFor: async ({ factors = 0 }, ...hashed) => markHash(await hashInTurn(...hashed), factors),
+    hash: hashOnce,
+    hashFor: async ({ factors = 0 }, ...hashed) => markHash(await hashOnce(...hashed), factors),
     load: queue.load,
+  };
+}
+
+/** A write that is repeated after a conflict reuses its hash. The entries are deleted with their calls. */
+function rememberHashes(hash: (asker: Asker, password: string) => Promise<string>): Passwords["hash"] {
+  const newest = new WeakMap<Call, { readonly password: string; readonly hash: Promise<string> }>();
+  return (call, password, account = "") => {
+    const known = call === null ? undefined : newest.get(call);
+    if (known?.password === password) return known.hash;
+    const made = hash(buildAsker(call, { account, isKnown: false }), password);
+    if (call !== null) newest.set(call, { password, hash: made });
+    return made;
   };
 }
 
