@@ -4,7 +4,7 @@ import type { Reply } from "../../core/call/call.ts";
 import type { Identity, Proof, Role } from "../../core/identity.ts";
 import type { Feature } from "../../feature/feature.ts";
 import type { Context } from "../../http/exchange.ts";
-import type { Change, Collection, Outcome } from "../../store/store.ts";
+import type { Change, Collection, Outcome, Where } from "../../store/store.ts";
 import type { Passwords, ProvedPassword } from "./accounts/passwords/passwords.ts";
 import type { Account, Accounts, UsernameOrigin } from "./accounts/stored-accounts.ts";
 import type { AddressVerifier, Newcomer } from "./accounts/verifying.ts";
@@ -168,10 +168,10 @@ export interface People {
   requireProof(context: Context, account: Account, password: string | undefined): Promise<void>;
   /**
    * Registers a collection with a `user_id` whose rows the service deletes. `password`: when the password changes, and with the account.
-   * `account`: only with the account. The table must be in the feature's collections. Called in `setUp`. Throws `DeclarationError` if the
+   * `account`: only with the account. `ended` is the condition of the rows that end with a password. Default: all rows. The table must be in the feature's collections. Called in `setUp`. Throws `DeclarationError` if the
    * table has no integer column `user_id`.
    */
-  endsWith(when: "password" | "account", collection: Collection): void;
+  endsWith(when: "password" | "account", collection: Collection, ended?: Where): void;
   /**
    * Registers rows by which another party vouches for accounts, for example identities at a provider. These rows count as a way to log in.
    * Called in `setUp`.

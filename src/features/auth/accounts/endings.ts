@@ -2,16 +2,16 @@ import { DeclarationError } from "../../../core/checking/declaration-error.ts";
 import { isObject, isText, buildChoiceCheck, shown, shownWithoutText } from "../../../core/checking/members.ts";
 import type { Assembled } from "../../../feature/feature.ts";
 import { collectCollections } from "../../../http/mount/placing.ts";
-import type { Collection } from "../../../store/store.ts";
+import type { Collection, Where } from "../../../store/store.ts";
 import type { RevocationsOptions } from "../tokens/revocation.ts";
 
 type When = "password" | "account";
 
 /** The tables whose rows are deleted when a password changes, or with the account. Features name them in `setUp`. */
 export interface Endings {
-  readonly ends: Pick<RevocationsOptions, "endWithGeneration" | "endWithAccount">;
-  /** Adds a table. Throws `DeclarationError` if it is not suitable, or if the service has already started. */
-  add(when: When, collection: Collection): void;
+  readonly ends: Pick<RevocationsOptions, "endWithGeneration" | "endWithAccount" | "findEnded">;
+  /** Adds a table, and the condition of the rows that end. Throws `DeclarationError` if it is not suitable, or if the service has already started. */
+  add(when: When, collection: Collection, ended?: Where): void;
   /**
    * Returns the added tables that the service does not have, each with its fix. Without this check at the start, each change of a password
    * would fail.
@@ -21,10 +21,15 @@ export interface Endings {
 
 export function makeEndings(): Endings {
   const named: Record<When, Collection[]> = { password: [], account: [] };
+  const conditions = new Map<Collection, Where>();
   let isAssembled = false;
   return {
-    ends: { endWithGeneration: named.password, endWithAccount: named.account },
-    add(when, collection) {
+    ends: {
+      endWithGeneration: named.password,
+      endWithAccount: named.account,
+      findEnded: (collection) => conditions.get(collection) ?? null,
+    },
+    add(when, collection, ended) {
       const wrong = buildChoiceCheck("password", "account")(when);
       if (wrong !== null) throw new DeclarationError([`endsWith: its first argument is ${shown(when)}; ${wrong}`]);
       const input: unknown = collection;
@@ -35,6 +40,7 @@ export function makeEndings(): Endings {
         found.push(`${describeCall(when, collection)}: the features are set up already; call it in setUp`);
       if (found.length > 0) throw new DeclarationError(found);
       named[when].push(collection);
+      if (ended !== undefined) conditions.set(collection, ended);
     },
     mistakes({ collections, mounts }) {
       isAssembled = true;

@@ -28,6 +28,11 @@ export interface PurposeDeclaration {
    * Default: `current`.
    */
   readonly address?: "current" | "new";
+  /**
+   * True if a changed password does not end the links of an account whose address was never proved. Otherwise a stranger who signed up with
+   * the address of another person could end each link of its owner. Default: false.
+   */
+  readonly outlivesPassword?: boolean;
 }
 
 /** A page that a link leads to: a path below the base path of the service, or the name of a page of accounts. */

@@ -13,7 +13,7 @@ import { makeComposer } from "./composing.ts";
 import type { GivenProof, LinkPage, Mailbox, Purpose, PurposeDeclaration } from "./contract.ts";
 import { enrolment, enrolmentStep } from "./enrolment-step.ts";
 import { dueCounts, mailCountsCollection } from "./limits.ts";
-import { dueProofs, endUserProofs, mailProofsCollection } from "./proofs.ts";
+import { dueProofs, endedWithPassword, endUserProofs, mailProofsCollection } from "./proofs.ts";
 import { makePurpose, redeem, requireProof, type PurposeParts } from "./purposes.ts";
 import { makeProofTokens } from "./tokens.ts";
 
@@ -90,7 +90,7 @@ export function mailbox(
         key: host.secret.deriveOldest("mailbox"),
         queue: mailer.kind({ name: "mailbox", compose: composer.compose }),
       };
-      offered.endsWith("password", mailProofsCollection);
+      offered.endsWith("password", mailProofsCollection, endedWithPassword);
       offered.takeMailProofs();
       function purpose(declaration: PurposeDeclaration): Purpose {
         if (declarations.has(declaration.name))

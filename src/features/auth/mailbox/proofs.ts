@@ -1,5 +1,5 @@
 import { problem } from "../../../core/problem/problem.ts";
-import type { Change, Collection, JSONValue, KeyOf, Outcome, Row, Store } from "../../../store/store.ts";
+import type { Change, Collection, JSONValue, KeyOf, Outcome, Row, Store, Where } from "../../../store/store.ts";
 import { equals, later, ofUser, timeText, until } from "../conditions.ts";
 import { MAIL_PROOF_USED } from "./contract.ts";
 import { writeNothing } from "./limits.ts";
@@ -15,6 +15,10 @@ export const mailProofsCollection: Collection = {
     { name: "mailbox", type: "text" },
     { name: "address", type: "text" },
     { name: "data", type: "json", nullable: true },
+    /** The generation of the account at the request. Null without an account, and in rows of earlier versions. */
+    { name: "generation", type: "integer", nullable: true },
+    /** True if the row outlives a changed password of an account whose address was never proved. */
+    { name: "outlives", type: "boolean", nullable: true },
     /** The template of a mail that only informs. Null for a mail with a link. */
     { name: "notice", type: "text", nullable: true },
     /** The wrong codes: `{ total, networks: { digest: number } }`. */
@@ -26,6 +30,11 @@ export const mailProofsCollection: Collection = {
   indexes: [["mailbox", "purpose", "created_at"], ["user_id"], ["expires_at"]],
 };
 
+/** The rows that end with a password. */
+export const endedWithPassword: Where = {
+  any: [equals("outlives", false), { column: "outlives", operator: "null", value: true }],
+};
+
 /** A proof by mail that waits for its link or code. */
 export interface MailProof {
   readonly id: string;
@@ -33,6 +42,9 @@ export interface MailProof {
   readonly userId: number | null;
   readonly address: string;
   readonly data: JSONValue;
+  /** The generation of the account at the request. Null without an account. */
+  readonly generation: number | null;
+  readonly outlives: boolean;
   readonly notice: string | null;
   /** Milliseconds since the epoch. */
   readonly codesUntil: number;
@@ -61,13 +73,15 @@ interface Tries {
 
 /** Returns the changes that store a proof. They end the codes of earlier mails for this purpose and mailbox. The links stay valid. */
 export function insertProof(proof: NewMailProof): readonly Change[] {
-  const { id, purpose, userId, mailbox, address, data, notice, createdAt, codesUntil, expiresAt } = proof;
+  const { id, purpose, userId, mailbox, address, data, notice, createdAt, codesUntil, expiresAt, ...more } = proof;
   const values = {
     purpose,
     user_id: userId,
     mailbox,
     address,
     data,
+    generation: more.generation,
+    outlives: more.outlives,
     notice,
     tries: { total: 0, networks: {} },
     created_at: timeText(createdAt),
@@ -193,6 +207,8 @@ function read({ record }: Row): MailProof {
     userId: record["user_id"] as number | null,
     address: record["address"] as string,
     data: record["data"] as JSONValue,
+    generation: record["generation"] as number | null,
+    outlives: record["outlives"] === true,
     notice: record["notice"] as string | null,
     codesUntil: Date.parse(record["codes_until"] as string),
     expiresAt: Date.parse(record["expires_at"] as string),

@@ -54,7 +54,7 @@ export function makePurpose(parts: PurposeParts, declaration: PurposeDeclaration
 
 async function request(
   parts: PurposeParts,
-  { name, linkSeconds, codes }: PurposeDeclaration,
+  { name, linkSeconds, codes, outlivesPassword = false }: PurposeDeclaration,
   context: Context,
   mailRequest: MailRequest,
 ): Promise<readonly Change[]> {
@@ -71,6 +71,8 @@ async function request(
     mailbox: hashMailbox(parts, address),
     address,
     data,
+    generation: user !== null && "id" in user ? user.generation : null,
+    outlives: outlivesPassword && (user === null || !("id" in user) || (user.emailVerifiedAt ?? null) === null),
     notice,
     createdAt: now,
     codesUntil,
@@ -80,7 +82,7 @@ async function request(
   // mailbox that has got too many mails gets the row of an address without a user. The row is of no mailbox, so older codes stay valid.
   const stored = counted.isAllowed
     ? proof
-    : { ...proof, userId: null, data: null, notice: null, mailbox: hashSubject(parts, "none", id) };
+    : { ...proof, userId: null, data: null, generation: null, notice: null, mailbox: hashSubject(parts, "none", id) };
   return [...counted.changes, ...insertProof(stored), ...parts.queue({ proof: id, until: proof.expiresAt }, now)];
 }
 
@@ -130,7 +132,7 @@ export async function redeem(
   if (proof === null || purpose === undefined || !isRedeemable(proof) || proof.expiresAt <= context.call.now)
     return null;
   const { address, data } = proof;
-  const user = proof.userId === null ? null : await findUser(parts, purpose, proof.userId, address);
+  const user = proof.userId === null ? null : await findUser(parts, purpose, proof.userId, proof);
   if (proof.userId !== null && user === null) return null;
   return { purpose: purpose.name, address, user, data, changes: useProof(proof) };
 }
@@ -172,15 +174,19 @@ function isRedeemable({ notice, userId, data }: MailProof): boolean {
   return notice === null && (userId !== null || data !== null);
 }
 
-/** Returns the account of a proof. Returns null if it may not log in, or if it has another address now. */
+/** Returns the account of a proof. Returns null if it may not log in, or if it has another address or password now. */
 async function findUser(
   { store, people }: PurposeParts,
   { address: kind = "current" }: PurposeDeclaration,
   userId: number,
-  address: string,
+  { address, generation, outlives }: MailProof,
 ): Promise<Account | null> {
   const account = await people.accounts.find(userId);
   if (account === null || !account.active) return null;
+  // The password or the logins have changed since the request. The row of a link that outlives them is still stored, and another row is if
+  // a process of an earlier version changed the password.
+  const isOutlived = outlives && (account.emailVerifiedAt ?? null) === null;
+  if (generation !== null && generation !== account.generation && !isOutlived) return null;
   if (kind === "new") return account;
   const row = await store.find(people.users.collection, userId);
   return row !== null && fold(row.record["email"] as string) === fold(address) ? account : null;

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
 import type { Mailer } from "../../mail/contract.ts";
 import { isPrepared } from "../accounts/proved-address.ts";
+import type { Account } from "../accounts/stored-accounts.ts";
 import type { Notice } from "../gate/contract.ts";
 import type { AccountsFeature } from "../login.ts";
 import { countEvent, noteMail, noticeCountsCollection } from "./counts.ts";
@@ -16,6 +17,8 @@ type QueuedNotice = {
   readonly to: string | null;
   /** The random id of the event. Left out by processes of earlier versions. */
   readonly event?: string;
+  /** The state of the old address, if `to` is one. */
+  readonly was?: Pick<Account, "emailOrigin"> & { readonly emailVerifiedAt: string | null };
 };
 
 /**
@@ -36,12 +39,12 @@ export function accountNotices(people: AccountsFeature, mail: Feature<Mailer>): 
       const { accounts, users, notices } = host.use(people);
       const queue = host.use(mail).kind<QueuedNotice>({
         name: "notice",
-        async compose({ notice, user, at, to, event }, { store, now }) {
+        async compose({ notice, user, at, to, event, was }, { store, now }) {
           const row = await store.find(users.collection, user);
           const account = await accounts.find(user);
           const address = to ?? row?.record["email"];
           if (row === null || account === null || typeof address !== "string") return null;
-          if (to === null && isPrepared(account)) return null;
+          if (isPrepared({ ...account, ...was })) return null;
           const times = event === undefined ? 1 : await noteMail(store, { user, notice, event }, now);
           if (times === null) return null;
           const values = { at: formatNoticeTime(at), ...(times > 1 ? { times: String(times) } : {}) };
@@ -49,11 +52,11 @@ export function accountNotices(people: AccountsFeature, mail: Feature<Mailer>): 
         },
       });
       notices((notice, account, now, to) => {
-        // The old address of an account: after the event, the account no longer shows whether it was proved.
-        if (to !== undefined && isPrepared(account)) return [];
+        const { id: user, emailVerifiedAt = null, emailOrigin = "given" } = account;
         const event = randomBytes(12).toString("base64url");
-        const { id: user } = account;
-        return [countEvent({ user, notice }), ...queue({ notice, user, at: now, to: to ?? null, event }, now)];
+        // After the event, the account no longer shows whether its old address was proved.
+        const old = to === undefined ? { to: null } : { to, was: { emailVerifiedAt, emailOrigin } };
+        return [countEvent({ user, notice }), ...queue({ notice, user, at: now, event, ...old }, now)];
       });
       return { offer: null, collections: [noticeCountsCollection] };
     },

@@ -64,6 +64,7 @@ export function passwordReset(people: AccountsFeature, box: Feature<Mailbox>): F
         codes: true,
         template: "password_reset",
         path: "reset",
+        outlivesPassword: true,
       });
       const tag = "passwords";
       const { ownOrigins } = host;
@@ -120,7 +121,10 @@ async function confirm({ people, purpose, ownOrigins }: ResetParts, context: Con
     endKeys: values.end_keys !== false,
     provesAddress: true,
   });
-  const outcome = await context.write({ changes: [...proof.changes, ...changes] });
+  // A changed password does not end the other links of an address that was never proved, but the proof does.
+  const outcome = await context.write({
+    changes: [...proof.changes, ...purpose.end({ user: proof.user }), ...changes],
+  });
   requireUnused(outcome);
   // Another request ended the logins of the account at the same time. This also deletes the links of the account.
   if (outcome.kind === "refused" && outcome.name === OVERTAKEN) throw problem("invalid_link");

@@ -1,4 +1,4 @@
-import { aList, anObject, wholeFrom } from "../../../core/checking/members.ts";
+import { aFunction, aList, anObject, optional, wholeFrom } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import type { Role } from "../../../core/identity.ts";
 import { problem } from "../../../core/problem/problem.ts";
@@ -50,6 +50,8 @@ export interface RevocationsOptions {
   readonly endWithGeneration: readonly Collection[];
   /** Collections with a `user_id` whose rows are deleted only if the account is deactivated: API tokens, keys. */
   readonly endWithAccount: readonly Collection[];
+  /** Returns the condition of the rows of a collection that end. Returns null, the default, if all rows of the user end. */
+  readonly findEnded?: (collection: Collection) => Where | null;
 }
 
 /**
@@ -99,12 +101,13 @@ const checks: ChecksOf<RevocationsOptions> = {
   accessSeconds: (value) => (typeof value === "function" ? null : wholeFrom(1)(value)),
   endWithGeneration: aList,
   endWithAccount: aList,
+  findEnded: optional(aFunction),
 };
 
 /** Makes the view of a store's revocations. */
 export function makeRevocations(options: RevocationsOptions): Revocations {
   requireOptions(options, checks, { of: "makeRevocations" });
-  const { store, accessSeconds, endWithGeneration, endWithAccount } = options;
+  const { store, accessSeconds, endWithGeneration, endWithAccount, findEnded = () => null } = options;
   const view = makeView();
   let feed: Feed | null = null;
   const lifeMs = (): number => (typeof accessSeconds === "function" ? accessSeconds() : accessSeconds) * 1000;
@@ -130,6 +133,11 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
     return { kind: "insert", collection: revocationsCollection, values: { ...none, ...values, expires_at } };
   }
 
+  function matchEnded(collection: Collection, userId: number): Where {
+    const ended = findEnded(collection);
+    return ended === null ? ofUser(userId) : { all: [ofUser(userId), ended] };
+  }
+
   return {
     async open() {
       feed = await store.follow(revocationsCollection, view.take);
@@ -149,7 +157,11 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
       const ended = deactivated ? [...endWithGeneration, ...endWithAccount] : endWithGeneration;
       return [
         ...nextGeneration(account, null),
-        ...ended.map((collection): Change => ({ kind: "deleteAll", collection, where: ofUser(account.id) })),
+        ...ended.map((collection): Change => ({
+          kind: "deleteAll",
+          collection,
+          where: matchEnded(collection, account.id),
+        })),
         revoke({ user_id: account.id, generation: account.generation + 1 }, now),
       ];
     },
@@ -158,7 +170,7 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
       return [
         ...nextGeneration(account, family),
         ...endWithGeneration.flatMap((collection) =>
-          endOthers(collection, account.id, [family, sessionId], generation),
+          endOthers(collection, matchEnded(collection, account.id), [family, sessionId], generation),
         ),
         revoke({ user_id: account.id, generation, kept_family: family }, now),
       ];
@@ -183,23 +195,23 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
   };
 }
 
-/** Returns the changes that delete the rows of a user except the kept ones. The kept rows get the new generation. */
+/** Returns the changes that delete the ended rows of a user except the kept ones. The kept rows get the new generation. */
 function endOthers(
   collection: Collection,
-  userId: number,
+  ended: Where,
   keptIds: readonly (string | null)[],
   generation: number,
 ): readonly Change[] {
   // The ids of kept logins are texts, so no row with an integer key is kept.
-  if (collection.key === "integer") return [{ kind: "deleteAll", collection, where: ofUser(userId) }];
+  if (collection.key === "integer") return [{ kind: "deleteAll", collection, where: ended }];
   const [others, keptRows] = (["ne", "eq"] as const).map((operator): Where => {
     const ids = keptIds.map((id): Where => ({ column: "id", operator, value: id ?? "" }));
-    return { all: [ofUser(userId), operator === "ne" ? { all: ids } : { any: ids }] };
+    return { all: [ended, operator === "ne" ? { all: ids } : { any: ids }] };
   });
-  const ended: Change = { kind: "deleteAll", collection, where: others! };
+  const change: Change = { kind: "deleteAll", collection, where: others! };
   return hasGenerationColumn(collection)
-    ? [ended, { kind: "updateAll", collection, where: keptRows!, values: { generation } }]
-    : [ended];
+    ? [change, { kind: "updateAll", collection, where: keptRows!, values: { generation } }]
+    : [change];
 }
 
 function nextGeneration({ id, generation }: Pick<Account, "id" | "generation">, kept_family: string | null): Change[] {
