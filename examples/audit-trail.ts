@@ -66,8 +66,9 @@ const first = {
   email: "admin@example.com",
   username: "admin@example.com",
   role: "admin",
+  emailOrigin: "vouched",
   now: Date.now(),
-};
+} as const;
 const passwordHash = await passwords.hash(null, process.env["ADMIN_PASSWORD"] ?? "the password of them");
 await service.store.write({ changes: insertUser({ ...first, passwordHash }) });
 console.log((await listen(service, { port: Number(process.env["PORT"] ?? 8000) })).url);

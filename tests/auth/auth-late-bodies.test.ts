@@ -101,7 +101,8 @@ test("makes no key if the login ends while the body arrives", async (t) => {
   const held = await hold(served, `POST /users/${eve.id}/keys`, eve.ways.session, { name: "one more" });
   await sleep(150);
 
-  await api.patch(`/users/${eve.id}`, { password: "another password of Eve", end_keys: true }, api.admin);
+  const changed = { password: "another password of Eve", current_password: eve.password, end_keys: true };
+  await api.patch(`/users/${eve.id}`, changed, eve.headers);
 
   assert.match(await held(), /^HTTP\/1.1 401 /);
   assert.deepEqual((await api.get(`/users/${eve.id}/keys`, api.admin)).json, []);
@@ -133,13 +134,13 @@ test("accepts a slow body of a login that is still valid", async (t) => {
 });
 
 test("issues no working API token if the password changes while the request waits for the check of the old one", async (t) => {
-  const { api, eve } = await world(t);
-  const credentials = { username: eve.email, password: eve.password };
+  const { api, ann } = await world(t);
+  const credentials = { username: ann.email, password: ann.password };
   // These delay the check of the next request. Only eight: the change makes their passwords wrong, and ten reach the limit.
   const others = Array.from({ length: 8 }, () => api.post("/api/token/", credentials));
   const request = api.post("/api-token-auth/", credentials);
 
-  await api.patch(`/users/${eve.id}`, { password: "another password of Eve", end_keys: true }, api.admin);
+  await api.patch(`/users/${ann.id}`, { password: "another password of Ann", end_keys: true }, api.admin);
   const answer = await request;
 
   await Promise.all(others);

@@ -136,7 +136,7 @@ export interface People {
    * address and prepared the account. In this case, the first proof ends every other way to log in: password, logins, factors, passkeys,
    * identities, API token and keys.
    */
-  proveAddress(account: Account, now: number): readonly Change[];
+  proveAddress(account: Account, now: number): Promise<readonly Change[]>;
   /**
    * Registers the sender of the mails of sign-ups and invitations. Called in `setUp`, by one feature. Users then change their own address
    * only by proving it. Throws `DeclarationError` if there is one already.
@@ -161,9 +161,10 @@ export interface People {
     also: readonly Change[],
   ): Promise<Outcome | null>;
   /**
-   * Ends the request if a user who changes their own login does not prove their identity again. The proof is their password (400 at
-   * `/current_password`). If the account needs a second factor, it is a confirmed login (401 `confirmation_required`). Does nothing for
-   * another user's account.
+   * Ends the request if the caller may not change the password, the e-mail or the username of the account now. Users prove their identity
+   * again with their password (400 at `/current_password`), or with a confirmed login if the account needs a second factor or has no
+   * password (401 `confirmation_required`). For another user, the caller must be an administrator with a login of the last ten minutes, and
+   * the user no administrator (403).
    */
   requireProof(context: Context, account: Account, password: string | undefined): Promise<void>;
   /**
@@ -234,6 +235,11 @@ export interface NewUser {
   readonly passwordHash: string | null;
   /** `chosen` if the user decides about the username, so that no login from outside may claim the account by it. Default: `given`. */
   readonly usernameOrigin?: UsernameOrigin;
+  /**
+   * `vouched` if the caller of `insertUser` vouches that the address is the user's, for example because an administrator entered it.
+   * Otherwise, the first proof of the address ends every other way to log in. Default: `chosen`.
+   */
+  readonly emailOrigin?: "vouched" | "chosen";
   /** The time until which the password is valid, unless it is used before (RFC 3339). Default: no limit. */
   readonly passwordUntil?: string;
   /** The time at which the user proved the address (RFC 3339). Default: never. */

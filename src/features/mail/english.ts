@@ -131,4 +131,10 @@ If it was not you, ask for a new password on the login page at once.`,
 
 If it was not you, ask an administrator for help.`,
   },
+  role_changed: {
+    subject: "The role of your account was changed",
+    text: `An administrator changed the role of your account at {service} on {at}. Your account page shows it.
+
+If you did not expect it, ask an administrator.`,
+  },
 });

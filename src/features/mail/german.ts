@@ -131,4 +131,10 @@ Wenn Sie es nicht waren, fordern Sie auf der Anmeldeseite sofort ein neues an.`,
 
 Wenn Sie es nicht waren, wenden Sie sich an die Verwaltung.`,
   },
+  role_changed: {
+    subject: "Die Rolle Ihres Kontos wurde geändert",
+    text: `Die Verwaltung hat am {at} die Rolle Ihres Kontos bei {service} geändert. Ihre Kontoseite zeigt sie.
+
+Wenn Sie das nicht erwartet haben, fragen Sie die Verwaltung.`,
+  },
 });

@@ -85,7 +85,15 @@ async function insertAdministrator(
   const username = settings.adminUsername;
   const address = people.users.resource.fields.email.kind;
   const email = address.parse(username) === username ? username : firstEmail;
-  const user = { name: "Administrator", email, username, role: "admin", passwordHash, now } as const;
+  const user = {
+    name: "Administrator",
+    email,
+    username,
+    role: "admin",
+    passwordHash,
+    emailOrigin: "vouched",
+    now,
+  } as const;
   const outcome = await store.write({
     changes: [...people.insertUser(passwordUntil === undefined ? user : { ...user, passwordUntil }), onlyOne],
   });

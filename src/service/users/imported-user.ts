@@ -98,6 +98,7 @@ export function readImportedUser(
     username: username === undefined ? email : read("username", username),
     role: role(),
     passwordHash: passwordHash(),
+    emailOrigin: "vouched",
     active: findValue("active") === undefined ? flag("is_active", true) : flag("active", true),
     lastLoginAt: time("last_login_at", "last_login"),
     now,

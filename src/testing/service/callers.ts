@@ -88,7 +88,7 @@ export async function makeUser(
     throw new TypeError(`There is no role ${role}. The declared roles are ${people.roles.join(", ")}.`);
   const user = { name: sketch.name ?? `User ${count + 1}`, email, username, role, passwordHash: null };
   const more = sketch.active === undefined ? {} : { active: sketch.active };
-  const outcome = await store.write({ changes: people.insertUser({ ...user, ...more, now }) });
+  const outcome = await store.write({ changes: people.insertUser({ ...user, ...more, emailOrigin: "vouched", now }) });
   if (outcome.kind !== "written")
     throw new TypeError(`The user ${username} cannot be made: ${JSON.stringify(outcome)}`);
   return { id: Number(outcome.rows[0]!.record["id"]), username, email, role };

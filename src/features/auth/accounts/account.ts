@@ -5,21 +5,23 @@ import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
 import { ifNoneMatch, notModified } from "../../../http/endpoint/documentation.ts";
 import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
 import type { EndpointDocumentation } from "../../../http/endpoint/endpoint.ts";
-import { invalid } from "../../../http/exchange.ts";
+import { invalid, type Context } from "../../../http/exchange.ts";
 import { readRecord, updateRecord } from "../../../http/mount/endpoints.ts";
 import { type MountInPlace, type Prepared, type Write, mount } from "../../../http/mount/mount.ts";
 import { Flaw } from "../../../resource/kinds/field.ts";
 import { boolean, dateTime, enumeration, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { Change, StoredRecord } from "../../../store/store.ts";
-import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
+import { changesAccount, ownOrAny } from "../access.ts";
+import { timeText } from "../conditions.ts";
 import { ownPassword } from "../fresh-login.ts";
 import { keepAdministrator } from "./last-administrator.ts";
+import { loginColumns, type LoginPart } from "./login-change.ts";
 import type { AccountsParts } from "./parts.ts";
-import { requireProof } from "./passwords/proof.ts";
+import { requireMayChange } from "./passwords/proof.ts";
 import { accountOf, accountsCollection } from "./stored-accounts.ts";
 import { requireFree, requireMayProbe } from "./taken.ts";
-import { requireMayName, resolveUsernameOrigin } from "./usernames.ts";
+import { isOwnAddress, requireMayName, resolveUsernameOrigin } from "./usernames.ts";
 
 /** The field `email_verified_at`, which only services with mail show. */
 const verified = {
@@ -69,7 +71,7 @@ export function accountEndpoints(parts: AccountsParts): readonly Endpoint[] {
       repeatable: true,
       path,
       action: "update",
-      access: ownOrAnyUnlimited,
+      access: changesAccount,
       preconditions: "handler",
       consumes: ["application/merge-patch+json", "application/json-patch+json", "application/json", "application/xml"],
       documentation: documentation.update,
@@ -117,7 +119,7 @@ const buildDocumentation = (account: Account) =>
 
 /** Mounts accounts as a resource of the accounts table. Its secret columns are hidden. */
 function placeAccounts(parts: AccountsParts, account: Account): MountInPlace {
-  const mounted = mount(account, { permission: { read: ownOrAny, update: ownOrAnyUnlimited }, personal: true });
+  const mounted = mount(account, { permission: { read: ownOrAny, update: changesAccount }, personal: true });
   const beforeWrite = (write: Write<Account>): Eventually<Prepared> =>
     write.kind === "update" ? prepareChange(parts, write) : {};
   const noted = ["last_login_at"];
@@ -141,17 +143,33 @@ async function prepareChange(
   if ((role !== before.role || active !== before.active) && context.requireIdentity().role !== "admin")
     throw problem("permission_denied");
   const { now } = context.call;
+  const isRenamed = username !== before.username;
+  const isPromoted = role !== before.role;
+  const changed: readonly LoginPart[] = [
+    ...(isPromoted ? (["role"] as const) : []),
+    ...(isRenamed ? (["username"] as const) : []),
+  ];
+  if (isRenamed) await requireUsername(parts, context, { id: before.id, username });
+  const change = await requireMayChange(parts, context, before, changed, draft.transient.current_password);
+  const columns = loginColumns(change, before.id, {
+    ...(isRenamed
+      ? {
+          username,
+          username_follows_email: isOwnAddress(context, username),
+          username_origin: resolveUsernameOrigin(context),
+        }
+      : {}),
+    ...(isPromoted ? { role } : {}),
+    ...(isPromoted && before.role === "admin" ? { was_administrator_at: timeText(now) } : {}),
+  });
   const changes: Change[] = [];
   if (before.active && !active) changes.push(...parts.revocations.endAccount(before, now, true));
-  if (role !== before.role) changes.push(...parts.revocations.endAccess(before, now, role));
+  if (isPromoted)
+    changes.push(...parts.revocations.endAccess(before, now, role), ...parts.notify("role_changed", before, now));
   if (role !== "admin" || !active) changes.push(...(await keepAdministrator(parts, before, now)));
-  if (username === before.username) return { changes };
-  requireMayName(parts, context);
-  requireUsername(parts, username);
-  await requireMayProbe(parts, context);
-  await requireProof(parts, context, before, draft.transient.current_password);
+  if (!isRenamed) return { values: columns, changes };
   return {
-    values: { username_follows_email: false, username_origin: resolveUsernameOrigin(context) },
+    values: columns,
     changes,
     complete: () => requireFree(parts, parts.users, context, { id: before.id, username }),
   };
@@ -161,7 +179,15 @@ async function prepareChange(
  * Checks a chosen username with the rules of `/users`. The field itself accepts longer usernames, because the default username is the
  * e-mail address.
  */
-function requireUsername({ users }: AccountsParts, username: string): void {
+async function requireUsername(
+  parts: AccountsParts,
+  context: Context,
+  { id, username }: { readonly id: number; readonly username: string },
+): Promise<void> {
+  const { store, users } = parts;
+  const email = (await store.find(users.collection, id))?.record["email"] as string | undefined;
+  requireMayName(parts, context, { username, email: email ?? "" });
   const flaw = users.resource.fields.username.kind.parse(username);
   if (flaw instanceof Flaw) throw invalid([{ pointer: "/username", code: flaw.code, detail: flaw.detail }]);
+  await requireMayProbe(parts, context);
 }

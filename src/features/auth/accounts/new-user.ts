@@ -25,7 +25,7 @@ export function insertUser(
     last_login_at: more.lastLoginAt ?? null,
     username_origin: more.usernameOrigin ?? "given",
     email_verified_at: more.emailVerifiedAt ?? null,
-    email_origin: "given",
+    email_origin: more.emailOrigin ?? "chosen",
   };
   return [
     { kind: "insert", collection: users.collection, values: { name, email, ...ownValues(users.resource.fields, now) } },

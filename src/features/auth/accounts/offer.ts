@@ -8,7 +8,7 @@ import type { makeEndings } from "./endings.ts";
 import { insertUser } from "./new-user.ts";
 import type { AccountsParts } from "./parts.ts";
 import { changePassword, passwordChanges } from "./passwords/changing.ts";
-import { outsideEnd, requireFreshLogin, requireProof, vouch } from "./passwords/proof.ts";
+import { outsideEnd, requireFreshLogin, requireMayChange, vouch } from "./passwords/proof.ts";
 import { requireAccount, requireLogin, requireNameAndPassword, requireUser } from "./people.ts";
 import { proveAddress } from "./proved-address.ts";
 import { createVerified, moveAddress } from "./verified.ts";
@@ -82,7 +82,9 @@ export function buildOffer(
     verifyAddresses: parts.verifier.set,
     createUser: (context, newcomer, also) => createVerified(parts, context, newcomer, also),
     changeAddress: (context, user, also) => moveAddress(parts, context, user, also),
-    requireProof: (context, account, password) => requireProof(parts, context, account, password),
+    async requireProof(context, account, password) {
+      await requireMayChange(parts, context, account, ["password", "email", "username"], password);
+    },
     endsWith: endings.add,
     listLogins: (source) => void sources.push(source),
     rememberRevocations(seconds) {

@@ -14,7 +14,7 @@ import type { UsersMount } from "../users.ts";
 import { requireGivenFields } from "./administered.ts";
 import type { UsersParts } from "./parts.ts";
 import { requireFree, requireMayProbe } from "./taken.ts";
-import { requireMayName, requireOwnAddress } from "./usernames.ts";
+import { requireMayName } from "./usernames.ts";
 import type { Newcomer } from "./verifying.ts";
 
 /**
@@ -66,8 +66,7 @@ async function signUp(
   requireGivenFields(administered, context, values, users.resource.fields);
   const { name, email } = values;
   const chosen = transient.username ?? null;
-  if (chosen !== null) requireMayName(parts, context);
-  if (chosen !== null) requireOwnAddress({ username: chosen, email });
+  if (chosen !== null) requireMayName(parts, context, { username: chosen, email });
   // A username equal to the address is dropped. The request checks whether a chosen username is taken. It must not check the address in
   // this way, because the answer must be the same for a known and for an unknown address.
   const username = chosen !== null && fold(chosen) === fold(email) ? null : chosen;

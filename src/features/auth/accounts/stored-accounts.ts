@@ -39,8 +39,10 @@ export interface Account {
   readonly lastLoginAt: string | null;
   /** RFC 3339: the first proof that the user reads the mailbox of the e-mail address. Null, or left out: never. */
   readonly emailVerifiedAt?: string | null;
-  /** The origin of an unproved e-mail address. Left out: `given`. */
-  readonly emailOrigin?: EmailOrigin;
+  /** The origin of an unproved e-mail address. Null, or left out: unknown, because an earlier version made the account. */
+  readonly emailOrigin?: EmailOrigin | null;
+  /** RFC 3339: the last time at which the role of administrator was taken from the user. Null, or left out: never. */
+  readonly wasAdministratorAt?: string | null;
   /** The number of active second factors. Missing means none. */
   readonly factors?: number;
   /** The user's own fields in the identity. Left out if there are none. */
@@ -76,6 +78,8 @@ export const accountsCollection: Collection = {
     { name: "email_verified_at", type: "date-time", nullable: true },
     /** The origin of the e-mail address (`EmailOrigin`). Null if the account is older than this column. */
     { name: "email_origin", type: "text", nullable: true },
+    /** The last time at which the role of administrator was taken from the user. */
+    { name: "was_administrator_at", type: "date-time", nullable: true },
   ],
   // Finds the administrators, who are few, when a write checks that one remains.
   indexes: [["role", "active"]],
@@ -88,10 +92,21 @@ export const accountsCollection: Collection = {
 export type UsernameOrigin = "given" | "chosen";
 
 /**
- * `given` by an administrator, an import, the command line or a proxy, or `chosen` by the user. A user may choose the address of another
- * person. So until the first proof of the address, the account may be prepared (`isPrepared`).
+ * `vouched` for by an administrator, an import, the command line or a trusted party, or `chosen` by the user or an untrusted party. A user
+ * may choose the address of another person. So until the first proof of the address, the account may be prepared (`mayBePrepared`). An
+ * earlier version stored `given` by an administrator, an import, the command line or a proxy.
  */
-export type EmailOrigin = "given" | "chosen";
+export type EmailOrigin = "vouched" | "given" | "chosen";
+
+const DAY_MS = 86_400_000;
+
+/**
+ * True if the account is an administrator's, or was one in the last 24 hours. Otherwise an administrator could take the role from another
+ * one first, and then the account.
+ */
+export function isStillAdministrator({ role, wasAdministratorAt = null }: Account, now: number): boolean {
+  return role === "admin" || (wasAdministratorAt !== null && Date.parse(wasAdministratorAt) > now - DAY_MS);
+}
 
 /**
  * Returns the generation of a new account: the time of its creation (milliseconds). So the tokens of a deleted account
@@ -181,8 +196,9 @@ export function accountOf({ record }: Row): Account {
     roleChanges: record["role_changes"] as number,
     factors: (record["factors"] ?? 0) as number,
     emailVerifiedAt: (record["email_verified_at"] ?? null) as string | null,
-    // Before the column existed, the same user or administrator chose both the username and the address.
-    emailOrigin: (record["email_origin"] ?? record["username_origin"] ?? "given") as EmailOrigin,
+    // Before the column existed, users changed their address without a proof. So it is unknown who chose it.
+    emailOrigin: (record["email_origin"] ?? null) as EmailOrigin | null,
+    wasAdministratorAt: (record["was_administrator_at"] ?? null) as string | null,
     createdAt: record["created_at"] as string,
     lastLoginAt: record["last_login_at"] as string | null,
   };

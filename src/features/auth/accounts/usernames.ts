@@ -1,20 +1,39 @@
 import { problem, type Issue } from "../../../core/problem/problem.ts";
 import { invalid, type Context } from "../../../http/exchange.ts";
 import { fold } from "../../../store/fold.ts";
+import type { Row } from "../../../store/store.ts";
 import type { UsersParts } from "./parts.ts";
 import type { UsernameOrigin } from "./stored-accounts.ts";
 import { isAdministrator } from "./taken.ts";
 
-/** Ends the request if the caller may not choose a username. */
-export function requireMayName({ takesOutsideLogins }: UsersParts, context: Context): void {
+/**
+ * Ends the request if the caller may not choose this username for a user with this address. Administrators may choose any. The address of
+ * another person is refused, because this person could then not use it.
+ */
+export function requireMayName(
+  { takesOutsideLogins }: UsersParts,
+  context: Context,
+  { username, email }: { readonly username: string; readonly email: string },
+): void {
+  if (isAdministrator(context)) return;
   // A later user of the external system may have the same name. The new user could then not log in.
-  if (!takesOutsideLogins() || isAdministrator(context)) return;
-  throw problem("permission_denied", { detail: "Only administrators can choose usernames here." });
+  if (takesOutsideLogins())
+    throw problem("permission_denied", { detail: "Only administrators can choose usernames here." });
+  if (username.includes("@") && fold(username) !== fold(email)) throw invalid([addressOfAnother]);
 }
 
-/** Ends the request if a user chooses the e-mail address of another person as username. The other person could then not use it. */
-export function requireOwnAddress({ username, email }: { readonly username: string; readonly email: string }): void {
-  if (username.includes("@") && fold(username) !== fold(email)) throw invalid([addressOfAnother]);
+/** True if a username that this caller chose follows the address: it is the address, because users choose no other one with `@`. */
+export function isOwnAddress(context: Context, username: string): boolean {
+  return username.includes("@") && !isAdministrator(context);
+}
+
+/**
+ * True if the stored username changes together with the address `email`: it is only the default, or the user chose the address as username.
+ */
+export function followsEmail({ takesOutsideLogins }: UsersParts, { record }: Row, email: string): boolean {
+  if (takesOutsideLogins()) return false;
+  if (record["username_follows_email"] === true) return true;
+  return record["username_origin"] === "chosen" && fold(record["username"] as string) === fold(email);
 }
 
 const addressOfAnother: Issue = {

@@ -16,13 +16,14 @@ import { ownOrAnyUnlimited, ownRecord, ownRecordUnlimited } from "../access.ts";
 import { usersResource, type OwnUserFields, type Users, type UsersMount } from "../users.ts";
 import { requireAsGiven } from "./administered.ts";
 import { keepAdministrator } from "./last-administrator.ts";
+import { loginColumns, type LoginPart } from "./login-change.ts";
 import type { UsersParts } from "./parts.ts";
 import { requireGoodPassword } from "./passwords/good-password.ts";
-import { requireNotActing, requireProof } from "./passwords/proof.ts";
+import { requireMayChange, requireNotActing } from "./passwords/proof.ts";
 import { deferSignUps, onlyAdministratorsInvite } from "./signing-up.ts";
 import { accountOf, accountsCollection, firstGeneration } from "./stored-accounts.ts";
 import { isAdministrator, requireFree, requireMayProbe } from "./taken.ts";
-import { requireMayName, requireOwnAddress, resolveUsernameOrigin } from "./usernames.ts";
+import { followsEmail, isOwnAddress, requireMayName, resolveUsernameOrigin } from "./usernames.ts";
 import { addressMoved } from "./verified.ts";
 import type { Registration } from "./verifying.ts";
 
@@ -96,7 +97,7 @@ async function createAccount(
   const { username: chosen, password, invite = false } = draft.transient;
   const username = chosen ?? email;
   if (invite) requireMayInvite(context, password);
-  if (chosen !== undefined) requireMayName(parts, context);
+  if (chosen !== undefined) requireMayName(parts, context, { username, email });
   if (password !== undefined) await requireGoodPassword(parts, context, password, { username, email });
   const { call } = context;
   return {
@@ -107,7 +108,7 @@ async function createAccount(
         await requireFree(parts, mounted, context, { id, email, username, isSignUp: true });
       const account: WrittenValues = {
         username,
-        username_follows_email: chosen === undefined,
+        username_follows_email: chosen === undefined || isOwnAddress(context, chosen),
         role: "user",
         active: true,
         password_hash: password === undefined ? null : await hashNew(parts, context, password, { factors: 0 }),
@@ -115,7 +116,7 @@ async function createAccount(
         created_at: new Date(call.now).toISOString(),
         last_login_at: null,
         username_origin: resolveUsernameOrigin(context),
-        email_origin: isAdministrator(context) ? "given" : "chosen",
+        email_origin: isAdministrator(context) ? "vouched" : "chosen",
       };
       const invitation = invite ? await parts.verifier.current!.invite(context, { email, user: keyOf(0) }) : [];
       return [{ kind: "insert", collection: accountsCollection, key: keyOf(0), values: account }, ...invitation];
@@ -159,25 +160,28 @@ async function changeAccount(
   const { call } = context;
   const isOther = isChanged(identityFields, current, draft.values);
   if (isMoved && parts.verifier.current !== null && context.identity?.id === id) throw invalid([notMovedHere(id)]);
-  const mayFollow = row.record["username_follows_email"] === true && !parts.takesOutsideLogins();
-  const name = username ?? (isMoved && mayFollow ? address : account.username);
+  const name = username ?? (isMoved && followsEmail(parts, row, current.email) ? address : account.username);
   const names = {
     ...(isMoved ? { email: address } : {}),
     ...(name === account.username ? {} : { username: name }),
   };
   if (Object.keys(names).length > 0) await requireMayProbe(parts, context);
-  const isRenamed = username !== undefined && username !== account.username;
-  if (isRenamed) requireMayName(parts, context);
-  if (isRenamed && parts.verifier.current !== null && !isAdministrator(context))
-    requireOwnAddress({ username, email: address });
-  if (isRenamed || isMoved || password !== undefined) await requireProof(parts, context, account, proof);
+  // A sent username that stays the same is no change. With another address, it decides that the username does not follow.
+  const isNamed = username !== undefined && (isMoved || username !== account.username);
+  const changed: readonly LoginPart[] = [
+    ...(isMoved ? (["email"] as const) : []),
+    ...(isNamed || name !== account.username ? (["username"] as const) : []),
+    ...(password === undefined ? [] : (["password"] as const)),
+  ];
+  if (isNamed) requireMayName(parts, context, { username, email: address });
+  const change = await requireMayChange(parts, context, account, changed, proof);
   if (password !== undefined) await requireGoodPassword(parts, context, password, { username: name, email: address });
   return {
     async complete() {
       if (Object.keys(names).length > 0) await requireFree(parts, mounted, context, { id, ...names });
-      const values: WrittenValues = {
+      const values = loginColumns(change, id, {
         ...("username" in names ? { username: names.username, username_origin: resolveUsernameOrigin(context) } : {}),
-        ...(username === undefined ? {} : { username_follows_email: false }),
+        ...(isNamed ? { username_follows_email: isOwnAddress(context, username) } : {}),
         ...(isMoved ? unprovedAddress(context) : {}),
         ...(password === undefined
           ? {}
@@ -186,7 +190,7 @@ async function changeAccount(
               password_until: null,
               password_once: null,
             }),
-      };
+      });
       const ended = isOther ? parts.revocations.endAccess(account, call.now) : [];
       if (Object.keys(values).length === 0) return ended;
       return [
@@ -208,8 +212,8 @@ async function changeAccount(
  * Returns the columns of an account whose address was changed: the new address is not proved. If the user chose it, the account may be
  * prepared for the owner of the mailbox.
  */
-function unprovedAddress(context: Context): WrittenValues {
-  return { email_verified_at: null, ...(isAdministrator(context) ? {} : { email_origin: "chosen" }) };
+function unprovedAddress(context: Context) {
+  return { email_verified_at: null, ...(isAdministrator(context) ? {} : { email_origin: "chosen" as const }) };
 }
 
 /** The issue for users who send a new address with their own record. The new address must be proved first. */

@@ -4,9 +4,11 @@ import { writeDirectly } from "../../../http/mount/writes/direct.ts";
 import { readDraft } from "../../../resource/draft.ts";
 import { keyOf, type Change, type Outcome, type WrittenValues } from "../../../store/store.ts";
 import { timeText } from "../conditions.ts";
+import { allowChange, loginColumns } from "./login-change.ts";
 import type { AccountsParts, UsersParts } from "./parts.ts";
 import { requireGoodPassword } from "./passwords/good-password.ts";
 import { accountsCollection, firstGeneration, type Account } from "./stored-accounts.ts";
+import { followsEmail } from "./usernames.ts";
 import type { Newcomer } from "./verifying.ts";
 
 /**
@@ -72,12 +74,11 @@ export async function moveAddress(
   const row = await store.find(accountsCollection, account.id);
   const user = await store.find(users.collection, account.id);
   if (row === null || user === null) return null;
-  const follows = row.record["username_follows_email"] === true && !parts.takesOutsideLogins();
-  const values: WrittenValues = {
-    email_verified_at: timeText(context.now),
-    ...(follows ? { username: email, username_origin: "chosen" } : {}),
-  };
   const from = user.record["email"] as string;
+  const values = loginColumns(allowChange(account.id, ["email", "username"]), account.id, {
+    email_verified_at: timeText(context.now),
+    ...(followsEmail(parts, row, from) ? { username: email, username_origin: "chosen" as const } : {}),
+  });
   return writeDirectly(placeUsers(parts), context, {
     before: user,
     values: { email },

@@ -215,7 +215,8 @@ export type Notice =
   | "identity_linked"
   | "token_made"
   | "password_changed"
-  | "email_changed";
+  | "email_changed"
+  | "role_changed";
 
 /**
  * Returns the changes that send a notice, for the transaction of the event. `to` is the receiver. Default: the address that the user has

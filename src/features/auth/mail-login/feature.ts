@@ -80,7 +80,7 @@ async function prove(
     await people.throttle.fail(call);
     throw refused(context);
   }
-  const changes = [...proof.changes, ...people.proveAddress(account, call.now)];
+  const changes = [...proof.changes, ...(await people.proveAddress(account, call.now))];
   if ((await context.write({ changes })).kind !== "written") throw refused(context);
   const proved = await people.accounts.find(account.id);
   if (proved === null) throw refused(context);

@@ -3,8 +3,9 @@ import type { Context } from "../../../../http/exchange.ts";
 import type { Change } from "../../../../store/store.ts";
 import { equals } from "../../conditions.ts";
 import type { NewPassword } from "../../login.ts";
+import { allowChange, loginColumns } from "../login-change.ts";
 import type { AccountsParts } from "../parts.ts";
-import { endPreparedWays, isPrepared, verifyEmail } from "../proved-address.ts";
+import { endPreparedWays, mayBePrepared, verifyEmail } from "../proved-address.ts";
 import { accountsCollection } from "../stored-accounts.ts";
 import { requireGoodPassword } from "./good-password.ts";
 
@@ -23,13 +24,13 @@ export async function passwordChanges(
   const user = await parts.store.find(parts.users.collection, id);
   const email = (user?.record["email"] ?? null) as string | null;
   await requireGoodPassword(parts, context, password, { username, email });
-  const endsWays = provesAddress && isPrepared(account);
+  const endsWays = provesAddress && (await mayBePrepared(parts, account));
   const owner = endsWays ? { factors: 0 } : account;
-  const values = {
+  const values = loginColumns(allowChange(id, ["password"]), id, {
     password_hash: await parts.passwords.hashFor(owner, context?.call ?? null, password, String(id)),
     password_until: null,
     password_once: null,
-  };
+  });
   return [
     ...parts.revocations.endAccount(account, now, endKeys || endsWays),
     ...(endsWays ? endPreparedWays(parts, account, now) : []),

@@ -11,10 +11,11 @@ import { requireDraft } from "../../../../http/mount/writes/drafting.ts";
 import { defineResource } from "../../../../resource/resource.ts";
 import { equals } from "../../conditions.ts";
 import { proofField, withoutKey } from "../../fresh-login.ts";
+import { loginColumns } from "../login-change.ts";
 import type { AccountsParts } from "../parts.ts";
 import { requireAccount } from "../people.ts";
 import { accountsCollection } from "../stored-accounts.ts";
-import { requireFreshLogin } from "./proof.ts";
+import { requireMayChange } from "./proof.ts";
 
 /** The lifetime of an unused one-time password, in days. */
 const DAYS = 7;
@@ -58,18 +59,19 @@ export function oneTimePasswordEndpoint(parts: AccountsParts): Endpoint {
 async function draw(parts: AccountsParts, context: Context): Promise<Reply> {
   const { transient } = requireDraft(proof, context, { id: null, current: null });
   const { call } = context;
-  const { id, username, active, generation, factors = 0 } = await requireAccount(parts, context);
+  const account = await requireAccount(parts, context);
+  const { id, username, active, generation } = account;
   const caller = context.requireIdentity();
   if (id === caller.id) throw problem("conflict", { detail: "Choose your own password: PATCH it to your user." });
   if (!active) throw problem("conflict", { detail: "The account is not active." });
-  await requireFreshLogin(parts, context, transient.current_password);
+  const change = await requireMayChange(parts, context, account, ["password"], transient.current_password);
   const password = randomBytes(SECRET_BYTES).toString("base64url");
   const expiresAt = new Date(call.now + DAYS * 86_400_000).toISOString();
-  const values = {
-    password_hash: await parts.passwords.hashFor({ factors }, call, password, String(caller.id)),
+  const values = loginColumns(change, id, {
+    password_hash: await parts.passwords.hashFor(account, call, password, String(caller.id)),
     password_until: expiresAt,
     password_once: "unused",
-  };
+  });
   // Refused if the account was changed in the meantime. A password that was already replaced is not shown.
   const { kind } = await parts.store.write({
     changes: [

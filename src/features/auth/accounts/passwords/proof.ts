@@ -1,12 +1,15 @@
 import type { Call } from "../../../../core/call/call.ts";
+import { isKnownFormat } from "../../../../core/crypto/password-hash.ts";
 import type { Identity } from "../../../../core/identity.ts";
 import { confirmedLevel, stepUpChallenge } from "../../../../core/levels.ts";
 import { problem } from "../../../../core/problem/problem.ts";
 import { invalid, type Context } from "../../../../http/exchange.ts";
+import { CREDENTIALS_SCOPE, mayChangeLogins } from "../../access.ts";
 import { admit, type Admission } from "../../gate/admission.ts";
 import { neededByIdentity } from "../../gate/policy.ts";
+import { allowChange, type LoginChange, type LoginPart } from "../login-change.ts";
 import type { UsersParts } from "../parts.ts";
-import type { Account } from "../stored-accounts.ts";
+import { isStillAdministrator, type Account } from "../stored-accounts.ts";
 
 /** The time for which a login is fresh, in milliseconds. */
 const FRESH_MS = 600_000;
@@ -23,6 +26,7 @@ export async function requireFreshLogin(parts: UsersParts, context: Context, pas
   const account = identity.id === 0 ? null : await parts.accounts.find(identity.id);
   if (needsLevel2(parts, identity, account)) return requireConfirmed(context, identity);
   if (password === undefined && confirmedAt(identity, now) >= 1) return;
+  if (account !== null && !hasPassword(account, now)) return requireRecent(context, identity);
   if (password === undefined)
     throw wrongPassword("required", "The login is not fresh. Send your own password, or log in again.");
   await requirePassword(parts, context.call, account, password);
@@ -54,8 +58,9 @@ export async function vouch(
   if (!isOwn && identity.role !== "admin")
     throw problem("permission_denied", { detail: "Only administrators make tokens and keys for another user." });
   if (!account.active) throw problem("conflict", { detail: "The account is not active." });
-  if (!isOwn && identity.id !== 0 && account.role === "admin")
+  if (!isOwn && identity.id !== 0 && isStillAdministrator(account, context.call.now))
     throw problem("permission_denied", { detail: "Administrators make their own tokens and keys." });
+  if (!isOwn) requirePerson(identity);
   await requireFreshLogin(parts, context, password);
   const notices = isOwn ? [] : parts.notify("token_made", account, context.call.now);
   return admit(account, identity.proofs ?? [], notices);
@@ -77,20 +82,86 @@ export function outsideEnd({ outsideCredentialsSeconds }: UsersParts, context: C
 }
 
 /**
- * Ends the request if a user who changes their own login does not prove their identity again: an open session alone must not be enough.
- * With a second factor, a confirmed login is required, and `current_password` is not requested.
+ * Returns the right to change these parts of an account's login. Ends the request if the caller may not change them now. For their own
+ * password, username and e-mail, users prove their identity again, because an open session alone must not be enough. Another user's login
+ * is changed by an administrator with a recent login.
  */
-export async function requireProof(
+export async function requireMayChange(
+  parts: UsersParts,
+  context: Context,
+  account: Account,
+  changed: readonly LoginPart[],
+  password?: string,
+): Promise<LoginChange> {
+  if (changed.length > 0) {
+    requireNotActing(context);
+    if (context.requireIdentity().id !== account.id)
+      await requireMayChangeOther(parts, context, account, changed, password);
+    else if (changed.some((part) => part !== "role")) await requireOwnProof(parts, context, account, password);
+  }
+  return allowChange(account.id, changed);
+}
+
+/**
+ * Ends the request if a user does not prove their identity again. With a second factor, a confirmed login is required. An account without a
+ * password needs a login of the last ten minutes. Otherwise, the proof is the password.
+ */
+async function requireOwnProof(
   parts: UsersParts,
   context: Context,
   account: Account,
   password: string | undefined,
 ): Promise<void> {
-  const { call, identity } = context;
-  if (identity === null || identity.id !== account.id) return;
+  const identity = context.requireIdentity();
   if (needsLevel2(parts, identity, account)) return requireConfirmed(context, identity);
+  if (!hasPassword(account, context.call.now)) return requireRecent(context, identity);
   if (password === undefined) throw wrongPassword("required", "The current password is needed for this change.");
-  await requirePassword(parts, call, account, password);
+  await requirePassword(parts, context.call, account, password);
+}
+
+/** Ends the request unless the caller is an administrator who may change these parts of another user's login now. */
+async function requireMayChangeOther(
+  parts: UsersParts,
+  context: Context,
+  account: Account,
+  changed: readonly LoginPart[],
+  password: string | undefined,
+): Promise<void> {
+  const identity = context.requireIdentity();
+  const { now } = context.call;
+  if (identity.role !== "admin")
+    throw problem("permission_denied", { detail: "Only administrators change the login of another user." });
+  // The command has the rights of the machine.
+  if (identity.id === 0 && identity.proofs?.some(({ method }) => method === "operator") === true) return;
+  if (isStillAdministrator(account, now) && changed.some((part) => part !== "role"))
+    throw problem("permission_denied", {
+      detail:
+        "Administrators change their own password, e-mail and username. Another administrator cannot, also in the 24 hours after the role was taken away.",
+    });
+  if (mayChangeLogins(identity)) return;
+  requirePerson(identity);
+  const caller = await parts.accounts.find(identity.id);
+  if (needsLevel2(parts, identity, caller)) return requireConfirmed(context, identity);
+  if (confirmedAt(identity, now) >= 1) return;
+  if (password === undefined || !hasPassword(caller, now)) return requireRecent(context, identity);
+  await requirePassword(parts, context.call, caller, password);
+}
+
+/** Ends the request (403) if the caller is a program, which has no proofs that a person could repeat. */
+function requirePerson(identity: Identity): void {
+  if (identity.proofs !== undefined && identity.scopes === null && identity.keyId === undefined) return;
+  throw problem("permission_denied", {
+    detail: `Programs cannot change or create the logins of other users. A key with the scopes write and ${CREDENTIALS_SCOPE} may change them.`,
+  });
+}
+
+/** Ends the request with 401 `confirmation_required` unless the caller has proved their identity in the last ten minutes. */
+function requireRecent(context: Context, identity: Identity): void {
+  const { now, realm } = context.call;
+  if (confirmedAt(identity, now) >= 1) return;
+  throw problem("confirmation_required", {
+    headers: [["WWW-Authenticate", stepUpChallenge(realm, FRESH_MS / 1000, 1)]],
+  });
 }
 
 /** Ends the request (403) for an administrator who acts for a user, because such a token makes and changes no credentials. */
@@ -125,9 +196,15 @@ async function requirePassword(
   account: Account | null,
   password: string,
 ): Promise<void> {
-  const hasPassword = account !== null && account.passwordHash !== null;
-  const verified = hasPassword ? await passwords.prove(call, account.username, password) : null;
+  const verified =
+    account !== null && hasPassword(account, call.now) ? await passwords.prove(call, account.username, password) : null;
   if (verified === null) throw wrongPassword("invalid", "The current password is wrong.");
+}
+
+/** True if the account has a password that can be checked now. A user without one is not asked for it. */
+function hasPassword(account: Account | null, now: number): account is Account {
+  if (account === null || account.passwordHash === null || !isKnownFormat(account.passwordHash)) return false;
+  return account.passwordUntil === null || Date.parse(account.passwordUntil) > now;
 }
 
 function wrongPassword(code: string, detail: string): Error {

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { test } from "node:test";
+
+const source = path.join(import.meta.dirname, "../..", "src");
+const files = globSync("features/auth/**/*.ts", { cwd: source, exclude: ["**/*.test.ts"] }).toSorted();
+const read = (file: string): string => readFileSync(path.join(source, file), "utf8");
+
+/** The only files that allow a change of a login: the check of the caller, and proofs by mail. */
+const allowing = [
+  "features/auth/accounts/login-change.ts",
+  // A new password after a proof by mail, and `people.changePassword`.
+  "features/auth/accounts/passwords/changing.ts",
+  "features/auth/accounts/passwords/proof.ts",
+  // A new address after its proof by mail.
+  "features/auth/accounts/verified.ts",
+];
+
+test("allows a change of a login only in the check of the caller and after a proof by mail", () => {
+  assert.deepEqual(
+    files.filter((file) => /\ballowChange\b/.test(read(file))),
+    allowing,
+  );
+});
+
+/** The files that write a password hash. All but the last ones take the right to change a login. */
+const writing = [
+  "features/auth/accounts/login-change.ts",
+  "features/auth/accounts/passwords/changing.ts",
+  "features/auth/accounts/passwords/one-time-password.ts",
+  "features/auth/accounts/users.ts",
+  // New accounts.
+  "features/auth/accounts/new-user.ts",
+  "features/auth/accounts/verified.ts",
+  // The end of every way into a prepared account.
+  "features/auth/accounts/proved-address.ts",
+  // The same password, with a hash of the present format or with the mark of a second factor.
+  "features/auth/accounts/passwords/marking.ts",
+  "features/auth/accounts/passwords/passwords.ts",
+  "features/auth/gate/enrolling.ts",
+  "features/auth/gate/gate.ts",
+  "features/auth/gate/removing.ts",
+];
+
+test("writes passwords only in the listed files", () => {
+  assert.deepEqual(
+    files.filter((file) => /\bpassword_hash\??:/.test(read(file))),
+    writing.toSorted(),
+  );
+});
