@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { accountsCollection } from "../../src/features/auth/accounts/stored-accounts.ts";
 import { basicHeader, serve } from "../harness/serve.ts";
 
 const good = { name: "Ann", email: "ann@example.com" };
@@ -49,6 +50,12 @@ test("reports an invalid field by its pointer and a code, and stores nothing", a
     ].map((email): [object, string, string] => [{ ...good, email }, "/email", "invalid"]),
     [{ ...good, username: "" }, "/username", "too_short"],
     [{ ...good, username: "a:b" }, "/username", "invalid"],
+    ...["\u200b", "\u200d", "\u202e", "\u00ad", "\u2066", "\u{e0041}", "\u3164", "\u034f", "\ufe0f"].flatMap(
+      (invisible): [object, string, string][] => [
+        [{ ...good, username: `admin${invisible}` }, "/username", "invalid"],
+        [{ ...good, username: `${invisible}ad${invisible}min` }, "/username", "invalid"],
+      ],
+    ),
     [{ ...good, username: "x".repeat(151) }, "/username", "too_long"],
     [{ ...good, username: null }, "/username", "invalid"],
     [{ ...good, password: "short" }, "/password", "too_short"],
@@ -75,6 +82,24 @@ test("reports an invalid field by its pointer and a code, and stores nothing", a
     );
   }
   assert.equal((await api.get("/users", api.admin)).json.length, 1);
+});
+
+test("keeps a stored username with an invisible character, and refuses to change another one to it", async (t) => {
+  const api = await serve(t);
+  const ann = await api.user("Ann");
+  const old = "an\u200bn";
+  const where = { column: "id", operator: "eq", value: ann.id } as const;
+  const change = { kind: "updateAll", collection: accountsCollection, where, values: { username: old } } as const;
+  assert.equal((await api.service.store.write({ changes: [change] })).kind, "written");
+
+  const headers = basicHeader(old, ann.password);
+  assert.equal((await api.get("/protected/", headers)).json.username, old);
+  const account = `/users/${ann.id}/account`;
+  const patch = (username: string) =>
+    api.ask("PATCH", account, { headers, body: { username, current_password: ann.password } });
+  assert.equal((await patch(old)).status, 200);
+  assert.equal((await patch("ann\u200b")).json.errors[0].pointer, "/username");
+  assert.equal((await patch("josé")).status, 200);
 });
 
 test("stores valid values unchanged, except for white space at the ends of names", async (t) => {

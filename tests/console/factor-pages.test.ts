@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { computeCode, computeStep } from "../../src/features/auth/totp/codes.ts";
 import { addTOTP, readCookies, parseBase32 } from "../harness/factors.ts";
+import { readQRCode } from "../harness/qr-code.ts";
 import { adminPassword, serve, type API, type Answered } from "../harness/serve.ts";
 
 const page = { accept: "text/html,application/xhtml+xml,*/*;q=0.8", "sec-fetch-site": "same-origin" };
@@ -9,6 +10,19 @@ const page = { accept: "text/html,application/xhtml+xml,*/*;q=0.8", "sec-fetch-s
 async function send(api: API, path: string, fields: Readonly<Record<string, string>>, cookie = {}): Promise<Answered> {
   const headers = { ...page, ...cookie, "content-type": "application/x-www-form-urlencoded" };
   return api.ask("POST", path, { body: new URLSearchParams(fields).toString(), headers });
+}
+
+/** Opens the page to which the answer of a form redirects. */
+function follow(api: API, answer: Answered, cookie: Readonly<Record<string, string>>): Promise<Answered> {
+  return api.get(answer.headers.get("location")!, { ...page, ...cookie });
+}
+
+/** Returns the key of a new app, which the page shows as text in groups of four characters and as a QR code. */
+function shownKey(text: string): string {
+  const [, shown] = /<pre id="secret"[^>]*>((?:<span class="group">[A-Z2-7]{4}<\/span>)+)</.exec(text)!;
+  const key = shown!.replaceAll(/<[^>]*>/g, "");
+  assert.equal(new URL(readQRCode(text)).searchParams.get("secret"), key);
+  return key;
 }
 
 test("asks on a page for the code of an app, and then shows the requested page", async (t) => {
@@ -20,16 +34,20 @@ test("asks on a page for the code of an app, and then shows the requested page",
     password: ann.password,
     next: "/orders?limit=2",
   });
-  assert.equal(first.status, 401);
-  assert.match(first.text, /Enter your code/);
-  assert.match(first.text, /name="next" value="\/orders\?limit=2"/);
-  assert.match(first.text, /<option value="recovery">/);
-
+  assert.equal(first.status, 303, first.text);
+  assert.equal(first.headers.get("location"), "/login/factor?next=%2Forders%3Flimit%3D2");
   const cookie = readCookies(first);
+  const asked = await follow(api, first, cookie);
+  assert.match(asked.text, /Enter your code/);
+  assert.doesNotMatch(asked.text, /Wrong code/);
+  assert.match(asked.text, /name="next" value="\/orders\?limit=2"/);
+  assert.match(asked.text, /<option value="recovery">/);
+
   const wrong = await send(api, "/api/login/", { factor: ann.factor, code: "000000", next: "/orders?limit=2" }, cookie);
-  assert.equal(wrong.status, 401);
-  assert.match(wrong.text, /Wrong code\./);
-  assert.match(wrong.text, /name="next" value="\/orders\?limit=2"/);
+  assert.equal(wrong.status, 303, wrong.text);
+  const again = await follow(api, wrong, cookie);
+  assert.match(again.text, /role="alert">Wrong code\./);
+  assert.match(again.text, /name="next" value="\/orders\?limit=2"/);
   assert.match((await api.get("/api/login/", { ...page, ...cookie })).text, /Enter your code/);
 
   const done = await send(
@@ -47,13 +65,13 @@ test("asks an administrator on a page to add the required factor, and then shows
   const api = await serve(t, { settings: { LATCHKEY_SECOND_FACTOR: "admins" } });
 
   const first = await send(api, "/api/session/", { username: "admin", password: adminPassword, next: "/orders" });
-  assert.match(first.text, /Add a second factor/);
   const cookie = readCookies(first);
+  assert.match((await follow(api, first, cookie)).text, /Add a second factor/);
   const made = await send(api, "/api/login/factors/", { kind: "totp", next: "/orders" }, cookie);
   assert.equal(made.status, 201, made.text);
-  const [, secret] = /<pre id="secret"[^>]*>([A-Z2-7]+)</.exec(made.text)!;
+  const secret = shownKey(made.text);
   const [, factor] = /name="factor" value="(\d+)"/.exec(made.text)!;
-  const code = computeCode(parseBase32(secret!), computeStep(api.clock.now));
+  const code = computeCode(parseBase32(secret), computeStep(api.clock.now));
   const done = await send(api, "/api/login/", { factor: factor!, code, next: "/orders" }, cookie);
   assert.equal(done.status, 201, done.text);
   assert.match(done.text, /Your recovery codes/);
@@ -72,10 +90,35 @@ test("puts only a `next` of the same site into the form for the code", async (t)
     "/.//evil.example",
   ]) {
     const first = await send(api, "/api/session/", { username: ann.email, password: ann.password, next });
-    const [, shown] = /name="next" value="([^"]*)"/.exec(first.text)!;
+    const asked = await follow(api, first, readCookies(first));
+    const [, shown] = /name="next" value="([^"]*)"/.exec(asked.text)!;
     assert.match(shown!, /^\/(?![/\\])/, next);
     assert.equal(new URL(shown!, "http://shop.example").host, "shop.example", next);
   }
+});
+
+test("redirects only the form of a browser to the page for the code, and shows it again after a reload and Back", async (t) => {
+  const api = await serve(t);
+  const ann = await addTOTP(api, "Ann");
+  const login = { username: ann.email, password: ann.password };
+  const form = { body: new URLSearchParams(login).toString() };
+  const type = { "content-type": "application/x-www-form-urlencoded" };
+  const statuses = [
+    await api.ask("POST", "/api/session/", { ...form, headers: { ...type, accept: "application/json" } }),
+    await api.ask("POST", "/api/session/", { body: login, headers: page }),
+    await api.ask("POST", "/api/token/", { ...form, headers: type }),
+    await send(api, "/api/session/", login, { "sec-fetch-site": "cross-site" }),
+  ].map(({ status }) => status);
+  assert.deepEqual(statuses, [401, 401, 401, 403]);
+
+  const first = await send(api, "/api/session/", login);
+  const cookie = readCookies(first);
+  for (let times = 0; times < 3; times++)
+    assert.match((await follow(api, first, cookie)).text, /Your password is correct/);
+  for (let tries = 0; tries < 5; tries++)
+    await send(api, "/api/login/", { factor: ann.factor, code: "000000", next: "/" }, cookie);
+  assert.match((await follow(api, first, cookie)).text, /This login has expired/);
+  assert.doesNotMatch((await api.get("/login/factor?wrong=%3Cb%3E", { ...page, ...cookie })).text, /<b>/);
 });
 
 test("shows the factors of an account on its page", async (t) => {
@@ -102,12 +145,17 @@ test("adds an app on the account page without the script, also if the login is o
   assert.equal(old.status, 400, old.text);
   const made = await send(api, path, { label: "Phone", current_password: password, kind: "totp" }, session);
   assert.equal(made.status, 201, made.text);
-  const [, secret] = /<pre id="secret"[^>]*>([A-Z2-7]+)</.exec(made.text)!;
+  const secret = shownKey(made.text);
   const [, action] = /method="post" action="([^"]*\/confirm)"/.exec(made.text)!;
   const wrong = await send(api, action!, { code: "000000" }, session);
   assert.equal(wrong.status, 400);
   assert.match(wrong.text, new RegExp(`method="post" action="${action}"`));
-  const code = computeCode(parseBase32(secret!), computeStep(api.clock.now));
+  assert.match(wrong.text, /role="alert">Wrong code\./);
+  for (const shown of [made.text, wrong.text]) {
+    assert.match(shown, /name="code" autocomplete="one-time-code"[^>]* required/);
+    assert.doesNotMatch(shown, /may be left out/);
+  }
+  const code = computeCode(parseBase32(secret), computeStep(api.clock.now));
   const done = await send(api, action!, { code }, session);
   assert.equal(done.status, 200, done.text);
   assert.match(done.text, /Your recovery codes/);

@@ -43,7 +43,11 @@ const shown = {
 const unshown = {
   username: text({
     maxLength: 150,
-    pattern: { matches: /^[^:]*$/, detail: "A colon is not allowed, because Basic could not carry it." },
+    pattern: {
+      matches: /^[^:\p{Cf}\p{Default_Ignorable_Code_Point}]*$/u,
+      detail:
+        "A colon is not allowed, because Basic could not carry it. Invisible characters are not allowed, because the name would look like another one.",
+    },
     optional: true,
     writeOnly: true,
     transient: true,

@@ -113,6 +113,13 @@ const nextParameter = {
   schema: textSchema,
 } as const;
 
+const wrongParameter = {
+  name: "wrong",
+  in: "query",
+  description: "What was wrong in the form that led here: the page says so.",
+  schema: { type: "string", enum: ["code"] },
+} as const;
+
 const doneParameter = {
   name: "done",
   in: "query",
@@ -149,7 +156,7 @@ function factorEndpoint({ factor, login }: AccountPages, facts: () => ServiceFac
     documentation: {
       summary: "The page for the second factor of a login",
       tag: "system",
-      parameters: [nextParameter],
+      parameters: [nextParameter, wrongParameter],
       responses: {
         200: {
           description: "The call that completes the login, and the page that starts it.",

@@ -87,6 +87,7 @@ export function assembleGate(options: GateOptions): AssembledGate {
     cookie,
     notify,
     outsideLogins: [{ collection: bindingsCollection }],
+    factorPage: () => host.service().pages?.factor ?? null,
     outsideWays: [],
     challenge: options.challenge,
     requireAccount: options.requireAccount,

@@ -1,6 +1,6 @@
 import { authenticated } from "../../../access/permission/permission.ts";
 import type { Reply } from "../../../core/call/call.ts";
-import { problem } from "../../../core/problem/problem.ts";
+import { Problem, problem } from "../../../core/problem/problem.ts";
 import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
 import { objectSchema, textSchema, timeSchema } from "../../../http/endpoint/documentation.ts";
 import type { Endpoint, EndpointDocumentation } from "../../../http/endpoint/endpoint.ts";
@@ -18,6 +18,7 @@ import { describe, needsEnrolment, needsMail, stillNeeded } from "./asking.ts";
 import { complete, resolvePlace, requirePending } from "./completing.ts";
 import { pendingCookie } from "./cookie.ts";
 import { enrol } from "./enrolling.ts";
+import { redirectToFactorPage } from "./factor-page.ts";
 import type { GateEndpointsParts } from "./parts.ts";
 
 const path = "/api/login/";
@@ -131,18 +132,31 @@ async function completeLogin(parts: GateEndpointsParts, context: Context): Promi
     context,
     noRecord,
   ).values;
-  const reply = await complete(parts, context, {
-    pending,
-    factor,
-    code,
-    credential: credential as JSONValue,
-    password,
-  });
+  const answer = { pending, factor, code, credential: credential as JSONValue, password };
   const isForm = context.body?.mediaType === formType;
+  if (!isForm || again !== null || !prefersAny(context, ["text/html"])) return complete(parts, context, answer);
   // A browser that sent a form continues on the page that `next` names.
-  if (!isForm || again !== null || showsCodes(reply) || !prefersAny(context, ["text/html"])) return reply;
-  const { body: _, ...rest } = reply;
-  return { ...rest, status: 303, headers: [...(reply.headers ?? []), ["Location", wayBack(context, next)]] };
+  const location = wayBack(context, next);
+  try {
+    const reply = await complete(parts, context, answer);
+    if (showsCodes(reply)) return reply;
+    const { body: _, ...rest } = reply;
+    return { ...rest, status: 303, headers: [...(reply.headers ?? []), ["Location", location]] };
+  } catch (error) {
+    if (!(error instanceof Problem) || !(await waitsForFactor(parts, context, pending))) throw error;
+    const wrong = error.code === "invalid_credentials" ? ({ wrong: "code" } as const) : {};
+    return redirectToFactorPage(context, parts.factorPage(), error, { next: location, ...wrong });
+  }
+}
+
+/** Returns true if the request's login is not complete and waits. The page of a confirmation is the response of its form. */
+async function waitsForFactor(parts: GateEndpointsParts, context: Context, pending: string | null): Promise<boolean> {
+  try {
+    return (await requirePending(parts, context, pending)).login.purpose === "login";
+  } catch (error) {
+    if (error instanceof Problem) return false;
+    throw error;
+  }
 }
 
 /**
@@ -241,7 +255,10 @@ const documentation = {
         schema: objectSchema("token", {}),
       },
       201: { description: "The login is complete, with a session cookie.", schema: objectSchema("session", {}) },
-      303: { description: "The login of a page is complete.", headers: { Location: "A path of this service." } },
+      303: {
+        description: "The login of a page is complete, or the page asks for the next factor or another code.",
+        headers: { Location: "A path of this service." },
+      },
     },
     problems: ["invalid_credentials", "login_expired", "factor_required", "cross_site", "too_many_attempts"],
   },

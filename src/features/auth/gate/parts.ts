@@ -35,6 +35,8 @@ export interface GateEndpointsParts {
   readonly outsideLogins: OutsideLogin[];
   /** Finds the pages of other parties that confirm a login, one function for each feature that has some. */
   readonly outsideWays: FindOutsideWays[];
+  /** Returns the page that asks for a second factor, without the base path. Returns null if the service has none. */
+  factorPage(): string | null;
   /** Returns the challenge of a 401 for this call. */
   challenge(call: Call): string;
 }

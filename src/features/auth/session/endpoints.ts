@@ -20,6 +20,7 @@ import { credentials, loginBody, loginFields, MAX_LOGIN_BODY_BYTES, loginTypes, 
 import { userSchema } from "../documentation.ts";
 import type { Admission } from "../gate/admission.ts";
 import type { Beginning, Current, FirstStep } from "../gate/contract.ts";
+import { redirectToFactorPage } from "../gate/factor-page.ts";
 import type { People } from "../login.ts";
 import { clearedSessionCookie, sessionCookie, sessionCookieName } from "./cookie.ts";
 import type { Sessions } from "./sessions.ts";
@@ -35,10 +36,12 @@ export interface SessionParts {
   readonly ownOrigins: readonly string[];
   /** The registered kind of login. It starts a session. */
   readonly begin: Beginning<{}>;
+  /** Returns the page that asks for a second factor, without the base path. Returns null if the service has none. */
+  factorPage(): string | null;
 }
 
 /** The dependencies of starting a session. */
-export type StartingParts = Omit<SessionParts, "begin">;
+export type StartingParts = Omit<SessionParts, "begin" | "factorPage">;
 
 /** Returns the endpoints of logins with a session cookie. */
 export function sessionEndpoints(parts: SessionParts): readonly Endpoint[] {
@@ -108,8 +111,9 @@ const buildDocumentation = ({ roles }: People) =>
           headers: { "Set-Cookie": "The session." },
         },
         303: {
-          description: "Logged in by the form of a page: redirects to its field `next`, or to the page of the form.",
-          headers: { "Set-Cookie": "The session.", Location: "A path of this service." },
+          description:
+            "Logged in by the form of a page: redirects to its field `next`, or to the page of the form. If the account needs a second factor: redirects to the page that asks for it.",
+          headers: { "Set-Cookie": "The session, or the waiting login.", Location: "A path of this service." },
         },
       },
       problems: ["invalid_credentials", "factor_required", "login_expired", "cross_site", "too_many_attempts"],
@@ -188,9 +192,14 @@ async function logInByForm(parts: SessionParts, context: Context): Promise<Reply
   const { values } = requireDraft(form, context, { id: null, current: null });
   const { next } = values;
   const proved = await parts.people.prove(context, loginBody(values));
-  const { body, ...reply } = await begin(parts, context, proved);
-  if (!prefersRedirect(context)) return { ...reply, body: body! };
-  return { ...reply, status: 303, headers: [...reply.headers!, ["Location", wayBack(context, next)]] };
+  if (!prefersRedirect(context)) return begin(parts, context, proved);
+  const location = wayBack(context, next);
+  try {
+    const { body: _, ...reply } = await begin(parts, context, proved);
+    return { ...reply, status: 303, headers: [...reply.headers!, ["Location", location]] };
+  } catch (error) {
+    return redirectToFactorPage(context, parts.factorPage(), error, { next: location });
+  }
 }
 
 function begin({ people, begin: beginning }: SessionParts, context: Context, proved: FirstStep): Promise<Reply> {

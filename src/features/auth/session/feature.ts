@@ -53,7 +53,7 @@ export function sessionLogin(people: AccountsFeature, options: SessionLoginOptio
   return defineFeature({
     name: "session-login",
     needs: [people],
-    setUp({ use, store, observe, ownOrigins }) {
+    setUp({ use, store, observe, ownOrigins, service }) {
       requireOptions(options, checks, { more: livesMistakes({ idleSeconds, lifetimeSeconds }) });
       const sessionStore = sessions({ store, idleSeconds, lifetimeSeconds, observe });
       const parts = { people: use(people), sessions: sessionStore, cookie, ownOrigins };
@@ -82,7 +82,9 @@ export function sessionLogin(people: AccountsFeature, options: SessionLoginOptio
       return {
         offer: { sessions: sessionStore, begin },
         schemes: enabled ? [session({ sessions: sessionStore, accounts, cookie })] : [],
-        endpoints: enabled ? sessionEndpoints({ ...parts, begin }) : [],
+        endpoints: enabled
+          ? sessionEndpoints({ ...parts, begin, factorPage: () => service().pages?.factor ?? null })
+          : [],
         collections: [sessionsCollection],
         upkeep: [{ everySeconds: PRUNE_SECONDS, due: (now) => sessionStore.prune(now) }],
         tags: { session: "Login and logout with a session cookie." },

@@ -2,6 +2,7 @@ import { isObject } from "../../../core/checking/members.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import type { ProblemDocument } from "../../../http/formats/format.ts";
 import type { View } from "../../../http/formats/view.ts";
+import { findParameter } from "../addresses.ts";
 import { passkeysElsewhere, writePasskeyForm } from "../forms/passkey-form.ts";
 import { isServed } from "../paths.ts";
 import { resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts";
@@ -18,7 +19,8 @@ type FactorMembers = Readonly<Record<string, unknown>>;
 /** Draws the page for the second factor of the login that the cookie of this browser names. */
 export async function drawWaitingLogin({ site, view }: Drawing): Promise<Drawn> {
   const waiting = findRecord(await view.ask(LOGIN_PATH));
-  if (isWaiting(waiting)) return drawWaiting(site, view, waiting);
+  const wrong = findParameter(view, "wrong") === "code" ? "Wrong code." : undefined;
+  if (isWaiting(waiting)) return drawWaiting(site, view, waiting, wrong);
   const next = new URLSearchParams({ next: readNext(view) }).toString();
   const title = "Log in again";
   const main = html`${drawHead(title, "This login has expired, or it is complete. A login waits five minutes for its second factor.")}
@@ -49,7 +51,8 @@ export function drawWaiting(site: Site, view: View, { needs, factors }: WaitingL
   const isMail = all.some(({ kind }) => kind === "mail");
   if (needs === "enrolment" && !isMail) {
     const title = "Add a second factor";
-    const main = html`${drawHead(title, "Your account must have a second factor. Add one to log in.")} ${enrolmentForms(site, view)}`;
+    const error = wrong === undefined ? "" : html`<p class="wrong" role="alert">${wrong} Add a new factor.</p>`;
+    const main = html`${drawHead(title, "Your account must have a second factor. Add one to log in.")} ${error}${enrolmentForms(site, view)}`;
     return { title, main, narrow: true };
   }
   const passkey = all.find(({ kind }) => kind === "passkey");

@@ -1,15 +1,17 @@
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type PageContent } from "../../../core/html/markup.ts";
+import type { ProblemDocument } from "../../../http/formats/format.ts";
 import type { View } from "../../../http/formats/view.ts";
-import { writeForm } from "../forms/form.ts";
+import { writeAttributes } from "../forms/form.ts";
 import { writePasskeyForm } from "../forms/passkey-form.ts";
 import { ACCOUNT_PATH } from "../frame.ts";
 import { code } from "../parts.ts";
+import { drawQRCode } from "../qr-code.ts";
 import { resolveAddress, type Drawing, type Drawn } from "../site.ts";
 import { LOGIN_PATH } from "../ways-in.ts";
 import { drawConfirmed, drawConfirming } from "./confirm-page.ts";
 import { codeForm, drawWaiting } from "./factor-page.ts";
-import { drawHead, isWaiting, readNext } from "./waiting-parts.ts";
+import { codeField, drawHead, isWaiting, readNext } from "./waiting-parts.ts";
 
 type NewFactorValues = Readonly<Record<string, unknown>>;
 
@@ -33,11 +35,18 @@ export const CONFIRM_PATH = "/users/{id}/factors/{factor_id}/confirm";
 async function drawApp(view: View, factor: NewFactorValues): Promise<Drawn> {
   const title = "Set up the authenticator app";
   const form = isEnrolment(view) ? codeForm(view, [factor], "") : await confirmForm(view, factor);
-  const main = html`${drawHead(title, "Add this key to the app, then enter the code that the app shows.")}
-    ${code("secret", "Key", "the key", String(factor["secret"]))}
-    <p><a class="btn" href="${String(factor["uri"])}">Open in an app on this device</a></p>
+  const uri = String(factor["uri"]);
+  const main = html`${drawHead(title, "Scan this code with the app, then enter the six digits that the app shows.")}
+    ${drawQRCode(uri, "QR code of the key")}
+    <p><a class="btn" href="${uri}">Open in an app on this device</a></p>
+    ${code("secret", "Or type this key", "the key", inGroups(String(factor["secret"])))}
     ${form}`;
   return { title, main, narrow: true };
+}
+
+/** Returns a key in groups of four characters. A copy of the key has no white space, because some apps refuse it. */
+function inGroups(key: string): PageContent {
+  return (key.match(/.{1,4}/g) ?? []).map((group) => html`<span class="group">${group}</span>`);
 }
 
 /** Draws the page with the button that lets the browser create the passkey. */
@@ -60,13 +69,27 @@ function drawAdded(view: View, { kind, label }: NewFactorValues): Drawn {
   return { title, main, narrow: true };
 }
 
-/** Returns the form that confirms an app, which the user adds on the account page. */
-async function confirmForm(view: View, { id }: NewFactorValues): Promise<PageContent> {
+/** Draws the form of a new app again after a wrong code. Returns null for every other problem. */
+export async function drawAppAgain(view: View, { errors = [] }: ProblemDocument): Promise<Drawn | null> {
+  if (view.place?.path !== CONFIRM_PATH || !errors.some(({ pointer }) => pointer === "/code")) return null;
+  const title = "Confirm the authenticator app";
+  const main = html`${drawHead(title, "Enter the six digits that the app shows now.")}
+    <div class="stack">
+      <p class="wrong" id="code-error" role="alert">Wrong code.</p>
+      ${await confirmForm(view, { id: view.place.params["factor_id"] }, "code-error")}
+    </div>`;
+  return { title, main, narrow: true };
+}
+
+/** Returns the form that confirms an app, which the user adds on the account page. `error` is the id of the element with the error. */
+async function confirmForm(view: View, { id }: NewFactorValues, error = ""): Promise<PageContent> {
   const path = CONFIRM_PATH.replace("{id}", readUserId(view)).replace("{factor_id}", String(id));
   const offer = (await view.offers(path)).find(({ method }) => method === "POST");
-  return offer === undefined
-    ? ""
-    : writeForm({ view, offer, only: ["code"], does: "Confirm the app", prefix: "confirm", isPlain: true });
+  if (offer === undefined) return "";
+  return html`<form class="panel form"${writeAttributes({ view, offer })} method="post" action="${resolveAddress(view, offer.path)}" aria-label="Confirm the app">
+    ${codeField([{ kind: "totp" }], error)}
+    <div class="row"><button class="btn main">Confirm the app</button></div>
+  </form>`;
 }
 
 /** Draws the recovery codes. They are shown only once, so the user can print the page. */

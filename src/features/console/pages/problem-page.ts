@@ -20,6 +20,7 @@ import { drawConflict } from "./conflict-page.ts";
 import { drawFactorProblem } from "./factor-page.ts";
 import { drawLoginAgain } from "./login-page.ts";
 import { drawMailProblem } from "./mail-pages.ts";
+import { drawAppAgain } from "./new-factor-page.ts";
 import { drawExtensions } from "./problem-extensions.ts";
 import { drawWithoutRoot } from "./root-page.ts";
 import { findRecord } from "./rows.ts";
@@ -27,7 +28,7 @@ import { drawProgram } from "./session-page.ts";
 
 /** Draws a problem: what happened, why, and what to do. The typed values are kept. */
 export async function drawProblem(site: Site, view: View, document: ProblemDocument): Promise<Drawn> {
-  const factor = await drawFactorProblem(site, view, document);
+  const factor = (await drawFactorProblem(site, view, document)) ?? (await drawAppAgain(view, document));
   if (factor !== null) return { ...factor, main: html`${factor.main}${programs(document)}` };
   const mailed = drawMailProblem(site, view, document);
   if (mailed !== null) return { ...mailed, main: html`${mailed.main} ${programs(document)}` };

@@ -53,6 +53,7 @@ export function codeField(factors: readonly WaitingValues[], error: string): Mar
 function describeCode(factors: readonly WaitingValues[]): string {
   const [kind, ...others] = factors.map((factor) => factor["kind"]);
   if (kind === "recovery" && others.length === 0) return "Recovery code";
+  if (kind === "totp" && others.length === 0) return "Code from the app";
   return kind === "mail" ? "Code from the mail" : "Code";
 }
 
