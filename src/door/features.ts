@@ -7,7 +7,17 @@ import "./index.ts";
 
 export type { AccountPages, Host, Parts, ServiceFacts, Upkeep, WayIn } from "../feature/feature.ts";
 export { outbox, type OutboxOptions } from "../features/outbox/outbox.ts";
-export type { Delivery, Job, Outbox, Queue, RecordEvent, Subscriber, Worker } from "../features/outbox/contract.ts";
+export { JobError } from "../features/outbox/contract.ts";
+export type {
+  Delivery,
+  Job,
+  JobDelivery,
+  Outbox,
+  Queue,
+  RecordEvent,
+  Subscriber,
+  Worker,
+} from "../features/outbox/contract.ts";
 export { mail, type MailOptions } from "../features/mail/mail.ts";
 export { smtpSender, type SMTPOptions } from "../features/mail/smtp.ts";
 export { readSender, type Sender } from "../features/mail/address.ts";

@@ -4,7 +4,17 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { outbox, type Job, type Outbox, type OutboxOptions, type Queue, type Worker } from "../../src/door/features.ts";
-import { createService, defineFeature, Secret, type Feature, type Service } from "../../src/door/index.ts";
+import {
+  anyone,
+  createService,
+  defineFeature,
+  defineResource,
+  mount,
+  Secret,
+  text,
+  type Feature,
+  type Service,
+} from "../../src/door/index.ts";
 import { DeclarationError } from "../../src/door/resources.ts";
 import { postgresStore, sqliteStore, type Collection, type Store } from "../../src/door/stores.ts";
 import { mountedEvents } from "../../src/features/outbox/events.ts";
@@ -13,6 +23,7 @@ import { startPostgres, testsOnPostgres } from "../harness/postgres.ts";
 type About = { readonly user: number };
 
 const day = 86_400_000;
+const notes = defineResource({ name: "note", fields: { body: text() } });
 const noted: Collection = { name: "noted", key: "text", columns: [{ name: "what", type: "text" }] };
 
 interface Running {
@@ -38,7 +49,14 @@ async function run(
       collections: [noted],
     }),
   });
-  const service = await createService({ store, features: [reminders, events], observe: null, now: () => clock.now });
+  const mounts = options.subscribers === undefined ? [] : [mount(notes, { permission: anyone })];
+  const service = await createService({
+    store,
+    features: [reminders, events],
+    mounts,
+    observe: null,
+    now: () => clock.now,
+  });
   t.after(() => service.close());
   return {
     service,
@@ -127,13 +145,13 @@ test("retries a failed job with growing delays, then keeps it for administrators
 
   assert.deepEqual(tries, [1, 2, 3]);
   const [failedJob] = await waiting(running);
-  const { id, failed, error, subscriber, kind, about, planned } = failedJob ?? {};
+  const { id, failed, error, receiver, kind, about, planned } = failedJob ?? {};
   assert.deepEqual(
-    { failed, error, subscriber, kind, about, planned },
+    { failed, error, receiver, kind, about, planned },
     {
       failed: true,
       error: "Error: The server is away.",
-      subscriber: "reminder",
+      receiver: "reminder",
       kind: "job",
       about: { user: 1 },
       planned: false,
@@ -144,23 +162,32 @@ test("retries a failed job with growing delays, then keeps it for administrators
   assert.deepEqual(tries, [1, 2, 3, 1]);
 });
 
-test("keeps the jobs of a worker that no longer exists", async (t) => {
+test("leaves the jobs of a worker that it does not have to another process, and counts no try", async (t) => {
   holdTimers(t);
-  const running = await run(t, () => undefined);
-  const { service, queue, clock, deliver } = running;
-  const [change] = queue({ user: 1 }, { now: clock.now });
-  assert.equal(change?.kind, "insert");
-  await service.store.write({ changes: [{ ...change, values: { ...change.values, subscriber: "gone" } }] });
+  for (const column of ["receiver", "subscriber"]) {
+    const running = await run(t, () => assert.fail("It is another worker."));
+    const { service, queue, clock, deliver } = running;
+    const [change] = queue({ user: 1 }, { now: clock.now });
+    assert.equal(change?.kind, "insert");
+    const values = { ...change.values, receiver: "", subscriber: "", [column]: "gone" };
+    await service.store.write({ changes: [{ ...change, values }] });
 
-  await deliver();
+    for (let round = 0; round < 13; round++) {
+      await deliver();
+      clock.now += 3_600_000;
+    }
 
-  const [failedJob] = await waiting(running);
-  assert.equal(failedJob?.["error"], "Error: There is no worker with this name.");
+    const [job] = await waiting(running);
+    assert.deepEqual([job?.["attempts"], job?.["failed"], job?.["error"]], [0, false, null]);
+  }
 });
 
 test("delivers a job after the write that queued it, without waiting for the interval", async (t) => {
   // The interval never passes. The test ends only if the write itself wakes the delivery.
   t.mock.timers.enable({ apis: ["setInterval"] });
+  // The timers of an outbox keep no process alive.
+  const alive = setTimeout(() => undefined, 60_000);
+  t.after(() => clearTimeout(alive));
   const done = Promise.withResolvers<void>();
   const { service, queue, clock } = await run(t, () => done.resolve());
 
@@ -174,7 +201,7 @@ test("adds the columns of jobs to an existing outbox while a process of the olde
   const older: Collection = {
     ...collection,
     columns: collection.columns.flatMap((column) => {
-      if (column.name === "about" || column.name === "planned") return [];
+      if (["about", "planned", "receiver", "unconfirmed"].includes(column.name)) return [];
       if (column.name !== "kind") return [column];
       const kinds = ["create", "replace", "update", "delete", "action"];
       return [{ ...column, rule: { kind: "enumeration", type: "string", enum: kinds } }];
@@ -203,7 +230,12 @@ test("adds the columns of jobs to an existing outbox while a process of the olde
     await before.open([older]);
     await before.write({ changes: [{ kind: "insert", collection: older, values }] });
     // Opens the same tables with the declaration of this version.
-    const running = await run(t, () => undefined, { store: make() });
+    const done: string[] = [];
+    const deliver = (): void => void done.push("mail");
+    const running = await run(t, () => undefined, {
+      store: make(),
+      subscribers: [{ name: "mail", to: [notes], deliver }],
+    });
     const written = await before.write({ changes: [{ kind: "insert", collection: older, values }] });
 
     assert.equal(written.kind, "written");
@@ -215,7 +247,8 @@ test("adds the columns of jobs to an existing outbox while a process of the olde
       ],
     );
     await running.deliver();
-    assert.equal((await waiting(running))[0]?.["attempts"], 1);
+    assert.deepEqual(done, ["mail", "mail"]);
+    assert.deepEqual(await waiting(running), []);
   }
 });
 

@@ -48,6 +48,28 @@ export interface Delivery {
   readonly signal: AbortSignal;
 }
 
+/** The arguments of a worker in addition to the job. */
+export interface JobDelivery extends Delivery {
+  /**
+   * Reports that the work is complete, and that only its confirmation is missing: a mail server has the whole mail and has not answered.
+   * The try may take ten more minutes. The job counts as done if the process stops in this time.
+   */
+  handedOver(): void;
+}
+
+/**
+ * An error that decides about the next try of a job. `never`: the job fails at once. `late`: the outcome is unknown, so the next try is ten
+ * minutes later or more.
+ */
+export class JobError extends Error {
+  readonly retry: "never" | "late";
+
+  constructor(message: string, options: { readonly retry: "never" | "late"; readonly cause?: unknown }) {
+    super(message, "cause" in options ? { cause: options.cause } : {});
+    this.retry = options.retry;
+  }
+}
+
 /** Queued work, with its arguments and the number of the try. */
 export interface Job<A extends JSONValue = JSONValue> {
   /** Each try of one job has the same id, so that a worker can detect a repeated job. */
@@ -67,8 +89,13 @@ export interface Worker<A extends JSONValue = JSONValue> {
    * not get the jobs of the old name.
    */
   readonly name: string;
-  /** Does a job. The job is done when the promise resolves. After an error it is tried again, after a longer pause each time. */
-  run(job: Job<A>, delivery: Delivery): Eventually<void>;
+  /** A job that runs longer lets another one start, in seconds. Default: 16 jobs run, however long they take. */
+  readonly yieldsAfterSeconds?: number;
+  /**
+   * Does a job. The job is done when the promise resolves. After an error it is tried again, after a longer pause each time, or as a
+   * `JobError` says.
+   */
+  run(job: Job<A>, delivery: JobDelivery): Eventually<void>;
 }
 
 /**
@@ -98,7 +125,7 @@ export interface Outbox {
    * ```
    */
   worker<A extends JSONValue>(worker: Worker<A>): Queue<A>;
-  /** Delivers due events, if this process holds the lease. Resolves when nothing more is due now. */
+  /** Delivers due events for which this process holds the lease. Resolves when nothing more is due now. */
   deliverDue(): Promise<void>;
   /** Restarts the tries of an event. Returns false if there is no event with this id. */
   retry(id: number): Promise<boolean>;

@@ -9,13 +9,13 @@ import { leases, mountedEvents } from "./events.ts";
 test("logs the reason of a failed round once until a round succeeds", async () => {
   const store = sqliteStore({ path: ":memory:" });
   await store.open([mountedEvents.collection, leases]);
-  const faults = [new Error("away"), new Error("away"), new Error("full"), null, new Error("full")];
+  const faults = [new Error("away"), new Error("away"), new Error("full"), null, null, new Error("full")];
   const away: Store = {
     ...store,
-    find: async (collection, key) => {
+    list: async (query) => {
       const fault = faults.shift();
       if (fault) throw fault;
-      return store.find(collection, key);
+      return store.list(query);
     },
   };
   const messages: unknown[] = [];

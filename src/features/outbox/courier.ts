@@ -1,15 +1,16 @@
 import { randomUUID } from "node:crypto";
 import type { MetricFamily } from "../../core/measurement.ts";
 import { makeFailureReporter } from "../../feature/observers.ts";
-import type { Row } from "../../store/store.ts";
-import { deliver, outcomes, MAX_RUNNING, type Delivered, type DeliveryOptions } from "./delivery.ts";
-import { awaitedSubscribers, dueEvents } from "./due.ts";
-import { createLease } from "./lease.ts";
+import type { Store } from "../../store/store.ts";
+import { createDeliveries, type CourierLeases } from "./deliveries.ts";
+import { outcomes, type DeliveryOptions } from "./delivery.ts";
+import { leases as leaseRows } from "./events.ts";
+import { createLeases, OLDER } from "./lease.ts";
 
 /** The delay after a write before the courier looks for its event. By then the write is usually committed. */
 const SOON_MS = 20;
 
-/** Delivers events in rounds. A round starts due deliveries until none is left. Only the process with the lease delivers. */
+/** Delivers events in rounds. A round starts due deliveries until none is left. Each receiver has one process that delivers to it. */
 export interface Courier {
   /** Delivers due events. Resolves when nothing more is due now. */
   run(): Promise<void>;
@@ -21,27 +22,25 @@ export interface Courier {
   measure(): readonly MetricFamily[];
 }
 
-/** An event that is being delivered. */
-interface Delivery {
-  readonly to: string;
-  readonly done: Promise<void>;
-}
-
 export function createCourier(options: DeliveryOptions): Courier {
-  const { store, observe, now, timeoutSeconds } = options;
-  const lease = createLease(store, randomUUID());
+  const { store, observe, now } = options;
+  const leases = { own: createLeases(store, randomUUID()), shared: createLeases(store, OLDER.holder) };
   const stopped = new AbortController();
-  const deliveries = trackDeliveries(options, stopped.signal);
   let woken = Promise.withResolvers<void>();
   let round = Promise.resolve();
   let rounds = 0;
   let isAwaited = false;
   const message = "Events could not be delivered. They are tried again.";
   const telling = makeFailureReporter((error) => observe({ kind: "notice", level: "error", message, error }));
+  const deliveries = createDeliveries({
+    ...options,
+    leases,
+    stopped: stopped.signal,
+    onYield: () => woken.resolve(),
+  });
 
   async function runRound(): Promise<void> {
-    // The lease is longer than the longest try, so that no other process delivers while a try is running.
-    while (!stopped.signal.aborted && (await lease.hold(now(), timeoutSeconds * 2))) {
+    while (!stopped.signal.aborted) {
       woken = Promise.withResolvers();
       const isMoreDue = await deliveries.beginDue();
       const all = deliveries.underWay();
@@ -85,7 +84,8 @@ export function createCourier(options: DeliveryOptions): Courier {
     async stop() {
       stopped.abort();
       await round.catch(() => undefined);
-      await lease.release().catch(() => undefined);
+      await deliveries.settle();
+      await release(store, leases, now()).catch(() => undefined);
     },
     measure: () => [
       {
@@ -101,52 +101,13 @@ export function createCourier(options: DeliveryOptions): Courier {
   };
 }
 
-/** Keeps track of the running deliveries, with a limit for each subscriber. */
-function trackDeliveries(
-  options: DeliveryOptions,
-  stopped: AbortSignal,
-): {
-  /** Starts the due deliveries. Returns true if more may be due. */
-  beginDue(): Promise<boolean>;
-  underWay(): readonly Promise<void>[];
-  /** Returns how many tries since the start had this outcome. */
-  count(outcome: Delivered): number;
-} {
-  const { store, now } = options;
-  /** The running deliveries, by the id of the event. */
-  const underWay = new Map<number, Delivery>();
-  const counted: Record<Delivered, number> = { delivered: 0, postponed: 0, failed: 0 };
-
-  function underWayTo(name: string): readonly number[] {
-    return [...underWay].flatMap(([id, { to }]) => (to === name ? [id] : []));
-  }
-
-  function begin(row: Row): void {
-    const id = row.record["id"] as number;
-    const done = deliver(row, options, stopped)
-      .then((outcome) => {
-        if (outcome !== null) counted[outcome]++;
-      })
-      .finally(() => underWay.delete(id));
-    // The round that waits for the delivery gets the error. If no round waits any more, the event is delivered again later.
-    done.catch(() => undefined);
-    underWay.set(id, { to: row.record["subscriber"] as string, done });
-  }
-
-  return {
-    async beginDue() {
-      let isMoreDue = false;
-      for (const to of await awaitedSubscribers(store)) {
-        // Each subscriber has its own limit of running deliveries, so that a subscriber that hangs does not delay others.
-        const but = underWayTo(to);
-        const most = MAX_RUNNING - but.length;
-        const due = most === 0 ? [] : await dueEvents(store, { to, but, most, now: now() });
-        for (const row of due) begin(row);
-        if (due.length === most) isMoreDue = true;
-      }
-      return isMoreDue;
-    },
-    underWay: () => [...underWay.values()].map(({ done }) => done),
-    count: (outcome) => counted[outcome],
-  };
+/**
+ * Releases the leases of a process. The last process of this version also releases the shared lease, so that a process of an older version
+ * can take it at once.
+ */
+async function release(store: Store, { own, shared }: CourierLeases, now: number): Promise<void> {
+  await own.release();
+  const isOther = { not: { column: "id", operator: "eq", value: OLDER.key } } as const;
+  const isLive = { column: "until", operator: "gt", value: now } as const;
+  if ((await store.count(leaseRows, { all: [isOther, isLive] })) === 0) await shared.release();
 }

@@ -1,11 +1,10 @@
-import { lineOfThrown } from "../../core/checking/thrown.ts";
-import type { Eventually } from "../../core/eventually.ts";
+import { isThrown, lineOfThrown } from "../../core/checking/thrown.ts";
 import type { Observer } from "../../core/observation.ts";
-import type { Cause, Row, Store, WrittenValues } from "../../store/store.ts";
-import type { Delivery, RecordEvent, Subscriber, Worker } from "./contract.ts";
+import type { Change, Row, Store, WrittenValues } from "../../store/store.ts";
+import { JobError, type Subscriber, type Worker } from "./contract.ts";
 import { LAST_RETRY_MS } from "./due.ts";
-import { mountedEvents } from "./events.ts";
-import { readJob } from "./jobs.ts";
+import { mountedEvents, readReceiver } from "./events.ts";
+import { HANDED_OVER_MS, type Receiver } from "./try.ts";
 
 export interface DeliveryOptions {
   readonly store: Store;
@@ -21,121 +20,96 @@ export interface DeliveryOptions {
 
 const { collection } = mountedEvents;
 
-/** The largest number of concurrent deliveries to one subscriber. */
-export const MAX_RUNNING = 16;
 const FIRST_RETRY_MS = 1000;
+/** The shortest pause after a try whose outcome is unknown. */
+const LATE_MS = 600_000;
 
 /** The outcome of a try. `failed` is final. */
 export const outcomes = ["delivered", "postponed", "failed"] as const;
 export type Delivered = (typeof outcomes)[number];
 
-/**
- * Delivers one event, or does one job, and stores the outcome. Returns null if the process stops first. Throws if the outcome cannot be
- * stored. In both cases the event is delivered again.
- */
-export async function deliver(row: Row, options: DeliveryOptions, stopped: AbortSignal): Promise<Delivered | null> {
-  const { store, timeoutSeconds } = options;
-  const signal = AbortSignal.any([stopped, AbortSignal.timeout(timeoutSeconds * 1000)]);
-  try {
-    const receive = requireReceiver(row, options);
-    await inTime(async () => receive({ store, signal }), signal);
-  } catch (error) {
-    // If the shutdown of the process interrupted the delivery, the subscriber did not fail.
-    return stopped.aborted ? null : postpone(row, error, options);
-  }
-  await store.write({
-    changes: [{ kind: "deleteAll", collection, where: { column: "id", operator: "eq", value: row.record["id"]! } }],
-  });
-  return "delivered";
+/** The outcome of a try, and the changes that store it. */
+export interface Outcome {
+  readonly kind: Delivered;
+  readonly changes: readonly Change[];
+  /** The error of the last try. */
+  readonly error?: unknown;
 }
 
-/**
- * Returns the function that receives the event or the job of a row. Throws if its subscriber or worker no longer exists. The row then stays
- * until a program with this subscriber or worker delivers it, or until an administrator deletes it.
- */
-function requireReceiver(
-  row: Row,
-  { subscribers, workers }: DeliveryOptions,
-): (delivery: Delivery) => Eventually<void> {
-  const { subscriber: name, kind } = row.record;
-  if (kind === "job") {
-    const worker = workers.find((each) => each.name === name);
-    if (worker === undefined) throw new Error("There is no worker with this name.");
-    return (delivery) => worker.run(readJob(row), delivery);
-  }
+/** Returns the subscriber or the worker with a name. Returns null if this process has none: another process may have it. */
+export function findReceiver({ subscribers, workers }: DeliveryOptions, name: string): Receiver | null {
+  const worker = workers.find((each) => each.name === name);
+  if (worker !== undefined) return { worker };
   const subscriber = subscribers.find((each) => each.name === name);
-  if (subscriber === undefined) throw new Error("There is no subscriber with this name.");
-  return (delivery) => subscriber.deliver(readEvent(row), delivery);
+  return subscriber === undefined ? null : { subscriber };
 }
 
-/** Runs a task. Throws when the signal is aborted, even if the task ignores the signal. */
-async function inTime(task: () => Promise<void>, signal: AbortSignal): Promise<void> {
-  let forget = (): void => undefined;
-  const over = new Promise<never>((_, reject) => {
-    const end = (): void => reject(new Error("It took too long.", { cause: signal.reason }));
-    signal.addEventListener("abort", end, { once: true });
-    forget = () => signal.removeEventListener("abort", end);
-  });
-  try {
-    await Promise.race([task(), over]);
-  } finally {
-    forget();
-  }
+/** Returns the outcome of a try that succeeded. The event is deleted, whatever other processes did to it in the meantime. */
+export function deliveredOutcome({ record }: Row): Outcome {
+  const where = { column: "id", operator: "eq", value: record["id"]! } as const;
+  return { kind: "delivered", changes: [{ kind: "deleteAll", collection, where }] };
 }
 
-async function postpone({ record, revision }: Row, error: unknown, options: DeliveryOptions): Promise<Delivered> {
-  const { store, observe, now, random, attempts } = options;
-  const [id, attempt] = [record["id"] as number, (record["attempts"] as number) + 1];
-  const failed = attempt >= attempts;
+/** Returns the outcome of a try that failed. */
+export function failedOutcome({ record, revision }: Row, error: unknown, options: DeliveryOptions): Outcome {
+  const { now, random, attempts } = options;
+  const attempt = (record["attempts"] as number) + 1;
+  const retry = isThrown(error, JobError) ? error.retry : "soon";
+  const failed = retry === "never" || attempt >= attempts;
+  const pause = pauseMs(attempt, random()) + (retry === "late" ? LATE_MS : 0);
   const values: WrittenValues = {
     attempts: attempt,
     failed,
     planned: false,
-    due_at: new Date(now() + pauseMs(attempt, random())).toISOString(),
+    unconfirmed: false,
+    due_at: new Date(now() + Math.min(pause, LAST_RETRY_MS)).toISOString(),
     error: describeError(error),
   };
   // The revision makes this write fail if an administrator has deleted or retried the event in the meantime.
-  await store.write({ changes: [{ kind: "update", collection, key: id, values, revision }] });
-  const what = record["kind"] === "job" ? "A job failed in the worker" : "An event was not delivered to the subscriber";
-  const message = `${what} ${String(record["subscriber"])} and is`;
-  const place = `/outbox/${id}.`;
-  if (failed)
+  const key = record["id"] as number;
+  return {
+    kind: failed ? "failed" : "postponed",
+    changes: [{ kind: "update", collection, key, values, revision }],
+    error,
+  };
+}
+
+/**
+ * Returns the change that notes that only the confirmation of a job is missing. If this process dies, the next one finds the note after the
+ * longest wait for the confirmation, and counts the job as done.
+ */
+export function unconfirmedChange({ record, revision }: Row, now: number): Change {
+  const due_at = new Date(now + HANDED_OVER_MS + 60_000).toISOString();
+  const values: WrittenValues = { unconfirmed: true, planned: false, due_at };
+  return { kind: "update", collection, key: record["id"] as number, values, revision };
+}
+
+/** Logs the first failed try of an event, and the last one. */
+export function tellFailure(row: Row, { kind, error }: Outcome, observe: Observer): void {
+  const { id, kind: what, attempts } = row.record;
+  const subject = what === "job" ? "A job failed in the worker" : "An event was not delivered to the subscriber";
+  const message = `${subject} ${readReceiver(row)} and is`;
+  const place = `/outbox/${String(id)}.`;
+  if (kind === "failed")
     observe({
       kind: "notice",
       level: "error",
       message: `${message} not tried again. Retry or delete it at ${place}`,
       error,
     });
-  // Logs only the first failed try and the last one.
-  else if (attempt === 1)
+  else if (kind === "postponed" && attempts === 0)
     observe({ kind: "notice", level: "info", message: `${message} tried again later. See ${place}`, error });
-  return failed ? "failed" : "postponed";
 }
 
 /** Returns the pause after a try: twice the last one, up to an hour. Half of it is random. `chance` is from 0 up to 1. */
-function pauseMs(attempt: number, chance: number): number {
-  const most = Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), LAST_RETRY_MS);
+export function pauseMs(attempt: number, chance: number, longest = LAST_RETRY_MS): number {
+  const most = Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), longest);
   return most / 2 + (most / 2) * chance;
-}
-
-function readEvent({ record }: Row): RecordEvent {
-  return {
-    id: record["id"] as number,
-    resource: record["resource"] as string,
-    record: (record["record"] ?? record["record_uuid"]) as number | string | null,
-    kind: record["kind"] as RecordEvent["kind"],
-    action: record["action"] as string | null,
-    deletedWith: (record["deleted_with"] ?? null) as RecordEvent["deletedWith"],
-    at: record["at"] as string,
-    cause: record["cause"] as unknown as Cause,
-    attempt: (record["attempts"] as number) + 1,
-  };
 }
 
 /** Returns the useful part of an error's text, without characters that a text column refuses. */
 function describeError(error: unknown): string {
-  return lineOfThrown(error)
-    .toWellFormed()
-    .replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, " ")
-    .slice(0, 500);
+  const line = lineOfThrown(error).replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, " ");
+  // A cut may leave half a character at the end.
+  return line.slice(0, 500).toWellFormed();
 }

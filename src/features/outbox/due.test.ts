@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sqliteStore } from "../../store/sqlite/sqlite.ts";
 import type { ListQuery, Store } from "../../store/store.ts";
-import { awaitedSubscribers, dueEvents } from "./due.ts";
+import { awaitedReceivers, dueEvents } from "./due.ts";
 import { mountedEvents } from "./events.ts";
 
 const { collection } = mountedEvents;
@@ -14,14 +14,15 @@ const minute = 60_000;
  * `planned` is true for a job at a chosen time.
  */
 async function storeWith(
-  ...events: readonly (readonly [to: string, dueAgo: number, failed?: boolean, planned?: boolean])[]
+  ...events: readonly (readonly [receiver: string, dueAgo: number, failed?: boolean, planned?: boolean])[]
 ): Promise<Store> {
   const store = sqliteStore({ path: ":memory:" });
   await store.open([collection]);
-  for (const [subscriber, dueAgo, failed = false, planned = false] of events) {
+  for (const [receiver, dueAgo, failed = false, planned = false] of events) {
     const due_at = new Date(now - dueAgo).toISOString();
     const values = {
-      subscriber,
+      receiver,
+      subscriber: "",
       resource: "notes",
       record: 1,
       record_uuid: null,
@@ -40,7 +41,7 @@ async function loadIds(
   options: { readonly but?: readonly number[]; readonly most?: number } = {},
 ) {
   const { but = [], most = 16 } = options;
-  return (await dueEvents(store, { to, but, most, now })).map(({ record }) => record["id"]);
+  return (await dueEvents(store, { to, but, most, now, column: "receiver" })).map(({ record }) => record["id"]);
 }
 
 test("returns the due events of a subscriber, the longest due first", async () => {
@@ -49,7 +50,7 @@ test("returns the due events of a subscriber, the longest due first", async () =
   assert.deepEqual(await loadIds(store, "mail"), [2, 1]);
   assert.deepEqual(await loadIds(store, "mail", { but: [2] }), [1]);
   assert.deepEqual(await loadIds(store, "mail", { most: 1 }), [2]);
-  assert.deepEqual(await awaitedSubscribers(store), ["mail", "web"]);
+  assert.deepEqual(await awaitedReceivers(store, "receiver"), ["mail", "web"]);
 });
 
 test("returns an event that was written while the clock was hours ahead, but not an event that is postponed for an hour", async () => {
@@ -76,15 +77,15 @@ test("finds the due events of a subscriber by the index, without reading the eve
   const queries: ListQuery[] = [];
   const watched: Store = { ...store, list: (query) => (queries.push(query), store.list(query)) };
 
-  await awaitedSubscribers(watched);
-  await dueEvents(watched, { to: "mail", but: [7, 8], most: 16, now });
+  await awaitedReceivers(watched, "receiver");
+  await dueEvents(watched, { to: "mail", but: [7, 8], most: 16, now, column: "receiver" });
 
   const plans = await Promise.all(queries.map(async (query) => (await store.plan!(query)).join()));
   assert.equal(plans.length, 6);
-  for (const plan of plans.slice(0, 3)) assert.match(plan, /^SEARCH outbox USING INDEX .* \(subscriber>\?\)$/);
+  for (const plan of plans.slice(0, 3)) assert.match(plan, /^SEARCH outbox USING INDEX .* \(receiver>\?\)$/);
   for (const plan of plans.slice(3))
     assert.match(
       plan,
-      /^SEARCH outbox USING INDEX .* \(subscriber=\? AND failed=\? AND planned=\? AND due_at[<>]\?\),LIST/,
+      /^SEARCH outbox USING INDEX .* \(receiver=\? AND failed=\? AND planned=\? AND due_at[<>]\?\),LIST/,
     );
 });

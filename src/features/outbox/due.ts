@@ -1,5 +1,5 @@
 import type { Row, Store, Where } from "../../store/store.ts";
-import { mountedEvents } from "./events.ts";
+import { mountedEvents, type ReceiverColumn } from "./events.ts";
 
 const { collection } = mountedEvents;
 
@@ -13,34 +13,35 @@ export const LAST_RETRY_MS = 3_600_000;
 const FARTHEST_MS = LAST_RETRY_MS + 60_000;
 
 /**
- * Returns the names of the subscribers and workers with events or jobs, including subscribers and workers that no longer exist. Uses one
- * index lookup for each name.
+ * Returns the names of the subscribers and workers with events or jobs, including those that this process does not know. Uses one index
+ * lookup for each name.
  */
-export async function awaitedSubscribers(store: Store): Promise<readonly string[]> {
+export async function awaitedReceivers(store: Store, column: ReceiverColumn): Promise<readonly string[]> {
   const names: string[] = [];
   for (;;) {
-    const where: Where = { column: "subscriber", operator: "gt", value: names.at(-1) ?? "" };
-    const sort = [{ column: "subscriber" }, { column: "id" }];
-    const [next] = await store.list({ collection, where, sort, limit: 1 });
+    const where: Where = { column, operator: "gt", value: names.at(-1) ?? "" };
+    const [next] = await store.list({ collection, where, sort: [{ column }, { column: "id" }], limit: 1 });
     if (next === undefined) return names;
-    names.push(next.record["subscriber"] as string);
+    names.push(next.record[column] as string);
   }
 }
 
-/** The subscriber (`to`), the ids of its running events, which are left out (`but`), and the largest number of events (`most`). */
+/** The receiver (`to`), the ids of its running events, which are left out (`but`), and the largest number of events (`most`). */
 export interface DueOptions {
   readonly to: string;
   readonly but: readonly number[];
   readonly most: number;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** The column that has the receiver. */
+  readonly column: ReceiverColumn;
 }
 
 /**
- * Returns the due events of one subscriber, the longest due first. Reads no events of other subscribers, because a subscriber that hangs
- * may have any number of events.
+ * Returns the due events of one receiver, the longest due first. Reads no events of other receivers, because a receiver that hangs may have
+ * any number of events.
  */
-export async function dueEvents(store: Store, { to, but, most, now }: DueOptions): Promise<readonly Row[]> {
+export async function dueEvents(store: Store, { to, but, most, now, column }: DueOptions): Promise<readonly Row[]> {
   const find = async (planned: boolean, operator: "lte" | "gt", ms: number, limit: number): Promise<readonly Row[]> =>
     limit === 0
       ? []
@@ -48,7 +49,7 @@ export async function dueEvents(store: Store, { to, but, most, now }: DueOptions
           collection,
           where: {
             all: [
-              { column: "subscriber", operator: "eq", value: to },
+              { column, operator: "eq", value: to },
               { column: "failed", operator: "eq", value: false },
               { column: "planned", operator: "eq", value: planned },
               { column: "due_at", operator, value: new Date(ms).toISOString() },

@@ -3,7 +3,8 @@ import { mount, type Mount } from "../../http/mount/mount.ts";
 import { boolean, dateTime, enumeration, integer, json, text } from "../../resource/kinds/fields.ts";
 import { uuid } from "../../resource/kinds/uuid.ts";
 import { defineResource } from "../../resource/resource.ts";
-import type { Collection } from "../../store/store.ts";
+import type { Cause, Collection, Column, Row } from "../../store/store.ts";
+import type { RecordEvent } from "./contract.ts";
 
 const readOnly = { readOnly: true } as const;
 
@@ -13,7 +14,19 @@ export const events = defineResource({
   plural: "outbox",
   description: "Changes of records that have not reached their subscriber yet, and jobs that are not done yet.",
   fields: {
-    subscriber: text({ ...readOnly, maxLength: 100, description: "The subscriber, or the worker of a job." }),
+    receiver: text({
+      ...readOnly,
+      minLength: 0,
+      maxLength: 100,
+      default: "",
+      description: "The subscriber, or the worker of a job. Empty if an older version wrote the row.",
+    }),
+    subscriber: text({
+      ...readOnly,
+      minLength: 0,
+      maxLength: 100,
+      description: "The receiver of a row that an older version wrote. Empty in other rows.",
+    }),
     resource: text({ ...readOnly, maxLength: 100, description: "The plural of the resource. Empty for a job." }),
     record: integer({ ...readOnly, optional: true, description: "The id of the record, if it is a number." }),
     record_uuid: uuid({ ...readOnly, optional: true, description: "The id of the record, if it is a UUID." }),
@@ -33,11 +46,16 @@ export const events = defineResource({
     at: dateTime(readOnly),
     attempts: integer({ ...readOnly, description: "Number of tries so far." }),
     due_at: dateTime({ ...readOnly, description: "Time of the next try." }),
+    unconfirmed: boolean({
+      ...readOnly,
+      default: false,
+      description: "True if a mail server has the whole mail and its answer is missing.",
+    }),
     failed: boolean({ ...readOnly, description: "True after the last try. An administrator can retry it." }),
     error: text({ ...readOnly, optional: true, maxLength: 500, description: "The error of the last try." }),
     cause: json({ ...readOnly, description: "The ids of the request and of the user who sent it." }),
   },
-  filters: { failed: ["eq"], subscriber: ["eq"] },
+  filters: { failed: ["eq"], receiver: ["eq"], subscriber: ["eq"] },
   sorts: ["due_at"],
   // Lists may scan the table, because few events wait and only administrators read them.
   scans: true,
@@ -48,16 +66,50 @@ const mounted: Mount = mount(events, {
 });
 
 /**
- * The index for the due events of one subscriber. It skips failed events, jobs for a later time and the events of other subscribers.
+ * The column with the name of the receiver. Older versions read rows by `subscriber`, and they count an unknown name as a failed try. So
+ * this version leaves `subscriber` empty, and older versions skip the row.
  */
-const due = ["subscriber", "failed", "planned", "due_at", "id"];
+export type ReceiverColumn = "receiver" | "subscriber";
+
+/** The indexes for the due events of one receiver. They skip failed events, jobs for a later time and the events of other receivers. */
+const due = (["receiver", "subscriber"] as const).map((column) => [column, "failed", "planned", "due_at", "id"]);
+
+/** Returns the name of the receiver of a row. */
+export function readReceiver({ record }: Row): string {
+  return String(record["receiver"] === "" ? record["subscriber"] : record["receiver"]);
+}
+
+/** Keeps the rule that older versions have for a column. With another rule, they would check all rows when they start again. */
+function withOlderRule(column: Column): Column {
+  if (column.name !== "subscriber") return column;
+  return { ...column, rule: { ...(column.rule as object), minLength: 1 } };
+}
 
 export const mountedEvents: Mount = Object.freeze({
   ...mounted,
-  collection: Object.freeze({ ...mounted.collection, indexes: [...(mounted.collection.indexes ?? []), due] }),
+  collection: Object.freeze({
+    ...mounted.collection,
+    columns: mounted.collection.columns.map(withOlderRule),
+    indexes: [...(mounted.collection.indexes ?? []), ...due],
+  }),
 });
 
-/** The lease: one row with the process that delivers, and the time when the lease expires. */
+/** Returns the event of a row. */
+export function readEvent({ record }: Row): RecordEvent {
+  return {
+    id: record["id"] as number,
+    resource: record["resource"] as string,
+    record: (record["record"] ?? record["record_uuid"]) as number | string | null,
+    kind: record["kind"] as RecordEvent["kind"],
+    action: record["action"] as string | null,
+    deletedWith: (record["deleted_with"] ?? null) as RecordEvent["deletedWith"],
+    at: record["at"] as string,
+    cause: record["cause"] as unknown as Cause,
+    attempt: (record["attempts"] as number) + 1,
+  };
+}
+
+/** The leases: for each receiver the process that delivers to it, and the time when the lease expires. */
 export const leases: Collection = {
   name: "outbox_leases",
   key: "text",

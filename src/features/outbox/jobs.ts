@@ -1,5 +1,13 @@
 import { DeclarationError } from "../../core/checking/declaration-error.ts";
-import { aFunction, isObject, isText, matching, membersMistakes, shown } from "../../core/checking/members.ts";
+import {
+  aFunction,
+  isObject,
+  isText,
+  matching,
+  membersMistakes,
+  optional,
+  shown,
+} from "../../core/checking/members.ts";
 import { shownName } from "../../core/checking/nearest.ts";
 import type { ChecksOf } from "../../core/checking/options.ts";
 import type { JSONValue, Row } from "../../store/store.ts";
@@ -16,7 +24,13 @@ export const aName = matching(
   "it has to be lower-case words joined by hyphens, like search-index",
 );
 
-const checks: ChecksOf<Worker> = { name: aName, run: aFunction };
+const checks: ChecksOf<Worker> = {
+  name: aName,
+  yieldsAfterSeconds: optional((value) =>
+    typeof value === "number" && value > 0 && value <= 300 ? null : "it has to be a number of seconds up to 300",
+  ),
+  run: aFunction,
+};
 
 /** Throws `DeclarationError` if a worker is invalid or its name is taken. */
 export function requireWorker(worker: unknown, others: readonly { readonly name: string }[]): void {
@@ -34,7 +48,8 @@ export function createQueue(name: string, soon: () => void): Queue<JSONValue> {
     const planned = dueAt > now;
     if (!planned) soon();
     const values = {
-      subscriber: name,
+      receiver: name,
+      subscriber: "",
       resource: "",
       record: null,
       record_uuid: null,
@@ -43,6 +58,7 @@ export function createQueue(name: string, soon: () => void): Queue<JSONValue> {
       deleted_with: null,
       about,
       planned,
+      unconfirmed: false,
       at: new Date(now).toISOString(),
       attempts: 0,
       due_at: new Date(planned ? dueAt : now).toISOString(),

@@ -1,7 +1,5 @@
-import type { Store } from "../../store/store.ts";
+import type { Key, Store } from "../../store/store.ts";
 import { leases } from "./events.ts";
-
-const KEY = "outbox";
 
 /**
  * The longest plausible lease from now, in milliseconds. No lease is longer than twice the longest try. A lease that expires later was
@@ -9,48 +7,80 @@ const KEY = "outbox";
  */
 const FARTHEST_MS = 660_000;
 
-/** Ensures that one process at a time delivers. If that process dies, the others wait until its lease expires. */
-export interface Lease {
+/**
+ * The key of the lease that older versions take for all rows which they can read. The processes of this version share it under one name,
+ * so that they keep it from older versions and not from each other.
+ */
+export const OLDER = { key: "outbox", holder: "receivers" } as const;
+
+/** Returns the key of the lease of a receiver. */
+export function leaseOf(receiver: string): string {
+  return `to ${receiver}`;
+}
+
+/** Ensures that one process at a time delivers to a receiver. If that process dies, the others wait until its leases expire. */
+export interface Leases {
   /**
-   * Takes or renews the lease for `seconds`. Returns true if this process holds it for at least half of that time. A call in the first half
-   * of the lease does not renew it. `now` is in milliseconds since the epoch.
+   * Takes or renews leases for `seconds`. Returns the keys of the leases that this process holds for at least half of that time. A call in
+   * the first half of a lease does not renew it. `now` is in milliseconds since the epoch.
    */
-  hold(now: number, seconds: number): Promise<boolean>;
-  /** Releases the lease for the next process, if this process holds it. */
+  hold(keys: readonly string[], now: number, seconds: number): Promise<ReadonlySet<Key>>;
+  /** Releases all leases of this process, for the next process. */
   release(): Promise<void>;
 }
 
-/** Makes the lease of a process. `holder` is a name that no other process has. */
-export function createLease(store: Store, holder: string): Lease {
-  type Row = { readonly holder: string; readonly until: number };
+/** A stored lease. */
+interface Lease {
+  readonly id: string;
+  readonly holder: string;
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+}
 
-  async function take(until: number, enough: number, isFree: (row: Row) => boolean): Promise<boolean> {
-    const row = await store.find(leases, KEY);
-    if (row === null) {
-      const made = await store.write({
-        changes: [{ kind: "insert", collection: leases, key: KEY, values: { holder, until } }],
-      });
-      return made.kind === "written";
-    }
-    const held = row.record as unknown as Row;
-    if (!isFree(held)) return false;
-    if (held.holder === holder && held.until >= enough && held.until <= until) return true;
-    // If two processes take the lease at the same time, the revision refuses the second write.
+/** Makes the leases of a process. `holder` is a name that no other process has. */
+export function createLeases(store: Store, holder: string): Leases {
+  async function insert(key: string, until: number): Promise<boolean> {
+    const made = await store.write({
+      changes: [{ kind: "insert", collection: leases, key, values: { holder, until } }],
+    });
+    return made.kind === "written";
+  }
+
+  /** Changes a lease. If two processes take it at the same time, the revision refuses the second write. */
+  async function update(key: string, until: number, revision: number): Promise<boolean> {
     const taken = await store.write({
-      changes: [{ kind: "update", collection: leases, key: KEY, values: { holder, until }, revision: row.revision }],
+      changes: [{ kind: "update", collection: leases, key, values: { holder, until }, revision }],
     });
     return taken.kind === "written";
   }
 
   return {
-    hold: (now, seconds) =>
-      take(
-        now + seconds * 1000,
-        now + seconds * 500,
-        (row) => row.holder === holder || row.until <= now || row.until > now + FARTHEST_MS,
-      ),
+    async hold(keys, now, seconds) {
+      const [until, enough] = [now + seconds * 1000, now + seconds * 500];
+      const rows = await store.list({
+        collection: leases,
+        where: { column: "id", operator: "in", value: keys },
+        sort: [{ column: "id" }],
+        limit: keys.length,
+      });
+      const take = async (key: string): Promise<boolean> => {
+        const row = rows.find(({ record }) => record["id"] === key);
+        if (row === undefined) return insert(key, until);
+        const held = row.record as unknown as Lease;
+        const isOwn = held.holder === holder;
+        if (isOwn && held.until >= enough && held.until <= until) return true;
+        const isFree = isOwn || held.until <= now || held.until > now + FARTHEST_MS;
+        return isFree && update(key, until, row.revision);
+      };
+      const taken = await Promise.all(keys.map(take));
+      return new Set(keys.filter((_, at) => taken[at]));
+    },
     async release() {
-      await take(0, Infinity, (row) => row.holder === holder);
+      await store.write({
+        changes: [
+          { kind: "deleteAll", collection: leases, where: { column: "holder", operator: "eq", value: holder } },
+        ],
+      });
     },
   };
 }

@@ -45,7 +45,7 @@ const NO_RECEIVER =
 
 /**
  * Sends every write of a mounted resource to subscribers, and runs the queued jobs of features. Each event and each job is delivered at
- * least once. One process at a time delivers. The transaction of a write also writes its event, so neither exists without the other. A
+ * least once. One process at a time delivers to a receiver. The transaction of a write also writes its event, so neither exists without the other. A
  * delivered event is deleted. A failed delivery is tried again after a pause, which grows each time. After the last try, the event stays at
  * `/outbox`. Administrators retry it (`POST /outbox/{id}/retry`) or delete it.
  *
@@ -188,7 +188,8 @@ function eventsFor(subscribers: readonly Subscriber[], now: () => number, soon: 
       kind: "insert",
       collection,
       values: {
-        subscriber: name,
+        receiver: name,
+        subscriber: "",
         resource: resource.plural,
         record: typeof id === "string" ? null : id,
         record_uuid: typeof id === "string" ? id : null,
@@ -197,6 +198,7 @@ function eventsFor(subscribers: readonly Subscriber[], now: () => number, soon: 
         deleted_with: deletedWith === null ? null : { resource: deletedWith.resource.plural, record: deletedWith.id },
         about: null,
         planned: false,
+        unconfirmed: false,
         at,
         attempts: 0,
         due_at: at,
@@ -209,7 +211,13 @@ function eventsFor(subscribers: readonly Subscriber[], now: () => number, soon: 
 }
 
 async function retryEvent(store: Store, id: number, now: number): Promise<boolean> {
-  const values = { failed: false, planned: false, attempts: 0, due_at: new Date(now).toISOString() };
+  const values = {
+    failed: false,
+    planned: false,
+    unconfirmed: false,
+    attempts: 0,
+    due_at: new Date(now).toISOString(),
+  };
   const outcome = await store.write({ changes: [{ kind: "update", collection, key: id, values }] });
   return outcome.kind === "written";
 }
