@@ -50,6 +50,11 @@ export interface Proof {
   readonly factor?: string;
   /** True if the passkey also checked the person (user verification). The proof then counts as two kinds of proof. */
   readonly verifiesUser?: boolean;
+  /**
+   * True if a login by recovery code added the factor less than a day before the proof. Such a proof confirms no change of factors, as a
+   * recovery code confirms none.
+   */
+  readonly isHeld?: boolean;
   /** Set if the configuration of an identity provider, an external issuer or a proxy says that it checks a second factor. */
   readonly vouchesFor?: 2;
 }

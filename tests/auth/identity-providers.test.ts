@@ -182,7 +182,7 @@ test("links an identity to the account of the caller, and unlinks it", async (t)
   assert.equal((await world.browser().logIn()).status, 403);
 });
 
-test("sends users one notice about a linked identity, and none about the identity of a new user", async (t) => {
+test("sends users one notice about a linked and one about an unlinked identity, and none about the identity of a new user", async (t) => {
   const mail = testMail();
   const world = await startWorld(t, { more: (people) => [mail.feature, accountNotices(people, mail.feature)] });
   const { issuer, own } = world;
@@ -205,8 +205,31 @@ test("sends users one notice about a linked identity, and none about the identit
     { to, template, values },
     { to: email, template: "identity_linked", values: { at: "2026-03-01 12:00 UTC" } },
   );
-  await linkAda(world);
+  const ada = await linkAda(world);
   assert.equal(await mail.queued(), 0);
+
+  const [linked] = (await ada.get("/users/1/identities")).json;
+  assert.equal((await ada.ask("DELETE", `/users/1/identities/${linked.id}`)).status, 204);
+  const unlinked = await mail.deliver(own.clock.now);
+  assert.deepEqual(
+    unlinked.map((each) => [each.to, each.template]),
+    [[email, "identity_unlinked"]],
+  );
+});
+
+test("ends the logins by a provider when the identity is unlinked, and keeps the caller's login", async (t) => {
+  const world = await startWorld(t, { provider: { create: false } });
+  const ada = await linkAda(world);
+  const byProvider = world.browser();
+  assert.equal((await byProvider.logIn()).status, 303);
+  const byPassword = world.browser();
+  await byPassword.ask("POST", "/api/session/", { username: email, password });
+  const [linked] = (await ada.get("/users/1/identities")).json;
+
+  assert.equal((await ada.ask("DELETE", `/users/1/identities/${linked.id}`)).status, 204);
+
+  assert.equal((await byProvider.get("/api/session/")).status, 401);
+  for (const browser of [byPassword, ada]) assert.equal((await browser.get("/api/session/")).status, 200);
 });
 
 test("refuses to link an identity that another account has", async (t) => {

@@ -40,6 +40,8 @@ const tests = [
   "tests/auth/never-locked-out.test.ts",
   "tests/auth/gate-refusals.test.ts",
   "tests/auth/waiting-logins.test.ts",
+  "tests/auth/waiting-of-networks.test.ts",
+  "tests/auth/deleted-ways.test.ts",
   "tests/auth/users-writes.test.ts",
   "tests/auth/one-time-passwords.test.ts",
   "tests/auth/auth-named-keys.test.ts",

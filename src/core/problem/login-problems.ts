@@ -79,6 +79,13 @@ export const loginProblems = {
     "The account must have a second factor, and this is its only one.",
     "Add another factor first. If it is lost, an administrator or the operator can delete it.",
   ),
+  unverified_email: entry(
+    409,
+    "Unverified e-mail address",
+    "The e-mail address of this account is not proved yet. Prove it first.",
+    "The first proof of an address ends every way to log in that was added before it. So a second factor comes after the proof.",
+    "POST the same address to /users/{id}/email, confirm the mail, then add the factor.",
+  ),
   last_login: entry(
     409,
     "Last way to log in",

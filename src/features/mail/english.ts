@@ -113,6 +113,18 @@ If it was not you, change your password and ask an administrator for help.`,
 
 If it was not you, unlink it on your account page, change your password and ask an administrator for help.`,
   },
+  identity_unlinked: {
+    subject: "A way to log in was removed from your account",
+    text: `A login at an identity provider was unlinked from your account at {service} on {at}. Logins by it have ended.
+
+If it was not you, change your password and ask an administrator for help.`,
+  },
+  ways_ended: {
+    subject: "Your address was confirmed, and earlier ways to log in have ended",
+    text: `Your address was confirmed for the first time at {service} on {at}, by a mail. Another person may have prepared the account, so the password, second factors, passkeys and linked identities from before no longer log in.
+
+If you had set them yourself, set them again. Request a new password on the login page.`,
+  },
   token_made: {
     subject: "A token or a key was made for your account",
     text: `An API token or a key was made for your account at {service} on {at}. Programs can use it to act as you.

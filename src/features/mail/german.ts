@@ -113,6 +113,18 @@ Wenn Sie es nicht waren, ändern Sie Ihr Passwort und wenden Sie sich an die Ver
 
 Wenn Sie es nicht waren, lösen Sie die Verknüpfung auf Ihrer Kontoseite, ändern Sie Ihr Passwort und wenden Sie sich an die Verwaltung.`,
   },
+  identity_unlinked: {
+    subject: "Ein Anmeldeweg Ihres Kontos wurde entfernt",
+    text: `Am {at} wurde die Verknüpfung mit einer Anmeldung bei einem Identitätsanbieter von Ihrem Konto bei {service} gelöst. Anmeldungen darüber sind beendet.
+
+Wenn Sie es nicht waren, ändern Sie Ihr Passwort und wenden Sie sich an die Verwaltung.`,
+  },
+  ways_ended: {
+    subject: "Ihre Adresse ist bestätigt, und frühere Anmeldewege sind beendet",
+    text: `Am {at} wurde Ihre Adresse bei {service} zum ersten Mal bestätigt, durch eine E-Mail. Jemand anderes kann das Konto vorbereitet haben. Deshalb gelten das Passwort, zweite Faktoren, Passkeys und Verknüpfungen von vorher nicht mehr.
+
+Wenn Sie sie selbst eingerichtet hatten, richten Sie sie neu ein. Ein neues Passwort fordern Sie auf der Anmeldeseite an.`,
+  },
   token_made: {
     subject: "Ein Token oder Schlüssel wurde für Ihr Konto erstellt",
     text: `Am {at} wurde ein API-Token oder ein Schlüssel für Ihr Konto bei {service} erstellt. Programme können damit in Ihrem Namen handeln.

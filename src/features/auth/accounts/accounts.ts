@@ -153,6 +153,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     requireFreshLogin: (context, password) => requireFreshLogin(parts, context, password),
     challenge: (call) => chooseChallenge(call, host.service().schemes),
     takesOutsideLogins: () => needs.outside,
+    provesAddresses: () => verifier.current !== null,
   });
   const usersParts: UsersParts = {
     store,

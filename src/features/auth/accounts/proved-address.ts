@@ -36,7 +36,7 @@ export function verifyEmail(account: Account, now: number, more: WrittenValues =
  * Put the changes after those of `endAccount`, which wait for any request that changes the account at the same time.
  */
 export function endPreparedWays(
-  { outsideLogins }: Pick<AccountsParts, "outsideLogins">,
+  { outsideLogins, notify }: Pick<AccountsParts, "outsideLogins" | "notify">,
   account: Account,
   now: number,
 ): readonly Change[] {
@@ -47,6 +47,8 @@ export function endPreparedWays(
     ...outsideLogins.map(({ collection }): Change => ({ kind: "deleteAll", collection, where })),
     // No identity from outside is bound to the account by its username again.
     ...verifyEmail(account, now, { ...noWays, username_origin: "chosen" }),
+    // The address is proved now. So the notice is not one to a stranger.
+    ...notify("ways_ended", { ...account, emailVerifiedAt: timeText(now) }, now),
   ];
 }
 

@@ -39,6 +39,8 @@ export interface GateOptions {
   requireAccount(context: Context): Promise<Account>;
   requireFreshLogin(context: Context, password: string | undefined): Promise<void>;
   challenge(call: Call): string;
+  /** True if users prove their own address by a mail. Called after every feature is set up. */
+  provesAddresses(): boolean;
   /** Returns true if another party, such as an issuer, can log users in. Called after every feature is set up. */
   takesOutsideLogins(): boolean;
 }
@@ -90,6 +92,7 @@ export function assembleGate(options: GateOptions): AssembledGate {
     factorPage: () => host.service().pages?.factor ?? null,
     outsideWays: [],
     challenge: options.challenge,
+    provesAddresses: options.provesAddresses,
     requireAccount: options.requireAccount,
     requireFreshLogin: options.requireFreshLogin,
   };

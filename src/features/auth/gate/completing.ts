@@ -9,7 +9,7 @@ import { MAIL, needsMail, stillNeeded } from "./asking.ts";
 import type { FactorAnswer, FactorSuccess, StoredFactor } from "./contract.ts";
 import { clearedPendingCookie, findPendingCookie } from "./cookie.ts";
 import { activate, requireKind } from "./enrolling.ts";
-import { RECOVERY } from "./factors.ts";
+import { proofOf, RECOVERY } from "./factors.ts";
 import { tryAnswer, type GateEndpointsParts } from "./parts.ts";
 import type { PendingLogin } from "./pending.ts";
 
@@ -97,7 +97,7 @@ async function answer(
   const factor = await requireFactor(parts, { login, account }, body);
   const success = await tryAnswer(parts, call, account, () => check(parts, call, account, { login, factor, body }));
   if (success === null) throw wrong(parts, call);
-  const proof: Proof = { ...success.proof, at: call.now, factor: String(factor.id) };
+  const proof = proofOf(factor, success.proof, call.now);
   if (factor.active) {
     const notices = factor.kind === RECOVERY ? parts.notify("recovery_code_used", account, call.now) : [];
     return { proof, changes: [parts.factors.use(factor, success.data, call.now), ...notices], account, shown: {} };

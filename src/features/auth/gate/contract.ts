@@ -77,6 +77,8 @@ export interface StoredFactor {
    * The waiting login that adds this factor. Null if a user who is logged in adds it, and null for every active factor.
    */
   readonly pending: string | null;
+  /** RFC 3339: until then, the factor confirms no change of factors. Null for factors that no login by recovery code added. */
+  readonly heldUntil: string | null;
   readonly revision: number;
 }
 
@@ -213,6 +215,8 @@ export type Notice =
   | "recovery_codes_made"
   | "recovery_code_used"
   | "identity_linked"
+  | "identity_unlinked"
+  | "ways_ended"
   | "token_made"
   | "password_changed"
   | "email_changed"

@@ -176,7 +176,7 @@ async function startFactor(parts: GateEndpointsParts, context: Context): Promise
     throw await stillNeeded(parts, context, { account, name, login, keptBy: resolvePlace(parts, login) });
   if (login.purpose !== "login" || !needsEnrolment(parts, account))
     throw problem("permission_denied", { detail: "This login waits for a factor that the account has." });
-  const value = await enrol(parts, context.call, account, { kind, label, pending: login.key });
+  const value = await enrol(parts, context.call, account, { kind, label, pending: login.key, isHeld: false });
   return { status: 201, cache: "no-store", body: { kind: "data", value, element: "factor" } };
 }
 

@@ -4,6 +4,7 @@ import { problem } from "../../../core/problem/problem.ts";
 import { invalid } from "../../../http/exchange.ts";
 import type { Change, JSONValue } from "../../../store/store.ts";
 import { requireWrittenRow } from "../../../store/written.ts";
+import { isPrepared } from "../accounts/proved-address.ts";
 import { accountsCollection, type Account } from "../accounts/stored-accounts.ts";
 import { equals, ofUser } from "../conditions.ts";
 import type { FactorKind, FactorSuccess, StoredFactor } from "./contract.ts";
@@ -28,12 +29,30 @@ export function requireKind({ gate }: GateEndpointsParts, name: string): FactorK
   ]);
 }
 
+/**
+ * Ends the request with 409 if the account gets its first factor while its user chose the address and never proved it. The owner of the
+ * mailbox may be another person, whose first proof would end the factor. An address without a mailbox has no owner.
+ */
+export async function requireProvedAddress(parts: GateEndpointsParts, account: Account): Promise<void> {
+  if ((account.factors ?? 0) > 0 || !isPrepared(account) || !parts.provesAddresses()) return;
+  if ((await parts.gate.mail.step?.reaches(account)) === false) return;
+  throw problem("unverified_email", {
+    detail: `The e-mail address of this account is not proved yet. Prove it first: POST /users/${account.id}/email with the same address sends a mail.`,
+  });
+}
+
 /** Starts a new factor. The factor is active after its first right answer. `pending` is the waiting login that adds it. */
 export async function enrol(
   parts: GateEndpointsParts,
   call: Call,
   account: Account,
-  request: { readonly kind: string; readonly label: string | null; readonly pending: string | null },
+  request: {
+    readonly kind: string;
+    readonly label: string | null;
+    readonly pending: string | null;
+    /** True if a login by recovery code adds the factor. */
+    readonly isHeld: boolean;
+  },
 ): Promise<ShownEnrolment> {
   const kind = requireKind(parts, request.kind);
   const all = await parts.factors.list(account.id);
@@ -42,7 +61,7 @@ export async function enrol(
   const { data, shown } = await kind.enrol(call, account, label, others);
   const { id: userId } = account;
   const inserted = parts.factors.insert(
-    { userId, kind: kind.name, label, active: false, data, pending: request.pending },
+    { userId, kind: kind.name, label, active: false, data, pending: request.pending, isHeld: request.isHeld },
     call.now,
   );
   const changes = [...parts.factors.keepRoom(userId, request.pending), inserted];

@@ -10,14 +10,14 @@ import { boolean, json, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { JSONValue } from "../../../store/store.ts";
 import { ownOrAny } from "../access.ts";
-import { requireConfirmed } from "../accounts/passwords/proof.ts";
+import { isConfirmed, requireConfirmed } from "../accounts/passwords/proof.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
 import { changesLogins } from "../changing-logins.ts";
 import { codeField } from "../codes.ts";
 import { proofField } from "../fresh-login.ts";
 import type { StoredFactor } from "./contract.ts";
-import { activate, enrol, replaceCodes, requireKind } from "./enrolling.ts";
-import { RECOVERY } from "./factors.ts";
+import { activate, enrol, replaceCodes, requireKind, requireProvedAddress } from "./enrolling.ts";
+import { proofOf, RECOVERY } from "./factors.ts";
 import { tryAnswer, type GateEndpointsParts } from "./parts.ts";
 import { removeFactor } from "./removing.ts";
 import { renewLogin } from "./renewing.ts";
@@ -123,8 +123,21 @@ async function add(parts: FactorEndpointsParts, context: Context): Promise<Reply
   const account = await requireOwnAccount(parts, context);
   requireKind(parts, values.kind);
   await parts.requireFreshLogin(context, transient.current_password);
-  const value = await enrol(parts, context.call, account, { ...values, pending: null });
+  await requireProvedAddress(parts, account);
+  const value = await enrol(parts, context.call, account, {
+    ...values,
+    pending: null,
+    isHeld: isByRecovery(context, account),
+  });
   return { status: 201, cache: "no-store", body: { kind: "data", value, element: "factor" } };
+}
+
+/**
+ * True if the caller has no recent proof of a factor apart from a recovery code, or from a factor that such a login added. Then the new
+ * factor confirms no change of factors for a day. Otherwise a recovery code would change all factors after all, in two steps.
+ */
+function isByRecovery({ call, identity }: Context, account: Account): boolean {
+  return (account.factors ?? 0) > 0 && !isConfirmed(identity!, call.now, { allowsRecovery: false });
 }
 
 async function confirm(parts: FactorEndpointsParts, context: FactorContext): Promise<Reply> {
@@ -136,6 +149,7 @@ async function confirm(parts: FactorEndpointsParts, context: FactorContext): Pro
   const account = await requireOwnAccount(parts, context);
   const factor = await requireFactor(parts, context);
   if (factor.active) throw problem("conflict", { detail: "The factor is confirmed already." });
+  await requireProvedAddress(parts, account);
   const { call } = context;
   const kind = requireKind(parts, factor.kind);
   const pointer = `/${kind.answeredBy}`;
@@ -155,7 +169,7 @@ async function confirm(parts: FactorEndpointsParts, context: FactorContext): Pro
   const activated = { ...factor, active: true, lastUsedAt: new Date(call.now).toISOString() };
   const value = { ...shown(parts, activated), ...(recoveryCodes === null ? {} : { recovery_codes: recoveryCodes }) };
   const isFirst = (account.factors ?? 0) === 0;
-  const proved = { ...success.proof, at: call.now, factor: String(factor.id) };
+  const proved = proofOf(factor, success.proof, call.now);
   const renewed = isFirst ? await renewLogin(parts, context, activation.account, proved) : null;
   return {
     status: 200,
@@ -190,7 +204,12 @@ async function remove(parts: FactorEndpointsParts, context: FactorContext): Prom
   const factor = await requireFactor(parts, context);
   if (identity.id === account.id && factor.active) requireConfirmed(context, identity, { allowsRecovery: false });
   else if (identity.id !== account.id) await parts.requireFreshLogin(context, transient.current_password);
-  await removeFactor(parts, { account, factor, isOwn: identity.id === account.id, now: context.call.now });
+  await removeFactor(parts, {
+    account,
+    factor,
+    own: identity.id === account.id ? identity : null,
+    now: context.call.now,
+  });
   return { status: 204, cache: "no-store" };
 }
 
@@ -251,7 +270,7 @@ const documentation = {
         ]),
       },
     },
-    problems: ["confirmation_required", "too_many"],
+    problems: ["confirmation_required", "too_many", "unverified_email"],
   },
   confirm: {
     summary: "Confirm a new factor with its first answer",
@@ -269,7 +288,7 @@ const documentation = {
         headers: { "Set-Cookie": "The session, if the caller has one." },
       },
     },
-    problems: ["conflict", "too_many_attempts"],
+    problems: ["conflict", "too_many_attempts", "unverified_email"],
   },
   recovery: {
     summary: "Make ten new recovery codes",

@@ -1,6 +1,7 @@
+import type { Proof } from "../../../core/identity.ts";
 import type { Change, Collection, JSONValue, Row, Store, Where } from "../../../store/store.ts";
 import { equals, ofUser, timeText, until } from "../conditions.ts";
-import type { StoredFactor } from "./contract.ts";
+import type { FactorSuccess, StoredFactor } from "./contract.ts";
 
 /** Second factors and passkeys of every kind. Only an active factor can be used. */
 export const factorsCollection: Collection = {
@@ -17,6 +18,8 @@ export const factorsCollection: Collection = {
     { name: "handle", type: "text", nullable: true, unique: true },
     /** The waiting login that adds this factor, if there is one. */
     { name: "pending", type: "text", nullable: true },
+    /** Until this time, the factor confirms no change of factors, because a login by recovery code added it. */
+    { name: "held_until", type: "date-time", nullable: true },
     { name: "created_at", type: "date-time" },
     { name: "last_used_at", type: "date-time", nullable: true },
   ],
@@ -31,6 +34,9 @@ const UNCONFIRMED_MS = 3_600_000;
 
 /** The same if a waiting login adds the factor. Longer than the lifetime of the login. */
 const OF_PENDING_MS = 600_000;
+
+/** For how long a factor confirms no change of factors if a login by recovery code added it, in milliseconds. */
+const HELD_MS = 86_400_000;
 
 /** The kind of the row with the recovery codes of an account. The row alone does not count as a second factor. */
 export const RECOVERY = "recovery";
@@ -59,6 +65,8 @@ export interface Factors {
 /** A factor to insert. */
 export interface NewFactor extends Pick<StoredFactor, "userId" | "kind" | "label" | "active" | "data"> {
   readonly pending?: string | null;
+  /** True if a login by recovery code adds the factor. Default: false. */
+  readonly isHeld?: boolean;
 }
 
 /** Returns the factors of a store. */
@@ -89,7 +97,7 @@ export function makeFactors(store: Store): Factors {
       const row = await store.findBy(collection, "handle", handle);
       return row === null || row.record["active"] !== true ? null : read(row);
     },
-    insert: ({ userId, kind, label, active, data, pending = null }, now) => ({
+    insert: ({ userId, kind, label, active, data, pending = null, isHeld = false }, now) => ({
       kind: "insert",
       collection,
       values: {
@@ -100,6 +108,7 @@ export function makeFactors(store: Store): Factors {
         data,
         handle: null,
         pending,
+        held_until: isHeld ? timeText(now + HELD_MS) : null,
         created_at: timeText(now),
         last_used_at: null,
       },
@@ -111,12 +120,19 @@ export function makeFactors(store: Store): Factors {
       revision,
       values: { data, last_used_at: timeText(now) },
     }),
-    activate: ({ id: key, revision }, data, handle, now) => ({
+    activate: ({ id: key, revision, heldUntil }, data, handle, now) => ({
       kind: "update",
       collection,
       key,
       revision,
-      values: { data, handle, active: true, pending: null, last_used_at: timeText(now) },
+      values: {
+        data,
+        handle,
+        active: true,
+        pending: null,
+        held_until: heldUntil === null ? null : timeText(now + HELD_MS),
+        last_used_at: timeText(now),
+      },
     }),
     delete: ({ id: key, revision }) => ({ kind: "delete", collection, key, revision }),
     due: (now) => [
@@ -135,6 +151,12 @@ function deleteUnconfirmed(conditions: readonly Where[]): Change {
   return { kind: "deleteAll", collection: factorsCollection, where: { all: [equals("active", false), ...conditions] } };
 }
 
+/** Returns the proof of a right answer of a factor. `now` in milliseconds. */
+export function proofOf({ id, heldUntil }: StoredFactor, proof: FactorSuccess["proof"], now: number): Proof {
+  const isHeld = heldUntil !== null && Date.parse(heldUntil) > now;
+  return { ...proof, at: now, factor: String(id), ...(isHeld ? { isHeld } : {}) };
+}
+
 function read({ record, revision }: Row): StoredFactor {
   return {
     id: record["id"] as number,
@@ -146,6 +168,7 @@ function read({ record, revision }: Row): StoredFactor {
     lastUsedAt: record["last_used_at"] as string | null,
     data: record["data"] as JSONValue,
     pending: record["pending"] as string | null,
+    heldUntil: (record["held_until"] ?? null) as string | null,
     revision,
   };
 }

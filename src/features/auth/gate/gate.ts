@@ -27,6 +27,7 @@ import type {
   SecondFactorRule,
   StoredFactor,
 } from "./contract.ts";
+import { proofOf } from "./factors.ts";
 import type { PendingLogin, PendingLogins } from "./pending.ts";
 import { neededByIdentity, neededLevel } from "./policy.ts";
 
@@ -138,7 +139,8 @@ export function makeGate(parts: GateParts): Gate {
     standing,
     async beginLogin(context, attempt) {
       requireInTime(context);
-      const { account, proofs, begin, options } = attempt;
+      const { account, begin, options } = attempt;
+      const proofs = attempt.proofs.map((proof) => withHold(attempt, proof));
       const keptBy = begin.keptBy(options);
       if (keptBy === "cookie") refuseLoginCSRF(context);
       if (!account.active) throw refused(context.call, "invalid_credentials");
@@ -149,7 +151,7 @@ export function makeGate(parts: GateParts): Gate {
       }
       const { used } = attempt;
       const changes = used === undefined ? [] : [parts.use(used.factor, used.data, context.call.now)];
-      const admission = await admitLogin(parts, context.call, attempt, changes);
+      const admission = await admitLogin(parts, context.call, { ...attempt, proofs }, changes);
       if (admission === null) throw refused(context.call, "invalid_credentials");
       return begin.start(context, admission, options);
     },
@@ -177,6 +179,13 @@ export function makeGate(parts: GateParts): Gate {
       kinds.set(kind.name, kind);
     },
   };
+}
+
+/** Marks the proof of a factor that confirms no change of factors yet. So code that checks a first proof cannot forget it. */
+function withHold({ used }: Pick<LoginAttempt, "used">, proof: Proof): Proof {
+  return used === undefined || proof.factor !== String(used.factor.id)
+    ? proof
+    : { ...proof, ...proofOf(used.factor, proof, proof.at) };
 }
 
 const oneKind =

@@ -37,6 +37,8 @@ export interface GateEndpointsParts {
   readonly outsideWays: FindOutsideWays[];
   /** Returns the page that asks for a second factor, without the base path. Returns null if the service has none. */
   factorPage(): string | null;
+  /** True if users prove their own address by a mail (`POST /users/{id}/email`). */
+  provesAddresses(): boolean;
   /** Returns the challenge of a 401 for this call. */
   challenge(call: Call): string;
 }

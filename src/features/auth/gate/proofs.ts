@@ -13,11 +13,12 @@ const methods: ReadonlySet<string> = new Set<ProofMethod>([
 ]);
 const VERIFIES_USER = 1;
 const VOUCHES_FOR_2 = 2;
+const HELD = 4;
 
 /** Formats the proofs of a login for a session, a pending login or a token: `["hwk", 1764170000000, "3", 1]`. */
 export function formatProofs(proofs: readonly Proof[]): readonly (readonly (string | number)[])[] {
-  return proofs.map(({ method, at, factor = "", verifiesUser = false, vouchesFor }) => {
-    const flags = (verifiesUser ? VERIFIES_USER : 0) | (vouchesFor === 2 ? VOUCHES_FOR_2 : 0);
+  return proofs.map(({ method, at, factor = "", verifiesUser = false, vouchesFor, isHeld = false }) => {
+    const flags = (verifiesUser ? VERIFIES_USER : 0) | (vouchesFor === 2 ? VOUCHES_FOR_2 : 0) | (isHeld ? HELD : 0);
     if (flags > 0) return [method, at, factor, flags];
     return factor === "" ? [method, at] : [method, at, factor];
   });
@@ -41,6 +42,7 @@ function parseProof(value: unknown): Proof | null {
     ...(factor === "" ? {} : { factor }),
     ...(((flags as number) & VERIFIES_USER) > 0 ? { verifiesUser: true } : {}),
     ...(((flags as number) & VOUCHES_FOR_2) > 0 ? { vouchesFor: 2 as const } : {}),
+    ...(((flags as number) & HELD) > 0 ? { isHeld: true } : {}),
   });
 }
 

@@ -9,7 +9,14 @@ import { identityOf, isPossibleName } from "../accounts/stored-accounts.ts";
 import type { Bindings } from "../bindings.ts";
 import { isTime, readUnverified, normalizeType, verifySignature, type UnverifiedJWT } from "../tokens/jwt.ts";
 import type { ExternalIssuers } from "../tokens/scheme.ts";
-import { defineIssuers, readAuthTime, vouchedProof, vouchesForLevel2, type IssuerDeclaration, type TrustedIssuer } from "./declaration.ts";
+import {
+  defineIssuers,
+  readAuthTime,
+  vouchedProof,
+  vouchesForLevel2,
+  type IssuerDeclaration,
+  type TrustedIssuer,
+} from "./declaration.ts";
 import type { FetchKeys } from "./fetch.ts";
 import { issuerKeys, type ChosenKey, type IssuerKeys, type KeySet } from "./keys.ts";
 import { fetchOver } from "./tls.ts";

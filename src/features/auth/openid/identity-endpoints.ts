@@ -1,4 +1,5 @@
 import type { Reply } from "../../../core/call/call.ts";
+import type { Proof } from "../../../core/identity.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
 import { nullable, objectSchema, textSchema, timeSchema } from "../../../http/endpoint/documentation.ts";
@@ -107,9 +108,23 @@ async function unlink(parts: ProviderLoginParts, context: IdentityContext): Prom
   const isOwn = context.requireIdentity().id === account.id;
   const removedLogin = { collection: identitiesCollection, id: identity.id };
   const conditions = isOwn ? await people.keepOtherLogin(account, removedLogin) : [];
-  const { kind } = await store.write({ changes: [...conditions, identities.unlink(identity)] });
+  const { family = null, sessionId = null } = context.requireIdentity();
+  const kept = isOwn ? { family, sessionId } : { family: null, sessionId: null };
+  const { now } = context.call;
+  const changes = [
+    ...conditions,
+    identities.unlink(identity),
+    ...(await people.revocations.endLoginsBy(account, isByProvider, kept, now)),
+    ...people.notify("identity_unlinked", account, now),
+  ];
+  const { kind } = await store.write({ changes });
   if (kind !== "written") throw problem("conflict", { detail: "The account was changed at the same time. Try again." });
   return { status: 204, cache: "no-store" };
+}
+
+/** True for a login by a provider. Its proofs do not name the identity, so the logins of all linked identities end. */
+function isByProvider(proofs: readonly Proof[]): boolean {
+  return proofs.some(({ method }) => method === "fed");
 }
 
 async function requireLinkedIdentity({ people, identities }: ProviderLoginParts, context: IdentityContext) {

@@ -222,7 +222,12 @@ test("deletes a revocation when the last token that it could revoke has expired"
 function revocationsOfAge(age: { ms: number }): Revocations {
   const feed: Feed = { catchUp: () => {}, ageMs: () => age.ms, close: () => {} };
   const follow = async (_collection: Collection, _onRow: (row: Row) => void): Promise<Feed> => feed;
-  return makeRevocations({ store: { follow }, accessSeconds, endWithGeneration: [], endWithAccount: [] });
+  return makeRevocations({
+    store: { follow, list: async () => [] },
+    accessSeconds,
+    endWithGeneration: [],
+    endWithAccount: [],
+  });
 }
 
 test("answers 503 if its view of the revocations is older than 5 seconds or not open yet", async () => {

@@ -1,6 +1,6 @@
 import { aFunction, aList, anObject, optional, wholeFrom } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
-import type { Role } from "../../../core/identity.ts";
+import type { Proof, Role } from "../../../core/identity.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import {
   OVERTAKEN,
@@ -13,6 +13,7 @@ import {
 } from "../../../store/store.ts";
 import { accountsCollection, type Account } from "../accounts/stored-accounts.ts";
 import { equals, ofUser, timeText, until } from "../conditions.ts";
+import { parseProofs, passwordAt } from "../gate/proofs.ts";
 import { makeView, type RevocableClaims } from "./revoked.ts";
 
 /** The login of the caller, which stays valid when all others end. */
@@ -43,7 +44,7 @@ export const revocationsCollection: Collection = {
 };
 
 export interface RevocationsOptions {
-  readonly store: Pick<Store, "follow">;
+  readonly store: Pick<Store, "follow" | "list">;
   /** The lifetime of an access token. A function is called each time the lifetime is needed. */
   readonly accessSeconds: number | (() => number);
   /** Collections with a `user_id` whose rows are deleted with a changed password: sessions. */
@@ -77,6 +78,16 @@ export interface Revocations {
    * as `endAccount`.
    */
   endLogins(account: Pick<Account, "id" | "generation">, keptLogin: KeptLogin, now: number): Change[];
+  /**
+   * Returns the changes that end the stored logins with these proofs, for example the sessions that a deleted passkey began. Also ends every
+   * token family except the kept one, because no row says what proved it. Refused as `OVERTAKEN` in the same case as `endAccount`.
+   */
+  endLoginsBy(
+    account: Pick<Account, "id" | "generation">,
+    isEnded: (proofs: readonly Proof[]) => boolean,
+    keptLogin: KeptLogin,
+    now: number,
+  ): Promise<readonly Change[]>;
   /** Returns the changes for a deletion. The other rows are deleted with the account by cascade. */
   endDeletedAccount(account: Pick<Account, "id" | "generation">, now: number): Change[];
   /**
@@ -92,6 +103,9 @@ export interface Revocations {
 
 /** The longest accepted delay of the known revocations. After a longer one, access tokens get 503, because a revocation may be missing. */
 const maxAgeMs = 5000;
+
+/** More rows of one table than a user can have as logins. */
+const MOST_ROWS = 1000;
 
 /** The largest difference between the clocks of several machines: the leeway on `iat`. */
 const slackMs = 60_000;
@@ -138,6 +152,22 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
     return ended === null ? ofUser(userId) : { all: [ofUser(userId), ended] };
   }
 
+  const endOthersThan = (
+    account: Pick<Account, "id" | "generation">,
+    family: string | null,
+    kept: readonly (string | null)[],
+    now: number,
+  ): Change[] => {
+    const generation = account.generation + 1;
+    return [
+      ...nextGeneration(account, family),
+      ...endWithGeneration.flatMap((each) =>
+        endOthers(each, matchEnded(each, account.id), [family, ...kept], generation),
+      ),
+      revoke({ user_id: account.id, generation, kept_family: family }, now),
+    ];
+  };
+
   return {
     async open() {
       feed = await store.follow(revocationsCollection, view.take);
@@ -165,15 +195,19 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
         revoke({ user_id: account.id, generation: account.generation + 1 }, now),
       ];
     },
-    endLogins(account, { family, sessionId }, now) {
-      const generation = account.generation + 1;
-      return [
-        ...nextGeneration(account, family),
-        ...endWithGeneration.flatMap((collection) =>
-          endOthers(collection, matchEnded(collection, account.id), [family, sessionId], generation),
-        ),
-        revoke({ user_id: account.id, generation, kept_family: family }, now),
-      ];
+    endLogins: (account, { family, sessionId }, now) => endOthersThan(account, family, [sessionId], now),
+    async endLoginsBy(account, isEnded, { family, sessionId }, now) {
+      const kept = [sessionId];
+      for (const collection of endWithGeneration.filter(hasProofs)) {
+        const where = { all: [ofUser(account.id), equals("generation", account.generation)] };
+        const rows = await store.list({ collection, where, sort: [{ column: "id" }], limit: MOST_ROWS });
+        for (const { record } of rows) {
+          // A login that is older than the storage of proofs is one by password.
+          const proofs = record["proofs"] === null ? passwordAt(0) : parseProofs(record["proofs"]);
+          if (proofs !== null && !isEnded(proofs)) kept.push(record["id"] as string);
+        }
+      }
+      return endOthersThan(account, family, kept, now);
     },
     endDeletedAccount({ id, generation }, now) {
       // The first generation of an account is the time of its creation. So this generation is above all generations of the deleted account,
@@ -228,6 +262,14 @@ function countUp(id: number, column: string, value: number, values: WrittenValue
     { kind: "require", collection: accountsCollection, where, atLeast: 1, name: OVERTAKEN },
     { kind: "update", collection: accountsCollection, key: id, values },
   ];
+}
+
+function hasProofs(collection: Collection): boolean {
+  return (
+    collection.key === "text" &&
+    hasGenerationColumn(collection) &&
+    collection.columns.some(({ name, type }) => name === "proofs" && type === "json")
+  );
 }
 
 function hasGenerationColumn({ columns }: Collection): boolean {

@@ -1,6 +1,6 @@
 import type { Call } from "../../../../core/call/call.ts";
 import { isKnownFormat } from "../../../../core/crypto/password-hash.ts";
-import type { Identity } from "../../../../core/identity.ts";
+import type { Identity, Proof } from "../../../../core/identity.ts";
 import { confirmedLevel, stepUpChallenge } from "../../../../core/levels.ts";
 import { problem } from "../../../../core/problem/problem.ts";
 import { invalid, type Context } from "../../../../http/exchange.ts";
@@ -35,11 +35,23 @@ export async function requireFreshLogin(parts: UsersParts, context: Context, pas
 /** Ends the request unless the caller's login was confirmed with a second factor in the last ten minutes. */
 export function requireConfirmed(context: Context, identity: Identity, { allowsRecovery = true } = {}): void {
   const { now, realm } = context.call;
-  const proofs = (identity.proofs ?? []).filter(({ method }) => allowsRecovery || method !== "recovery");
-  if (confirmedLevel(proofs, now - FRESH_MS) === 2 && !isAhead(identity, now)) return;
+  if (isConfirmed(identity, now, { allowsRecovery })) return;
   throw problem("confirmation_required", {
     headers: [["WWW-Authenticate", stepUpChallenge(realm, FRESH_MS / 1000, 2)]],
   });
+}
+
+/**
+ * Returns true if the caller's login was confirmed with a second factor in the last ten minutes. Without `allowsRecovery`, recovery codes
+ * and the factors that they added less than a day ago do not count.
+ */
+export function isConfirmed(
+  identity: Identity,
+  now: number,
+  { allowsRecovery }: { readonly allowsRecovery: boolean },
+): boolean {
+  const counts = ({ method, isHeld }: Proof): boolean => allowsRecovery || (method !== "recovery" && isHeld !== true);
+  return confirmedLevel((identity.proofs ?? []).filter(counts), now - FRESH_MS) === 2 && !isAhead(identity, now);
 }
 
 /**
