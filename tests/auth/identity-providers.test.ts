@@ -205,11 +205,11 @@ test("sends users one notice about a linked and one about an unlinked identity, 
     { to, template, values },
     { to: email, template: "identity_linked", values: { at: "2026-03-01 12:00 UTC" } },
   );
-  const ada = await linkAda(world);
+  const browser = await linkAda(world);
   assert.equal(await mail.queued(), 0);
 
-  const [linked] = (await ada.get("/users/1/identities")).json;
-  assert.equal((await ada.ask("DELETE", `/users/1/identities/${linked.id}`)).status, 204);
+  const [linked] = (await browser.get("/users/1/identities")).json;
+  assert.equal((await browser.ask("DELETE", `/users/1/identities/${linked.id}`)).status, 204);
   const unlinked = await mail.deliver(own.clock.now);
   assert.deepEqual(
     unlinked.map((each) => [each.to, each.template]),
