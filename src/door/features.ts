@@ -32,6 +32,7 @@ export type {
   MailTemplates,
   QueueMail,
   SendMail,
+  SendMailOptions,
 } from "../features/mail/contract.ts";
 export type { TemplatesByLanguage } from "../features/mail/templates.ts";
 export type { Alongside, RecordWrite } from "../http/alongside.ts";

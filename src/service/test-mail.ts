@@ -1,4 +1,4 @@
-import { html, readSender, readSMTPURL } from "../door/features.ts";
+import { html, JobError, readSender, readSMTPURL } from "../door/features.ts";
 import { createSender } from "./mail.ts";
 import type { MailSettings } from "./settings/mail-settings.ts";
 
@@ -32,7 +32,8 @@ export async function sendTestMail(settings: MailSettings, to: string, now: numb
     await send(mail, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     return { kind: "sent", place };
   } catch (error) {
-    return { kind: "refused", place, reason: describeFailure(error) };
+    // The error of nodemailer is the cause of an error for the outbox.
+    return { kind: "refused", place, reason: describeFailure(error instanceof JobError ? error.cause : error) };
   }
 }
 

@@ -5,7 +5,7 @@ import { networkInterfaces } from "node:os";
 import { test, type TestContext } from "node:test";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
-import { readSMTPURL, smtpSender, type Mail, type SendMail } from "../../src/door/features.ts";
+import { JobError, readSMTPURL, smtpSender, type Mail, type SendMail } from "../../src/door/features.ts";
 import { Secret } from "../../src/door/index.ts";
 import { renewed } from "../harness/self-signed.ts";
 
@@ -189,6 +189,90 @@ test("reports a refusal in the words of the server", async (t) => {
     send(await smtpSender({ url: `smtp://shop:wrong@127.0.0.1:${port}` })),
     (error: unknown) => error instanceof Error && /535/.test(error.message) && !/wrong@/.test(error.message),
   );
+});
+
+test("uses STARTTLS to a loopback address if the server offers it, without checking the certificate", async (t) => {
+  const { port, received } = await startServer(t, { allowInsecureAuth: false });
+
+  for (const host of ["127.0.0.1", "localhost"])
+    await send(await smtpSender({ url: `smtp://shop@${host}:${port}`, password: new Secret(password) }));
+
+  assert.deepEqual(
+    received.map(({ secure, user }) => [secure, user]),
+    [
+      [true, "shop"],
+      [true, "shop"],
+    ],
+  );
+});
+
+/** A mail server that answers each command with a line of `answers`, if it has one, and otherwise as a server that accepts all. */
+async function startScript(t: TestContext, answers: Readonly<Record<string, string | null>>): Promise<number> {
+  const server = createServer((socket) => {
+    let isData = false;
+    const say = (step: string, usual: string): void => {
+      const line = answers[step] === undefined ? usual : answers[step];
+      if (line === null) socket.destroy();
+      else if (line !== "") socket.write(`${line}\r\n`);
+    };
+    say("greeting", "220 here");
+    socket.on("error", () => undefined);
+    socket.on("data", (chunk) => {
+      const text = chunk.toString("latin1");
+      if (isData) {
+        if (!text.endsWith("\r\n.\r\n")) return;
+        isData = false;
+        return say("dot", "250 ok");
+      }
+      for (const line of text.split("\r\n").filter((each) => each !== "")) {
+        const command = line.slice(0, 4);
+        if (command === "DATA" && (answers["DATA"] ?? "354").startsWith("3")) isData = true;
+        say(command, command === "DATA" ? "354 go on" : command === "EHLO" ? "250-here\r\n250 AUTH PLAIN" : "250 ok");
+      }
+    });
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+for (const [title, answers, expected] of [
+  ["550 to RCPT", { RCPT: "550 5.1.1 no such user" }, "never"],
+  ["553 to MAIL", { MAIL: "553 5.1.8 not from you" }, "never"],
+  ["554 to DATA", { DATA: "554 5.5.1 no recipients" }, "never"],
+  ["554 to the whole mail", { dot: "554 5.7.1 spam" }, "never"],
+  ["451 to RCPT", { RCPT: "451 4.7.1 grey" }, "soon"],
+  ["452 to the whole mail", { dot: "452 4.3.1 full" }, "soon"],
+  ["554 as the greeting", { greeting: "554 go away" }, "soon"],
+  ["535 to AUTH", { AUTH: "535 5.7.8 wrong" }, "soon"],
+  ["421 to the whole mail", { dot: "421 4.3.2 stopping" }, "soon"],
+  ["no answer to the whole mail", { dot: null }, "late"],
+  ["no answer to RCPT", { RCPT: null }, "soon"],
+] as const)
+  test(`decides about the next try after ${title}: ${expected}`, async (t) => {
+    const port = await startScript(t, answers);
+    const sender = await smtpSender({ url: `smtp://shop@127.0.0.1:${port}`, password: new Secret(password) });
+    let whole = 0;
+    const handedOver = (): void => void whole++;
+
+    const error: unknown = await sender(mail, { signal: new AbortController().signal, handedOver }).catch((one) => one);
+
+    assert.ok(error instanceof Error);
+    assert.equal(error instanceof JobError ? error.retry : "soon", expected, error.message);
+    assert.equal(whole, "dot" in answers ? 1 : 0);
+  });
+
+test("waits for the answer to a whole mail until the signal aborts", async (t) => {
+  const port = await startScript(t, { dot: "" });
+  const sender = await smtpSender({ url: `smtp://127.0.0.1:${port}` });
+  const stop = new AbortController();
+  const whole = Promise.withResolvers<void>();
+
+  const sending = sender(mail, { signal: stop.signal, handedOver: whole.resolve });
+  await whole.promise;
+  stop.abort();
+
+  await assert.rejects(sending, (error: unknown) => error instanceof JobError && error.retry === "late");
 });
 
 test("stops sending at once when the signal aborts, and closes the connection", async (t) => {

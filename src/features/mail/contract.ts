@@ -19,11 +19,22 @@ export interface Mail {
   readonly at: number;
 }
 
+/** The arguments of `SendMail` in addition to the mail. */
+export interface SendMailOptions {
+  /** Aborted when the time of the try is over, or when the service stops. */
+  readonly signal: AbortSignal;
+  /**
+   * Reports that the provider has the whole mail and has not answered yet. The try may then take ten more minutes. The mail counts as sent
+   * if the service stops in this time.
+   */
+  handedOver?(): void;
+}
+
 /**
- * Sends a mail. The mail is sent when the promise resolves. After an error it is tried again, after a longer pause each time. `signal` is
- * aborted when the time of the try is over, or when the service stops.
+ * Sends a mail. The mail is sent when the promise resolves. After an error it is tried again, after a longer pause each time, or as a
+ * `JobError` says.
  */
-export type SendMail = (mail: Mail, options: { readonly signal: AbortSignal }) => Promise<void>;
+export type SendMail = (mail: Mail, options: SendMailOptions) => Promise<void>;
 
 /** The content of a mail: a template and its values. */
 export interface Composed {

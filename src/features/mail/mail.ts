@@ -5,7 +5,7 @@ import { seriesOf } from "../../core/measurement.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
 import { isMailbox, isReserved } from "../../resource/kinds/mailbox.ts";
 import type { JSONValue } from "../../store/store.ts";
-import type { Outbox } from "../outbox/contract.ts";
+import { JobError, type Outbox } from "../outbox/contract.ts";
 import { readSender } from "./address.ts";
 import type { Composed, Mail, Mailer, MailKind, QueueMail, SendMail } from "./contract.ts";
 import { templateMistakes, createTemplates, type TemplatesByLanguage } from "./templates.ts";
@@ -63,14 +63,15 @@ export function mail(outbox: Feature<Outbox>, options: MailOptions): Feature<Mai
       function kind<A extends JSONValue>({ name, compose }: MailKind<A>): QueueMail<A> {
         const queue = host.use(outbox).worker<A>({
           name: `mail-${name}`,
-          async run({ id, about }, { store, signal }) {
+          yieldsAfterSeconds: 1,
+          async run({ id, about }, { store, signal, handedOver }) {
             const composed = await compose(about, { store, now: host.now() });
             if (composed === null || isReserved(composed.to)) {
               counts.dropped++;
               return;
             }
             try {
-              await send(buildMail(composed, id), { signal });
+              await send(buildMail(composed, id), { signal, handedOver });
               counts.sent++;
             } catch (error) {
               counts.failed++;
@@ -92,7 +93,7 @@ export function mail(outbox: Feature<Outbox>, options: MailOptions): Feature<Mai
         measure: () => [
           {
             name: "latchkey_mails_total",
-            help: "Tries to send a mail; dropped: no mail was needed any more, or no mailbox has the address; failed: the mail is tried again.",
+            help: "Tries to send a mail; dropped: no mail was needed any more, or no mailbox has the address; failed: the try failed.",
             type: "counter",
             samples: outcomes.map((outcome) => [seriesOf("latchkey_mails_total", { outcome }), counts[outcome]]),
           },
@@ -118,7 +119,7 @@ function withoutSecrets(error: unknown, { values }: Composed): Error {
   const line = tokens
     .filter((each) => each !== "")
     .reduce((text, each) => text.replaceAll(each, "[removed]"), messageOfThrown(error));
-  return new Error(line);
+  return error instanceof JobError ? new JobError(line, { retry: error.retry }) : new Error(line);
 }
 
 const checks: ChecksOf<MailOptions> = {

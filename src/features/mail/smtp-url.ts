@@ -4,7 +4,7 @@ import { Secret } from "../../core/crypto/secret.ts";
 export interface SMTPServer {
   readonly host: string;
   readonly port: number;
-  /** True if the connection starts with TLS (`smtps`). Otherwise STARTTLS is required, except to a loopback address. */
+  /** True if the connection starts with TLS (`smtps`). Otherwise STARTTLS is required. To a loopback address, it is used if it is offered. */
   readonly secure: boolean;
   /** Null if the server needs no login. */
   readonly user: string | null;

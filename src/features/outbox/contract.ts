@@ -54,7 +54,7 @@ export interface JobDelivery extends Delivery {
    * Reports that the work is complete, and that only its confirmation is missing: a mail server has the whole mail and has not answered.
    * The try may take ten more minutes. The job counts as done if the process stops in this time.
    */
-  handedOver(): void;
+  readonly handedOver: () => void;
 }
 
 /**
