@@ -202,7 +202,6 @@ function configFor(folder: string): string {
 const mailTo = (folder: string) => ({
   LATCHKEY_MAIL_URL: `file:${folder}`,
   LATCHKEY_MAIL_FROM: "no-reply@example.com",
-  LATCHKEY_PUBLIC_URL: "http://127.0.0.1:8000",
 });
 
 /** Asserts that a login at one version is valid at the other: a session, a token pair, an API token, and Basic. */

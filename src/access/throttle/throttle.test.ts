@@ -337,6 +337,19 @@ test("ignores failures that are more than a window in the future, because the cl
   await store.close();
 });
 
+test("deletes failures that are more than a window in the future, because the clock was set back", async () => {
+  const store = await openStore();
+  const throttle = loginThrottle({ store });
+  for (const second of [0, 60, 61, 3600]) await throttle.fail(at(second));
+
+  for (const change of throttle.due!(noon)) await store.write({ changes: [change] });
+
+  const sort = [{ column: "at" }];
+  const rows = await store.list({ collection: guessesCollection, where: null, sort, limit: 10 });
+  assert.deepEqual([...new Set(rows.map(({ record }) => record["at"]))], [noon, noon + 60_000]);
+  await store.close();
+});
+
 test("ignores an unlock that is more than a window in the future, because the clock was set back", async () => {
   for (const [unlockedAt, waits] of [
     [62, 59],

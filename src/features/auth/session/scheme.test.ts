@@ -98,6 +98,30 @@ test("accepts a session for its account, and answers without waiting", async () 
   assert.notEqual(sessionId, id);
 });
 
+test("ends a replaced session ten seconds later, and never later than it would have ended", async () => {
+  const { store, sessions: all, login, present } = await server();
+  const [replaced, ending] = [await login(), await login()];
+  const keyOf = async (id: string): Promise<string> => {
+    const verdict = await present(id);
+    return verdict.kind === "accepted" ? String(verdict.identity.sessionId) : assert.fail(reason(verdict));
+  };
+  const key = await keyOf(ending.id);
+  const expires_at = new Date(now + 3000).toISOString();
+  await store.write({ changes: [{ kind: "update", collection: sessionsCollection, key, values: { expires_at } }] });
+
+  await all.endSoon(await keyOf(replaced.id), now + 10_000);
+  await all.endSoon(key, now + 10_000);
+
+  assert.deepEqual(
+    [reason(await present(replaced.id, 9999)), reason(await present(replaced.id, 10_000))],
+    ["accepted", "expired"],
+  );
+  assert.deepEqual(
+    [reason(await present(ending.id, 2999)), reason(await present(ending.id, 3000))],
+    ["accepted", "expired"],
+  );
+});
+
 test("makes a new id of 256 bits for every login", async () => {
   const { login } = await server();
   const ids = new Set<string>();

@@ -22,6 +22,8 @@ export interface SignatureRules {
 export interface JWTRules extends SignatureRules {
   /** The only accepted `iss` and `aud`. */
   readonly issuer: string;
+  /** True if a token is valid before its `iat`: the clock of this server was ahead when it made the token. */
+  readonly isValidBefore?: true;
 }
 
 /** The content of a token before it is verified. */
@@ -59,7 +61,7 @@ const compactForm = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 export async function verifyJWT(token: string, rules: JWTRules, now: number): Promise<VerifiedJWT | Rejection> {
   const signed = await verifySignature(token, rules);
   if (signed === null) return forged;
-  return signed.kind === "signed" ? readClaims(signed.claims, rules.issuer, now) : signed;
+  return signed.kind === "signed" ? readClaims(signed.claims, rules, now) : signed;
 }
 
 /** Reads a JWT without verifying it. Returns null if it is not a JWT. Use the content only to choose the verifier. */
@@ -121,13 +123,19 @@ function isCanonical(base64url: string): boolean {
   return Buffer.from(base64url, "base64url").toString("base64url") === base64url;
 }
 
-function readClaims(claims: Readonly<Record<string, unknown>>, issuer: string, now: number): VerifiedJWT | Rejection {
+function readClaims(
+  claims: Readonly<Record<string, unknown>>,
+  { issuer, isValidBefore }: JWTRules,
+  now: number,
+): VerifiedJWT | Rejection {
   const { iss, aud, sub, jti, iat, nbf, exp } = claims;
   const userId = parseSubject(sub);
   if (iss !== issuer || aud !== issuer || userId === null || typeof jti !== "string") return malformed;
   if (!isTime(iat) || !isTime(exp) || (nbf !== undefined && !isTime(nbf))) return malformed;
   const startsAt = (Math.max(iat, nbf ?? iat) - leewaySeconds) * 1000;
-  return now < startsAt ? notYet : { kind: "verified", userId, jti, iat, exp, startsAt, claims };
+  return now < startsAt && isValidBefore !== true
+    ? notYet
+    : { kind: "verified", userId, jti, iat, exp, startsAt, claims };
 }
 
 function parseObject(json: Uint8Array): Record<string, unknown> | null {

@@ -60,7 +60,8 @@ export interface RefreshTokens {
 
 /**
  * Returns the refresh tokens of a server. Only this server reads them, so one key from its secret signs and verifies (HS256, which is
- * deterministic). Keys from older secrets only verify.
+ * deterministic). Keys from older secrets only verify. A token is also valid before its `iat`. Otherwise the logins of a clock that was ahead
+ * would end when the clock is set back.
  */
 export function refreshTokens({ secret, issuer, refreshSeconds, familySeconds }: RefreshTokensOptions): RefreshTokens {
   const keys = secret.deriveEach("refresh-token");
@@ -68,6 +69,7 @@ export function refreshTokens({ secret, issuer, refreshSeconds, familySeconds }:
   const rulesOfEach = keys.map((key): JWTRules => ({
     types: [refreshType],
     issuer,
+    isValidBefore: true,
     findKey: () => ({ alg: "HS256", key }),
   }));
 

@@ -309,6 +309,38 @@ test("refuses an expired refresh token, and every refresh token after the maximu
   assert.equal(await reason(refresh(last.refresh, 30 * day)), "expired");
 });
 
+test("refreshes a login of a clock that was ahead, and detects its reuse by the same rules", async () => {
+  const hour = 3_600_000;
+  for (const aheadMs of [61_000, hour, 25 * hour]) {
+    const { login, refresh, refusal } = await serverWithAda();
+    const ahead = await login();
+
+    assert.equal(await refusal(ahead.access, -aheadMs), "expired");
+    const pair = await issued(refresh(ahead.refresh, -aheadMs));
+    assert.equal(await refusal(pair.access, -aheadMs), null);
+    assert.equal((await issued(refresh(ahead.refresh, 9999 - aheadMs))).refresh, pair.refresh);
+    const next = await issued(refresh(pair.refresh, 10_000 - aheadMs));
+    assert.equal(await reason(refresh(ahead.refresh, 10_001 - aheadMs)), "revoked");
+    assert.equal(await reason(refresh(next.refresh, 10_002 - aheadMs)), "revoked");
+  }
+});
+
+test("refuses a token of an ended family at a clock that is behind the one that removed expired rows", async () => {
+  const { login, refresh, pairs, write } = await serverWithAda();
+  const first = await login();
+  const day = 86_400_000;
+  const second = await issued(refresh(first.refresh, 6 * day));
+  const third = await issued(refresh(second.refresh, 12 * day));
+  const fourth = await issued(refresh(third.refresh, 18 * day));
+  const last = await issued(refresh(fourth.refresh, 24 * day));
+  await pairs.end(last.refresh, now + 25 * day);
+
+  for (const minutesAhead of [0, 30, 59]) {
+    await write(pairs.prune(now + 30 * day + minutesAhead * 60_000));
+    assert.notEqual(await reason(refresh(last.refresh, 30 * day - 1000)), "pair");
+  }
+});
+
 test("removes only rows about expired tokens", async () => {
   const day = 86_400_000;
   const { store, login, refresh, pairs, write } = await serverWithAda();
