@@ -90,9 +90,9 @@ export interface FoundColumnForm {
 
 /**
  * The format of date-times in SQLite. `zulu`: as in `toISOString`. `spaced` and `T`: with a space or a T between date and time. `in zone`:
- * with `+00:00` at the end.
+ * with `+00:00` at the end. `mixed`: several of these formats, or with `Z` and any number of digits, or in another time zone.
  */
-export type DateTimeShape = "zulu" | "spaced" | "spaced in zone" | "T" | "T in zone";
+export type DateTimeShape = "mixed" | "zulu" | "spaced" | "spaced in zone" | "T" | "T in zone";
 
 /**
  * A column. Its values are as in JSON: finite numbers for doubles, text for decimals (`"12.50"`) and date-times

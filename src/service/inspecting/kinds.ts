@@ -1,4 +1,4 @@
-import type { FoundExistingColumn } from "../../door/stores.ts";
+import type { Column, FoundExistingColumn } from "../../door/stores.ts";
 import { textLiteral } from "./names.ts";
 
 /** The kind of field that a column is declared as: its factory with its options, or the reason why there is none. */
@@ -6,8 +6,36 @@ export type Declared =
   | { readonly factory: string; readonly options: Readonly<Record<string, string>>; readonly first?: string }
   | { readonly why: string };
 
-/** Returns the declaration of a column, by its type. The calling code declares references. */
+/** Returns the declaration of a column, by its type and its first rows. The calling code declares references. */
 export function kindFor(column: FoundExistingColumn): Declared {
+  const kind = kindOfType(column);
+  if ("why" in kind || column.misfits?.has(columnTypes[kind.factory] ?? "text") !== true) return kind;
+  return {
+    why: `the table has values that are no ${valuesOf[kind.factory] ?? "texts"}, though the type is ${column.storage}`,
+  };
+}
+
+const columnTypes: Readonly<Record<string, Column["type"]>> = {
+  boolean: "boolean",
+  date: "date",
+  dateTime: "date-time",
+  decimal: "decimal",
+  integer: "integer",
+  json: "json",
+  number: "double",
+};
+
+const valuesOf: Readonly<Record<string, string>> = {
+  boolean: "booleans (0 and 1)",
+  date: "dates (2026-01-31)",
+  dateTime: "date-times (2026-01-31 09:30:00)",
+  decimal: "decimals of that scale",
+  integer: "whole numbers",
+  json: "JSON",
+  number: "numbers",
+};
+
+function kindOfType(column: FoundExistingColumn): Declared {
   const words = column.words ?? wordsIn(column.checks ?? []);
   if (words !== null && words.length > 0)
     return { factory: "enumeration", options: {}, first: `[${words.map(textLiteral).join(", ")}]` };

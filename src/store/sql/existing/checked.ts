@@ -48,5 +48,10 @@ export function checkedValue(dialect: Dialect, checked: Checked, x: string, id: 
 
 /** Describes the declaration of a column, for messages. */
 export function wordsFor({ type, scale, nullable }: Column): string {
-  return `${type === "decimal" ? `a decimal of ${scale ?? 0} places` : type}${nullable === true ? "" : " and not optional"}`;
+  const kinds = new Map<string, string>([
+    ["decimal", `a decimal of ${scale ?? 0} places`],
+    ["date", "a date, like 2026-01-31"],
+    ["date-time", "a date-time, like 2026-01-31T09:30:00.000Z"],
+  ]);
+  return `${kinds.get(type) ?? type}${nullable === true ? "" : " and not optional"}`;
 }

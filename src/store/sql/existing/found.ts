@@ -36,6 +36,8 @@ export interface FoundExistingColumn extends FoundColumnForm {
   readonly maxLength?: number;
   /** The SQL of the CHECK constraints that use only this column. */
   readonly checks?: readonly string[];
+  /** The types that its first rows do not fit (SQLite). Set only if the whole database is inspected. */
+  readonly misfits?: ReadonlySet<Column["type"]>;
 }
 
 /** A reference from columns of an existing table to another table. */

@@ -22,7 +22,7 @@ import {
 import { writeMistakes } from "./write-mistakes.ts";
 
 /** The number of rows that are checked at the start. A mistake in a later row is reported when that row is read. */
-const lookedAt = 10_000;
+export const LOOKED_AT = 10_000;
 
 /**
  * Checks the existing tables. Returns each collection with the forms of its columns and the indexes that exist. Throws
@@ -265,7 +265,7 @@ function* unfitRows(schema: SchemaDialect, collection: Collection): Script<reado
     const looked = quoted === '"id"' ? quoted : `"id", ${quoted}`;
     const rows = yield* ask(
       statement(
-        `SELECT ${shownKeySQL('"id"')} AS key FROM (SELECT ${looked} FROM ${table.name} LIMIT ${lookedAt}) AS t WHERE ${unfit} LIMIT 4`,
+        `SELECT ${shownKeySQL('"id"')} AS key FROM (SELECT ${looked} FROM ${table.name} LIMIT ${LOOKED_AT}) AS t WHERE ${unfit} LIMIT 4`,
       ),
     );
     if (rows.length === 0) continue;

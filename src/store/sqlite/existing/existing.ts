@@ -1,9 +1,10 @@
 import { columnsIn, indexedExpressions } from "../../sql/existing/expression-columns.ts";
 import type { FoundExisting, FoundExistingColumn, FoundExistingReference } from "../../sql/existing/found.ts";
+import { LOOKED_AT } from "../../sql/existing/settle.ts";
 import { quote } from "../../sql/names.ts";
 import { askCells, statement, type CellRow, type Script } from "../../sql/schema/script.ts";
 import type { DateTimeShape } from "../../store.ts";
-import { detectShape } from "./forms.ts";
+import { chooseForm, detectShape } from "./forms.ts";
 
 /**
  * Returns an existing table as SQLite describes it. Returns null if it does not exist. `instants` are the columns that are declared as
@@ -70,7 +71,19 @@ function* shapeIn(table: string, name: string): Script<DateTimeShape> {
   const [found] = yield* askCells(
     statement(`SELECT ${quote(name)} FROM ${quote(table)} WHERE ${quote(name)} IS NOT NULL LIMIT 1`),
   );
-  return detectShape(found?.[0]);
+  const shape = detectShape(found?.[0]);
+  const column = quote(name);
+  const form = chooseForm(
+    { name, type: "date-time" },
+    { storage: "", nullable: true, filled: false, generated: false, shape },
+  );
+  if (found === undefined || typeof form === "string") return shape;
+  const others = yield* askCells(
+    statement(
+      `SELECT 1 FROM (SELECT ${column} FROM ${quote(table)} WHERE ${column} IS NOT NULL LIMIT ${LOOKED_AT}) WHERE (${form.fits!(column)}) IS NOT TRUE LIMIT 1`,
+    ),
+  );
+  return others.length === 0 ? shape : "mixed";
 }
 
 function* findIndexes(table: string, counted: string | null): Script<Pick<FoundExisting, "uniques" | "indexes">> {

@@ -70,6 +70,8 @@ export function detectShape(value: unknown): DateTimeShape {
 
 function dateTime(shape: DateTimeShape = "spaced"): Form {
   switch (shape) {
+    case "mixed":
+      return mixed;
     case "zulu":
       return { ...plain, fits: isZulu, convertCell: inMilliseconds };
     case "spaced":
@@ -145,6 +147,36 @@ function spelled(between: " " | "T", end: "" | "+00:00"): Form {
       },
     },
   );
+}
+
+/**
+ * The form of every usual text of a moment: with ` ` or `T`, up to nine digits after the seconds, and nothing, `Z` or an
+ * offset at the end. The texts do not sort by time, so each comparison converts them, and no index serves it.
+ */
+const mixed: Form = mixedForm();
+
+function mixedForm(): Form {
+  const zone = (x: string): string =>
+    `(CASE WHEN substr(${x}, -1) = 'Z' THEN 1 WHEN substr(${x}, -6, 1) IN ('+', '-') THEN 6 ELSE 0 END)`;
+  const digits = (x: string): string => `substr(${x}, 21, length(${x}) - 20 - ${zone(x)})`;
+  const second = (x: string): string =>
+    `strftime('%Y-%m-%dT%H:%M:%S', substr(${x}, 1, 19) || substr(${x}, length(${x}) - ${zone(x)} + 1))`;
+  const fraction = (x: string, part: string): string => `iif(substr(${x}, 20, 1) = '.', ${part}, '')`;
+  const key = (x: string): string => `${second(x)} || ${fraction(x, `rtrim(rtrim('.' || ${digits(x)}, '0'), '.')`)}`;
+  const side = { of: key, operand: (place: string) => `(SELECT ${key("x")} FROM (SELECT ${place} AS x))` };
+  const isEnd = (x: string): string =>
+    `(length(${x}) = 19 + ${zone(x)} OR (substr(${x}, 20, 1) = '.' AND length(${digits(x)}) BETWEEN 1 AND 9 AND ${digits(x)} NOT GLOB '*[^0-9]*'))`;
+  const isMade = (x: string, between: string): string =>
+    `(${x} GLOB '${day}${between}${time}*' AND ${isMoment(x, between)})`;
+  return {
+    ...plain,
+    convert: (x) => `${second(x)} || ${fraction(x, `'.' || ${digits(x)}`)} || 'Z'`,
+    equal: side,
+    order: side,
+    inOrder: false,
+    fits: (x) =>
+      `typeof(${x}) = 'text' AND (${isMade(x, " ")} OR ${isMade(x, "T")}) AND ${isEnd(x)} AND ${second(x)} GLOB '${day}*'`,
+  };
 }
 
 /** Returns the form of decimals. Values are converted to integers in units of the last digit, as Latchkey's own tables store them. */

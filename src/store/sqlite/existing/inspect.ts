@@ -1,4 +1,11 @@
-import { findCountedKey, shownKeySQL, unservedFor, type FoundExisting } from "../../sql/existing/found.ts";
+import {
+  findCountedKey,
+  shownKeySQL,
+  unservedFor,
+  type FoundExisting,
+  type FoundExistingColumn,
+} from "../../sql/existing/found.ts";
+import { LOOKED_AT } from "../../sql/existing/settle.ts";
 import { quote } from "../../sql/names.ts";
 import {
   ask,
@@ -11,6 +18,7 @@ import {
 } from "../../sql/schema/script.ts";
 import { connectReadOnly, sendTo } from "../connection.ts";
 import { findExisting } from "./existing.ts";
+import { chooseForm } from "./forms.ts";
 
 type StepSender = (step: ScriptStep) => Rows;
 
@@ -20,11 +28,31 @@ function lookAt(name: string, send: StepSender): FoundExisting {
     const found = play(findExisting(name), send)!;
     const key = findCountedKey(found);
     const unserved = key === null ? null : unservedFor(play(ask(statement(leastSQL(key, name))), send)[0]!["key"]);
-    return unserved === null ? found : { ...found, unserved };
+    const columns = found.columns.map((column) => ({ ...column, misfits: misfitsOf(column, name, send) }));
+    return { ...found, columns, ...(unserved === null ? {} : { unserved }) };
   } catch (error) {
     const unserved = `it cannot be read: ${(error as Error).message}`;
     return { ...nothing, unserved };
   }
+}
+
+const types = ["integer", "boolean", "double", "decimal", "date", "date-time", "json", "text"] as const;
+
+/** Returns the types that the first rows do not fit. SQLite stores any value in a column of any type. */
+function misfitsOf(
+  column: FoundExistingColumn,
+  table: string,
+  send: StepSender,
+): NonNullable<FoundExistingColumn["misfits"]> {
+  const scale = Number(/,\s*(\d+)\s*\)/.exec(column.storage)?.[1] ?? 0);
+  const x = quote(column.name);
+  const asked = types.map((type) => {
+    const form = chooseForm({ name: column.name, type, scale }, column);
+    return typeof form === "string" || form.fits === undefined ? "0" : `max((${form.fits(x)}) IS NOT TRUE)`;
+  });
+  const sql = `SELECT ${asked.map((each, at) => `${each} AS "${types[at]!}"`).join(", ")} FROM (SELECT ${x} FROM ${quote(table)} WHERE ${x} IS NOT NULL LIMIT ${LOOKED_AT})`;
+  const [row] = play(ask(statement(sql)), send);
+  return new Set(types.filter((type) => row![type] === 1));
 }
 
 const virtual = "it is a virtual table; serve a view of it with a unique column";
