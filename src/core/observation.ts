@@ -1,5 +1,28 @@
 import type { Problem } from "./problem/problem.ts";
 
+/**
+ * The reason why a passkey was refused. `malformed`: the answer cannot be read. `type`, `challenge`, `origin` and `cross_origin`: the data of
+ * the browser. `rp_id`, `not_present`, `not_verified` (no PIN, finger or face) and `backup_eligibility` (it has changed): the data of the
+ * authenticator. `key`, `attestation`: a new passkey with another kind of key or statement. `unknown`: no account has the passkey.
+ */
+export type PasskeyRefusal =
+  | "malformed"
+  | "type"
+  | "challenge"
+  | "origin"
+  | "cross_origin"
+  | "rp_id"
+  | "not_present"
+  | "not_verified"
+  | "backup_eligibility"
+  | "key"
+  | "attestation"
+  | "signature"
+  | "user_handle"
+  | "unknown"
+  | "inactive"
+  | "expired";
+
 /** An event, as one closed union. The log, metrics and audit read it; no other code logs. No observation ever contains a secret. */
 export type Observation =
   | {
@@ -58,6 +81,15 @@ export type Observation =
       readonly requestId: string;
       readonly userId: number;
       readonly factorId: number;
+    }
+  /** A passkey was refused, at a login or when a user added it. The caller does not learn the reason. */
+  | {
+      readonly kind: "passkey_refused";
+      readonly requestId: string;
+      /** Null if the passkey is not known. */
+      readonly userId: number | null;
+      readonly factorId: number | null;
+      readonly reason: PasskeyRefusal;
     }
   /** Logins of a user were ended: one, all, or all except the caller's own. */
   | {

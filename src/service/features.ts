@@ -36,7 +36,7 @@ export function builtInFeatures({
 }: BuiltInOptions): BuiltIn {
   const people = createAccounts(settings, config.users);
   const cookies = cookieNames(settings);
-  const about = { title: "Latchkey", version: "1", ...(config.api ?? { license }) };
+  const about = { title: TITLE, version: "1", ...(config.api ?? { license }) };
   const { send: _, ...texts } = config.mail ?? {};
   return {
     accounts: people,
@@ -66,7 +66,7 @@ export function builtInFeatures({
         tags: { protected: "An example of an endpoint that needs credentials." },
       }),
     }),
-    ...builtInLogins(settings, people),
+    ...builtInLogins(settings, people, about.title),
   };
 }
 
@@ -84,16 +84,18 @@ function mailFeatures(
 export function chosenFeatures(
   settings: Settings,
   builtIn: BuiltIn,
-  { without = [], features = [], endpoints = [] }: ConfigFile,
+  { without = [], features = [], endpoints = [], api }: ConfigFile,
   shared: SharedOutbox,
 ): readonly Feature[] {
+  const sessions = builtIn["session-login"];
+  const title = api?.title ?? TITLE;
   const hasOwnRoot = endpoints.some(({ method, path }) => method === "GET" && path === "/");
   const left = new Set<string>(hasOwnRoot ? [...without, "way-in"] : without);
   const { outbox: _, ...installed } = builtIn;
   const chosen = Object.entries<Feature | null>(installed).filter(([name]) => !left.has(name));
   return shared.addTo([
     ...chosen.flatMap(([, feature]) => feature ?? []),
-    ...furtherLogins(settings, builtIn.accounts, builtIn["session-login"]).filter(({ name }) => !left.has(name)),
+    ...furtherLogins(settings, { people: builtIn.accounts, sessions, title }).filter(({ name }) => !left.has(name)),
     ...mailedLogins(settings, builtIn).filter(({ name }) => !left.has(name)),
     ...(typeof features === "function" ? requireList(features(builtIn)) : features),
   ]);
@@ -107,6 +109,8 @@ function requireList(made: unknown): readonly Feature[] {
   ]);
 }
 
+/** The title of a service whose config file names none. */
+const TITLE = "Latchkey";
 const license = { name: "MIT", identifier: "MIT" };
 
 const buildInfo = readBuildInfo();

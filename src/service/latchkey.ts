@@ -1,7 +1,7 @@
 import type { People } from "../door/auth.ts";
 import { csv, type Format } from "../door/http.ts";
 import { type Feature, type Service, type ServiceOptions } from "../door/index.ts";
-import type { MetricFamily, Observer } from "../door/ops.ts";
+import type { MetricFamily, Observation, Observer } from "../door/ops.ts";
 import { DeclarationError } from "../door/resources.ts";
 import {
   assembleService,
@@ -153,6 +153,7 @@ export async function assembleLatchkey({
     collections: assembled.collections,
     async open() {
       const opened = (service = await explaining(settings, assembled.open));
+      if (settings.passkeyRpId === null && config.without?.includes("passkeys") !== true) tell(noPasskeys);
       const has = (feature: Feature): boolean => features.includes(feature);
       const people = opened.use(builtIn.accounts);
       return { service: opened, people, builtIn, listensAt: address.listensAt, has };
@@ -194,6 +195,13 @@ function withHints(error: DeclarationError): DeclarationError {
   );
   return hints.length === 0 ? error : new DeclarationError([...error.mistakes, ...hints], { cause: error.cause });
 }
+
+const noPasskeys: Observation = {
+  kind: "notice",
+  level: "info",
+  message:
+    "Passkeys are off, because LATCHKEY_PUBLIC_URL has an IP address and passkeys are bound to a host name. Name a host in LATCHKEY_PUBLIC_URL.",
+};
 
 const NOT_A_DATABASE = 26;
 

@@ -47,10 +47,10 @@ export function createAccounts(settings: Settings, users: OwnUserFields = {}): A
 }
 
 /**
- * Returns the logins that are always installed. A disabled login still maintains its tables, so that no old credential becomes valid when
+ * Returns the logins that are always installed. `title` is the name of the service for people. A disabled login still maintains its tables, so that no old credential becomes valid when
  * it is enabled again.
  */
-export function builtInLogins(settings: Settings, people: AccountsFeature): BuiltInLogins {
+export function builtInLogins(settings: Settings, people: AccountsFeature, title: string): BuiltInLogins {
   const { schemes, signingKeysFile } = settings;
   const cookies = cookieNames(settings);
   const isOn = (scheme: Settings["schemes"][number]): { readonly enabled: boolean } => ({
@@ -76,16 +76,19 @@ export function builtInLogins(settings: Settings, people: AccountsFeature): Buil
       ...(signingKeysFile === null ? {} : { signingKeysFile }),
     }),
     "named-keys": namedKeys(people, isOn("token")),
-    totp: totp(people),
+    totp: totp(people, { issuer: title }),
   };
 }
 
+/** The features that further logins need, and the name of the service for people. */
+interface FurtherLoginsParts {
+  readonly people: AccountsFeature;
+  readonly sessions: BuiltInLogins["session-login"];
+  readonly title: string;
+}
+
 /** Returns the logins that are installed only for some settings. */
-export function furtherLogins(
-  settings: Settings,
-  people: AccountsFeature,
-  sessions: BuiltInLogins["session-login"],
-): readonly Feature[] {
+export function furtherLogins(settings: Settings, { people, sessions, title }: FurtherLoginsParts): readonly Feature[] {
   const { schemes, issuers, identityProviders: providers, remoteUser, customToken } = settings;
   const { passkeyRpId, allowedOrigins } = settings;
   const cookies = cookieNames(settings);
@@ -94,9 +97,7 @@ export function furtherLogins(
     ...(issuers.length > 0 ? [issuerLogin(people, { issuers, cookie: cookies.access })] : []),
     ...(providers.length > 0 ? [identityProviders(people, { sessions, providers, cookie: cookies.openID })] : []),
     ...(schemes.includes("remote-user") ? [remoteUserLogin(people, withoutNull(remoteUser))] : []),
-    ...(passkeyRpId === null
-      ? []
-      : [passkeys(people, { rpId: passkeyRpId, rpName: "Latchkey", origins: allowedOrigins })]),
+    ...(passkeyRpId === null ? [] : [passkeys(people, { rpId: passkeyRpId, rpName: title, origins: allowedOrigins })]),
     ...(customToken === null ? [] : [customHeaderLogin(people, customToken)]),
   ];
 }

@@ -211,6 +211,19 @@ const registrations: Readonly<Record<string, Case>> = {
   "a length of eight bytes": withObject(() => Buffer.from("bb00000000ffffffff", "hex")),
   "the format fido-u2f": { fmt: "fido-u2f" },
   "an empty format": { fmt: "" },
+  "a self attestation that another key has signed": { self: { key: p256.privateKey } },
+  "a self attestation with another algorithm": { self: { alg: -257 } },
+  "a self attestation without an algorithm": { self: { alg: "ES256" } },
+  "a self attestation with an empty signature": {
+    fmt: "packed",
+    attStmt: new Map<string, unknown>([
+      ["alg", -7],
+      ["sig", Buffer.alloc(0)],
+    ]),
+  },
+  "a self attestation with the format none": { self: {}, fmt: "none" },
+  "an attestation with certificates": { self: { more: new Map([["x5c", [Buffer.from([0x30])]]]) } },
+  "an attestation with an empty list of certificates": { self: { more: new Map([["x5c", []]]) } },
   "a statement with the format none": { attStmt: new Map([["alg", -7]]) },
   "an RSA key of 1,024 bits": { key: toCOSEKey(rsa1024, -257) },
   "a key on another curve": { key: toCOSEKey(ec384, -35) },
@@ -397,6 +410,8 @@ test("refuses a new passkey for another challenge, and one with the id of anothe
     api.post(`/users/${id}/factors/${factor}/confirm`, { credential }, bearer(access));
   const [one, other] = [await add(), await add()];
   const own = makeAuthenticator(origin);
+  const { ask } = (await api.post("/api/login/passkey/")).json;
+  const annsHandle = (ann.authenticator.assert(ask)["response"] as { readonly userHandle: string }).userHandle;
 
   const tries = [
     await confirm(other.id, own.register(one.options)),
@@ -407,8 +422,7 @@ test("refuses a new passkey for another challenge, and one with the id of anothe
     assert.deepEqual([status, json.errors?.[0].pointer], [400, "/credential"], JSON.stringify(json));
   assert.equal((await confirm(one.id, own.register(one.options))).status, 200);
   // Ann's authenticator has registered for Bob above, so it now sends Bob's user handle. The service has not changed Ann's passkey.
-  const userHandle = Buffer.from(`user:${ann.id}`).toString("base64url");
-  assert.equal((await alone(api, ann, { userHandle })).status, 200);
+  assert.equal((await alone(api, ann, { userHandle: annsHandle })).status, 200);
 });
 
 test("accepts a challenge of a new passkey for five minutes", async (t) => {

@@ -73,7 +73,8 @@ function withoutAttestation({ registration: { attestationObject } }: Vector): st
 }
 
 const isBelowAnother = (name: string): boolean => /another site/.test(name);
-const isAttested = ({ section }: Vector): boolean => section.includes("packed");
+/** True if a manufacturer attests the passkey. A self attestation is accepted. */
+const isAttested = ({ section }: Vector): boolean => section.includes("packed") && !section.includes("self");
 
 for (const [name, vector] of Object.entries(vectors)) {
   const { registration, authentication } = vector;
@@ -103,7 +104,7 @@ for (const [name, vector] of Object.entries(vectors)) {
     assert.ok(readAssertion(buildAssertion(vector, null), passkey, expected(authentication.challenge)) !== null);
   });
 
-  test(`accepts the registration only without an attestation: ${name}`, () => {
+  test(`accepts the registration only without an attestation of a manufacturer: ${name}`, () => {
     const made = readRegistration(buildRegistration(vector), expected(registration.challenge));
     assert.equal(made !== null, !isAttested(vector) && !isBelowAnother(name));
   });

@@ -13,6 +13,8 @@ export interface Twist {
   readonly counter?: number;
   readonly fmt?: string;
   readonly attStmt?: ReadonlyMap<string, unknown>;
+  /** Adds a self attestation (`packed`) to a new passkey: its algorithm, and the key that signs it. Default of both: those of the passkey. */
+  readonly self?: { readonly alg?: unknown; readonly key?: KeyObject; readonly more?: ReadonlyMap<string, unknown> };
   readonly userHandle?: string | null;
   readonly signWith?: KeyObject;
   readonly id?: string;
@@ -86,9 +88,18 @@ export function makeAuthenticator(origin: string, algorithm: keyof typeof kinds 
       const more = twist.more ?? Buffer.alloc(0);
       const whole = Buffer.concat([head(rp.id, 0x45, twist), Buffer.alloc(16), length, credentialId, key, more]);
       const authData = twist.data?.(whole) ?? whole;
+      const client = clientData("webauthn.create", challenge, twist);
+      const message = Buffer.concat([authData, createHash("sha256").update(client).digest()]);
+      const attestKey = twist.self?.key ?? privateKey;
+      const hash = attestKey.asymmetricKeyType === "ed25519" ? null : "sha256";
+      const self = new Map<string, unknown>([
+        ["alg", twist.self?.alg ?? kinds[algorithm]],
+        ["sig", sign(hash, message, attestKey)],
+        ...(twist.self?.more ?? []),
+      ]);
       const object = new Map<string, unknown>([
-        ["fmt", twist.fmt ?? "none"],
-        ["attStmt", twist.attStmt ?? new Map()],
+        ["fmt", twist.fmt ?? (twist.self === undefined ? "none" : "packed")],
+        ["attStmt", twist.attStmt ?? (twist.self === undefined ? new Map() : self)],
         ["authData", authData],
       ]);
       return {
@@ -96,7 +107,7 @@ export function makeAuthenticator(origin: string, algorithm: keyof typeof kinds 
         rawId: twist.id ?? id,
         type: "public-key",
         response: {
-          clientDataJSON: clientData("webauthn.create", challenge, twist).toString("base64url"),
+          clientDataJSON: client.toString("base64url"),
           attestationObject: writeCBOR(object).toString("base64url"),
           transports: ["internal"],
         },

@@ -77,6 +77,9 @@ export function makeMetrics(): Metrics {
         case "passkey_counter_went_back":
           counts.copies++;
           break;
+        case "passkey_refused":
+          counts.passkeys++;
+          break;
         case "identity_header_dropped":
           counts.dropped++;
           break;
@@ -108,7 +111,18 @@ export function makeMetrics(): Metrics {
   };
 }
 
-const none = { faults: 0, errors: 0, reuses: 0, copies: 0, dropped: 0, bound: 0, notBound: 0, ended: 0, providers: 0 };
+const none = {
+  faults: 0,
+  errors: 0,
+  reuses: 0,
+  copies: 0,
+  dropped: 0,
+  bound: 0,
+  notBound: 0,
+  ended: 0,
+  providers: 0,
+  passkeys: 0,
+};
 
 /** The counted values. */
 interface CountedValues {
@@ -181,6 +195,7 @@ function buildFamilies({
     counter("latchkey_identities_bound_total", "Identities from outside that were bound to an account.", counts.bound),
     counter("latchkey_identities_not_bound_total", "Identities from outside that were refused.", counts.notBound),
     counter("latchkey_provider_logins_failed_total", "Logins at identity providers that failed.", counts.providers),
+    counter("latchkey_passkeys_refused_total", "Answers of passkeys that were refused.", counts.passkeys),
   ];
 }
 

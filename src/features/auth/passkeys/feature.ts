@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import type { Call, Reply } from "../../../core/call/call.ts";
 import { optional, text, texts } from "../../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
+import type { PasskeyRefusal } from "../../../core/observation.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { defineFeature, type Feature, type Host } from "../../../feature/feature.ts";
 import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
@@ -13,7 +14,17 @@ import type { FirstProofBody, FirstStep } from "../gate/contract.ts";
 import type { AccountsFeature, People } from "../login.ts";
 import { PRUNE_SECONDS } from "../options.ts";
 import { makeChallenges, usedChallengesCollection, type Challenges } from "./challenges.ts";
-import { assert, parseUserHandle, PASSKEY, passkeyKind, requestOptions, type RelyingParty } from "./kind.ts";
+import { makeUserHandles, userHandlesCollection } from "./handles.ts";
+import {
+  assert,
+  PASSKEY,
+  passkeyKind,
+  refusePasskey,
+  requestOptions,
+  type PasskeyParts,
+  type RelyingParty,
+} from "./kind.ts";
+import { warnOfOtherHosts } from "./other-hosts.ts";
 import { readCredentialId, readUserHandle } from "./webauthn.ts";
 
 /** Options of `passkeys()`. */
@@ -55,18 +66,21 @@ export function passkeys(people: AccountsFeature, options: PasskeyOptions = {}):
       requireOptions(options, checks, { more });
       const offered = host.use(people);
       const [key] = host.secret.deriveEach("passkey-challenge");
+      const { store, observe } = host;
       const party = createParty(host, rpId, options);
-      const challenges = makeChallenges(host.store, key!);
-      offered.factorKind(passkeyKind(party, key!, host.observe));
+      const challenges = makeChallenges(store, key!);
+      const parts = { people: offered, party, challenges, observe, handles: makeUserHandles(store) };
+      offered.factorKind(passkeyKind(parts, key!));
       offered.firstProof({
         members: ["pending", "credential"],
-        prove: (context, body) => prove({ host, people: offered, party, challenges }, context, body),
+        prove: (context, body) => prove(parts, context, body),
       });
       return {
         offer: null,
         endpoints: [startEndpoint(party, challenges)],
-        collections: [usedChallengesCollection],
+        collections: [usedChallengesCollection, userHandlesCollection],
         upkeep: [{ everySeconds: PRUNE_SECONDS, due: challenges.due }],
+        start: () => warnOfOtherHosts(store, rpId, observe),
       };
     },
   });
@@ -93,10 +107,8 @@ function isOnHost(origin: string, id: string): boolean {
   return hostname === id || hostname?.endsWith(`.${id}`) === true;
 }
 
-interface ProvingParts {
-  readonly host: Host;
+interface ProvingParts extends PasskeyParts {
   readonly people: People;
-  readonly party: RelyingParty;
   readonly challenges: Challenges;
 }
 
@@ -106,27 +118,31 @@ async function prove(
   context: Context,
   { pending, credential }: FirstProofBody,
 ): Promise<FirstStep> {
-  const { host, people, party, challenges } = parts;
+  const { people, challenges } = parts;
   const { call } = context;
   await people.throttle.check(call);
   const challenge = await challenges.use(pending!, call.now);
   if (challenge === null) throw problem("login_expired", { headers: [["WWW-Authenticate", challengeHeader(call)]] });
   const id = readCredentialId(credential);
-  const factor = id === null ? null : await people.findFactor(id);
-  const account = factor?.kind === PASSKEY ? await people.accounts.find(factor.userId) : null;
-  const handle = readUserHandle(credential);
-  const isOwn = handle !== null && parseUserHandle(handle) === account?.id;
-  const expected = { challenge, rpId: party.id, isOrigin: (origin: string) => party.isOrigin(origin, call) };
-  const success =
-    factor === null || account === null || !isOwn
-      ? null
-      : assert(factor, account, credential, expected, { call, observe: host.observe });
-  if (success === null || success.proof.verifiesUser !== true || !account!.active) {
+  const found = id === null ? null : await people.findFactor(id);
+  const factor = found?.kind === PASSKEY ? found : null;
+  const account = factor === null ? null : await people.accounts.find(factor.userId);
+  const refused = async (reason: PasskeyRefusal | null): Promise<Error> => {
+    const known = { userId: account?.id ?? null, factorId: factor?.id ?? null };
+    if (reason !== null) refusePasskey(parts, call, reason, known);
     await people.throttle.fail(call);
-    throw problem("invalid_credentials", { headers: [["WWW-Authenticate", challengeHeader(call)]] });
-  }
-  const proof = { ...success.proof, at: call.now, factor: String(factor!.id) };
-  return { account: account!, proofs: [proof], used: { factor: factor!, data: success.data } };
+    return problem("invalid_credentials", { headers: [["WWW-Authenticate", challengeHeader(call)]] });
+  };
+  if (factor === null || account === null) throw await refused(id === null ? "malformed" : "unknown");
+  // A login without a username requires the user handle (§7.2 step 6). `assert` compares it.
+  if (readUserHandle(credential) === null) throw await refused("user_handle");
+  const success = await assert(parts, call, { factor, account, credential, challenge });
+  // `assert` has logged the reason.
+  if (success === null) throw await refused(null);
+  if (success.proof.verifiesUser !== true) throw await refused("not_verified");
+  if (!account.active) throw await refused("inactive");
+  const proof = { ...success.proof, at: call.now, factor: String(factor.id) };
+  return { account, proofs: [proof], used: { factor, data: success.data } };
 }
 
 function challengeHeader({ realm }: Call): string {

@@ -1,18 +1,19 @@
 import { randomBytes } from "node:crypto";
 import type { Call } from "../../../core/call/call.ts";
 import { hmac } from "../../../core/crypto/secret.ts";
-import type { Observer } from "../../../core/observation.ts";
+import type { Observer, PasskeyRefusal } from "../../../core/observation.ts";
 import type { JSONValue } from "../../../store/store.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
 import type { FactorKind, FactorSuccess, StoredFactor } from "../gate/contract.ts";
+import { algorithms, type PublicKeyJWK } from "./cose.ts";
+import { formatOldHandle, type UserHandles } from "./handles.ts";
 import {
-  algorithms,
   readAssertion,
   readCredentialId,
   readRegistration,
+  readUserHandle,
   type PasskeyExpectations,
   type KnownCredential,
-  type PublicKeyJWK,
 } from "./webauthn.ts";
 
 /** The name of the kind of factor. */
@@ -41,33 +42,45 @@ export type StoredPasskey = {
   /** Missing in passkeys that are older than this member. */
   readonly backupEligible?: boolean;
   readonly transports: readonly string[];
+  /** The user handle for which it was made. Missing in passkeys that are older than random handles. */
+  readonly userHandle?: string;
+  /** The host that it is bound to. Missing in passkeys that are older than this member, until their next login. */
+  readonly rpId?: string;
 };
 
 /** The stored data of an unconfirmed passkey. */
-type PasskeyChallenge = { readonly challenge: string; readonly until: number };
+type PasskeyChallenge = { readonly challenge: string; readonly until: number; readonly userHandle?: string };
+
+/** The parts that check passkeys. */
+export interface PasskeyParts {
+  readonly party: RelyingParty;
+  readonly handles: UserHandles;
+  readonly observe: Observer;
+}
 
 /** Passkeys as a kind of factor. `key` derives the challenge of a pending login from its id. */
-export function passkeyKind(party: RelyingParty, key: Uint8Array, observe: Observer): FactorKind {
-  const expected = (call: Call, challenge: string): PasskeyExpectations => ({
-    challenge,
-    rpId: party.id,
-    isOrigin: (origin) => party.isOrigin(origin, call),
-  });
+export function passkeyKind(parts: PasskeyParts, key: Uint8Array): FactorKind {
+  const { party, handles } = parts;
   const deriveChallenge = (pendingId: string): string => hmac(key, `login ${pendingId}`).toString("base64url");
 
   return {
     name: PASSKEY,
     method: "hwk",
     answeredBy: "credential",
-    enrol({ now }, account, _label, others) {
+    async enrol({ now }, account, _label, others) {
       const challenge = randomBytes(32).toString("base64url");
-      const data: PasskeyChallenge = { challenge, until: now + TIMEOUT_MS };
-      return { data, shown: { options: creationOptions(party, account, challenge, others) } };
+      const userHandle = await handles.require(account.id);
+      const data: PasskeyChallenge = { challenge, until: now + TIMEOUT_MS, userHandle };
+      return { data, shown: { options: creationOptions(party, account, { challenge, userHandle }, others) } };
     },
-    confirm(call, _account, { data }, { credential }) {
-      const { challenge, until } = data as PasskeyChallenge;
-      if (call.now >= until) return null;
-      const made = readRegistration(credential, expected(call, challenge));
+    confirm(call, account, { id: factorId, data }, { credential }) {
+      const { challenge, until, userHandle } = data as PasskeyChallenge;
+      const expected = expect(parts, call, challenge, { userId: account.id, factorId });
+      if (call.now >= until) {
+        expected.refused?.("expired");
+        return null;
+      }
+      const made = readRegistration(credential, expected);
       if (made === null) return null;
       const { id, publicKey, algorithm, counter, verifiesUser, backupEligible, transports } = made;
       const stored: StoredPasskey = {
@@ -78,13 +91,15 @@ export function passkeyKind(party: RelyingParty, key: Uint8Array, observe: Obser
         verifiesUser,
         backupEligible,
         transports,
+        ...(userHandle === undefined ? {} : { userHandle }),
+        rpId: party.id,
       };
       return { proof: { method: "hwk", ...(verifiesUser ? { verifiesUser } : {}) }, data: stored, handle: id };
     },
     ask: (_call, _account, factors, pendingId) =>
       requestOptions(party, deriveChallenge(pendingId), factors, "preferred"),
     check: (call, account, factor, { credential }, pendingId) =>
-      assert(factor, account, credential, expected(call, deriveChallenge(pendingId)), { call, observe }),
+      assert(parts, call, { factor, account, credential, challenge: deriveChallenge(pendingId) }),
     find(factors, { credential }) {
       const id = readCredentialId(credential);
       return factors.find(({ data }) => (data as StoredPasskey).credential === id) ?? null;
@@ -93,55 +108,89 @@ export function passkeyKind(party: RelyingParty, key: Uint8Array, observe: Obser
   };
 }
 
+/** An answer of a stored passkey to a challenge. */
+interface PasskeyAnswer {
+  readonly factor: StoredFactor;
+  readonly account: Pick<Account, "id">;
+  readonly credential: JSONValue;
+  readonly challenge: string;
+}
+
 /** Checks an assertion of a stored passkey. A signature counter that goes back is refused and logged: the passkey may be a copy. */
-export function assert(
-  factor: StoredFactor,
-  account: Pick<Account, "id">,
-  credential: JSONValue,
-  expected: PasskeyExpectations,
-  { call, observe }: { readonly call: Call; readonly observe: Observer },
-): FactorSuccess | null {
+export async function assert(
+  parts: PasskeyParts,
+  call: Call,
+  { factor, account, credential, challenge }: PasskeyAnswer,
+): Promise<FactorSuccess | null> {
   const stored = factor.data as StoredPasskey;
+  const { id: userId } = account;
   const knownCredential: KnownCredential = {
     id: stored.credential,
     publicKey: stored.publicKey as unknown as PublicKeyJWK,
     algorithm: stored.algorithm,
     counter: stored.counter,
-    userHandle: formatUserHandle(account.id),
+    userHandle: stored.userHandle ?? (await findHandle(parts, userId, credential)),
     backupEligible: stored.backupEligible,
   };
+  const expected = expect(parts, call, challenge, { userId, factorId: factor.id });
   const asserted = readAssertion(credential, knownCredential, expected);
   if (asserted === null) return null;
   if (asserted.isClone) {
-    observe({ kind: "passkey_counter_went_back", requestId: call.requestId, userId: account.id, factorId: factor.id });
+    parts.observe({ kind: "passkey_counter_went_back", requestId: call.requestId, userId, factorId: factor.id });
     return null;
   }
   const { counter, verifiesUser } = asserted;
-  const data: StoredPasskey = { ...stored, counter, verifiesUser: stored.verifiesUser || verifiesUser };
+  const rpId = parts.party.id;
+  const data: StoredPasskey = { ...stored, counter, verifiesUser: stored.verifiesUser || verifiesUser, rpId };
   return { proof: { method: "hwk", ...(verifiesUser ? { verifiesUser } : {}) }, data };
 }
 
-/** Returns the user handle for authenticators. It contains only the id of the user. */
-export function formatUserHandle(userId: number): string {
-  return Buffer.from(`user:${userId}`).toString("base64url");
+/**
+ * Returns the handle of a passkey that is stored without one. It is an old passkey, or an older process has confirmed it during an upgrade:
+ * then it has the handle of the account.
+ */
+async function findHandle({ handles }: PasskeyParts, userId: number, credential: JSONValue): Promise<string> {
+  const old = formatOldHandle(userId);
+  const presented = readUserHandle(credential);
+  if (presented === null || presented === old) return old;
+  return (await handles.find(userId)) ?? old;
 }
 
-/** Returns the id of the user. Returns null if the service did not make the handle. */
-export function parseUserHandle(handle: string): number | null {
-  const match = /^user:([1-9]\d{0,15})$/.exec(Buffer.from(handle, "base64url").toString());
-  return match === null ? null : Number(match[1]);
+/** The passkey that a refusal is about, as far as it is known. */
+interface RefusedPasskey {
+  readonly userId: number | null;
+  readonly factorId: number | null;
+}
+
+/** Logs why a passkey was refused. */
+export function refusePasskey(
+  { observe }: Pick<PasskeyParts, "observe">,
+  { requestId }: Call,
+  reason: PasskeyRefusal,
+  { userId, factorId }: RefusedPasskey,
+): void {
+  observe({ kind: "passkey_refused", requestId, userId, factorId, reason });
+}
+
+function expect(parts: PasskeyParts, call: Call, challenge: string, refused: RefusedPasskey): PasskeyExpectations {
+  return {
+    challenge,
+    rpId: parts.party.id,
+    isOrigin: (origin) => parts.party.isOrigin(origin, call),
+    refused: (reason) => refusePasskey(parts, call, reason, refused),
+  };
 }
 
 /** Returns the `PublicKeyCredentialCreationOptionsJSON` (WebAuthn §5.4). */
 function creationOptions(
   party: RelyingParty,
-  { id, username }: Account,
-  challenge: string,
+  { username }: Account,
+  { challenge, userHandle }: Pick<Required<PasskeyChallenge>, "challenge" | "userHandle">,
   others: readonly StoredFactor[],
 ): JSONValue {
   return {
     rp: { id: party.id, name: party.name },
-    user: { id: formatUserHandle(id), name: username, displayName: username },
+    user: { id: userHandle, name: username, displayName: username },
     challenge,
     pubKeyCredParams: algorithms.map((alg) => ({ type: "public-key", alg })),
     timeout: TIMEOUT_MS,

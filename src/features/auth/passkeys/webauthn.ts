@@ -1,20 +1,10 @@
-import { createPublicKey, hash, timingSafeEqual, verify } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
+import type { PasskeyRefusal } from "../../../core/observation.ts";
 import { readCBOR, type CBORValue } from "./cbor.ts";
+import { isSigned, readKey, type PasskeyKey } from "./cose.ts";
 
-// Registration (§7.1) and assertion (§7.2) of Web Authentication Level 3, for the attestation format `none`.
-
-/** The accepted signature algorithms, by their COSE numbers: EdDSA, ES256, RS256. */
-export const algorithms = [-8, -7, -257] as const;
-
-/** A public key as JSON (RFC 7517). */
-export interface PublicKeyJWK {
-  readonly kty: "EC" | "OKP" | "RSA";
-  readonly crv?: string;
-  readonly x?: string;
-  readonly y?: string;
-  readonly n?: string;
-  readonly e?: string;
-}
+// Registration (§7.1) and assertion (§7.2) of Web Authentication Level 3, for the attestation format `none`, and for the self attestation
+// that clients pass on (§5.1.3).
 
 /** The values that a relying party expects in an answer. */
 export interface PasskeyExpectations {
@@ -23,14 +13,14 @@ export interface PasskeyExpectations {
   /** The host that passkeys are bound to. */
   readonly rpId: string;
   isOrigin(origin: string): boolean;
+  /** Receives the reason of a refusal, for the operator. The caller does not learn it. */
+  refused?(reason: PasskeyRefusal): void;
 }
 
 /** A credential that an authenticator has made. */
-export interface NewCredential {
+export interface NewCredential extends PasskeyKey {
   /** In base64url without padding. */
   readonly id: string;
-  readonly publicKey: PublicKeyJWK;
-  readonly algorithm: number;
   readonly counter: number;
   /** True if the authenticator has checked the person, with a PIN, a finger or a face. */
   readonly verifiesUser: boolean;
@@ -56,24 +46,27 @@ export interface Asserted {
   readonly isClone: boolean;
 }
 
-/** Checks a `RegistrationResponseJSON`. Returns null if anything is wrong. The caller does not learn the reason. */
+/** Checks a `RegistrationResponseJSON`. Returns null if anything is wrong. */
 export function readRegistration(input: unknown, expected: PasskeyExpectations): NewCredential | null {
-  const { id, response } = readAnswer(input) ?? {};
-  if (id === undefined || !isClientData(response?.["clientDataJSON"], "webauthn.create", expected)) return null;
-  const attested = readAttestation(decode(response?.["attestationObject"]));
-  const data = attested === null ? null : readAuthenticatorData(attested, expected.rpId);
-  if (data === null || data.credential === null || data.credential.id.toString("base64url") !== id) return null;
-  const key = readKey(data.credential.key);
-  if (key === null) return null;
-  const transports: unknown = response?.["transports"];
-  return {
-    id,
-    ...key,
-    counter: data.counter,
-    verifiesUser: data.verifiesUser,
-    backupEligible: data.backupEligible,
-    transports: Array.isArray(transports) ? transports.filter((each) => typeof each === "string").slice(0, 8) : [],
-  };
+  return orRefused(expected, () => {
+    const { id, response } = requireAnswer(input);
+    const client = requireClientData(response["clientDataJSON"], "webauthn.create", expected);
+    const attested = requireAttestation(decode(response["attestationObject"]));
+    const data = requireAuthenticatorData(attested.data, expected.rpId);
+    if (data.credential === null || data.credential.id.toString("base64url") !== id) throw new Refused("malformed");
+    const key = readKey(data.credential.key);
+    if (key === null) throw new Refused("key");
+    requireOwnSignature(attested, key, client);
+    const { transports } = response;
+    return {
+      id,
+      ...key,
+      counter: data.counter,
+      verifiesUser: data.verifiesUser,
+      backupEligible: data.backupEligible,
+      transports: Array.isArray(transports) ? transports.filter((each) => typeof each === "string").slice(0, 8) : [],
+    };
+  });
 }
 
 /** Checks an `AuthenticationResponseJSON`. Returns null if anything is wrong. */
@@ -82,20 +75,50 @@ export function readAssertion(
   knownCredential: KnownCredential,
   expected: PasskeyExpectations,
 ): Asserted | null {
-  const { id, response } = readAnswer(input) ?? {};
-  if (id !== knownCredential.id || !isClientData(response?.["clientDataJSON"], "webauthn.get", expected)) return null;
-  const handle: unknown = response?.["userHandle"];
-  if (typeof handle === "string" && handle !== "" && handle !== knownCredential.userHandle) return null;
-  const signed = decode(response?.["authenticatorData"]);
-  const data = signed === null ? null : readAuthenticatorData(signed, expected.rpId);
-  const signature = decode(response?.["signature"]);
-  const client = decode(response?.["clientDataJSON"]);
-  if (signed === null || data === null || signature === null || client === null) return null;
-  const message = Buffer.concat([signed, hash("sha256", client, "buffer")]);
-  if (!isSigned(knownCredential, message, signature)) return null;
-  if (data.backupEligible !== (knownCredential.backupEligible ?? data.backupEligible)) return null;
-  const isClone = (data.counter !== 0 || knownCredential.counter !== 0) && data.counter <= knownCredential.counter;
-  return { counter: data.counter, verifiesUser: data.verifiesUser, isClone };
+  return orRefused(expected, () => {
+    const { id, response } = requireAnswer(input);
+    if (id !== knownCredential.id) throw new Refused("unknown");
+    const client = requireClientData(response["clientDataJSON"], "webauthn.get", expected);
+    const { userHandle: handle } = response;
+    if (typeof handle === "string" && handle !== "" && handle !== knownCredential.userHandle)
+      throw new Refused("user_handle");
+    const signed = decode(response["authenticatorData"]);
+    const signature = decode(response["signature"]);
+    if (signed === null || signature === null) throw new Refused("malformed");
+    const data = requireAuthenticatorData(signed, expected.rpId);
+    if (!isSigned(knownCredential, Buffer.concat([signed, hash("sha256", client, "buffer")]), signature))
+      throw new Refused("signature");
+    if (data.backupEligible !== (knownCredential.backupEligible ?? data.backupEligible))
+      throw new Refused("backup_eligibility");
+    const isClone = (data.counter !== 0 || knownCredential.counter !== 0) && data.counter <= knownCredential.counter;
+    return { counter: data.counter, verifiesUser: data.verifiesUser, isClone };
+  });
+}
+
+/** An answer that is refused. It never leaves this file. */
+class Refused extends Error {
+  readonly reason: PasskeyRefusal;
+
+  constructor(reason: PasskeyRefusal) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+function orRefused<T>({ refused }: PasskeyExpectations, read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    refused?.(error.reason);
+    return null;
+  }
+}
+
+function requireAnswer(input: unknown): Answer {
+  const answer = readAnswer(input);
+  if (answer === null) throw new Refused("malformed");
+  return answer;
 }
 
 /** Returns the id of the credential that an answer belongs to. Returns null if it names none. */
@@ -134,20 +157,25 @@ function decode(value: unknown): Buffer | null {
   return Buffer.from(value, "base64url");
 }
 
-/** Checks the data that the browser adds: the type, the challenge, and the origin of the page (§5.8.1). */
-function isClientData(value: unknown, type: string, { challenge, isOrigin }: PasskeyExpectations): boolean {
+/** Checks the data that the browser adds: the type, the challenge, and the origin of the page (§5.8.1). Returns its bytes. */
+function requireClientData(value: unknown, type: string, { challenge, isOrigin }: PasskeyExpectations): Buffer {
   const bytes = decode(value);
-  if (bytes === null) return false;
-  let client: unknown;
-  try {
-    client = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  } catch {
-    return false;
-  }
-  if (!isRecord(client) || client["type"] !== type) return false;
+  const client = bytes === null ? null : parseClientData(bytes);
+  if (bytes === null || !isRecord(client)) throw new Refused("malformed");
+  if (client["type"] !== type) throw new Refused("type");
   const { challenge: answered, origin, crossOrigin = false, topOrigin } = client;
-  if (crossOrigin !== false) return false;
-  return topOrigin === undefined && isSame(answered, challenge) && typeof origin === "string" && isOrigin(origin);
+  if (crossOrigin !== false || topOrigin !== undefined) throw new Refused("cross_origin");
+  if (!isSame(answered, challenge)) throw new Refused("challenge");
+  if (typeof origin !== "string" || !isOrigin(origin)) throw new Refused("origin");
+  return bytes;
+}
+
+function parseClientData(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    return null;
+  }
 }
 
 function isSame(one: unknown, other: string): boolean {
@@ -156,15 +184,33 @@ function isSame(one: unknown, other: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** Returns the authenticator data of an attestation object with the format `none` and an empty statement (§8.7). */
-function readAttestation(bytes: Buffer | null): Buffer | null {
+/** The authenticator data of a new passkey. Its statement is empty (`none`, §8.7) or the passkey's own signature (`packed`, §8.2). */
+interface Attested {
+  readonly data: Buffer;
+  readonly self: { readonly algorithm: CBORValue | undefined; readonly signature: Buffer } | null;
+}
+
+function requireAttestation(bytes: Buffer | null): Attested {
   const read = bytes === null ? null : readCBOR(bytes);
-  if (read === null || read.length !== bytes!.length || !(read.value instanceof Map)) return null;
+  if (read === null || read.length !== bytes!.length || !(read.value instanceof Map)) throw new Refused("malformed");
   const object = read.value as ReadonlyMap<number | string, CBORValue>;
-  const statement = object.get("attStmt");
-  const isNone = object.get("fmt") === "none" && statement instanceof Map && statement.size === 0;
+  const found = object.get("attStmt");
   const data = object.get("authData");
-  return isNone && object.size === 3 && Buffer.isBuffer(data) ? data : null;
+  if (object.size !== 3 || !(found instanceof Map) || !Buffer.isBuffer(data)) throw new Refused("malformed");
+  const statement = found as ReadonlyMap<number | string, CBORValue>;
+  if (object.get("fmt") === "none" && statement.size === 0) return { data, self: null };
+  const signature = statement.get("sig");
+  // Any other member, like the certificates in `x5c`, is an attestation of a manufacturer, which was not requested.
+  if (object.get("fmt") !== "packed" || statement.size !== 2 || !Buffer.isBuffer(signature))
+    throw new Refused("attestation");
+  return { data, self: { algorithm: statement.get("alg"), signature } };
+}
+
+/** Checks a self attestation: the algorithm of the passkey, and its signature of the authenticator data and the client data (§8.2). */
+function requireOwnSignature({ data, self }: Attested, key: PasskeyKey, client: Buffer): void {
+  if (self === null) return;
+  const message = Buffer.concat([data, hash("sha256", client, "buffer")]);
+  if (self.algorithm !== key.algorithm || !isSigned(key, message, self.signature)) throw new Refused("attestation");
 }
 
 interface AuthenticatorData {
@@ -177,71 +223,31 @@ interface AuthenticatorData {
 const HEAD_BYTES = 37;
 const flag = { present: 1, verified: 4, backupEligible: 8, backedUp: 16, attested: 64, extensions: 128 } as const;
 
-/** Reads authenticator data (§6.1). Returns null if the data is for another host, or if the person was not present. */
-function readAuthenticatorData(bytes: Buffer, rpId: string): AuthenticatorData | null {
-  if (bytes.length < HEAD_BYTES || !timingSafeEqual(bytes.subarray(0, 32), hash("sha256", rpId, "buffer"))) return null;
+/** Reads authenticator data (§6.1). Refuses data for another host, and data without a present person. */
+function requireAuthenticatorData(bytes: Buffer, rpId: string): AuthenticatorData {
+  if (bytes.length < HEAD_BYTES) throw new Refused("malformed");
+  if (!timingSafeEqual(bytes.subarray(0, 32), hash("sha256", rpId, "buffer"))) throw new Refused("rp_id");
   const flags = bytes.readUInt8(32);
   const has = (name: keyof typeof flag): boolean => (flags & flag[name]) !== 0;
-  if (!has("present") || (has("backedUp") && !has("backupEligible"))) return null;
+  if (!has("present")) throw new Refused("not_present");
+  if (has("backedUp") && !has("backupEligible")) throw new Refused("backup_eligibility");
   let rest = bytes.subarray(HEAD_BYTES);
   let credential: AuthenticatorData["credential"] = null;
   if (has("attested")) {
-    if (rest.length < 18) return null;
+    if (rest.length < 18) throw new Refused("malformed");
     const length = rest.readUInt16BE(16);
     const id = rest.subarray(18, 18 + length);
     const key = readCBOR(rest.subarray(18 + length));
-    if (id.length < length || length === 0 || length > 1023 || key === null) return null;
+    if (id.length < length || length === 0 || length > 1023 || key === null) throw new Refused("malformed");
     credential = { id, key: rest.subarray(18 + length, 18 + length + key.length) };
     rest = rest.subarray(18 + length + key.length);
   }
   if (has("extensions")) {
     const extensions = readCBOR(rest);
-    if (extensions === null || !(extensions.value instanceof Map)) return null;
+    if (extensions === null || !(extensions.value instanceof Map)) throw new Refused("malformed");
     rest = rest.subarray(extensions.length);
   }
-  if (rest.length > 0) return null;
+  if (rest.length > 0) throw new Refused("malformed");
   const counter = bytes.readUInt32BE(33);
   return { counter, verifiesUser: has("verified"), backupEligible: has("backupEligible"), credential };
-}
-
-/** Reads a COSE public key (RFC 9053) with one of the accepted algorithms. */
-function readKey(bytes: Buffer): Pick<NewCredential, "publicKey" | "algorithm"> | null {
-  const key = readCBOR(bytes)?.value;
-  if (!(key instanceof Map)) return null;
-  const cose = key as ReadonlyMap<number | string, CBORValue>;
-  const algorithm = cose.get(3);
-  const publicKey = typeof algorithm === "number" ? toJWK(algorithm, cose) : null;
-  if (publicKey === null) return null;
-  try {
-    createPublicKey({ key: { ...publicKey }, format: "jwk" });
-  } catch {
-    return null;
-  }
-  return { publicKey, algorithm: algorithm as number };
-}
-
-function toJWK(algorithm: number, cose: ReadonlyMap<number | string, CBORValue>): PublicKeyJWK | null {
-  const [kty, crv] = [cose.get(1), cose.get(-1)];
-  const bytes = (label: number, length?: number): string | null => {
-    const value = cose.get(label);
-    return Buffer.isBuffer(value) && (length === undefined || value.length === length)
-      ? value.toString("base64url")
-      : null;
-  };
-  const [x, y] = [bytes(-2, 32), bytes(-3, 32)];
-  if (algorithm === -7 && kty === 2 && crv === 1 && x !== null && y !== null) return { kty: "EC", crv: "P-256", x, y };
-  if (algorithm === -8 && kty === 1 && crv === 6 && x !== null) return { kty: "OKP", crv: "Ed25519", x };
-  const [n, e] = [bytes(-1), bytes(-2)];
-  if (algorithm !== -257 || kty !== 3 || n === null || e === null) return null;
-  const modulus = Buffer.from(n, "base64url").length;
-  return modulus >= 256 && modulus <= 512 ? { kty: "RSA", n, e } : null;
-}
-
-function isSigned({ publicKey, algorithm }: KnownCredential, message: Buffer, signature: Buffer): boolean {
-  const key = createPublicKey({ key: { ...publicKey }, format: "jwk" });
-  try {
-    return verify(algorithm === -8 ? null : "sha256", message, key, signature);
-  } catch {
-    return false;
-  }
 }

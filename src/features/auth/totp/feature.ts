@@ -10,7 +10,7 @@ import { findStep, formatBase32 } from "./codes.ts";
 
 /** Options of `totp()`. */
 export interface TOTPOptions {
-  /** Name of the service in the user's authenticator app. Default: the name of the service. */
+  /** Name of the service in the user's authenticator app, which shows it without colons. Default: the name of the service. */
   readonly issuer?: string;
 }
 
@@ -81,8 +81,11 @@ function formatContext(userId: number): string {
   return `totp ${userId}`;
 }
 
-/** Returns the URL for authenticator apps, which read it from a QR code. */
+/**
+ * Returns the URL for authenticator apps, which read it from a QR code. A colon separates the issuer from the username, so neither may have
+ * one, also not in percent-encoding (Key URI Format).
+ */
 function formatURI(key: { readonly issuer: string; readonly username: string; readonly secret: string }): string {
-  const [issuer, username] = [encodeURIComponent(key.issuer), encodeURIComponent(key.username)];
+  const [issuer, username] = [key.issuer, key.username].map((each) => encodeURIComponent(each.replaceAll(":", "")));
   return `otpauth://totp/${issuer}:${username}?secret=${key.secret}&issuer=${issuer}`;
 }

@@ -110,6 +110,10 @@ function buildMembers(observation: Observation): Record<string, unknown> {
       return endMembers(observation);
     case "passkey_counter_went_back":
       return { request_id: observation.requestId, user_id: observation.userId, factor_id: observation.factorId };
+    case "passkey_refused": {
+      const { requestId, userId, factorId, reason } = observation;
+      return { request_id: requestId, user_id: userId, factor_id: factorId, reason };
+    }
     case "provider_login_failed":
       return { request_id: observation.requestId, provider: observation.provider, reason: observation.reason };
     case "identity_bound":

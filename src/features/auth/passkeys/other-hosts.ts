@@ -1,0 +1,28 @@
+import type { Observer } from "../../../core/observation.ts";
+import type { Store } from "../../../store/store.ts";
+import { equals } from "../conditions.ts";
+import { factorsCollection } from "../gate/factors.ts";
+import { PASSKEY, type StoredPasskey } from "./kind.ts";
+
+/** The number of passkeys that are read from each end of the table. After a change of the host, all of them have the old one. */
+const MOST_READ = 500;
+
+/** Logs a notice if stored passkeys are bound to another host, because their users cannot log in with them. */
+export async function warnOfOtherHosts(store: Store, rpId: string, observe: Observer): Promise<void> {
+  const where = { all: [equals("kind", PASSKEY), equals("active", true)] };
+  const others = new Set<string>();
+  for (const descending of [false, true]) {
+    const sort = [{ column: "id", descending }];
+    const rows = await store.list({ collection: factorsCollection, where, sort, limit: MOST_READ });
+    for (const { record } of rows) {
+      const { rpId: bound = rpId } = record["data"] as StoredPasskey;
+      if (bound !== rpId) others.add(bound);
+    }
+  }
+  if (others.size === 0) return;
+  observe({
+    kind: "notice",
+    level: "error",
+    message: `Stored passkeys are bound to ${[...others].join(", ")}, and this service uses ${rpId}, so they do not log in. Set the host back (LATCHKEY_PASSKEY_RP_ID, or the option rpId), or let their users add new passkeys.`,
+  });
+}
