@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { mailbox, verifiedEmail, type AccountsFeature } from "../door/auth.ts";
+import { mailbox, verifiedEmail, type AccountsFeature, type MailboxOptions } from "../door/auth.ts";
 import { consolePages, documentation, health, mail, metrics, type Mailer, type SendMail } from "../door/features.ts";
 import { defineFeature, type Feature } from "../door/index.ts";
 import { seriesOf, type MetricFamily } from "../door/ops.ts";
@@ -37,7 +37,7 @@ export function builtInFeatures({
   const people = createAccounts(settings, config.users);
   const cookies = cookieNames(settings);
   const about = { title: TITLE, version: "1", ...(config.api ?? { license }) };
-  const { send: _, ...texts } = config.mail ?? {};
+  const { send: _, links = {}, ...texts } = config.mail ?? {};
   return {
     accounts: people,
     outbox,
@@ -46,6 +46,7 @@ export function builtInFeatures({
       send === null || settings.mail === null
         ? null
         : mail(outbox, { ...texts, send, from: settings.mail.from, publicURL: address.read, title: about.title }),
+      links,
     ),
     health: health(),
     metrics: metrics({ families: () => [...measured(), buildInfo], ...(gather === undefined ? {} : { gather }) }),
@@ -74,9 +75,10 @@ export function builtInFeatures({
 function mailFeatures(
   people: AccountsFeature,
   mails: Feature<Mailer> | null,
+  links: NonNullable<MailboxOptions["links"]>,
 ): Pick<BuiltIn, "mail" | "mailbox" | "verified-email"> {
   if (mails === null) return { mail: null, mailbox: null, "verified-email": null };
-  const box = mailbox(people, mails);
+  const box = mailbox(people, mails, { links });
   return { mail: mails, mailbox: box, "verified-email": verifiedEmail(people, box) };
 }
 

@@ -94,6 +94,11 @@ for (const [what, environment, problem] of [
     /LATCHKEY_MAIL_PASSWORD_FILE: .* cannot be read \(ENOENT\)/,
   ],
   [
+    "a password file that is missing, beside a wrong address",
+    { ...from, LATCHKEY_MAIL_URL: "http://mail.example", LATCHKEY_MAIL_PASSWORD_FILE: path.join(folder, "none") },
+    /LATCHKEY_MAIL_URL[^]*LATCHKEY_MAIL_PASSWORD_FILE: .* cannot be read \(ENOENT\)/,
+  ],
+  [
     "a password file for a folder",
     { ...from, LATCHKEY_MAIL_URL: "file:mails", LATCHKEY_MAIL_PASSWORD_FILE: passwordFile("x\n") },
     /LATCHKEY_MAIL_PASSWORD_FILE is set, but LATCHKEY_MAIL_URL names no mail server, so no password is needed/,

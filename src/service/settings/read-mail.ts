@@ -10,7 +10,11 @@ import type { Readings } from "./reading.ts";
 /** Reads all settings of mail, the password file, and `mail` in the config file. Returns null if mail is off or a setting is wrong. */
 export function readMail(readings: Readings, { send }: MailConfig, problems: string[]): MailSettings | null {
   const { mailURL, mailPasswordFile, mailFrom, publicURL, registration } = readings;
-  if (mailURL.isWrong) return null;
+  if (mailURL.isWrong) {
+    // All mistakes are reported at once, so the password file is checked too.
+    if (send === undefined) readPasswordFile(readings, problems);
+    return null;
+  }
   if (mailURL.value !== null && send !== undefined)
     problems.push(`${mailURL.label} is set, and the config file has mail.send. Keep one of them.`);
   const target: MailTarget | null = send === undefined ? mailURL.value : { kind: "function", send };
@@ -41,13 +45,21 @@ export function readMail(readings: Readings, { send }: MailConfig, problems: str
   return mailFrom.value === null ? null : { target, password, from: mailFrom.value };
 }
 
-function readPassword({ mailURL, mailPasswordFile }: Readings, target: MailTarget, problems: string[]): Secret | null {
+function readPassword(readings: Readings, target: MailTarget, problems: string[]): Secret | null {
+  const { mailURL, mailPasswordFile } = readings;
   const { value: file, label } = mailPasswordFile;
   if (file === null) return null;
   if (target.kind !== "smtp") {
     problems.push(`${label} is set, but ${mailURL.label} names no mail server, so no password is needed. Remove it.`);
     return null;
   }
+  return readPasswordFile(readings, problems);
+}
+
+/** Reads the password file. Returns null if there is none, or if it is wrong. */
+function readPasswordFile({ mailPasswordFile }: Readings, problems: string[]): Secret | null {
+  const { value: file, label } = mailPasswordFile;
+  if (file === null) return null;
   problems.push(...checkKeyIsClosed(mailPasswordFile));
   try {
     if (!statSync(file).isFile()) throw Object.assign(new Error("no file"), { code: "no file" });

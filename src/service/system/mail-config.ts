@@ -10,11 +10,13 @@ export interface MailConfig {
   readonly language?: string;
   /** Templates that replace built-in ones or add others, by language and name. */
   readonly templates?: TemplatesByLanguage;
+  /** URLs of your pages that the links in mails lead to, by purpose, with `{token}`. Default: the pages of the console. */
+  readonly links?: Readonly<Record<string, string>>;
 }
 
-const members: readonly (keyof MailConfig)[] = ["send", "language", "templates"];
+const members: readonly (keyof MailConfig)[] = ["send", "language", "templates", "links"];
 
-/** Returns the mistakes in the part about mail. The feature of mail checks language and templates. */
+/** Returns the mistakes in the part about mail. The features of mail check the other members. */
 export function problemsOfMail(mail: unknown): readonly string[] {
   if (mail === undefined) return [];
   if (!isObject(mail)) return ['mail in the config file is not an object. Write mail: { language: "de" }.'];

@@ -109,6 +109,13 @@ export function mailbox(
         },
         collections: [mailProofsCollection, mailCountsCollection],
         mistakes: () => Object.keys(links).flatMap((name) => unknownPurpose(name, declarations)),
+        start() {
+          const dead = host.service().pages === null ? [...declarations.values()].filter(needsPage) : [];
+          const names = dead.map(({ name }) => name).filter((name) => !Object.hasOwn(links, name));
+          if (names.length === 0) return;
+          const message = `The links in mails lead to pages that no feature serves (${names.join(", ")}). Add the console, or name your own pages in the option links: { ${names[0]}: "https://app.example/page?token={token}" }.`;
+          host.observe({ kind: "notice", level: "error", message });
+        },
         upkeep: [{ everySeconds: PRUNE_SECONDS, due: (now) => [dueProofs(now), dueCounts(now)] }],
         measure: () => [
           counter(
@@ -120,6 +127,11 @@ export function mailbox(
       };
     },
   });
+}
+
+/** Returns true for a purpose whose links lead to a page of accounts. */
+function needsPage({ path }: PurposeDeclaration): boolean {
+  return path !== undefined && isPage(path);
 }
 
 function isPage(path: LinkPage): path is keyof AccountPages {
