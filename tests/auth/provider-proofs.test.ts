@@ -254,6 +254,34 @@ test("links no identity after the token family that started the link has ended",
   assert.deepEqual([refused.status, refused.json.code], [401, "login_failed"], refused.text);
 });
 
+// Unlinking
+
+test("ends the logins of an unlinked identity, and keeps those of another identity of the account", async (t) => {
+  const world = await startWorld(t, { provider: { create: false } });
+  const ada = await linkAda(world);
+  const first = world.issuer.user;
+  world.issuer.user = { sub: "ada-again", email: "again@company.example", email_verified: true };
+  assert.equal((await follow(ada, await startLink(world, ada))).status, 303);
+  const second = world.browser();
+  await second.logIn();
+  world.issuer.user = first;
+  const thief = world.browser();
+  await thief.logIn();
+  const identities: readonly { readonly id: string; readonly subject: string }[] = (
+    await ada.get("/users/1/identities")
+  ).json;
+  const { id } = identities.find(({ subject }) => subject === first.sub)!;
+
+  const unlinked = await ada.ask("DELETE", `/users/1/identities/${id}`);
+
+  assert.equal(unlinked.status, 204, unlinked.text);
+  const statuses = await Promise.all([thief, second, ada].map((each) => each.get("/api/session/")));
+  assert.deepEqual(
+    statuses.map(({ status }) => status),
+    [401, 200, 200],
+  );
+});
+
 // Limits
 
 test("refuses the callbacks of an address after ten failed ones in a minute, without a request to the provider", async (t) => {

@@ -9,7 +9,7 @@ import type { Claims } from "./claims.ts";
 import { CONFIRMED_SECONDS, type ConfirmedLogin } from "./client.ts";
 import type { IdentityProvider } from "./declaration.ts";
 import type { Flow } from "./flows.ts";
-import type { LinkedIdentity } from "./identities.ts";
+import { nameOfProof, type LinkedIdentity } from "./identities.ts";
 import { isOtherUser, refusal, startPath, type ProviderLoginParts } from "./parts.ts";
 
 /** A confirmed identity, and the flow of the login that it confirms. */
@@ -21,8 +21,8 @@ export interface LoginConfirmation {
 }
 
 /** Returns the proof of a login at a provider. If the provider does not say when its user logged in, the login is never fresh. */
-export function proofBy({ level }: IdentityProvider, { id }: LinkedIdentity, { acr, authTime }: Claims): Proof {
-  return vouchedProof(authTime, vouchesForLevel2(level, acr), `identity-${id}`);
+export function proofBy({ level }: IdentityProvider, identity: LinkedIdentity, { acr, authTime }: Claims): Proof {
+  return vouchedProof(authTime, vouchesForLevel2(level, acr), nameOfProof(identity));
 }
 
 /**

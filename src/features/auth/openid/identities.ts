@@ -34,6 +34,11 @@ export interface LinkedIdentity extends ProviderUser {
   readonly revision: number;
 }
 
+/** Returns the name of an identity in the proofs of its logins. */
+export function nameOfProof({ id }: Pick<LinkedIdentity, "id">): string {
+  return `identity-${id}`;
+}
+
 /** The linked identities of a store. */
 export interface Identities {
   /** Returns the identities of a user, oldest first. */

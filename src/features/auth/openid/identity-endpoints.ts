@@ -11,7 +11,7 @@ import { defineResource } from "../../../resource/resource.ts";
 import { ownOrAny } from "../access.ts";
 import { changesLogins } from "../changing-logins.ts";
 import { proofField } from "../fresh-login.ts";
-import { identitiesCollection, type LinkedIdentity } from "./identities.ts";
+import { identitiesCollection, nameOfProof, type LinkedIdentity } from "./identities.ts";
 import { requireNext } from "./login-endpoints.ts";
 import { startPath, type ProviderLoginParts } from "./parts.ts";
 
@@ -114,7 +114,7 @@ async function unlink(parts: ProviderLoginParts, context: IdentityContext): Prom
   const changes = [
     ...conditions,
     identities.unlink(identity),
-    ...(await people.revocations.endLoginsBy(account, isByProvider, kept, now)),
+    ...(await people.revocations.endLoginsBy(account, (proofs) => isBegunBy(identity, proofs), kept, now)),
     ...people.notify("identity_unlinked", account, now),
   ];
   const { kind } = await store.write({ changes });
@@ -122,9 +122,10 @@ async function unlink(parts: ProviderLoginParts, context: IdentityContext): Prom
   return { status: 204, cache: "no-store" };
 }
 
-/** True for a login by a provider. Its proofs do not name the identity, so the logins of all linked identities end. */
-function isByProvider(proofs: readonly Proof[]): boolean {
-  return proofs.some(({ method }) => method === "fed");
+/** True for a login by this identity, and for a login by a provider of an earlier version, whose proofs name no identity. */
+function isBegunBy(identity: LinkedIdentity, proofs: readonly Proof[]): boolean {
+  const own = nameOfProof(identity);
+  return proofs.some(({ method, factor = own }) => method === "fed" && factor === own);
 }
 
 async function requireLinkedIdentity({ people, identities }: ProviderLoginParts, context: IdentityContext) {
