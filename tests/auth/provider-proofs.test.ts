@@ -75,7 +75,10 @@ test("keeps a login valid whose time at the provider has a fraction of a second"
 // Confirmations
 
 async function startConfirmation(browser: Browser, query = "?confirm=true&next=/notes"): Promise<Answered> {
-  assert.equal((await browser.ask("POST", "/api/login/confirm/")).status, 200);
+  const { status, json } = await browser.ask("POST", "/api/login/confirm/");
+  assert.equal(status, 200);
+  const start = "/api/login/company/start?confirm=true";
+  assert.deepEqual(json.factors, [{ id: "provider-company", kind: "provider", label: "Company", start }]);
   return browser.get(`/api/login/company/start${query}`);
 }
 
@@ -86,7 +89,7 @@ test("confirms the login of a browser at the provider, which is asked for a logi
   const { user } = (await bea.get("/api/session/")).json;
   world.own.clock.now += 3_600_000;
   const before = bea.cookies.get("session");
-  assert.equal((await bea.ask("POST", `/users/${user.id}/keys`, { name: "report" })).status, 400);
+  assert.equal((await bea.ask("POST", `/users/${user.id}/keys`, { name: "report" })).status, 401);
 
   const started = await startConfirmation(bea);
   const confirmed = await follow(bea, await world.issuer.authorize(started.headers.get("location")!));

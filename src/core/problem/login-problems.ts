@@ -79,6 +79,13 @@ export const loginProblems = {
     "The account must have a second factor, and this is its only one.",
     "Add another factor first. If it is lost, an administrator or the operator can delete it.",
   ),
+  no_proof: entry(
+    409,
+    "Nothing to confirm with",
+    "This account has nothing with which it can confirm a login here. Log in again.",
+    "The account has neither a password nor a second factor, no linked provider says when its user logged in, and mail is off.",
+    "Log out and log in again: a new login counts as confirmed. An administrator can create a password.",
+  ),
   unverified_email: entry(
     409,
     "Unverified e-mail address",

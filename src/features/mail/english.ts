@@ -60,6 +60,13 @@ The link works for 30 minutes and only once. If you did not want to log in, igno
 
 If you are not logging in now, another person knows your password: change it. Never give the code to another person.`,
   },
+  confirm_code: {
+    subject: "Your code to confirm who you are",
+    text: `Someone who is logged in to your account at {service} wants to change it. Enter this code within 10 minutes to confirm that it is you:
+{code}
+
+If it was not you, log out everywhere on your account page. Never give the code to another person.`,
+  },
   email_change: {
     subject: "Confirm your new e-mail address",
     text: `Your account at {service} gets this address when you confirm it. Open this link:

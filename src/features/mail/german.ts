@@ -60,6 +60,13 @@ Der Link gilt 30 Minuten und nur einmal. Wenn Sie sich nicht anmelden wollten, i
 
 Wenn Sie sich gerade nicht anmelden, kennt eine andere Person Ihr Passwort: Ändern Sie es. Geben Sie den Code nie einer anderen Person.`,
   },
+  confirm_code: {
+    subject: "Ihr Code zur Bestätigung",
+    text: `Jemand ist bei Ihrem Konto bei {service} angemeldet und will es ändern. Geben Sie innerhalb von 10 Minuten diesen Code ein, wenn Sie es sind:
+{code}
+
+Wenn Sie es nicht sind, beenden Sie auf Ihrer Kontoseite alle Anmeldungen. Geben Sie den Code nie einer anderen Person.`,
+  },
   email_change: {
     subject: "Bestätigen Sie Ihre neue E-Mail-Adresse",
     text: `Ihr Konto bei {service} bekommt diese Adresse, wenn Sie sie bestätigen. Öffnen Sie diesen Link:

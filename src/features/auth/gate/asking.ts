@@ -19,7 +19,7 @@ export type LoginObject = Readonly<Record<string, JSONValue>>;
 /** Returns the problem that asks for another proof. If the login needs a proof by mail, first sends the mail with the code. */
 export async function askFor(parts: GateEndpointsParts, context: Context, waiting: WaitingLogin): Promise<Problem> {
   if (await needsMail(parts, waiting.account, waiting.login))
-    await parts.gate.mail.step?.send(context, waiting.account);
+    await parts.gate.mail.step?.send(context, waiting.account, "enrolment");
   return stillNeeded(parts, context, waiting);
 }
 
@@ -48,10 +48,11 @@ export async function stillNeeded(
 /** Describes the proofs that a waiting login needs, with the factors of the account. */
 export async function describe(
   parts: GateEndpointsParts,
-  { call }: Context,
+  context: Context,
   account: Account,
   login: PendingLogin,
 ): Promise<LoginObject> {
+  const { call } = context;
   const expires_at = new Date(login.expiresAt).toISOString();
   if (await needsMail(parts, account, login))
     return { needs: "enrolment", expires_at, factors: [{ id: MAIL, kind: MAIL }] };
@@ -69,6 +70,7 @@ export async function describe(
     factors.push({ id: RECOVERY, kind: RECOVERY, label: "Recovery code" });
   if (login.purpose === "confirm" && factors.length === 0 && account.passwordHash !== null)
     factors.push({ id: "password", kind: "password", label: "Password" });
+  if (factors.length === 0) factors.push(...(await findFurtherProofs(parts, context, account, login)));
   const needs = login.purpose === "login" && factors.length === 0 ? "enrolment" : "factor";
   return { needs, expires_at, factors };
 }
@@ -83,6 +85,29 @@ export async function needsMail(parts: GateEndpointsParts, account: Account, log
   const { step } = parts.gate.mail;
   if (step === null || login.purpose !== "login" || !needsEnrolment(parts, account)) return false;
   return !login.proofs.some(({ method }) => method === "mail") && (await step.reaches(account));
+}
+
+/** Returns the proofs with which an account without a password and without factors confirms a login: its providers, and a mail. */
+async function findFurtherProofs(
+  parts: GateEndpointsParts,
+  context: Context,
+  account: Account,
+  login: PendingLogin,
+): Promise<readonly JSONValue[]> {
+  if (login.purpose !== "confirm") return [];
+  const ways = await Promise.all(parts.outsideWays.map((find) => find(context, account)));
+  const isByMail = await confirmsByMail(parts, account, login);
+  return [...ways.flat().map((way) => ({ ...way })), ...(isByMail ? [{ id: MAIL, kind: MAIL }] : [])];
+}
+
+/** True if a code by mail confirms the login: the account has neither a password nor a factor, and mail is on. */
+export async function confirmsByMail(
+  { gate }: GateEndpointsParts,
+  account: Account,
+  { purpose }: PendingLogin,
+): Promise<boolean> {
+  if (purpose !== "confirm" || account.passwordHash !== null || (account.factors ?? 0) > 0) return false;
+  return (await gate.mail.step?.reaches(account)) === true;
 }
 
 function hasCodes({ recovery }: GateEndpointsParts, all: readonly StoredFactor[]): boolean {

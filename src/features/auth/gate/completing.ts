@@ -5,7 +5,7 @@ import { invalid, type Context } from "../../../http/exchange.ts";
 import { requireInTime } from "../../../http/limiting/in-time.ts";
 import type { Change, JSONValue } from "../../../store/store.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
-import { MAIL, needsMail, stillNeeded } from "./asking.ts";
+import { confirmsByMail, MAIL, needsMail, stillNeeded } from "./asking.ts";
 import type { FactorAnswer, FactorSuccess, StoredFactor } from "./contract.ts";
 import { clearedPendingCookie, findPendingCookie } from "./cookie.ts";
 import { activate, requireKind } from "./enrolling.ts";
@@ -94,6 +94,7 @@ async function answer(
   const { call } = context;
   if ((await parts.pending.count(login)) === null) throw expired(parts, call);
   if (body.factor === "password") return answerByPassword(parts, call, { login, account }, body.password);
+  if (body.factor === MAIL) return confirmByMail(parts, context, { login, account }, body.code);
   const factor = await requireFactor(parts, { login, account }, body);
   const success = await tryAnswer(parts, call, account, () => check(parts, call, account, { login, factor, body }));
   if (success === null) throw wrong(parts, call);
@@ -118,7 +119,7 @@ async function answerByMail(
   if (factor !== MAIL) return stillNeeded(parts, context, { account, name, login, keptBy: resolvePlace(parts, login) });
   if (code === null) return required("/code");
   if ((await parts.pending.count(login)) === null) return expired(parts, call);
-  const used = (await parts.gate.mail.step?.check(context, account, code)) ?? null;
+  const used = (await parts.gate.mail.step?.check(context, account, code, "enrolment")) ?? null;
   if (used === null) return wrong(parts, call);
   const proof: Proof = { method: "mail", at: call.now };
   const { kind } = await parts.store.write({ changes: [...parts.pending.prove(login, proof), ...used] });
@@ -144,6 +145,21 @@ async function answerByPassword(
   const proved = await parts.passwords.prove(call, account.username, password);
   if (proved === null || proved.id !== account.id) throw wrong(parts, call);
   return { proof: { method: "pwd", at: call.now }, changes: [], account, shown: {} };
+}
+
+/** Confirms a login by a code from a mail, for accounts without a password and without a factor. */
+async function confirmByMail(
+  parts: GateEndpointsParts,
+  context: Context,
+  { login, account }: Pick<FoundPending, "login" | "account">,
+  code: string | null,
+): Promise<AcceptedAnswer> {
+  const { call } = context;
+  if (!(await confirmsByMail(parts, account, login))) throw unknownFactor();
+  if (code === null) throw required("/code");
+  const changes = (await parts.gate.mail.step?.check(context, account, code, "confirmation")) ?? null;
+  if (changes === null) throw wrong(parts, call);
+  return { proof: { method: "mail", at: call.now }, changes, account, shown: {} };
 }
 
 /** Returns the factor that the answer belongs to: an active one, or the one that this login adds. */

@@ -110,10 +110,13 @@ export interface MailStep {
   /** Returns false if no mailbox can have the account's address. Such an account adds its first factor without a code by mail. */
   reaches(account: Account): Promise<boolean>;
   /** Sends a code to the account's address, within the limits of mails. */
-  send(context: Context, account: Account): Promise<void>;
+  send(context: Context, account: Account, purpose: MailStepPurpose): Promise<void>;
   /** Checks a code. Returns the changes that use it up. Returns null if it is wrong. */
-  check(context: Context, account: Account, code: string): Promise<readonly Change[] | null>;
+  check(context: Context, account: Account, code: string, purpose: MailStepPurpose): Promise<readonly Change[] | null>;
 }
+
+/** The purpose of a code by mail: to add the first factor, or to confirm a login. A code of one purpose does not serve the other. */
+export type MailStepPurpose = "enrolment" | "confirmation";
 
 /** The answer that a caller sends for a factor: `code` or `credential`. */
 export interface FactorAnswer {

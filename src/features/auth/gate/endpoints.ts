@@ -14,7 +14,7 @@ import type { JSONValue } from "../../../store/store.ts";
 import { codeField } from "../codes.ts";
 import { loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
 import { wayBack } from "../session/way-back.ts";
-import { describe, needsEnrolment, needsMail, stillNeeded } from "./asking.ts";
+import { confirmsByMail, describe, needsEnrolment, needsMail, stillNeeded } from "./asking.ts";
 import { complete, resolvePlace, requirePending } from "./completing.ts";
 import { pendingCookie } from "./cookie.ts";
 import { enrol } from "./enrolling.ts";
@@ -199,6 +199,11 @@ async function startConfirmation(parts: GateEndpointsParts, context: Context): P
       context.call,
     );
     const described = await describe(parts, context, account, login);
+    if ((described["factors"] as readonly JSONValue[]).length === 0) {
+      await parts.store.write({ changes: parts.pending.end(login) });
+      throw problem("no_proof");
+    }
+    if (await confirmsByMail(parts, account, login)) await parts.gate.mail.step?.send(context, account, "confirmation");
     if (beginning.keptBy(current.options) === "text") return waiting({ pending: name, ...described });
     return { ...waiting(described), headers: [pendingCookie(context.call, parts.cookie, name, login.expiresAt)] };
   }
@@ -278,6 +283,6 @@ const documentation = {
     summary: "Start to confirm who is calling",
     tag: "factors",
     responses: { 200: { description: "The data for `POST /api/login/`.", schema: loginSchema } },
-    problems: ["permission_denied"],
+    problems: ["no_proof", "permission_denied"],
   },
 } satisfies Record<string, EndpointDocumentation>;

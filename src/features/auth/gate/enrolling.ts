@@ -1,9 +1,10 @@
 import type { Call } from "../../../core/call/call.ts";
 import { markHash } from "../../../core/crypto/password-hash.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import { invalid } from "../../../http/exchange.ts";
+import { invalid, type Context } from "../../../http/exchange.ts";
 import type { Change, JSONValue } from "../../../store/store.ts";
 import { requireWrittenRow } from "../../../store/written.ts";
+import { isConfirmed } from "../accounts/passwords/proof.ts";
 import { isPrepared } from "../accounts/proved-address.ts";
 import { accountsCollection, type Account } from "../accounts/stored-accounts.ts";
 import { equals, ofUser } from "../conditions.ts";
@@ -39,6 +40,14 @@ export async function requireProvedAddress(parts: GateEndpointsParts, account: A
   throw problem("unverified_email", {
     detail: `The e-mail address of this account is not proved yet. Prove it first: POST /users/${account.id}/email with the same address sends a mail.`,
   });
+}
+
+/**
+ * True if the caller has no recent proof of a factor apart from a recovery code, or from a factor that such a login added. Then the new
+ * factor confirms no change of factors for a day. Otherwise a recovery code would change all factors after all, in two steps.
+ */
+export function isByRecovery({ call, identity }: Context, account: Account): boolean {
+  return (account.factors ?? 0) > 0 && !isConfirmed(identity!, call.now, { allowsRecovery: false });
 }
 
 /** Starts a new factor. The factor is active after its first right answer. `pending` is the waiting login that adds it. */

@@ -10,13 +10,13 @@ import { boolean, json, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { JSONValue } from "../../../store/store.ts";
 import { ownOrAny } from "../access.ts";
-import { isConfirmed, requireConfirmed } from "../accounts/passwords/proof.ts";
+import { requireConfirmed } from "../accounts/passwords/proof.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
 import { changesLogins } from "../changing-logins.ts";
 import { codeField } from "../codes.ts";
 import { proofField } from "../fresh-login.ts";
 import type { StoredFactor } from "./contract.ts";
-import { activate, enrol, replaceCodes, requireKind, requireProvedAddress } from "./enrolling.ts";
+import { activate, enrol, isByRecovery, replaceCodes, requireKind, requireProvedAddress } from "./enrolling.ts";
 import { proofOf, RECOVERY } from "./factors.ts";
 import { tryAnswer, type GateEndpointsParts } from "./parts.ts";
 import { removeFactor } from "./removing.ts";
@@ -106,8 +106,7 @@ type FactorContext = Context<{ readonly id: number; readonly factor_id: number }
 
 async function list(parts: FactorEndpointsParts, context: Context): Promise<Reply> {
   const account = await parts.requireAccount(context);
-  const factors = await parts.factors.list(account.id);
-  const value = factors.map((factor) => shown(parts, factor));
+  const value = (await parts.factors.list(account.id)).map((factor) => shown(parts, factor));
   return { status: 200, cache: "no-store", body: { kind: "data", value, element: "factors", items: "factor" } };
 }
 
@@ -132,20 +131,9 @@ async function add(parts: FactorEndpointsParts, context: Context): Promise<Reply
   return { status: 201, cache: "no-store", body: { kind: "data", value, element: "factor" } };
 }
 
-/**
- * True if the caller has no recent proof of a factor apart from a recovery code, or from a factor that such a login added. Then the new
- * factor confirms no change of factors for a day. Otherwise a recovery code would change all factors after all, in two steps.
- */
-function isByRecovery({ call, identity }: Context, account: Account): boolean {
-  return (account.factors ?? 0) > 0 && !isConfirmed(identity!, call.now, { allowsRecovery: false });
-}
-
 async function confirm(parts: FactorEndpointsParts, context: FactorContext): Promise<Reply> {
-  const {
-    code,
-    credential,
-    end_keys: endKeys,
-  } = requireDraft(confirmation, context, { id: null, current: null }).values;
+  const { values } = requireDraft(confirmation, context, { id: null, current: null });
+  const { code, credential, end_keys: endKeys } = values;
   const account = await requireOwnAccount(parts, context);
   const factor = await requireFactor(parts, context);
   if (factor.active) throw problem("conflict", { detail: "The factor is confirmed already." });
@@ -168,9 +156,8 @@ async function confirm(parts: FactorEndpointsParts, context: FactorContext): Pro
     throw problem("conflict", { detail: "The account was changed at the same time. Try again." });
   const activated = { ...factor, active: true, lastUsedAt: new Date(call.now).toISOString() };
   const value = { ...shown(parts, activated), ...(recoveryCodes === null ? {} : { recovery_codes: recoveryCodes }) };
-  const isFirst = (account.factors ?? 0) === 0;
   const proved = proofOf(factor, success.proof, call.now);
-  const renewed = isFirst ? await renewLogin(parts, context, activation.account, proved) : null;
+  const renewed = recoveryCodes === null ? null : await renewLogin(parts, context, activation.account, proved);
   return {
     status: 200,
     cache: "no-store",

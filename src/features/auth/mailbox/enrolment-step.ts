@@ -2,7 +2,7 @@ import { isReserved } from "../../../resource/kinds/mailbox.ts";
 import type { Store } from "../../../store/store.ts";
 import { verifyEmail } from "../accounts/proved-address.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
-import type { MailStep } from "../gate/contract.ts";
+import type { MailStep, MailStepPurpose } from "../gate/contract.ts";
 import type { People } from "../login.ts";
 import type { Purpose, PurposeDeclaration } from "./contract.ts";
 
@@ -16,15 +16,23 @@ export const enrolment: PurposeDeclaration = {
   template: "factor_code",
 };
 
+/** The code with which a user who has neither a password nor a factor confirms a login. */
+export const confirmation: PurposeDeclaration = {
+  name: "confirmation",
+  linkSeconds: 600,
+  codes: true,
+  template: "confirm_code",
+};
+
 /** The parts of the step of the gate. */
 export interface EnrolmentStepParts {
   readonly store: Store;
   readonly people: People;
-  readonly purpose: Purpose;
+  readonly purposes: Readonly<Record<MailStepPurpose, Purpose>>;
 }
 
 /** Makes the step of the gate that asks for a code from the mailbox of the account's address. */
-export function enrolmentStep({ store, people, purpose }: EnrolmentStepParts): MailStep {
+export function enrolmentStep({ store, people, purposes }: EnrolmentStepParts): MailStep {
   async function findAddress({ id }: Account): Promise<string | null> {
     const user = await store.find(people.users.collection, id);
     return user === null ? null : (user.record["email"] as string);
@@ -35,13 +43,13 @@ export function enrolmentStep({ store, people, purpose }: EnrolmentStepParts): M
       const address = await findAddress(user);
       return address !== null && !isReserved(address);
     },
-    async send(context, user) {
+    async send(context, user, purpose) {
       const address = await findAddress(user);
-      if (address !== null) await purpose.send(context, { address, user });
+      if (address !== null) await purposes[purpose].send(context, { address, user });
     },
-    async check(context, account, code) {
+    async check(context, account, code, purpose) {
       const email = await findAddress(account);
-      const proof = email === null ? null : await purpose.find(context, { email, code });
+      const proof = email === null ? null : await purposes[purpose].find(context, { email, code });
       if (proof?.user?.id !== account.id) return null;
       // The caller knows the password and reads the mailbox, so no other person has prepared the account.
       return [...proof.changes, ...verifyEmail(account, context.call.now)];

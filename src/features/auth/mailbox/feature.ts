@@ -11,7 +11,7 @@ import type { AccountsFeature } from "../login.ts";
 import { PRUNE_SECONDS } from "../options.ts";
 import { makeComposer } from "./composing.ts";
 import type { GivenProof, LinkPage, Mailbox, Purpose, PurposeDeclaration } from "./contract.ts";
-import { enrolment, enrolmentStep } from "./enrolment-step.ts";
+import { confirmation, enrolment, enrolmentStep } from "./enrolment-step.ts";
 import { dueCounts, mailCountsCollection } from "./limits.ts";
 import { dueProofs, endedWithPassword, endUserProofs, mailProofsCollection } from "./proofs.ts";
 import { makePurpose, redeem, requireProof, type PurposeParts } from "./purposes.ts";
@@ -98,7 +98,13 @@ export function mailbox(
         declarations.set(declaration.name, declaration);
         return makePurpose(parts, declaration);
       }
-      offered.mailStep(enrolmentStep({ store: host.store, people: offered, purpose: purpose(enrolment) }));
+      offered.mailStep(
+        enrolmentStep({
+          store: host.store,
+          people: offered,
+          purposes: { enrolment: purpose(enrolment), confirmation: purpose(confirmation) },
+        }),
+      );
       const getDeclaration = ({ name }: Purpose): PurposeDeclaration => declarations.get(name)!;
       return {
         offer: {
