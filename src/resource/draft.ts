@@ -4,6 +4,7 @@ import { isObject, describeType } from "../core/checking/members.ts";
 import { meantName } from "../core/checking/nearest.ts";
 import { isExactNumber } from "../core/exact-numbers.ts";
 import { anIssueList, MAX_ISSUES, type Issue } from "../core/problem/problem.ts";
+import { hasUnwritable, writableInXML } from "../core/xml-characters.ts";
 import {
   Flaw,
   hasOpenName,
@@ -146,9 +147,18 @@ export function issuesFound({ path, check }: Resource, record: Readonly<Record<s
   throw new TypeError(`${path}: check gave ${describeType(found)}; ${wrong}`);
 }
 
-function keepsValue(name: string, field: Field, sent: unknown, { current }: DraftOptions): boolean {
+function keepsValue(name: string, field: Field, sent: unknown, { current, leavesAreText }: DraftOptions): boolean {
   if (current === null || sent === undefined || field.options.regenerated === true) return false;
-  return isShown(field) && isDeepStrictEqual(sent, current[name]);
+  if (!isShown(field)) return false;
+  // XML cannot show each character. A text that comes back as it was shown is no change.
+  return (
+    isDeepStrictEqual(sent, current[name]) || (leavesAreText && isDeepStrictEqual(sent, asShownInXML(current[name])))
+  );
+}
+
+/** Returns the text of a stored value as XML shows it. Returns null if XML shows the value itself. */
+function asShownInXML(value: unknown): unknown {
+  return typeof value === "string" && hasUnwritable(value) ? writableInXML(value) : null;
 }
 
 /**

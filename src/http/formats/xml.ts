@@ -43,9 +43,14 @@ function withJSONText(value: unknown, shape: Pick<DataBody, "jsonMembers" | "rel
   if (Array.isArray(value)) return value.map((each) => withJSONText(each, shape));
   const record: Record<string, unknown> = { ...(value as object) };
   for (const name of jsonMembers)
-    if (record[name] !== undefined && record[name] !== null) record[name] = JSON.stringify(record[name]);
+    if (record[name] !== undefined && record[name] !== null) record[name] = jsonText(record[name]);
   for (const [name, inner] of others) if (record[name] !== undefined) record[name] = withJSONText(record[name], inner);
   return record;
+}
+
+/** Returns JSON text in which each character that XML cannot write is escaped. */
+function jsonText(value: unknown): string {
+  return JSON.stringify(value).replaceAll(/[\uFFFE\uFFFF]/g, (each) => `\\u${each.charCodeAt(0).toString(16)}`);
 }
 
 // Writes the members of a problem as in RFC 9457 appendix B.

@@ -39,7 +39,36 @@ export async function commitRemoval(
   const at = before.length + behind.length;
   const all = [...before, ...behind, ...changes.map((change) => renumberKeys(change, (made) => made + at))];
   const outcome = await commitAll(mount, exchange, { changes: all }, [...writings, { ...own, at }]);
-  return asOfRemoval(outcome, mount, at);
+  if (!isNamedByList(outcome, mount) || !(await isListedAsBefore(mount, exchange, id, writings)))
+    return asOfRemoval(outcome, mount, at);
+  // A list names a record that would be deleted with this one. Another try would find the same.
+  return { ...outcome, change: outcome.change - at };
+}
+
+type Referenced = Extract<Outcome, { kind: "referenced" }>;
+
+function isNamedByList(outcome: Outcome, { listedBy }: MountInPlace): outcome is Referenced {
+  return outcome.kind === "referenced" && listedBy.some(({ link }) => link.collection.name === outcome.collection);
+}
+
+/** Returns true if the same records as before, in the same state, have the id in a list. */
+async function isListedAsBefore(
+  mount: MountInPlace,
+  exchange: Exchange,
+  id: Key,
+  writings: readonly WriteFacts[],
+): Promise<boolean> {
+  const stateOf = ({ name }: MountInPlace["collection"], { record, revision }: Row): string =>
+    JSON.stringify([name, record["id"], revision]);
+  const known = new Set(writings.map(({ of, before }) => stateOf(of!.collection, before!)));
+  let read = 0;
+  for (const [of, links] of linksByMount(mount)) {
+    const { rows, octets } = await listing(exchange, { of, links, read }, id);
+    read = octets;
+    const others = rows.filter(({ record }) => of.collection.name !== mount.collection.name || record["id"] !== id);
+    if (others.some((each) => !known.delete(stateOf(of.collection, each)))) return false;
+  }
+  return known.size === 0;
 }
 
 /** Groups the links by mount, because one mount may have several such lists, and each record is changed once. */
@@ -108,10 +137,9 @@ function without(
  * Returns the outcome as if the deletion were the first change. If a record with the id in a list has changed, or another record has added
  * the id to its list, returns `OVERTAKEN`: the deletion is tried again.
  */
-function asOfRemoval(outcome: Outcome, { listedBy }: MountInPlace, at: number): Outcome {
+function asOfRemoval(outcome: Outcome, mount: MountInPlace, at: number): Outcome {
   if (!("change" in outcome)) return outcome;
-  const isNamedAnew =
-    outcome.kind === "referenced" && listedBy.some(({ link }) => link.collection.name === outcome.collection);
-  if (isNamedAnew || outcome.change < at) return { kind: "refused", change: outcome.change, name: OVERTAKEN };
+  if (isNamedByList(outcome, mount) || outcome.change < at)
+    return { kind: "refused", change: outcome.change, name: OVERTAKEN };
   return { ...outcome, change: outcome.change - at };
 }

@@ -47,16 +47,20 @@ export function requireFit({ version, encoding, uselessPath }: ServerFacts): voi
     );
   if (uselessPath !== null) {
     const schema = pickFirstSchema(uselessPath);
-    problems.push(
-      `This user may not use any schema of the search_path (${uselessPath}). Create one (CREATE SCHEMA ${schema};), allow it (GRANT USAGE, CREATE ON SCHEMA ${schema} TO …;), or name another one: …?options=-c%20search_path%3Dpublic.`,
-    );
+    const urlOfPath = "…?options=-c%20search_path%3Dpublic.";
+    if (schema === null) problems.push(`The search_path names no schema. Name one: ${urlOfPath}`);
+    else
+      problems.push(
+        `This user may not use any schema of the search_path (${uselessPath}). Create one (CREATE SCHEMA ${schema};), allow it (GRANT USAGE, CREATE ON SCHEMA ${schema} TO …;), or name another one: ${urlOfPath}`,
+      );
   }
   if (problems.length > 0) throw new StoreSetupError(problems);
 }
 
-/** Returns the first schema in a `search_path`, as SQL. */
-function pickFirstSchema(path: string): string {
-  const names = path.match(/"(?:[^"]|"")*"|[^\s,"]+/g) ?? [];
+/** Returns the first schema in a `search_path`, as SQL. Returns null if the path has only empty names, which no schema has. */
+function pickFirstSchema(path: string): string | null {
+  const names = (path.match(/"(?:[^"]|"")*"|[^\s,"]+/g) ?? []).filter((each) => each !== '""');
+  if (names.length === 0) return null;
   const first = names.find((each) => !/^"?\$user"?$/.test(each)) ?? "public";
   return first.startsWith('"') || /^[a-z_][\w$]*$/i.test(first) ? first : quote(first.toLowerCase());
 }

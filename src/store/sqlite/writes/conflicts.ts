@@ -89,7 +89,7 @@ export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<
     const where: Where = change.kind === "delete" ? { column: "id", operator: "eq", value: change.key } : change.where;
     const going = `FROM ${table.name} WHERE ${compileWhere(table, where, parameters)}`;
     const { name } = table.collection;
-    return findHolder(database, name, going, parameters.values, new Set()) ?? "other records";
+    return findHolder(database, name, going, parameters.values) ?? "other records";
   }
 
   return Object.assign(explain, { atEnd });
@@ -155,33 +155,42 @@ function unquoted(name: string): string {
 
 /**
  * Returns the table of a row that blocks a deletion, because it refers to a row that would be deleted. Follows the cascades of the deletion
- * through all tables. Reads the references from the database, because not all of them are declared. `going` is the SQL that selects the
- * rows to delete, from `FROM` on.
+ * through all tables and levels. Reads the references from the database, because not all of them are declared. `going` is the SQL that
+ * selects the rows to delete, from `FROM` on.
  */
-function findHolder(
-  database: DatabaseSync,
-  parent: string,
-  going: string,
-  parameters: readonly Cell[],
-  seen: ReadonlySet<string>,
-): string | null {
-  const children = prepare(database, childrenSQL).all(parent) as [string, string, string, string][];
-  const compileChildRows = ([child, from, to]: (typeof children)[number]): string =>
-    `FROM ${quote(child)} WHERE ${quote(from)} IN (SELECT ${quote(to)} ${going})`;
-  const held = children.find((each) => {
-    const isRestricting = each[3] === "RESTRICT" || each[3] === "NO ACTION";
-    return (
-      isRestricting && prepare(database, `SELECT 1 ${compileChildRows(each)} LIMIT 1`).get(...parameters) !== undefined
-    );
-  });
-  if (held !== undefined) return held[0];
-  for (const each of children) {
-    const step = `${each[0]}.${each[1]}`;
-    if (each[3] !== "CASCADE" || seen.has(step)) continue;
-    const found = findHolder(database, each[0], compileChildRows(each), parameters, new Set(seen).add(step));
-    if (found !== null) return found;
+function findHolder(database: DatabaseSync, parent: string, going: string, parameters: readonly Cell[]): string | null {
+  const found = new Map<string, Set<Cell>>();
+  const waiting = [{ table: parent, from: going, values: parameters }];
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const { table, from, values } = next;
+    const key = keyOf(database, table);
+    const known = found.get(table) ?? new Set<Cell>();
+    found.set(table, known);
+    const keys = (prepare(database, `SELECT ${key} ${from}`).all(...values) as [Cell][]).map(([each]) => each);
+    const fresh = keys.filter((each) => !known.has(each));
+    if (fresh.length === 0) continue;
+    for (const each of fresh) known.add(each);
+    const rows = `FROM ${quote(table)} WHERE ${key} IN (SELECT value FROM json_each(?))`;
+    const given = [JSON.stringify(fresh)];
+    for (const [child, column, to, action] of prepare(database, childrenSQL).all(table) as [
+      string,
+      string,
+      string,
+      string,
+    ][]) {
+      const below = `FROM ${quote(child)} WHERE ${quote(column)} IN (SELECT ${quote(to)} ${rows})`;
+      const isRestricting = action === "RESTRICT" || action === "NO ACTION";
+      if (isRestricting && prepare(database, `SELECT 1 ${below} LIMIT 1`).get(...given) !== undefined) return child;
+      if (action === "CASCADE") waiting.push({ table: child, from: below, values: given });
+    }
   }
   return null;
+}
+
+/** Returns the column that identifies the rows of a table: its key, or the rowid if the key has several columns or none. */
+function keyOf(database: DatabaseSync, table: string): string {
+  const key = prepare(database, "SELECT name FROM pragma_table_info(?) WHERE pk > 0").all(table) as [string][];
+  return key.length === 1 ? quote(key[0]![0]) : "rowid";
 }
 
 /**
