@@ -5,6 +5,7 @@ import { factorsCollection } from "../../src/features/auth/gate/factors.ts";
 import { warnOfOtherHosts } from "../../src/features/auth/passkeys/other-hosts.ts";
 import { makeAuthenticator, type Authenticator, type Twist } from "../harness/authenticator.ts";
 import { serve, type Answered, type API } from "../harness/serve.ts";
+import { sharedDatabase } from "../harness/test-store.ts";
 
 // The user handles of passkeys, older stored passkeys, self attestation, and the reasons of refusals.
 
@@ -176,6 +177,20 @@ test("logs at the start that stored passkeys belong to another host", async (t) 
   assert.deepEqual(more, []);
   await makeOld(api, factor, ["rpId"]);
   assert.deepEqual(await notices(api, "www.example.com"), []);
+});
+
+test("logs stored passkeys of another host when a service starts", async (t) => {
+  const shared = {
+    LATCHKEY_DATABASE: (await sharedDatabase(t)).url,
+    LATCHKEY_SECRET: "a secret that both of the services know",
+  };
+  const before = await serve(t, { settings: { ...settings, ...shared } });
+  await addPasskey(before, await before.user("Ann"), makeAuthenticator(origin));
+
+  const after = await serve(t, { settings: { LATCHKEY_PUBLIC_URL: "https://www.example.com", ...shared } });
+
+  const messages = after.observed.flatMap((each) => (each.kind === "notice" ? [each.message] : []));
+  assert.match(messages.join("\n"), /Stored passkeys are bound to example\.com/);
 });
 
 test("stores the host of an older passkey at its next login", async (t) => {
