@@ -226,7 +226,8 @@ test("keeps a link valid while a mail scanner requests it, and starts no login f
         }
     const page = await api.ask("GET", `${pathname}${search}`, undefined, html);
     assert.equal(page.status, 200);
-    assert.match(page.text, /<form[^>]*method="post"/);
+    // The page of a changed address asks for the login first.
+    assert.match(page.text, mail === change ? /Log in to confirm the address/ : /<form[^>]*method="post"/);
     assert.match(page.headers.get("cache-control")!, /no-store/);
   }
 

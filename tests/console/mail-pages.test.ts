@@ -76,7 +76,7 @@ async function start(t: TestContext, environment: Readonly<Record<string, string
     },
     json(method, path, body) {
       const headers = { "content-type": "application/json", ...basicHeader("admin", adminPassword) };
-      return ask(path, { method, headers, body: JSON.stringify(body) });
+      return ask(path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
     },
     async mailed() {
       await latchkey.use(outbox).deliverDue();
@@ -218,8 +218,48 @@ test("logs in by the code of a mail and not by opening its link, and then refuse
   assert.match(wrong.text, /This link or code is wrong, used or expired\./);
   const done = await api.submit(wrong, { email: ben.email, code });
   assert.deepEqual([done.status, done.headers.get("location")], [303, "/orders"], done.text);
-  const used = await api.submit(await api.get(link), {});
-  assert.equal(used.status, 401);
+  const used = await api.get(link);
+  assert.match(used.text, /This link is wrong, used or expired\./);
+  assert.doesNotMatch(used.text, /method="post" action="\/api\/session\/" aria-label="Log in by mail"/);
+});
+
+test("names the masked address of a link to log in, which no other link can change", async (t) => {
+  const api = await start(t, { LATCHKEY_LOGIN_CODES: "on" });
+  await makeUser(api, ben);
+  await api.submit(await api.get("/login"), { email: ben.email });
+  const { link } = await api.mailed();
+  const page = await api.get(link);
+  assert.match(page.text, /Press the button to log in as b•••@example\.com\./);
+  assert.doesNotMatch(page.text, /ben@example\.com/);
+  const answer = await api.json("GET", link.replace("/login", "/api/login/code/"), undefined);
+  assert.deepEqual([answer.status, answer.text], [200, '{"email":"b•••@example.com"}']);
+  assert.equal(answer.headers.get("cache-control"), "no-store");
+  for (const wrong of [
+    "?token=",
+    `${link.slice(6, -1)}`,
+    `?token=${"x".repeat(65)}`,
+    "",
+    `${link.slice(6)}&${link.slice(7)}`,
+  ]) {
+    const refused = await api.json("GET", `/api/login/code/${wrong}`, undefined);
+    assert.deepEqual([refused.status, JSON.parse(refused.text).code], [400, "invalid_link"], wrong);
+  }
+  assert.equal((await api.submit(page, {})).status, 303);
+});
+
+test("asks a user who is logged in before a link logs in to another account", async (t) => {
+  const api = await start(t, { LATCHKEY_LOGIN_CODES: "on" });
+  await makeUser(api, ben);
+  await makeUser(api, { name: "Eve", email: "eve@evil.example" });
+  const session = await logIn(api, ben.email);
+  await api.submit(await api.get("/login"), { email: "eve@evil.example" });
+  const { link } = await api.mailed();
+  const page = await api.get(link, session);
+  const main = page.text.slice(page.text.indexOf("<main"));
+  assert.match(main, /You are logged in as ben@example\.com\. This link is for the account of e•••@evil\.example\./);
+  assert.match(main, /Log in as e•••@evil\.example instead/);
+  assert.match(main, /Stay logged in as ben@example\.com/);
+  assert.equal((await api.get("/api/session/", { ...session, accept: "application/json" })).status, 200);
 });
 
 test("changes the address of a user who confirms it while logged in", async (t) => {
@@ -237,13 +277,48 @@ test("changes the address of a user who confirms it while logged in", async (t) 
   const { link, to } = await api.mailed();
   assert.equal(to, "new@example.com");
 
-  const unknown = await api.submit(await api.get(link), { password });
-  assert.equal(unknown.status, 401);
-  assert.match(unknown.text, /href="\/login\?next=%2Fverify%3Ftoken%3D/);
+  const unknown = await api.get(link);
+  assert.match(unknown.text, /<h1 tabindex="-1">Log in to confirm the address<\/h1>/);
+  assert.doesNotMatch(unknown.text, /type="password"|New password/);
+  const login = /href="(\/login\?next=%2Fverify%3Fchange%3D1%26token%3D[\w-]+)">Log in<\/a><\/p>/.exec(
+    unknown.text,
+  )![1]!;
+  const loggedIn = await api.submit(await api.get(login), { username: ben.email, password });
+  assert.deepEqual([loggedIn.status, loggedIn.headers.get("location")], [303, link]);
   const page = await api.get(link, session);
   assert.doesNotMatch(page.text, /type="password"/);
   assert.equal((await api.submit(page, {}, session)).status, 303);
   assert.match((await api.get("/users/2", session)).text, /new@example\.com/);
+});
+
+test("asks for the login first if the code of a changed address is entered without one", async (t) => {
+  const api = await start(t);
+  assert.match((await api.get("/verify?change=1")).text, /Log in to confirm the address/);
+  assert.match((await api.get("/verify")).text, /name="password"/);
+});
+
+test("asks for a password on the page of a sign-up, also if another user is logged in", async (t) => {
+  const api = await start(t, { LATCHKEY_REGISTRATION: "verified" });
+  await makeUser(api, { name: "Ann", email: "ann@example.com" });
+  const session = await logIn(api, "ann@example.com");
+  await api.submit(await api.get("/signup"), ben);
+  const { link } = await api.mailed();
+  const page = await api.get(link, session);
+  assert.match(page.text, /name="password"/);
+  assert.equal((await api.submit(page, { password }, session)).status, 303);
+  await logIn(api, ben.email);
+});
+
+test("asks for the login after the form of a link of an earlier version, whose address shows no purpose", async (t) => {
+  const api = await start(t);
+  await makeUser(api, ben);
+  const session = await logIn(api, ben.email);
+  const account = await api.get("/users/2/account", session);
+  await api.submit(account, { email: "new@example.com", current_password: password }, session);
+  const link = (await api.mailed()).link.replace("change=1&", "");
+  const refused = await api.submit(await api.get(link), { password });
+  assert.equal(refused.status, 401);
+  assert.match(refused.text, /href="\/login\?next=%2Fverify%3Fchange%3D1%26token%3D/);
 });
 
 test("has no page for an endpoint that is not served", async (t) => {

@@ -132,6 +132,9 @@ function loginEndpoint(pages: AccountPages, facts: () => ServiceFacts): Endpoint
   return builtInEndpoint({
     ...common,
     path: pages.login,
+    // Identifies the caller, because a link to another account asks first. A rejected credential must not prevent a login.
+    access: anyone,
+    refusals: "told",
     documentation: {
       summary: "The page to log in",
       tag: "system",

@@ -1,5 +1,8 @@
 import { problem } from "../../../core/problem/problem.ts";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
+import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
+import { objectSchema, textSchema } from "../../../http/endpoint/documentation.ts";
+import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
 import type { Context } from "../../../http/exchange.ts";
 import type { FirstProofBody, FirstStep } from "../gate/contract.ts";
 import type { AccountsFeature, People } from "../login.ts";
@@ -50,11 +53,51 @@ export function mailLogin(people: AccountsFeature, box: Feature<Mailbox>): Featu
       return {
         offer: null,
         endpoints: [
-          mailEndpoint({ path: "/api/login/code/", summary, tag: "session", people: offered, purpose, host }),
+          mailEndpoint({ path: PATH, summary, tag: "session", people: offered, purpose, host }),
+          linkEndpoint(purpose),
         ],
       };
     },
   });
+}
+
+const PATH = "/api/login/code/";
+
+/**
+ * Returns the endpoint that shows for whom a link is, so that a page can ask before it logs in. Another person may have sent the link. It
+ * does not use the link up.
+ */
+function linkEndpoint(purpose: Purpose): Endpoint {
+  return builtInEndpoint({
+    method: "GET",
+    path: PATH,
+    access: "open",
+    logsIn: true,
+    query: "secret",
+    documentation: {
+      summary: "Show the masked address of a link to log in",
+      tag: "session",
+      responses: {
+        200: {
+          description: "The link is valid. The address is masked.",
+          schema: objectSchema("mail_link", { email: textSchema }),
+        },
+      },
+      problems: ["invalid_link", "invalid_query", "insecure_transport"],
+    },
+    async handle(context) {
+      const [token, ...others] = [...context.parameters()].filter(([name]) => name === "token");
+      const proof = token === undefined || others.length > 0 ? null : await purpose.find(context, { token: token[1] });
+      if (proof === null) throw problem("invalid_link");
+      const value = { email: maskAddress(proof.address) };
+      return { status: 200, cache: "no-store", body: { kind: "data", value, element: "mail_link" } };
+    },
+  });
+}
+
+/** Returns an address with its first character and its domain only: `a•••@example.com`. */
+function maskAddress(address: string): string {
+  return `${address.slice(0, 1)}•••${address.slice(address.lastIndexOf("@"))}`;
 }
 
 interface MailLoginParts {

@@ -23,6 +23,8 @@ export interface PurposeDeclaration {
    * configured. Without it, the mail has only a code.
    */
   readonly path?: LinkPage;
+  /** A query that the link has before the token, for example `change=1`, so that the page knows the purpose of its link. Default: none. */
+  readonly query?: string;
   /**
    * `current`: a link is invalid after the user has another address. `new`: the mail goes to an address that the user does not have yet.
    * Default: `current`.

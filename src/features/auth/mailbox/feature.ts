@@ -77,11 +77,13 @@ export function mailbox(
       const composer = makeComposer({
         tokens,
         declarations,
-        formatLink: ({ name, path }, token) =>
-          (links[name] ?? `${mailer.publicURL}${host.basePath}${resolvePath(path)}?token={token}`).replace(
+        formatLink: ({ name, path, query }, token) => {
+          const page = `${mailer.publicURL}${host.basePath}${resolvePath(path)}`;
+          return (links[name] ?? `${page}?${query === undefined ? "" : `${query}&`}token={token}`).replace(
             "{token}",
             token,
-          ),
+          );
+        },
       });
       const parts: PurposeParts = {
         store: host.store,

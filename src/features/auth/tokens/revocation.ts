@@ -147,11 +147,6 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
     return { kind: "insert", collection: revocationsCollection, values: { ...none, ...values, expires_at } };
   }
 
-  function matchEnded(collection: Collection, userId: number): Where {
-    const ended = findEnded(collection);
-    return ended === null ? ofUser(userId) : { all: [ofUser(userId), ended] };
-  }
-
   const endOthersThan = (
     account: Pick<Account, "id" | "generation">,
     family: string | null,
@@ -162,7 +157,7 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
     return [
       ...nextGeneration(account, family),
       ...endWithGeneration.flatMap((each) =>
-        endOthers(each, matchEnded(each, account.id), [family, ...kept], generation),
+        endOthers(each, matchEnded(findEnded(each), account.id), [family, ...kept], generation),
       ),
       revoke({ user_id: account.id, generation, kept_family: family }, now),
     ];
@@ -187,11 +182,7 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
       const ended = deactivated ? [...endWithGeneration, ...endWithAccount] : endWithGeneration;
       return [
         ...nextGeneration(account, null),
-        ...ended.map((collection): Change => ({
-          kind: "deleteAll",
-          collection,
-          where: matchEnded(collection, account.id),
-        })),
+        ...ended.map((collection) => deleteRows(collection, matchEnded(findEnded(collection), account.id))),
         revoke({ user_id: account.id, generation: account.generation + 1 }, now),
       ];
     },
@@ -229,6 +220,14 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
   };
 }
 
+function matchEnded(ended: Where | null, userId: number): Where {
+  return ended === null ? ofUser(userId) : { all: [ofUser(userId), ended] };
+}
+
+function deleteRows(collection: Collection, where: Where): Change {
+  return { kind: "deleteAll", collection, where };
+}
+
 /** Returns the changes that delete the ended rows of a user except the kept ones. The kept rows get the new generation. */
 function endOthers(
   collection: Collection,
@@ -237,12 +236,12 @@ function endOthers(
   generation: number,
 ): readonly Change[] {
   // The ids of kept logins are texts, so no row with an integer key is kept.
-  if (collection.key === "integer") return [{ kind: "deleteAll", collection, where: ended }];
+  if (collection.key === "integer") return [deleteRows(collection, ended)];
   const [others, keptRows] = (["ne", "eq"] as const).map((operator): Where => {
     const ids = keptIds.map((id): Where => ({ column: "id", operator, value: id ?? "" }));
     return { all: [ended, operator === "ne" ? { all: ids } : { any: ids }] };
   });
-  const change: Change = { kind: "deleteAll", collection, where: others! };
+  const change = deleteRows(collection, others!);
   return hasGenerationColumn(collection)
     ? [change, { kind: "updateAll", collection, where: keptRows!, values: { generation } }]
     : [change];

@@ -36,6 +36,7 @@ export function emailPurposes(mailbox: Mailbox): EmailPurposes {
       codes: true,
       template: "email_change",
       path,
+      query: "change=1",
       address: "new",
     }),
   };

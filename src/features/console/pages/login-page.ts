@@ -7,6 +7,7 @@ import { writePlainForm } from "../forms/plain-form.ts";
 import { isServed } from "../paths.ts";
 import { resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts";
 import { MAIL_CODE_PATH, SESSION_PATH } from "../ways-in.ts";
+import { findRecord } from "./rows.ts";
 import { drawHead } from "./waiting-parts.ts";
 
 /** Draws the page to log in: every enabled way to log in, with the focus in the first field. */
@@ -44,38 +45,54 @@ export async function drawLoginAgain(site: Site, view: View): Promise<Drawn> {
   return draw(await writeLoginForm(site, view, { isSubject: true, wrong: { reason, byPassword } }));
 }
 
-/** Draws the login by the link or the code of a mail. Opening the link does not log in: the user then presses the button of the page. */
-function drawMailLogin(
-  site: Site,
-  view: View,
-  { token, wrong }: { readonly token?: string; readonly wrong?: string },
-): Drawn {
+interface MailLogin {
+  readonly token?: string;
+  readonly wrong?: string;
+}
+
+/**
+ * Draws the login by the link or the code of a mail. Opening the link does not log in: the user then presses the button of the page. The
+ * page names the account, because another person may have sent the link. If a user is logged in, it asks whether to change to that account.
+ */
+async function drawMailLogin(site: Site, view: View, { token, wrong }: MailLogin): Promise<Drawn> {
   const { next } = sentTo(site, view);
+  const login = `${resolveAddress(view, site.pages.login)}?${new URLSearchParams({ next }).toString()}`;
+  const title = "Log in by mail";
+  const address = token === undefined ? null : await findMaskedAddress(view, token);
+  if (token !== undefined && address === null) {
+    const main = html`${drawHead(title, "This link is wrong, used or expired.")}
+      <p class="row"><a class="btn main" href="${login}">Log in</a></p>`;
+    return { title, main, narrow: true };
+  }
+  const user = token === undefined ? null : view.identity;
   const fields = token === undefined ? CODE_FIELDS : [];
   const hidden = { next, ...(token === undefined ? {} : { token }) };
   const values = isObject(view.sent) ? view.sent : {};
-  const title = "Log in by mail";
-  const form = {
-    path: SESSION_PATH,
-    does: "Log in",
-    fields,
-    hidden,
-    values,
-    label: title,
-    prefix: "mail",
-    isSubject: true,
-  };
-  const text =
-    token === undefined
-      ? "If an account has your address, a mail with a code is on its way."
-      : "Press the button to log in.";
-  const login = `${resolveAddress(view, site.pages.login)}?${new URLSearchParams({ next }).toString()}`;
-  const main = html`${drawHead(title, text)}
+  const does = user === null || address === null ? "Log in" : `Log in as ${address} instead`;
+  const form = { path: SESSION_PATH, does, fields, hidden, values, label: title, prefix: "mail", isSubject: true };
+  const below =
+    user === null
+      ? html`<a href="${login}">Other ways to log in</a>`
+      : html`<a href="${resolveAddress(view, "/")}">Stay logged in as ${user.username}</a>`;
+  const main = html`${drawHead(title, describeMailLogin(address, user?.username ?? null))}
     <div class="stack">
       ${wrong === undefined ? "" : html`<p class="wrong" role="alert">${wrong}</p>`} ${writePlainForm(view, form)}
-      <p><a href="${login}">Other ways to log in</a></p>
+      <p>${below}</p>
     </div>`;
   return { title, main, narrow: true };
+}
+
+function describeMailLogin(address: string | null, username: string | null): string {
+  if (address === null) return "If an account has your address, a mail with a code is on its way.";
+  if (username === null)
+    return `Press the button to log in as ${address}. If this is not your address, close this page.`;
+  return `You are logged in as ${username}. This link is for the account of ${address}. Do you want to change to that account?`;
+}
+
+/** Returns the masked address of a link. Returns null if the link is wrong, used or expired. */
+async function findMaskedAddress(view: View, token: string): Promise<string | null> {
+  const link = findRecord(await view.ask(`${MAIL_CODE_PATH}?${new URLSearchParams({ token }).toString()}`));
+  return typeof link?.["email"] === "string" ? link["email"] : null;
 }
 
 const CODE_FIELDS = [

@@ -98,18 +98,16 @@ function drawResetAgain(site: Site, view: View, refused?: Refused): Drawn {
 }
 
 /**
- * Draws the page that confirms an address. A newcomer chooses a password. A user who is logged in confirms a changed
- * address, and keeps the password.
+ * Draws the page that confirms an address. A newcomer chooses a password. A user who changes an address logs in first, and keeps the
+ * password. The link of a changed address has the parameter `change`.
  */
 export function drawVerify({ site, view }: Drawing): Drawn {
-  return drawVerifyAgain(site, view, view.identity === null && findParameter(view, "change") === undefined);
+  const isChange = findParameter(view, "change") !== undefined;
+  return isChange && view.identity === null ? drawLoginFirst(site, view) : drawVerifyAgain(site, view, !isChange);
 }
 
 function drawVerifyAgain(site: Site, view: View, choosesPassword: boolean, refused?: Refused): Drawn {
   const token = findToken(view);
-  const query = token === undefined ? "?change=1" : `?${new URLSearchParams({ token }).toString()}`;
-  const here = resolveAddress(view, site.pages.verify) + query;
-  const login = `${resolveAddress(view, site.pages.login)}?${new URLSearchParams({ next: here }).toString()}`;
   const hidden = {
     next: choosesPassword ? loginAfter(site, view, "address") : resolveAddress(view, "/"),
     ...(token === undefined ? {} : { token }),
@@ -123,7 +121,7 @@ function drawVerifyAgain(site: Site, view: View, choosesPassword: boolean, refus
         ? "Choose the password of your account."
         : "Press the button to confirm it.";
   const below = choosesPassword
-    ? html`<p>Are you changing the address of an account? <a href="${login}">Log in first</a></p>`
+    ? html`<p>Are you changing the address of an account? <a href="${loginToChange(site, view)}">Log in first</a></p>`
     : "";
   return drawPage(view, { title: "Confirm your e-mail address", text, form, refused, below });
 }
@@ -164,13 +162,18 @@ function needsPassword({ sent }: View, { errors = [] }: ProblemDocument): boolea
 }
 
 function drawLoginFirst(site: Site, view: View): Drawn {
-  const token = findToken(view);
-  const query = token === undefined ? "?change=1" : `?${new URLSearchParams({ token }).toString()}`;
-  const next = resolveAddress(view, site.pages.verify) + query;
   const title = "Log in to confirm the address";
   const main = html`${drawHead(title, "The new address belongs to an account. Log in to it, then confirm.")}
-    <p class="row"><a class="btn main" href="${resolveAddress(view, site.pages.login)}?${new URLSearchParams({ next }).toString()}">Log in</a></p>`;
+    <p class="row"><a class="btn main" href="${loginToChange(site, view)}">Log in</a></p>`;
   return { title, narrow: true, main };
+}
+
+/** Returns the address of the login page that leads back to the confirmation of a changed address. */
+function loginToChange(site: Site, view: View): string {
+  const token = findToken(view);
+  const query = new URLSearchParams({ change: "1", ...(token === undefined ? {} : { token }) }).toString();
+  const next = `${resolveAddress(view, site.pages.verify)}?${query}`;
+  return `${resolveAddress(view, site.pages.login)}?${new URLSearchParams({ next }).toString()}`;
 }
 
 /** Writes the form that changes the address of a user. */
