@@ -328,3 +328,38 @@ test("counts a job as done that was handed over before the process stopped or di
   await service.close();
   assert.deepEqual(left, [0]);
 });
+
+for (const [what, change] of [
+  ["deleted", { kind: "delete", collection, key: 1 }],
+  ["retried", { kind: "update", collection, key: 1, values: { attempts: 0, failed: false } }],
+] as const)
+  test(`keeps the change of an administrator who ${what} a job while its last try failed`, async (t) => {
+    const { queue, deliver, waiting, store } = await run(
+      t,
+      async () => {
+        await store.write({ changes: [change] });
+        throw new Error("The server is away.");
+      },
+      { attempts: 1 },
+    );
+    await queue("a");
+
+    await deliver();
+
+    const failed = (await waiting()).map((each) => each["failed"]);
+    assert.deepEqual(failed, what === "deleted" ? [] : [false]);
+  });
+
+for (const message of ["half a character \ud83d", `cut within a character ${"x".repeat(469)}\u{1f600}`])
+  test(`stores the outcome of an error with ${message.slice(0, 20)}`, async (t) => {
+    const { queue, deliver, waiting } = await run(t, () => {
+      throw new Error(message);
+    });
+    await queue("a");
+
+    await deliver();
+
+    const [job] = await waiting();
+    assert.equal(job?.["attempts"], 1);
+    assert.ok(String(job?.["error"]).isWellFormed());
+  });
