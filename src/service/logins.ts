@@ -102,8 +102,8 @@ export function furtherLogins(settings: Settings, { people, sessions, title }: F
   ];
 }
 
-function withoutNull({ header, secret, create, level }: Settings["remoteUser"]) {
-  return { header, create, level, ...(secret === null ? {} : { secret }) };
+function withoutNull({ secret, ...rest }: Settings["remoteUser"]) {
+  return { ...rest, ...(secret === null ? {} : { secret }) };
 }
 
 /** Returns the features of logins that need mail. There are none if mail is off. */

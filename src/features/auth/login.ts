@@ -143,12 +143,13 @@ export interface People {
    */
   verifyAddresses(verifier: AddressVerifier): void;
   /**
-   * Creates a user who has proved an address, with a password of their choice, like `POST /users`. `also` are more changes for the
-   * transaction. Ends the request (400) if the password or a field does not fit. The first row of the outcome is the user.
+   * Creates a user who has proved an address, with a password and a username of their choice (null: the address), like `POST /users`.
+   * `also` are more changes for the transaction. Ends the request if the password or a field does not fit (400), a name is taken (409), or
+   * the registration is closed (400 `invalid_link`). The first row of the outcome is the user.
    */
   createUser(
     context: Context,
-    newcomer: Newcomer & { readonly password: string },
+    newcomer: Newcomer & { readonly password: string; readonly username: string | null },
     also: readonly Change[],
   ): Promise<Outcome>;
   /**

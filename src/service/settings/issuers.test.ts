@@ -51,6 +51,14 @@ test("reads issuers from their file or from the config file, and prefers the env
   assert.deepEqual(read({ LATCHKEY_ISSUERS }, { issuers: [declared] }).issuers, inFile);
 });
 
+test("reads whether an issuer vouches for addresses, and refuses other values", () => {
+  const { issuers } = read({ LATCHKEY_ISSUERS: createFile([{ ...declared, trust_email: true }]) });
+  const wrong = { LATCHKEY_ISSUERS: createFile([{ ...declared, trust_email: "yes" }]) };
+
+  assert.deepEqual(issuers, [{ ...declared, usernameClaim: "sub", trustEmail: true }]);
+  assert.match(collectProblems(wrong).join(), /trustEmail is not true or false/);
+});
+
 test("reports a file that cannot be used, with its fix", () => {
   const missing = path.join(folder, "missing.json");
   const broken = createFile("[{");

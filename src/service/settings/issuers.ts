@@ -40,6 +40,16 @@ function define(declared: unknown, label: string, ownIssuer: string, problems: s
   }
 }
 
+/** Returns the declarations with the names of the toolkit. The file has `trust_email`, as the file of identity providers does. */
+function readMembers(declared: unknown): unknown {
+  if (!Array.isArray(declared)) return declared;
+  return declared.map((entry: unknown) => {
+    if (typeof entry !== "object" || entry === null || !Object.hasOwn(entry, "trust_email")) return entry;
+    const { trust_email: trustEmail, ...rest } = entry as Record<string, unknown>;
+    return { ...rest, trustEmail };
+  });
+}
+
 function readDeclarations(file: string): { readonly value: unknown } | { readonly wrong: string } {
   let text: string;
   try {
@@ -48,7 +58,7 @@ function readDeclarations(file: string): { readonly value: unknown } | { readonl
     return { wrong: `which cannot be read (${readErrorCode(error)}). Name a JSON file that this process may read.` };
   }
   try {
-    return { value: JSON.parse(text) };
+    return { value: readMembers(JSON.parse(text)) };
   } catch {
     return { wrong: 'which is not JSON. Write [{"issuer", "audience", "jwksURL", "algorithms"}] in it.' };
   }

@@ -28,6 +28,7 @@ function checkRemoteUser(readings: Readings): readonly string[] {
       "remoteUserTrust",
       "remoteUserCreate",
       "remoteUserLevel",
+      "remoteUserTrustEmail",
     ] as const;
     return checkUnused(readings, "remote-user", own);
   }

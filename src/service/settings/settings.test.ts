@@ -88,7 +88,7 @@ test("returns the defaults for a service on loopback, with the schemes that need
     trustedProxies: [],
     allowedOrigins: [],
     hsts: "host",
-    remoteUser: { header: "X-Remote-User", secret: null, create: false, level: 1 },
+    remoteUser: { header: "X-Remote-User", secret: null, create: false, level: 1, trustEmail: false },
     passkeyRpId: "localhost",
     secondFactor: "optional",
     outsideCredentialsSeconds: 2_592_000,
@@ -507,6 +507,7 @@ test("refuses settings of a scheme that is not accepted", () => {
     LATCHKEY_REMOTE_USER_SECRET: "12345678",
     LATCHKEY_REMOTE_USER_TRUST: "network",
     LATCHKEY_REMOTE_USER_CREATE: "true",
+    LATCHKEY_REMOTE_USER_TRUST_EMAIL: "true",
   };
 
   for (const [name, value] of Object.entries(own)) {

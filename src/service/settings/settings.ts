@@ -39,6 +39,7 @@ export interface Settings extends OwnSecret {
     readonly secret: Secret | null;
     readonly create: boolean;
     readonly level: 1 | 2;
+    readonly trustEmail: boolean;
   };
   /** The host that passkeys are bound to. Null if passkeys are off, because the service has an address and no host name. */
   readonly passkeyRpId: string | null;
@@ -134,6 +135,7 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
       secret: readings.remoteUserSecret.value,
       create: readings.remoteUserCreate.value,
       level: readings.remoteUserLevel.value,
+      trustEmail: readings.remoteUserTrustEmail.value,
     },
     passkeyRpId: resolveRelyingParty(readings),
     secondFactor: readings.secondFactor.value,

@@ -164,6 +164,13 @@ export const settingsTable = {
     parse: levelName,
     meaning: "`2`: the proxy has already checked a second factor.",
   },
+  remoteUserTrustEmail: {
+    name: "LATCHKEY_REMOTE_USER_TRUST_EMAIL",
+    default: "false",
+    parse: yesOrNo,
+    meaning:
+      "`true`: the proxy vouches for the addresses that it sends. Otherwise, the first proof of such an address ends every other way into the account.",
+  },
   secondFactor: {
     name: "LATCHKEY_SECOND_FACTOR",
     default: "optional",

@@ -8,13 +8,11 @@ import { formType } from "../../../http/formats/form.ts";
 import type { Deferral } from "../../../http/mount/deferral.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { prefersAny } from "../../../http/pipeline.ts";
-import { fold } from "../../../store/fold.ts";
 import type { JSONValue } from "../../../store/store.ts";
 import type { UsersMount } from "../users.ts";
 import { requireGivenFields } from "./administered.ts";
 import type { UsersParts } from "./parts.ts";
-import { requireFree, requireMayProbe } from "./taken.ts";
-import { requireMayName } from "./usernames.ts";
+import { requireMayProbe } from "./taken.ts";
 import type { Newcomer } from "./verifying.ts";
 
 /**
@@ -61,18 +59,13 @@ async function signUp(
 ): Promise<void> {
   await requireMayProbe(parts, context);
   const { values, transient } = requireDraft(users.resource, context, { id: null, current: null });
-  if (transient.password !== undefined) throw invalid([passwordComesLater]);
+  const later = (["password", "username"] as const).filter((name) => transient[name] !== undefined);
+  if (later.length > 0) throw invalid(later.map(comesLater));
   if (transient.invite === true) throw invalid([onlyAdministratorsInvite]);
   requireGivenFields(administered, context, values, users.resource.fields);
   const { name, email } = values;
-  const chosen = transient.username ?? null;
-  if (chosen !== null) requireMayName(parts, context, { username: chosen, email });
-  // A username equal to the address is dropped. The request checks whether a chosen username is taken. It must not check the address in
-  // this way, because the answer must be the same for a known and for an unknown address.
-  const username = chosen !== null && fold(chosen) === fold(email) ? null : chosen;
-  if (username !== null) await requireFree(parts, users, context, { id: null, username });
   await parts.throttle.probe(context.call, async () => {
-    const newcomer: Newcomer = { name, email, username, fields: sentFields(context, values) };
+    const newcomer: Newcomer = { name, email, fields: sentFields(context, values) };
     await parts.verifier.current!.signUp(context, newcomer);
     return { counts: true, result: undefined };
   });
@@ -86,11 +79,12 @@ function sentFields({ body }: Context, values: Readonly<Record<string, unknown>>
   return Object.fromEntries(own.map((name) => [name, values[name] as JSONValue]));
 }
 
-const passwordComesLater: Issue = {
-  pointer: "/password",
+/** Returns the issue for a field that the owner of the mailbox chooses. */
+const comesLater = (name: "password" | "username"): Issue => ({
+  pointer: `/${name}`,
   code: "read_only",
-  detail: "The password is chosen when the address is confirmed. Leave it out.",
-};
+  detail: `The ${name} is chosen when the address is confirmed. Leave it out.`,
+});
 
 export const onlyAdministratorsInvite: Issue = {
   pointer: "/invite",

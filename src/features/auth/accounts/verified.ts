@@ -1,3 +1,4 @@
+import { problem } from "../../../core/problem/problem.ts";
 import { invalid, type Context } from "../../../http/exchange.ts";
 import type { MountInPlace } from "../../../http/mount/mount.ts";
 import { writeDirectly } from "../../../http/mount/writes/direct.ts";
@@ -8,27 +9,41 @@ import { allowChange, loginColumns } from "./login-change.ts";
 import type { AccountsParts, UsersParts } from "./parts.ts";
 import { requireGoodPassword } from "./passwords/good-password.ts";
 import { accountsCollection, firstGeneration, type Account } from "./stored-accounts.ts";
-import { followsEmail } from "./usernames.ts";
+import { requireFree, requireMayProbe } from "./taken.ts";
+import { followsEmail, requireMayName } from "./usernames.ts";
 import type { Newcomer } from "./verifying.ts";
 
+/** A newcomer with the choices of the person who has proved the address. */
+interface ProvedNewcomer extends Newcomer {
+  readonly password: string;
+  /** Null: the username is the address. */
+  readonly username: string | null;
+}
+
 /**
- * Creates a user whose address is proved, with the password of their choice. `also` are more changes for the transaction. Ends the request
- * (400) if the password is too weak, or if the fields are no longer valid.
+ * Creates a user whose address is proved, with the password and the username of their choice. `also` are more changes for the transaction.
+ * Ends the request if the registration is closed now (400 `invalid_link`), the password is too weak or a field is no longer valid (400), or
+ * a name is taken (409). The names are checked before the hash and count as a probe.
  */
 export async function createVerified(
   parts: AccountsParts,
   context: Context,
-  newcomer: Newcomer & { readonly password: string },
+  newcomer: ProvedNewcomer,
   also: readonly Change[],
 ): Promise<Outcome> {
+  if (parts.registration === "closed")
+    throw problem("invalid_link", { detail: "Only administrators create users now." });
   const { email, password } = newcomer;
   const username = newcomer.username ?? email;
+  await requireMayProbe(parts, context);
+  if (newcomer.username !== null) requireMayName(parts, context, { username, email });
   const values = requireFields(parts, context, newcomer);
   await requireGoodPassword(parts, context, password, { username, email });
+  await requireFree(parts, parts.users, context, { id: null, email, username });
   const { now } = context.call;
   const account: WrittenValues = {
     username,
-    username_follows_email: newcomer.username === null,
+    username_follows_email: newcomer.username === null || username.includes("@"),
     role: "user",
     active: true,
     password_hash: await parts.passwords.hash(context.call, password),

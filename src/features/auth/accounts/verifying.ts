@@ -13,8 +13,6 @@ export type Registration = "closed" | "open" | "verified";
 export interface Newcomer {
   readonly name: string;
   readonly email: string;
-  /** Null: the username is the address. */
-  readonly username: string | null;
   /** The sent values of the users' own fields. */
   readonly fields: Readonly<Record<string, JSONValue>>;
 }

@@ -21,7 +21,7 @@ export interface IssuerDeclaration extends IssuerTLSFiles {
   readonly jwksURL: string;
   /** The algorithms that the issuer signs with. A token cannot choose another one. */
   readonly algorithms: readonly IssuerAlgorithm[];
-  /** The claim that contains a username of this service. Default: `sub`. `email` counts only with `email_verified: true`. */
+  /** The claim that contains a username of this service. Default: `sub`. `email` counts only with `email_verified: true` or `trustEmail`. */
   readonly usernameClaim?: string;
   /** The only accepted `typ`. Default: `JWT`, `at+jwt` or no `typ`. */
   readonly typ?: string;
@@ -30,6 +30,8 @@ export interface IssuerDeclaration extends IssuerTLSFiles {
    * factor. Default: 1.
    */
   readonly level?: VouchedLevel;
+  /** True if the issuer vouches for the addresses in its tokens. The claim `email` then counts without `email_verified`. Default: false. */
+  readonly trustEmail?: boolean;
 }
 
 /** The level that another party confirms: the same for all its tokens, or level 2 for tokens with one of these values of `acr`. */
@@ -104,7 +106,19 @@ export const keyShapes = {
   RS512: { kty: "RSA", crv: undefined },
 } as const;
 
-const members = ["issuer", "audience", "jwksURL", "algorithms", "usernameClaim", "typ", "level", "ca", "cert", "key"];
+const members = [
+  "issuer",
+  "audience",
+  "jwksURL",
+  "algorithms",
+  "usernameClaim",
+  "typ",
+  "level",
+  "trustEmail",
+  "ca",
+  "cert",
+  "key",
+];
 const algorithmNames = Object.keys(keyShapes).join(", ");
 
 /**
@@ -149,6 +163,8 @@ function collectProblems(entry: unknown, name: string, ownIssuer: string): reado
         : wrongText(entry["usernameClaim"], "Write the name of a claim, such as preferred_username."),
     typ: wrongType(entry["typ"]),
     level: wrongLevel(entry["level"]),
+    trustEmail:
+      entry["trustEmail"] === undefined || typeof entry["trustEmail"] === "boolean" ? null : "is not true or false.",
     ...wrongTLS(entry),
   };
   return [

@@ -416,6 +416,13 @@ test("uses an e-mail address as username only if the issuer has verified it", as
     assert.equal(await ask(signToken({ claims: { email, email_verified } })), "malformed");
 });
 
+test("uses an unverified e-mail address as username if the declaration says that the issuer vouches for it", async () => {
+  const { ask, accounts } = world({ usernameClaim: "email", trustEmail: true });
+  accounts.set("ada@example.com", createAccount(9, "ada@example.com"));
+
+  assert.equal(await ask(signToken({ claims: { email: "ada@example.com" } })), 9);
+});
+
 test("allows clocks to differ by at most 30 seconds", async () => {
   const { ask } = world();
   const token = signToken();

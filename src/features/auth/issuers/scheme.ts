@@ -222,7 +222,7 @@ function readClaims(
     return wrong("exp, iat or nbf is missing or not a time.");
   // A bound token is valid only with a proof that its sender has a key. The service cannot check this proof (RFC 7800, RFC 9449 §7.2).
   if (claims["cnf"] !== undefined) return wrong("it is bound to a key (cnf), so it is not a bearer token.");
-  const username = usernameIn(claims, trusted.usernameClaim);
+  const username = usernameIn(claims, trusted);
   if (username === null) return wrong(`its claim ${trusted.usernameClaim} names no user.`);
   const subject = subjectIn(claims, trusted.usernameClaim, username);
   if (subject === null) return wrong("its claim sub names no user.");
@@ -242,10 +242,13 @@ function isOptionalTime(value: unknown): value is number | undefined {
   return value === undefined || isTime(value);
 }
 
-function usernameIn(claims: Readonly<Record<string, unknown>>, claim: string): string | null {
+function usernameIn(
+  claims: Readonly<Record<string, unknown>>,
+  { usernameClaim: claim, trustEmail = false }: TrustedIssuer,
+): string | null {
   const name = Object.hasOwn(claims, claim) ? claims[claim] : undefined;
   // Some issuers let a user enter any address. Such a user could log in here to the account of the owner of the address.
-  if (claim === "email" && claims["email_verified"] !== true) return null;
+  if (claim === "email" && claims["email_verified"] !== true && !trustEmail) return null;
   return isPossibleName(name) ? name : null;
 }
 

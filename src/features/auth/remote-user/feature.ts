@@ -16,12 +16,18 @@ export interface RemoteUserLoginOptions {
   readonly level?: 1 | 2;
   /** True to create a user that only the proxy knows, with the e-mail address that the proxy sends. Default: false. */
   readonly create?: boolean;
+  /**
+   * True if the proxy vouches for the addresses that it sends. Otherwise, the first proof of such an address by mail ends every other way to
+   * log in to the account. Default: false.
+   */
+  readonly trustEmail?: boolean;
 }
 
 const checks: ChecksOf<RemoteUserLoginOptions> = {
   header: optional(text),
   secret: optional(aSecret),
   create: optional(aBoolean),
+  trustEmail: optional(aBoolean),
   level: optional(aLevel),
 };
 
@@ -32,10 +38,10 @@ export function remoteUserLogin(people: AccountsFeature, options: RemoteUserLogi
     needs: [people],
     setUp(host) {
       requireOptions(options, checks);
-      const { create = false, ...more } = options;
+      const { create = false, trustEmail = false, ...more } = options;
       const offered = host.use(people);
       offered.takeOutsideLogins();
-      const making = create ? { create: createRemoteUser(offered) } : {};
+      const making = create ? { create: createRemoteUser(offered, { trustEmail }) } : {};
       return { offer: null, schemes: [remoteUser({ ...more, ...making, bindings: offered.bindings })] };
     },
   });

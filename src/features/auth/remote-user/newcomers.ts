@@ -8,14 +8,18 @@ import { readProxyText } from "./scheme.ts";
  * Returns a function that makes the changes for a user that only the proxy knows so far. The e-mail address comes from `X-Remote-Email`.
  * The function returns null if this header is missing or invalid. The name comes from `X-Remote-Name` or is the username.
  */
-export function createRemoteUser(people: People): (username: string, call: Call) => readonly Change[] | null {
+export function createRemoteUser(
+  people: People,
+  { trustEmail }: { readonly trustEmail: boolean },
+): (username: string, call: Call) => readonly Change[] | null {
+  const emailOrigin = trustEmail ? "vouched" : "chosen";
   const { fields } = people.users.resource;
   return (username, call) => {
     const email = fields.email.kind.parse(proxyText(call, "x-remote-email"));
     const proxyName = proxyText(call, "x-remote-name") ?? "";
     const name = fields.name.kind.parse(proxyName.trim() === "" ? username : proxyName);
     if (typeof email !== "string" || typeof name !== "string") return null;
-    return people.insertUser({ name, email, username, role: "user", passwordHash: null, now: call.now });
+    return people.insertUser({ name, email, username, role: "user", passwordHash: null, emailOrigin, now: call.now });
   };
 }
 

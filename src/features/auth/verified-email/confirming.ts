@@ -1,11 +1,12 @@
 import { anyone } from "../../../access/permission/permission.ts";
 import type { Reply } from "../../../core/call/call.ts";
-import { problem, type Issue } from "../../../core/problem/problem.ts";
+import { Problem, problem, type Issue } from "../../../core/problem/problem.ts";
 import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
 import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
 import { invalid, type Context } from "../../../http/exchange.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { prefersRedirect } from "../../../http/pipeline.ts";
+import { Flaw } from "../../../resource/kinds/field.ts";
 import { text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { Outcome } from "../../../store/store.ts";
@@ -33,6 +34,11 @@ const confirmation = defineResource({
       ...ownPassword,
       minLength: 8,
       description: "For sign-ups and invitations: the password of the user.",
+    }),
+    username: text({
+      maxLength: 150,
+      optional: true,
+      description: "For sign-ups: the login name. Default: the e-mail address.",
     }),
     next: nextField,
   },
@@ -69,16 +75,18 @@ export function confirmEndpoint(parts: EmailParts): Endpoint {
 interface ConfirmationInput {
   readonly proof: GivenProof;
   readonly password: string | undefined;
+  readonly username: string | null;
   readonly next: string | null;
 }
 
 async function confirm(parts: EmailParts, context: Context): Promise<Reply> {
   const { values, transient } = requireDraft(confirmation, context, { id: null, current: null });
   requireOwnForm(context, parts.ownOrigins);
-  const { token, email, code, next } = values;
+  const { token, email, code, next, username } = values;
   const input: ConfirmationInput = {
     proof: requireGivenProof({ token, email, code }),
     password: transient.password,
+    username,
     next,
   };
   const { purposes, mailbox } = parts;
@@ -104,9 +112,18 @@ async function signUp(
   input: ConfirmationInput,
 ): Promise<ConfirmationResult> {
   const password = requirePassword(input);
+  const username = readUsername(parts, input);
   const newcomer = readNewcomer(proof.address, proof.data);
   const also = [...proof.changes, ...parts.purposes.signUp.end({ address: proof.address })];
-  const outcome = await parts.people.createUser(context, { ...newcomer, password }, also);
+  let outcome: Outcome;
+  try {
+    outcome = await parts.people.createUser(context, { ...newcomer, password, username }, also);
+  } catch (error) {
+    // Another request may have used the same link. The answer is then the one for a used link.
+    if (!(error instanceof Problem) || error.code !== "taken") throw error;
+    const issues = error.issues.map(({ pointer }) => (pointer === "/email" ? addressTaken : usernameTaken));
+    return { kind: "refused", refusal: problem("taken", { issues }) };
+  }
   return createResult(parts, context, outcome, { next: input.next, status: 201 });
 }
 
@@ -117,6 +134,7 @@ async function acceptInvitation(
   input: ConfirmationInput,
 ): Promise<ConfirmationResult> {
   const account = proof.user;
+  requireNoUsername(input);
   // The user has already set a password in another way, so the invitation no longer counts.
   if (account === null || account.passwordHash !== null) throw problem("invalid_link");
   const password = requirePassword(input);
@@ -135,6 +153,7 @@ async function changeAddress(
   const account = proof.user;
   if (account === null) throw problem("invalid_link");
   requireSameUser(context, account);
+  requireNoUsername(input);
   if (input.password !== undefined) throw invalid([noPassword]);
   const addressChange = { account, email: proof.address };
   const outcome = await parts.people.changeAddress(context, addressChange, proof.changes);
@@ -204,6 +223,24 @@ function requirePassword({ password }: ConfirmationInput): string {
   if (password !== undefined) return password;
   throw invalid([{ pointer: "/password", code: "required", detail: "This field is required." }]);
 }
+
+/** Returns the chosen username. Ends the request (400) if it does not fit the field of users. */
+function readUsername({ people }: EmailParts, { username }: ConfirmationInput): string | null {
+  if (username === null) return null;
+  const read = people.users.resource.fields.username.kind.parse(username);
+  if (read instanceof Flaw) throw invalid([{ pointer: "/username", code: read.code, detail: read.detail }]);
+  return read;
+}
+
+function requireNoUsername({ username }: ConfirmationInput): void {
+  if (username !== null) throw invalid([noUsername]);
+}
+
+const noUsername: Issue = {
+  pointer: "/username",
+  code: "read_only",
+  detail: "Only a sign-up chooses the username here. Leave it out.",
+};
 
 const noPassword: Issue = {
   pointer: "/password",

@@ -46,12 +46,12 @@ export function emailPurposes(mailbox: Mailbox): EmailPurposes {
 export const notices = { known: "account_exists", taken: "address_taken" } as const;
 
 /** Returns the data of a sign-up that is stored with its proof. */
-export function storedNewcomer({ name, username, fields }: Newcomer): JSONValue {
-  return { name, username, fields };
+export function storedNewcomer({ name, fields }: Newcomer): JSONValue {
+  return { name, fields };
 }
 
-/** Reads the data of a sign-up, as `storedNewcomer` wrote it. */
+/** Reads the data of a sign-up, as `storedNewcomer` wrote it. Leaves out the username that an earlier version stored with it. */
 export function readNewcomer(email: string, data: JSONValue): Newcomer {
-  const { name, username, fields } = data as unknown as Omit<Newcomer, "email">;
-  return { name, email, username, fields };
+  const { name, fields } = data as unknown as Omit<Newcomer, "email">;
+  return { name, email, fields };
 }

@@ -33,6 +33,14 @@ const newPassword: PlainField = {
   rule: "8 characters or more",
 };
 
+const username: PlainField = {
+  name: "username",
+  label: "Username",
+  autocomplete: "username",
+  rule: "Only for a new account. Leave it out to log in with your e-mail",
+  optional: true,
+};
+
 /** Draws the page for newcomers. */
 export async function drawSignup({ site, view }: Drawing): Promise<Drawn> {
   const offer = (await view.offers(USERS_PATH)).find(({ method }) => method === "POST");
@@ -112,7 +120,7 @@ function drawVerifyAgain(site: Site, view: View, choosesPassword: boolean, refus
     next: choosesPassword ? loginAfter(site, view, "address") : resolveAddress(view, "/"),
     ...(token === undefined ? {} : { token }),
   };
-  const fields = [...(token === undefined ? [email, code] : []), ...(choosesPassword ? [newPassword] : [])];
+  const fields = [...(token === undefined ? [email, code] : []), ...(choosesPassword ? [username, newPassword] : [])];
   const form = { path: EMAIL_CONFIRM_PATH, does: "Confirm the address", fields, hidden, prefix: "verify" };
   const text =
     token === undefined
