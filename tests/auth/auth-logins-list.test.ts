@@ -212,8 +212,6 @@ test("lists sessions and token logins together in pages, forwards and backwards"
   const path = `/users/${ann.id}/sessions`;
   const all = (await api.get(path, ann.headers)).json.map(({ id }: Listed) => id);
   assert.equal(all.length, 8);
-  const findLink = (reply: { headers: globalThis.Headers }, rel: string) =>
-    new RegExp(`<([^>]+)>; rel="${rel}"`).exec(reply.headers.get("link")!)?.[1];
 
   const seen: string[] = [];
   let page = await api.get(`${path}?limit=3`, ann.headers);
@@ -239,6 +237,32 @@ test("lists sessions and token logins together in pages, forwards and backwards"
     assert.equal((await api.get(path + query, ann.headers)).status, 400, query);
   const bob = await api.user("Bob");
   assert.equal((await api.get(cursor.replace(path, `/users/${bob.id}/sessions`), bob.headers)).status, 400);
+});
+
+function findLink({ headers }: { headers: globalThis.Headers }, rel: string): string | undefined {
+  return new RegExp(`<([^>]+)>; rel="${rel}"`).exec(headers.get("link")!)?.[1];
+}
+
+test("links to no previous page if its logins have ended, and binds a cursor to its caller", async (t) => {
+  const api = await serve(t);
+  const ann = await api.user("Ann");
+  for (let login = 0; login < 3; login++) {
+    api.clock.turn(1);
+    await bySession(api, ann);
+  }
+  const path = `/users/${ann.id}/sessions`;
+  const first = await api.get(`${path}?limit=1`, ann.headers);
+  const next = findLink(first, "next")!;
+  assert.ok(findLink(await api.get(next, ann.headers), "prev"));
+
+  assert.equal((await api.get(next, api.admin)).status, 400);
+  const ofAdmin = findLink(await api.get(`${path}?limit=1`, api.admin), "next")!;
+  assert.equal((await api.get(ofAdmin, api.admin)).status, 200);
+  assert.equal((await api.get(ofAdmin, ann.headers)).status, 400);
+
+  assert.equal((await api.delete(`${path}/${first.json[0].id}`, ann.headers)).status, 204);
+  const page = await api.get(next, ann.headers);
+  assert.deepEqual([page.status, page.json.length, findLink(page, "prev")], [200, 1, undefined]);
 });
 
 test("keeps at most a hundred sessions of a user, also for concurrent logins, and ends the oldest", async (t) => {

@@ -162,6 +162,26 @@ test("permits ten wrong codes an hour for an account, in all its logins together
   assert.equal((await api.post("/api/login/", { pending, factor: ann.factor, code: ann.code() })).status, 200);
 });
 
+test("accepts a code after wrong codes of a clock that was ahead, in the same hour and at any other time", async (t) => {
+  for (const aheadSeconds of [120, 90 * 60, 23 * 3600, 48 * 3600]) {
+    const api = await serve(t);
+    const ann = await addTOTP(api, "Ann");
+    const logIn = async () => (await startLogin(api, ann)).json.login.pending as string;
+    api.clock.turn(aheadSeconds);
+    for (let round = 0; round < 2; round++) {
+      const pending = await logIn();
+      for (let tries = 0; tries < 5; tries++)
+        assert.equal((await api.post("/api/login/", { pending, factor: ann.factor, code: "000000" })).status, 401);
+    }
+
+    api.clock.turn(-aheadSeconds);
+
+    const answer = { pending: await logIn(), factor: ann.factor, code: ann.code() };
+    const { status } = await api.post("/api/login/", answer);
+    assert.equal(status, 200, `${aheadSeconds} seconds ahead`);
+  }
+});
+
 test("counts the wrong codes of processes whose clocks differ by seconds", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");

@@ -122,6 +122,26 @@ test("ends a page with the record that brings it to 1 MiB, and links to the rest
   );
 });
 
+test("ends a page of 1 MiB of a resource without JSON fields", async (t) => {
+  const fields = { title: text({ maxLength: 100 }), body: text({ maxLength: 50_000 }) };
+  const letters = defineResource({ name: "letter", fields, sorts: ["title"] });
+  const mounted = mount(letters, { permission: anyone });
+  for (const database of await databases(t)) {
+    const store = database.open();
+    const own = await ownService(t, { store, mounts: [mounted] });
+    for (const id of ids) {
+      const values = { title: `t ${id}`, body: "x".repeat(40_000) };
+      await store.write({ changes: [{ kind: "insert", collection: mounted.collection, values }] });
+    }
+
+    for (const target of ["/letters", "/letters?sort=-title"]) {
+      const pages = await walk(own, target, "next");
+      assert.ok(pages.length > 1, target);
+      assertFull(pages, "next", target);
+    }
+  }
+});
+
 test("ends a page at exactly 1 MiB, and one record later if one octet is missing", async (t) => {
   for (const database of await databases(t)) {
     const store = database.open();

@@ -101,6 +101,25 @@ test("reports a conversion that returns a promise, and changes nothing", async (
   }
 });
 
+test("converts no text to an integer that loses digits", async (t) => {
+  const [old, now] = [books({ price: text() }), books({ price: integer() })];
+  for (const database of await databases(t)) {
+    await planted(database, old, { price: "9007199254740991" }, { price: "-9007199254740991" });
+    for (const price of ["9007199254740992", "9007199254740993", "-9007199254740992", "9223372036854775807", "1e3"]) {
+      await planted(database, old, { price });
+      await assert.rejects(migrate(database, now), /books\.price/, price);
+      await database.run(`DELETE FROM books WHERE price = '${price}'`);
+    }
+
+    await migrate(database, now);
+
+    assert.deepEqual(
+      (await read(database, now)).map((row) => (row as { price: number }).price),
+      [9007199254740991, -9007199254740991],
+    );
+  }
+});
+
 test("refuses to change the kind of keys of a table with rows, and rebuilds an empty table at a start, as planned", async (t) => {
   for (const database of await databases(t)) {
     const [old, now] = [books(titled), books(titled, { id: "uuid" })];

@@ -130,6 +130,19 @@ test("counts separately for each credential of a user, or for each result of a c
   assert.deepEqual(await statuses(2, () => api.get("/users", ann.headers)), [200, 200]);
 });
 
+test("counts two token logins of one user separately, also after a refresh", async (t) => {
+  const api = await limited(t, [of({ by: "credential", at: ["/protected/"] })]);
+  const ann = await api.user("Ann");
+  const logIn = async () => (await api.post("/api/token/", { username: ann.email, password: ann.password })).json;
+  const [first, second] = [await logIn(), await logIn()];
+  const askWith = (access: string) => api.get("/protected/", { authorization: `Bearer ${access}` });
+
+  assert.deepEqual(await statuses(4, () => askWith(first.access)), [200, 200, 200, 429]);
+  assert.deepEqual(await statuses(4, () => askWith(second.access)), [200, 200, 200, 429]);
+  const { access } = (await api.post("/api/token/refresh/", { refresh: first.refresh })).json;
+  assert.deepEqual(await statuses(1, () => askWith(access)), [429]);
+});
+
 test("shows the remaining requests in responses and refusals if `fields` is true, but not on public pages", async (t) => {
   const limits = [of({ name: "burst", by: "address", limit: 3, windowSeconds: 10 }), of({ limit: 2 })];
   const api = await limited(t, limits, true);

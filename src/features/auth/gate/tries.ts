@@ -20,6 +20,7 @@ export const factorTriesCollection: Collection = {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+const LEEWAY_MS = 60_000;
 const MOST_AN_HOUR = 10;
 const MOST_A_DAY = 30;
 
@@ -43,9 +44,12 @@ export interface FactorTries {
 /** Returns the counters of a store. Processes that share the store share the counters. */
 export function makeFactorTries(store: Store): FactorTries {
   const collection = factorTriesCollection;
-  // Tries in the future count too, because the clock of another process may be ahead.
+  // Tries up to a minute in the future count too, because the clock of another process may be ahead. Later ones are of a clock that was set
+  // back, and would refuse every code until their time is reached.
   const read = (row: Row | null, now: number): number[] =>
-    (row === null ? [] : (row.record["times"] as number[])).filter((time) => Math.abs(now - time) < DAY_MS);
+    (row === null ? [] : (row.record["times"] as number[])).filter(
+      (time) => time > now - DAY_MS && time <= now + LEEWAY_MS,
+    );
 
   async function write(key: string, row: Row | null, times: readonly number[], now: number): Promise<boolean> {
     const values = { times, expires_at: timeText(now + DAY_MS) };
