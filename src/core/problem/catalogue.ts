@@ -109,7 +109,7 @@ export const catalogue = {
     "Identity not bound",
     "The proxy or issuer knows you, but your name or e-mail belongs to another account here.",
     "A proxy, an issuer or an identity provider vouches for a caller who is new here, and no account was created. For example, the provider has not confirmed the e-mail address, or an account already has the username or the e-mail: a new caller may not take over an account by its name.",
-    "Ask the operator of the service, who can bind the identity to its account.",
+    "If the answer says that the address is not confirmed, confirm it at the provider and log in again. Otherwise ask the operator of the service, who can bind the identity to its account.",
   ),
   permission_denied: entry(
     403,

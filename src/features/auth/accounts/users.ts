@@ -220,7 +220,7 @@ function unprovedAddress(context: Context) {
 const notMovedHere = (id: number): Issue => ({
   pointer: "/email",
   code: "read_only",
-  detail: `A new address must be confirmed first. Change it with POST /users/${id}/email.`,
+  detail: `A new address must be confirmed by a mail first. The form for the e-mail address on the account page sends it, and so does POST /users/${id}/email.`,
 });
 
 const endsNoKeys: Issue = {

@@ -8,6 +8,7 @@ import { needsScript } from "../parts.ts";
 import { resolveAddress, type Choice, type Choices, type Labels } from "../site.ts";
 import { parseTicked, writeCheckboxes } from "./checkboxes.ts";
 import { collectInputs, type Input } from "./inputs.ts";
+import { writeUsernameField } from "./username-field.ts";
 
 /** A form for one action of the caller. */
 export interface FormParts {
@@ -51,13 +52,27 @@ export function writeForm(parts: FormParts): Markup {
   const plain = isPlain ? html` method="post" action="${resolveAddress(view, offer.path)}"` : "";
   const inputs = collectInputs(offer).filter(({ name }) => only?.includes(name) ?? true);
   const fields = inputs.map((input) =>
-    writeField(input, { ...parts, mistakes: mistakes.filter(({ pointer }) => isAt(pointer, input.name)) }),
+    writeField(input, {
+      ...parts,
+      autocomplete: findAutocomplete(input, inputs, view),
+      mistakes: mistakes.filter(({ pointer }) => isAt(pointer, input.name)),
+    }),
   );
+  const needsUsername = inputs.some(({ isSecret }) => isSecret) && !inputs.some(({ name }) => name === "username");
   return html`<form class="${inputs.length === 0 ? "" : "panel form"}" ${writeAttributes(parts)}${plain} novalidate>
-    ${parts.isWide === true ? html`<div class="duo">${fields}</div>` : fields}${more}
+    ${needsUsername ? writeUsernameField(view) : ""}${parts.isWide === true ? html`<div class="duo">${fields}</div>` : fields}${more}
     <div class="row"${isPlain ? "" : html` data-js hidden`}><button class="btn ${looks}">${does}</button>${note}</div>
     ${isPlain ? "" : needsScript}
   </form>`;
+}
+
+/**
+ * Returns the hint for password managers, in a form with a password. A new user without a separate username logs in with the e-mail address.
+ */
+function findAutocomplete({ name }: Input, inputs: readonly Input[], { identity }: View): string {
+  if (!inputs.some(({ isSecret }) => isSecret) || !["name", "email", "username"].includes(name)) return "off";
+  const isLogin = name === "email" && identity === null && !inputs.some((each) => each.name === "username");
+  return isLogin ? "username" : name;
 }
 
 /** Writes a form without fields: a button. */
@@ -77,7 +92,7 @@ export function writeAttributes({ view, offer, tag, next }: Omit<FormParts, "doe
 }
 
 type FieldParts = Pick<FormParts, "values" | "mistakes" | "offer" | "again" | "prefix" | "choices" | "labels"> &
-  Partial<Pick<FormParts, "view">>;
+  Partial<Pick<FormParts, "view">> & { readonly autocomplete?: string };
 
 /** Writes one field: its name, its input, its mistakes and its rule. */
 export function writeField(input: Input, parts: FieldParts): Markup {
@@ -108,7 +123,7 @@ export function writeField(input: Input, parts: FieldParts): Markup {
   }${writeChoiceAttributes(name, parts)}`;
   return html`<p class="field">
     <label for="${id}">${legend}</label>
-    ${writeInput(input, about, values[name])} ${behind}
+    ${writeInput(input, about, values[name], parts.autocomplete)} ${behind}
   </p> `;
 }
 
@@ -141,7 +156,7 @@ function writeHint({ name, isNeeded, isUnseen, isSecret }: Input, method: string
   return html` <span class="opt">${isSecret || name === "username" ? "only to change it" : "may be left out"}</span>`;
 }
 
-function writeInput(input: Input, about: Markup, value: unknown): Markup {
+function writeInput(input: Input, about: Markup, value: unknown, autocomplete = "off"): Markup {
   const { name, type, choices, isSecret, help } = input;
   if (isTooLong(value)) return html`<span${about} class="dim">It is too long to be changed on a page.</span>`;
   if (choices !== null) return writeSelect(input, choices, about, value);
@@ -149,11 +164,13 @@ function writeInput(input: Input, about: Markup, value: unknown): Markup {
   if (type.startsWith("json")) return html`<textarea${about} rows="4" spellcheck="false">${text}</textarea>`;
   // A single-line input cannot show several lines. A browser drops a line break at the start of a `textarea`, so one is added before the
   // text.
-  if (!isSecret && (input.long !== null || /[\r\n]/.test(text)))
+  // A password manager finds a username in an `input` only.
+  const isLong = input.long !== null && autocomplete !== "username";
+  if (!isSecret && (isLong || /[\r\n]/.test(text)))
     return html`<textarea${about}${input.long === "wrapped" ? html` data-line` : ""} rows="${rowsFor(text)}" dir="auto">${"\n"}${text}</textarea>`;
   if (isSecret)
     return html`<input${about} type="password" autocomplete="${name === "password" ? "new-password" : "current-password"}">`;
-  return html`<input${about}${help} value="${text}" dir="auto" autocomplete="off">`;
+  return html`<input${about}${help} value="${text}" dir="auto" autocomplete="${autocomplete}">`;
 }
 
 /** Returns the number of rows for a text, within the size of a screen. */

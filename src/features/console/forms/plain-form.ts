@@ -2,6 +2,7 @@ import { html, type PageContent } from "../../../core/html/markup.ts";
 import type { Issue } from "../../../core/problem/problem.ts";
 import type { View } from "../../../http/formats/view.ts";
 import { resolveAddress } from "../site.ts";
+import { writeUsernameField } from "./username-field.ts";
 
 /** A field that a person fills in. */
 export interface PlainField {
@@ -46,8 +47,10 @@ export function writePlainForm(view: View, form: PlainForm): PageContent {
   const inputs = Object.entries(hidden).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" /> `,
   );
+  // A new password may belong to another user than the caller.
+  const needsUsername = fields.some(({ autocomplete }) => autocomplete === "current-password");
   return html`<form class="panel form" method="post" action="${resolveAddress(view, path)}" aria-label="${label}">
-    ${inputs} ${shown.map((each) => writePlainField(each, form.prefix, each.field.name === first))}
+    ${inputs} ${needsUsername ? writeUsernameField(view) : ""}${shown.map((each) => writePlainField(each, form.prefix, each.field.name === first))}
     <div class="row"><button class="btn main">${does}</button></div>
   </form>`;
 }

@@ -8,6 +8,7 @@ import type { View } from "../../../http/formats/view.ts";
 import { readTarget } from "../addresses.ts";
 import { collectInputs } from "../forms/inputs.ts";
 import { writePasskeyForm } from "../forms/passkey-form.ts";
+import { writeUsernameField } from "../forms/username-field.ts";
 import { askedPath, isServed } from "../paths.ts";
 import { resolveAddress, type Drawn, type Site } from "../site.ts";
 import { LOGIN_PATH } from "../ways-in.ts";
@@ -102,7 +103,7 @@ export function drawConfirming(view: View, { factors }: WaitingLoginReply, wrong
     <div class="stack">
       ${wrong === undefined ? "" : html`<p class="wrong" id="${error}" role="alert">${wrong}</p>`}
       ${passkey === undefined ? "" : writePasskeyForm(view, { path: LOGIN_PATH, does, looks: "main", asks: { options: passkey["ask"] }, fields: { ...fields, factor: String(passkey["id"]) }, next, label: does, restores: true }, next)}
-      ${byPassword ? confirmForm(view, fields, passwordField(error)) : ""}
+      ${byPassword ? confirmForm(view, fields, html`${writeUsernameField(view)}${passwordField(error)}`) : ""}
       ${codes.length === 0 ? "" : confirmForm(view, fields, html`${drawFactorChoice(codes)}${codeField(codes, error)}`)}
       ${all.length === 0 ? html`<p>Your account has nothing to confirm with. Log out, then log in again.</p>` : ""}
     </div>`;

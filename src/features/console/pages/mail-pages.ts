@@ -19,6 +19,8 @@ import { drawHead } from "./waiting-parts.ts";
 type Refused = Pick<ProblemDocument, "code" | "detail" | "errors" | "status">;
 
 const email: PlainField = { name: "email", label: "E-mail", type: "email", autocomplete: "email" };
+/** The address in a form with a password: a password manager stores the password under it. */
+const emailOfPassword: PlainField = { ...email, autocomplete: "username" };
 const code: PlainField = {
   name: "code",
   label: "Code",
@@ -95,7 +97,7 @@ export function drawReset({ site, view }: Drawing): Drawn {
 function drawResetAgain(site: Site, view: View, refused?: Refused): Drawn {
   const token = findToken(view);
   const hidden = { next: loginAfter(site, view, "password"), ...(token === undefined ? {} : { token }) };
-  const fields = token === undefined ? [email, code, newPassword] : [newPassword];
+  const fields = token === undefined ? [emailOfPassword, code, newPassword] : [newPassword];
   const form = { path: RESET_CONFIRM_PATH, does: "Set the password", fields, hidden, prefix: "reset" };
   const text =
     token === undefined
