@@ -18,7 +18,7 @@ const rows: readonly (readonly [text: string, words: readonly string[]])[] = [
   ["がき かき か\u3099き", ["がき", "かき"]],
   ["パン ハン ハ\u309aン", ["パン", "ハン"]],
   ["ไทย ไท้ย", ["ไทย", "ไท้ย"]],
-  ["כָּתַב", ["כָּתַב"]],
+  ["כָּתַב", ["כתב"]],
   ["가 각", ["가", "각"]],
   ["葛 葛\u{e0100} 葛\ufe00", ["葛"]],
   ["か\ufe00\u3099", ["が"]],
@@ -68,5 +68,5 @@ test("returns the same word again for a word with any marks after a letter", () 
 test("has a new version if the rules for words change, so that stores index again", () => {
   const digest = hash("sha256", JSON.stringify(rows.map(([text]) => splitWords(text)))).slice(0, 12);
 
-  assert.deepEqual({ [WORDS_VERSION]: digest }, { 2: "bfcb62949dfe" });
+  assert.deepEqual({ [WORDS_VERSION]: digest }, { 3: "6d1a3f53195f" });
 });

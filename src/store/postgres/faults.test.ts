@@ -79,6 +79,13 @@ for (const [uselessPath, schema] of [
     );
   });
 
+test("names only a cure that works if the search_path is empty", () => {
+  for (const uselessPath of ['""', '"", ""'])
+    assert.throws(() => requireFit({ version: 140_000, encoding: "UTF8", uselessPath }), {
+      message: /names no schema\. Name one: …\?options=-c%20search_path%3Dpublic\.$/,
+    });
+});
+
 test("names the privileges that a user lacks", async () => {
   const url = await server.makeDatabase();
   await ask(

@@ -60,7 +60,7 @@ export function requireFit({ version, encoding, uselessPath }: ServerFacts): voi
 /** Returns the first schema in a `search_path`, as SQL. Returns null if the path has only empty names, which no schema has. */
 function pickFirstSchema(path: string): string | null {
   const names = (path.match(/"(?:[^"]|"")*"|[^\s,"]+/g) ?? []).filter((each) => each !== '""');
-  if (names.length === 0) return null;
+  if (names.length === 0 && path.includes('""')) return null;
   const first = names.find((each) => !/^"?\$user"?$/.test(each)) ?? "public";
   return first.startsWith('"') || /^[a-z_][\w$]*$/i.test(first) ? first : quote(first.toLowerCase());
 }
