@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { totp } from "../../src/door/auth.ts";
 import { accounts, createService, rejected, Secret, sessionLogin, type Scheme } from "../../src/door/index.ts";
-import { readCookies } from "../harness/factors.ts";
+import { addTOTPTo, readCookies } from "../harness/factors.ts";
 import { adminPassword, serve, type API } from "../harness/serve.ts";
 import { emptyStore, sharedDatabase } from "../harness/test-store.ts";
 
@@ -140,8 +140,57 @@ test("refuses, after the next start, to confirm a login below the level of a new
     [{ pending: byToken.json.pending }, {}],
   ] as const) {
     const refused = await after.post("/api/login/", { ...pending, factor: "password", password }, headers);
-    assert.deepEqual([refused.status, refused.json.code], [401, "factor_required"], refused.text);
-    assert.match(refused.json.detail, /another kind of proof/);
+    // The start ended the login together with its confirmation.
+    assert.deepEqual([refused.status, refused.json.code], [401, "login_expired"], refused.text);
     assert.doesNotMatch(refused.headers.getSetCookie().join(), /session=[^;]/);
   }
+});
+
+for (const uses of [false, true])
+  test(`keeps the logins below the level of a rule ended after the rule is taken away${uses ? ", also a login that began beside the rule" : ""}`, async (t) => {
+    const settings = {
+      LATCHKEY_DATABASE: (await sharedDatabase(t)).url,
+      LATCHKEY_SECRET: "a secret that both of the services know",
+    };
+    const rule = { ...settings, LATCHKEY_SECOND_FACTOR: "everyone" };
+    const before = await serve(t, { settings });
+    const { email, password } = await before.user("Ann");
+    const early = await logIn(before, email, password);
+    if (!uses) await before.service.close();
+
+    const ruled = await serve(t, { settings: rule });
+    const ann = uses ? await logIn(before, email, password) : early;
+    // A process without the rule began this login. The first refusal ends it for good.
+    if (uses) assert.equal((await ruled.get("/protected/", ann.cookie)).status, 401);
+    if (uses) await before.service.close();
+    await ruled.service.close();
+
+    const after = await serve(t, { settings });
+    assert.deepEqual(await working(after, early), ["token", "key"]);
+    assert.deepEqual(await working(after, ann), ["token", "key"]);
+    const again = await logIn(after, email, password);
+    await after.service.close();
+
+    await (await serve(t, { settings: rule })).service.close();
+    assert.deepEqual(await working(await serve(t, { settings }), again), ["token", "key"]);
+  });
+
+test("ends the logins of a user who becomes an administrator under a rule for administrators", async (t) => {
+  const settings = {
+    LATCHKEY_DATABASE: (await sharedDatabase(t)).url,
+    LATCHKEY_SECRET: "a secret that both of the services know",
+  };
+  const before = await serve(t, { settings });
+  const { id, email, password } = await before.user("Ann");
+  const admin = await addTOTPTo(before, { id: 1, email: "admin", password: adminPassword });
+  const ruled = await serve(t, { settings: { ...settings, LATCHKEY_SECOND_FACTOR: "admins" } });
+  ruled.clock.now = before.clock.now;
+  const ann = await logIn(ruled, email, password);
+
+  const promoted = await ruled.patch(`/users/${id}/account`, { role: "admin" }, admin.headers);
+  assert.equal(promoted.status, 200, promoted.text);
+  await before.service.close();
+  await ruled.service.close();
+
+  assert.deepEqual(await working(await serve(t, { settings }), ann), ["token", "key"]);
 });

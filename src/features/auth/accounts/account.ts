@@ -15,6 +15,7 @@ import type { Change, StoredRecord } from "../../../store/store.ts";
 import { changesAccount, ownOrAny } from "../access.ts";
 import { timeText } from "../conditions.ts";
 import { ownPassword } from "../fresh-login.ts";
+import { weakLoginsEnd } from "../gate/ending-weak.ts";
 import { keepAdministrator } from "./last-administrator.ts";
 import { loginColumns, type LoginPart } from "./login-change.ts";
 import type { AccountsParts } from "./parts.ts";
@@ -166,6 +167,8 @@ async function prepareChange(
   if (before.active && !active) changes.push(...parts.revocations.endAccount(before, now, true));
   if (isPromoted)
     changes.push(...parts.revocations.endAccess(before, now, role), ...parts.notify("role_changed", before, now));
+  // A new administrator who must have a factor logs in again, with one.
+  if (isPromoted && active) changes.push(...(await weakLoginsEnd(parts, { ...before, role }, now)));
   if (role !== "admin" || !active) changes.push(...(await keepAdministrator(parts, before, now)));
   if (!isRenamed) return { values: columns, changes };
   return {

@@ -16,7 +16,7 @@ import { defineFeature, type Host } from "../../../feature/feature.ts";
 import type { Fields } from "../../../resource/resource.ts";
 import { aTokenPrefix } from "../api-tokens/prefix.ts";
 import { bindingsCollection, storeBindings } from "../bindings.ts";
-import { assembleGate, gateCollections } from "../gate/assembling.ts";
+import { assembleGate, gateCollections, type AssembledGate } from "../gate/assembling.ts";
 import type { Notify, SecondFactorRule } from "../gate/contract.ts";
 import { pendingLoginsCollection } from "../gate/pending.ts";
 import { neededLevel } from "../gate/policy.ts";
@@ -198,16 +198,22 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     ],
     tags: { factors: "Second factors and passkeys." },
     measure: () => measure(parts),
-    ...startAndStop(host, roles, revocations),
+    ...startAndStop(host, roles, revocations, assembled),
   };
 }
 
-function startAndStop(host: Host, roles: readonly string[], revocations: Revocations) {
+function startAndStop(
+  host: Host,
+  roles: readonly string[],
+  revocations: Revocations,
+  gate: Pick<AssembledGate, "start">,
+) {
   const marking = makeMarking(host);
   return {
     async start() {
       await requireDeclaredRoles(host.store, roles);
       await revocations.open();
+      await gate.start(host.now());
       marking.open();
     },
     stop() {

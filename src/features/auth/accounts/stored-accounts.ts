@@ -74,6 +74,8 @@ export const accountsCollection: Collection = {
      * number.
      */
     { name: "factors", type: "integer", default: 0 },
+    /** True if all logins of level 1 have ended under a rule for factors. Null again after a login of level 1. */
+    { name: "weak_logins_ended", type: "boolean", nullable: true },
     /** The first proof of the e-mail address. Null again after a change without a proof. */
     { name: "email_verified_at", type: "date-time", nullable: true },
     /** The origin of the e-mail address (`EmailOrigin`). Null if the account is older than this column. */

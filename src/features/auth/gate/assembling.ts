@@ -9,6 +9,7 @@ import { bindingsCollection, type Bindings } from "../bindings.ts";
 import type { Revocations } from "../tokens/revocation.ts";
 import { askFor } from "./asking.ts";
 import type { Notify, SecondFactorRule } from "./contract.ts";
+import { endWeakLogins, endWeakLoginsOf } from "./ending-weak.ts";
 import { gateEndpoints } from "./endpoints.ts";
 import { factorEndpoints, type FactorEndpointsParts } from "./factor-endpoints.ts";
 import { factorsCollection, makeFactors } from "./factors.ts";
@@ -54,6 +55,8 @@ export interface AssembledGate {
   /** Returns the reasons why the service cannot enforce its rule about second factors. Called after every feature is set up. */
   mistakes(all: Assembled): readonly string[];
   upkeep(now: number): readonly Change[];
+  /** Ends the logins that the rule refuses. Called at the start. */
+  start(now: number): Promise<void>;
 }
 
 /** Assembles the gate, its endpoints and its upkeep. */
@@ -70,6 +73,7 @@ export function assembleGate(options: GateOptions): AssembledGate {
     pending,
     rule,
     use: factors.use,
+    endWeak: (userId, now) => endWeakLoginsOf({ store, revocations, rule }, userId, now),
     challenge: options.challenge,
     askFor: (context, waiting) => askFor(parts, context, waiting),
   });
@@ -107,6 +111,7 @@ export function assembleGate(options: GateOptions): AssembledGate {
         hasKinds: gate.kinds.size > 0,
         takesOutsideLogins: options.takesOutsideLogins(),
       }),
+    start: (now) => endWeakLogins({ store, revocations, rule }, now),
     upkeep: (now) => [...pending.due(now), ...factors.due(now), ...tries.due(now)],
   };
 }

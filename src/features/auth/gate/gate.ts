@@ -40,6 +40,8 @@ export interface GateParts {
   readonly rule: SecondFactorRule;
   /** Returns the change that stores the data of a factor after an answer. */
   use(factor: StoredFactor, data: JSONValue, now: number): Change;
+  /** Ends the logins of level 1 of an account that must have a factor and has none. */
+  endWeak(userId: number, now: number): Promise<void>;
   /** Returns the challenge of a 401 for this call. */
   challenge(call: Call): string;
   /** Returns the problem that asks the client of a waiting login for the next proof. */
@@ -106,7 +108,15 @@ export function makeGate(parts: GateParts): Gate {
   const isEnough = (account: Account, proofs: readonly Proof[]): boolean =>
     computeLevel(proofs) >= neededLevel(account, rule);
 
-  const standing: AssuranceCheck = (scheme, identity) => {
+  const standing: AssuranceCheck = (scheme, identity, call) =>
+    after(decide(scheme, identity), (decided) => {
+      const isLogin = identity.sessionId !== undefined || identity.family !== undefined;
+      if (decided !== insufficient || !isLogin || identity.actor !== undefined) return decided;
+      // A refused login stays refused, also after the rule is taken away.
+      return parts.endWeak(identity.id, call.now).then(() => decided);
+    });
+
+  const decide = (scheme: Scheme, identity: Identity): Eventually<Identity | Rejection> => {
     if (scheme.proves === "program") return withoutProofs(identity);
     const isBuiltIn = isBuiltInScheme(scheme);
     if (scheme.proves === "each" && identity.actor !== undefined) {
@@ -250,6 +260,7 @@ async function admitLogin(
       : account.passwordHash;
   const values: WrittenValues = {
     last_login_at: timeText(call.now),
+    ...(computeLevel(proofs) < 2 ? { weak_logins_ended: null } : {}),
     ...(storedHash === hash ? {} : { password_hash: hash }),
     ...(isOnce ? { password_once: "used" } : {}),
     // The user has logged in with the generated password, so it no longer expires.

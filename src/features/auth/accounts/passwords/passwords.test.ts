@@ -40,6 +40,7 @@ function createGate(store: Store, accounts: Accounts, throttle: LoginThrottle): 
     throttle,
     pending: makePendingLogins(store, throttle),
     rule: "optional",
+    endWeak: async () => {},
     challenge: () => "Session",
     askFor,
     use: askFor,
