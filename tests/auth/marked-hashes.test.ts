@@ -6,7 +6,7 @@ import { makeMarking } from "../../src/features/auth/accounts/passwords/marking.
 import { factorsCollection } from "../../src/features/auth/gate/factors.ts";
 import { computeCode, computeStep } from "../../src/features/auth/totp/codes.ts";
 import { addTOTP, addTOTPTo, parseBase32, startLogin, type TOTPUser } from "../harness/factors.ts";
-import { basicHeader, serve, type API } from "../harness/serve.ts";
+import { basicHeader, serve, withMail, type API } from "../harness/serve.ts";
 
 const mark = "factor$";
 const chosen = "quartz lantern 42";
@@ -91,6 +91,20 @@ test("keeps the mark when the password changes", async (t) => {
   assert.equal(drawn.status, 201, drawn.text);
   assert.ok((await readHash(api, ann.id)).startsWith(mark));
   await logIn(api, ann, drawn.json.password);
+});
+
+test("keeps the mark when the password is reset by mail", async (t) => {
+  const api = await serve(t, { settings: withMail });
+  const ann = await addTOTP(api, "Ann");
+  await api.mails();
+  assert.equal((await api.post("/api/password/reset/", { email: ann.email })).status, 202);
+  const [, code] = /^(\d{8})$/m.exec((await api.mails()).map(({ text }) => text).join("\n"))!;
+
+  const reset = await api.post("/api/password/reset/confirm/", { email: ann.email, code, password: chosen });
+
+  assert.equal(reset.status, 204, reset.text);
+  assert.ok((await readHash(api, ann.id)).startsWith(mark));
+  await logIn(api, ann, chosen);
 });
 
 for (const [system, hash] of Object.entries(imported))
