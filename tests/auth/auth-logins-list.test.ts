@@ -265,6 +265,25 @@ test("links to no previous page if its logins have ended, and binds a cursor to 
   assert.deepEqual([page.status, page.json.length, findLink(page, "prev")], [200, 1, undefined]);
 });
 
+test("links to no next page if its logins have ended, also from a page that was reached backwards", async (t) => {
+  const api = await serve(t);
+  const ann = await api.user("Ann");
+  for (let login = 0; login < 3; login++) {
+    api.clock.turn(1);
+    await bySession(api, ann);
+  }
+  const path = `/users/${ann.id}/sessions`;
+  const [first, ...later]: Listed[] = (await api.get(path, ann.headers)).json;
+  const second = await api.get(findLink(await api.get(`${path}?limit=1`, ann.headers), "next")!, ann.headers);
+  const back = findLink(second, "prev")!;
+  assert.ok(findLink(await api.get(back, ann.headers), "next"));
+
+  for (const { id } of later) assert.equal((await api.delete(`${path}/${id}`, ann.headers)).status, 204);
+  const page = await api.get(back, ann.headers);
+  assert.deepEqual([page.status, page.json.map(({ id }: Listed) => id)], [200, [first!.id]]);
+  assert.deepEqual([findLink(page, "prev"), findLink(page, "next")], [undefined, undefined]);
+});
+
 test("keeps at most a hundred sessions of a user, also for concurrent logins, and ends the oldest", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");

@@ -4,7 +4,7 @@ import { authenticated, defineEndpoint, defineFeature, type Context } from "../.
 import type { BuiltIn } from "../../src/service/built-in.ts";
 import { adminPassword, serve } from "../harness/serve.ts";
 
-// The checks of `people.vouch` and `people.requireFreshLogin`. The endpoints of a third party allow every caller, so that only these checks
+// The checks of `people.vouch`, `people.requireFreshLogin` and `people.requireProof`. The endpoints of a third party allow every caller, so that only these checks
 // refuse a request.
 
 const makesCredentials = ({ accounts }: BuiltIn) => [
@@ -12,7 +12,7 @@ const makesCredentials = ({ accounts }: BuiltIn) => [
     name: "makes-credentials",
     needs: [accounts],
     setUp(host) {
-      const { requireFreshLogin, requireAccount, vouch } = host.use(accounts);
+      const { requireFreshLogin, requireAccount, requireProof, vouch } = host.use(accounts);
       const make = (path: `/${string}`, check: (context: Context, password?: string) => Promise<unknown>) =>
         defineEndpoint({
           method: "POST",
@@ -27,6 +27,9 @@ const makesCredentials = ({ accounts }: BuiltIn) => [
         offer: null,
         endpoints: [
           make("/fresh", requireFreshLogin),
+          make("/proved/{id}", async (context, password) =>
+            requireProof(context, await requireAccount(context), password),
+          ),
           make("/vouched/{id}", async (context, password) => vouch(context, await requireAccount(context), password)),
         ],
       };
@@ -42,7 +45,7 @@ test("makes no credential for an administrator who acts for a user, even with th
   const made = await api.post(`/users/${ann.id}/act`, undefined, { authorization: `Bearer ${access}` });
   const acting = { authorization: `Bearer ${made.json.access}` };
 
-  for (const path of ["/fresh", `/vouched/${ann.id}`]) {
+  for (const path of ["/fresh", `/proved/${ann.id}`, `/vouched/${ann.id}`]) {
     const refused = await api.post(path, undefined, { ...acting, "x-password": ann.password });
     assert.deepEqual([refused.status, refused.json.code], [403, "permission_denied"], `${path} ${refused.text}`);
     const own = await api.post(path, undefined, { ...ann.headers, "x-password": ann.password });
@@ -70,4 +73,24 @@ test("makes a credential for another user only if the caller is an administrator
   await api.patch(`/users/${ben.id}/account`, { active: false }, api.admin);
   assert.equal((await api.post(`/vouched/${ben.id}`, undefined, ann.headers)).status, 403);
   assert.equal((await api.post(`/vouched/${ben.id}`, undefined, api.admin)).status, 409);
+});
+
+test("proves a change of another user's login only for an administrator, and never with the password of that user", async (t) => {
+  const api = await serve(t, { config: { features: makesCredentials } });
+  const [ann, ben, root] = [await api.user("Ann"), await api.user("Ben"), await api.user("Root")];
+  const promoted = await api.patch(`/users/${root.id}/account`, { role: "admin" }, api.admin);
+  assert.equal(promoted.status, 200, promoted.text);
+
+  for (const [caller, id, password, expected] of [
+    [ann.headers, ann.id, ann.password, [204, undefined]],
+    [ann.headers, ben.id, ann.password, [403, "permission_denied"]],
+    [ann.headers, ben.id, ben.password, [403, "permission_denied"]],
+    [ann.headers, root.id, root.password, [403, "permission_denied"]],
+    [api.admin, ann.id, undefined, [204, undefined]],
+    [api.admin, root.id, root.password, [403, "permission_denied"]],
+  ] as const) {
+    const headers = password === undefined ? caller : { ...caller, "x-password": password };
+    const { status, json, text } = await api.post(`/proved/${id}`, undefined, headers);
+    assert.deepEqual([status, json?.code], expected, text);
+  }
 });
