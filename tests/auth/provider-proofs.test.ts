@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { accountsCollection } from "../../src/door/auth.ts";
 import { tokenLogin } from "../../src/door/index.ts";
 import { email, password, type Answered } from "../harness/own-logins.ts";
 import { setsSession, startWorld, type Browser, type World, type WorldOptions } from "../harness/provider-logins.ts";
@@ -158,6 +159,30 @@ test("confirms only if a confirmation waits in the same browser", async (t) => {
   assert.deepEqual([none.status, none.json.code], [401, "login_expired"]);
   assert.deepEqual([unclear.status, unclear.json.errors[0].pointer], [400, "?confirm"]);
 });
+
+for (const { title, body, expected } of [
+  { title: "no provider to a login that no cookie holds", body: {}, expected: [409, "no_proof", undefined] },
+  {
+    title: "a provider to a token pair in cookies",
+    body: { cookie: true },
+    expected: [200, undefined, "provider-company"],
+  },
+])
+  test(`offers ${title}`, async (t) => {
+    const world = await startWorld(t, { more: (people) => [tokenLogin(people)] });
+    await linkAda(world);
+    const app = world.browser();
+    const { access } = (await app.ask("POST", "/api/token/", { username: email, password, ...body })).json;
+    const values = { password_hash: null };
+    await world.store.write({ changes: [{ kind: "update", collection: accountsCollection, key: 1, values }] });
+    const headers = access === undefined ? {} : { authorization: `Bearer ${access}` };
+
+    const { status, json, text } = await app.ask("POST", "/api/login/confirm/", undefined, headers);
+
+    assert.deepEqual([status, json.code, json.factors?.[0].id], expected, text);
+    if (status !== 200) return;
+    assert.equal((await app.get(json.factors[0].start)).status, 303);
+  });
 
 // Links
 

@@ -87,6 +87,11 @@ export async function needsMail(parts: GateEndpointsParts, account: Account, log
   return !login.proofs.some(({ method }) => method === "mail") && (await step.reaches(account));
 }
 
+/** Returns the place in which the client receives and sends the name of a waiting login: a cookie, or text in the body. */
+export function resolvePlace({ gate }: GateEndpointsParts, { beginning, options }: PendingLogin): "cookie" | "text" {
+  return gate.beginnings.get(beginning)?.keptBy(options) ?? "text";
+}
+
 /** Returns the proofs with which an account without a password and without factors confirms a login: its providers, and a mail. */
 async function findFurtherProofs(
   parts: GateEndpointsParts,
@@ -95,7 +100,9 @@ async function findFurtherProofs(
   login: PendingLogin,
 ): Promise<readonly JSONValue[]> {
   if (login.purpose !== "confirm") return [];
-  const ways = await Promise.all(parts.outsideWays.map((find) => find(context, account)));
+  // A browser opens the page of the provider, and names the waiting login by its cookie.
+  const finders = resolvePlace(parts, login) === "cookie" ? parts.outsideWays : [];
+  const ways = await Promise.all(finders.map((find) => find(context, account)));
   const isByMail = await confirmsByMail(parts, account, login);
   return [...ways.flat().map((way) => ({ ...way })), ...(isByMail ? [{ id: MAIL, kind: MAIL }] : [])];
 }

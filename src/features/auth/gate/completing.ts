@@ -5,7 +5,7 @@ import { invalid, type Context } from "../../../http/exchange.ts";
 import { requireInTime } from "../../../http/limiting/in-time.ts";
 import type { Change, JSONValue } from "../../../store/store.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
-import { confirmsByMail, MAIL, needsMail, stillNeeded } from "./asking.ts";
+import { confirmsByMail, MAIL, needsMail, resolvePlace, stillNeeded } from "./asking.ts";
 import type { FactorAnswer, FactorSuccess, StoredFactor } from "./contract.ts";
 import { clearedPendingCookie, findPendingCookie } from "./cookie.ts";
 import { activate, requireKind } from "./enrolling.ts";
@@ -126,11 +126,6 @@ async function answerByMail(
   if (kind !== "written") return lost(parts, context, login);
   const proved = { ...login, proofs: [...login.proofs, proof] };
   return stillNeeded(parts, context, { account, name, login: proved, keptBy: resolvePlace(parts, login) });
-}
-
-/** Returns the place in which the client receives and sends the name of a waiting login: a cookie, or text in the body. */
-export function resolvePlace({ gate }: GateEndpointsParts, { beginning, options }: PendingLogin): "cookie" | "text" {
-  return gate.beginnings.get(beginning)?.keptBy(options) ?? "text";
 }
 
 /** Confirms a login by password, for accounts without a factor. A wrong password counts as in a login. */
