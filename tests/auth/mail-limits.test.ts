@@ -31,6 +31,31 @@ test("counts the mails of each purpose apart, so that a stranger's requests do n
   assert.equal((await mailed.onlyMail()).template, "password_reset");
 });
 
+test("sends the mails of a user although a stranger asks for other spellings of the mailbox, which get no mail", async (t) => {
+  const mailed = await start(t);
+  const shop = "vic+shop@example.com";
+  await mailed.post("/users", { name: "Vic", email: shop, invite: true }, root);
+  await mailed.sent();
+  const unknown = [
+    "ada+x@example.com",
+    '"ada"@example.com',
+    "ADA+y@Example.COM",
+    "vic@example.com",
+    "vic+1@example.com",
+  ];
+  for (const path of ["/api/password/reset/", "/api/login/code/"]) {
+    for (const email of [...unknown, ...unknown]) {
+      assert.equal((await mailed.post(path, { email }, from("192.0.2.1"))).status, 202);
+      mailed.clock.now += MINUTE_MS;
+    }
+    assert.equal((await mailed.sent()).length, 0);
+    for (const email of [ada, shop]) {
+      await mailed.post(path, { email });
+      assert.equal((await mailed.onlyMail()).to, email, path);
+    }
+  }
+});
+
 test("treats all spellings of a mailbox as one", async (t) => {
   const mailed = await start(t);
   const spellings = [

@@ -91,9 +91,11 @@ function collectLimits(
   parts: PurposeParts,
   purpose: string,
   { call, identity }: Context,
-  { address, user, notice }: MailRequest,
+  { address, user, data = null, notice }: MailRequest,
 ): MailLimits {
-  const mailbox = limitOfMailbox(hashSubject(parts, "mails", `${purpose} ${formatMailbox(address)}`));
+  // Requests without a mail count for their spelling only. Otherwise a stranger could use up the mails of `ann@` with requests for `ann+x@`.
+  const [kind, name] = user === null && data === null ? ["requests", fold(address)] : ["mails", formatMailbox(address)];
+  const mailbox = limitOfMailbox(hashSubject(parts, kind, `${purpose} ${name}`));
   const isForSelf = user !== null && "id" in user && user.id === identity?.id;
   // Administrators may invite many users at once.
   if (identity?.role === "admin" && !isForSelf && notice === undefined) return { mailbox, client: [] };
