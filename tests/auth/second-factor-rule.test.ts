@@ -194,3 +194,37 @@ test("ends the logins of a user who becomes an administrator under a rule for ad
 
   assert.deepEqual(await working(await serve(t, { settings }), ann), ["token", "key"]);
 });
+
+for (const path of ["refresh", "verify"] as const)
+  for (const rule of ["everyone", "admins"] as const)
+    test(`ends a token family for good when ${path} refuses it under a rule for ${rule}`, async (t) => {
+      const settings = {
+        LATCHKEY_DATABASE: (await sharedDatabase(t)).url,
+        LATCHKEY_SECRET: "a secret that both of the services know",
+      };
+      const before = await serve(t, { settings });
+      const ruled = await serve(t, { settings: { ...settings, LATCHKEY_SECOND_FACTOR: rule } });
+      const { id, email: username, password } = await before.user("Ann");
+      if (rule === "admins") {
+        // The process without the rule makes Ann an administrator and ends none of her logins.
+        const promoted = await before.patch(`/users/${id}/account`, { role: "admin" }, await freshAdmin(before));
+        assert.equal(promoted.status, 200, promoted.text);
+      }
+      const { refresh } = (await before.post("/api/token/", { username, password })).json;
+      const other = (await before.post("/api/token/", { username, password })).json;
+      const ask = (api: API, token: string) =>
+        api.post(`/api/token/${path}/`, path === "verify" ? { token } : { refresh: token });
+      assert.equal((await ask(ruled, refresh)).status, 401);
+      await ruled.service.close();
+      await before.service.close();
+
+      const after = await serve(t, { settings });
+      assert.equal((await after.post("/api/token/verify/", { token: refresh })).status, 401);
+      assert.equal((await after.post("/api/token/refresh/", { refresh })).status, 401);
+      // The rule never refused this family.
+      assert.equal((await after.post("/api/token/refresh/", { refresh: other.refresh })).status, 200);
+    });
+
+async function freshAdmin(api: API): Promise<Readonly<Record<string, string>>> {
+  return readCookies(await api.post("/api/session/", { username: "admin", password: adminPassword }));
+}

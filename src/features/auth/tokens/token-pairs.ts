@@ -13,7 +13,7 @@ import { type AccessTokens } from "./access.ts";
 import { tokenFamilies, type TokenFamilies } from "./families.ts";
 import { readType } from "./jwt.ts";
 import { refreshTokens, refreshType, type RefreshToken, type RefreshTokens } from "./refresh-token.ts";
-import { refreshUses } from "./refresh-uses.ts";
+import { refreshUses, type RefreshUses } from "./refresh-uses.ts";
 import type { Revocations } from "./revocation.ts";
 
 /** An access token alone: the result of a refresh if refresh tokens are not rotated. */
@@ -120,7 +120,7 @@ export function tokenPairs(options: TokenPairsOptions): TokenPairs {
     };
   }
 
-  const reading = { tokens, accounts, isEnough };
+  const reading = { tokens, accounts, uses, isEnough };
 
   return {
     async issue(admission, now) {
@@ -181,14 +181,16 @@ export function tokenPairs(options: TokenPairsOptions): TokenPairs {
 interface TokenReadingParts {
   readonly tokens: RefreshTokens;
   readonly accounts: Accounts;
+  readonly uses: Pick<RefreshUses, "endFamily">;
   readonly isEnough: (account: Account, proofs: readonly Proof[]) => boolean;
 }
 
 /**
- * Reads a refresh token that has not expired, and its account. Returns a rejection if the account may no longer log in.
+ * Reads a refresh token that has not expired, and its account. Returns a rejection if the account may no longer log in. Ends the family for
+ * good if its proofs are no longer enough.
  */
 async function readLiveToken(
-  { tokens, accounts, isEnough }: TokenReadingParts,
+  { tokens, accounts, uses, isEnough }: TokenReadingParts,
   text: string,
   now: number,
 ): Promise<{ kind: "standing"; token: RefreshToken; account: Account } | Rejection> {
@@ -198,8 +200,10 @@ async function readLiveToken(
   const account = await accounts.find(token.userId);
   if (account === null || !isOfCurrentLogin(token, account)) return rejected("revoked");
   if (!account.active) return rejected("inactive");
-  // A rule that was added after the login may require more proofs than the login had.
-  return isEnough(account, token.proofs) ? { kind: "standing", token, account } : rejected("revoked");
+  if (isEnough(account, token.proofs)) return { kind: "standing", token, account };
+  // A rule that was added after the login requires more proofs. The login stays ended if the rule is taken away again.
+  await uses.endFamily(token, now);
+  return rejected("revoked");
 }
 
 /**
