@@ -243,7 +243,7 @@ function findLink({ headers }: { headers: globalThis.Headers }, rel: string): st
   return new RegExp(`<([^>]+)>; rel="${rel}"`).exec(headers.get("link")!)?.[1];
 }
 
-test("links to no previous page if its logins have ended, and binds a cursor to its caller", async (t) => {
+test("links to no previous page if its logins have ended, and binds a cursor to its caller and its user", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");
   for (let login = 0; login < 3; login++) {
@@ -259,6 +259,7 @@ test("links to no previous page if its logins have ended, and binds a cursor to 
   const ofAdmin = findLink(await api.get(`${path}?limit=1`, api.admin), "next")!;
   assert.equal((await api.get(ofAdmin, api.admin)).status, 200);
   assert.equal((await api.get(ofAdmin, ann.headers)).status, 400);
+  assert.equal((await api.get(ofAdmin.replace(path, "/users/1/sessions"), api.admin)).status, 400);
 
   assert.equal((await api.delete(`${path}/${first.json[0].id}`, ann.headers)).status, 204);
   const page = await api.get(next, ann.headers);

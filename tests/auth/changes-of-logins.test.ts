@@ -77,12 +77,12 @@ const settings = {
 };
 
 /** Schemes of another party. They accept the administrator, and report no time of a proof. */
-const schemeOf = (name: string, more: Partial<Scheme> = {}): Scheme => ({
+const schemeOf = (name: string, more: Partial<Scheme> = {}, id = 1): Scheme => ({
   name,
   carriers: [{ in: "header", name }],
   authenticate: (credential) =>
     credential === "right"
-      ? accepted({ id: 1, username: "admin", role: "admin", scheme: name, scopes: null, expiresAt: null })
+      ? accepted({ id, username: "admin", role: "admin", scheme: name, scopes: null, expiresAt: null })
       : rejected("unknown"),
   ...more,
 });
@@ -113,7 +113,11 @@ async function startWorld(t: TestContext): Promise<World> {
                 return { status: 204 };
               },
             });
-            const schemes = [schemeOf("x-undeclared"), schemeOf("x-password", { proves: ["pwd"] })];
+            const schemes = [
+              schemeOf("x-undeclared"),
+              schemeOf("x-password", { proves: ["pwd"] }),
+              schemeOf("x-command", {}, 0),
+            ];
             return { offer: null, schemes, endpoints: [endpoint] };
           },
         }),
@@ -191,6 +195,7 @@ const refusals: readonly (readonly [string, readonly [number, string], (world: W
     },
   ],
   ["a scheme that declares no proofs", [403, "permission_denied"], async () => ({ "x-undeclared": "right" })],
+  ["a scheme that names the id of the command", [403, "permission_denied"], async () => ({ "x-command": "right" })],
   ["a scheme without the time of a proof", [401, "confirmation_required"], async () => ({ "x-password": "right" })],
 ];
 
@@ -356,6 +361,18 @@ test("accepts the administrator's own password in place of a new login, and coun
 
   assert.deepEqual([wrong.status, wrong.json.errors[0].pointer], [400, "/current_password"]);
   assert.equal(right.status, 200, right.text);
+});
+
+test("takes no password of an administrator with a second factor in place of a confirmed login", async (t) => {
+  const { api, id } = await startWorld(t);
+  const { headers } = await addTOTPTo(api, { id: 1, email: "admin", password: adminPassword });
+  const change = () =>
+    api.patch(`/users/${id}`, { password: "another pass 1", current_password: adminPassword }, headers);
+  assert.equal((await change()).status, 200);
+
+  api.clock.turn(601);
+  const refused = await change();
+  assert.deepEqual([refused.status, refused.json.code], [401, "confirmation_required"], refused.text);
 });
 
 test("sends a notice to a user whose role was changed, and none if it stays the same", async (t) => {

@@ -121,6 +121,14 @@ for (const { title, before, after } of [
     },
   },
   {
+    title: "of an identity of another account",
+    async before(world: World) {
+      world.issuer.user = { sub: "eve", email: "eve@company.example", email_verified: true };
+      assert.equal((await world.browser().logIn()).status, 303);
+    },
+    after: () => undefined,
+  },
+  {
     title: "after the login has ended",
     before: (_: World, bea: Browser) => bea.ask("DELETE", "/api/session/"),
     after: () => undefined,
@@ -148,6 +156,22 @@ for (const { title, before, after } of [
     assert.equal(setsSession(refused), false);
     assert.equal(bea.cookies.get("session"), cookie);
   });
+
+test("confirms nothing in a browser that is logged in as another user, although the login to confirm lives", async (t) => {
+  const world = await startWorld(t);
+  const bea = world.browser();
+  await bea.logIn();
+  world.own.clock.now += 3_600_000;
+  const started = await startConfirmation(bea);
+  const ada = await logInAda(world);
+  bea.cookies.set("session", ada.cookies.get("session")!);
+
+  const refused = await follow(bea, await world.issuer.authorize(started.headers.get("location")!));
+
+  assert.deepEqual([refused.status, refused.json.code], [401, "login_failed"], refused.text);
+  assert.equal(world.reasons().at(-1), "another user is logged in");
+  assert.equal(bea.cookies.get("session"), ada.cookies.get("session"));
+});
 
 test("confirms only if a confirmation waits in the same browser", async (t) => {
   const world = await startWorld(t);
