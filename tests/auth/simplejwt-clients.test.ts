@@ -91,7 +91,7 @@ for (const waits of kinds)
 
     const refused = await request();
 
-    assert.deepEqual([refused.status, refused.json.code], [401, "factor_required"]);
+    assert.deepEqual([refused.status, refused.json.code], [401, "token_not_valid"]);
     assert.ok(refused.json.detail);
     const requestCount = api.observed.filter(({ kind }) => kind === "request").length;
     assert.equal(requestCount, waits === "for any 401" ? 2 : 1);
