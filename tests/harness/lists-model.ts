@@ -48,9 +48,9 @@ function compares(kind: Kind, operator: string, actual: unknown, wanted: unknown
     case "starts":
       return String(actual).startsWith(String(wanted));
     case "icontains":
-      return folded(actual).includes(folded(wanted));
+      return searched(kind, actual).includes(searched(kind, wanted));
     case "istarts":
-      return folded(actual).startsWith(folded(wanted));
+      return searched(kind, actual).startsWith(searched(kind, wanted));
   }
   throw new Error(operator);
 }
@@ -112,4 +112,13 @@ function padInstant(value: string): string {
 
 function folded(value: unknown): string {
   return String(value).normalize("NFC").toLowerCase();
+}
+
+/** Letters that differ only in case from another small letter. */
+const otherForms: Readonly<Record<string, string>> = { ſ: "s", ς: "σ", µ: "μ", ϐ: "β", ẛ: "ṡ", ᲀ: "в" };
+
+/** Returns a text as `icontains` and `istarts` compare it. A unique column keeps its stored lower case. */
+function searched(kind: Kind, value: unknown): string {
+  if (kind === "folded") return folded(value).replaceAll("ς", "σ");
+  return folded(value).replaceAll(/[ſςµϐẛᲀ]/gu, (letter) => otherForms[letter]!);
 }

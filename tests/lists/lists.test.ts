@@ -5,6 +5,28 @@ import { serve, type Answered } from "../harness/serve.ts";
 
 const collectIds = ({ json }: Answered): number[] => json.map(({ id }: { id: number }) => id);
 
+test("icontains and istarts find each form of a letter by each other form", async (t) => {
+  const api = await serve(t);
+  const forms = ["ſsS", "µμΜ", "ϐβΒ", "σςΣ", "ϑθΘϴ", "ẛṡṠ", "ᲀвВ", "ﬅﬆ", "ßẞ"];
+  for (const letters of forms)
+    for (const [at, letter] of [...letters].entries()) {
+      const email = `form-${forms.indexOf(letters)}-${at}@example.com`;
+      assert.equal((await api.post("/users", { name: `${letter}-form`, email }, api.admin)).status, 201);
+    }
+
+  for (const letters of forms)
+    for (const letter of letters)
+      for (const query of [`istarts]=${encodeURIComponent(letter)}-F`, `icontains]=${encodeURIComponent(letter)}-`]) {
+        const found = await api.get(`/users?limit=1000&name[${query}`, api.admin);
+        const names = found.json.map(({ name }: { name: string }) => name);
+        assert.deepEqual(
+          names,
+          Array.from(letters, (each) => `${each}-form`),
+          `${letter} ${query}`,
+        );
+      }
+});
+
 test("lists users", async (t) => {
   const api = await serve(t);
   const { admin } = api;

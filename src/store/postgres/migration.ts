@@ -227,7 +227,7 @@ function* fillShadow(collection: Collection, column: Column): Script<void> {
     yield* ask(
       statement(
         `UPDATE ${table} SET ${shadow} = page.folded FROM unnest($1::${key}[], $2::text[]) AS page (key, folded) WHERE "id" = page.key AND ${shadow} IS DISTINCT FROM page.folded`,
-        [rows.map(({ id }) => id as Cell), rows.map(({ value }) => foldCell(value as Cell))],
+        [rows.map(({ id }) => id as Cell), rows.map(({ value }) => foldCell(column, value as Cell))],
       ),
     );
     if (rows.length < pageSize) return;

@@ -3,7 +3,7 @@ import { valueOfJSON } from "../../core/exact-numbers.ts";
 import { splitWords } from "../../core/words/words.ts";
 import type { CopiedRow, CopiedTable } from "../copy.ts";
 import { formatDecimal, readDecimal } from "../decimal.ts";
-import { fold } from "../fold.ts";
+import { foldFor } from "../fold.ts";
 import type { Column, Value } from "../store.ts";
 import type { Cell, Dialect } from "./dialect.ts";
 
@@ -83,12 +83,12 @@ export function encodeOperand(dialect: Dialect, column: Column, value: unknown):
 /** Returns a value to compare by `eq`, `ne` and `in`. Folds it if the column is unique as `folded`. */
 export function encodeCompared(dialect: Dialect, column: Column, value: unknown): Cell {
   const cell = encodeOperand(dialect, column, value);
-  return column.unique === "folded" ? foldCell(cell) : cell;
+  return column.unique === "folded" ? foldCell(column, cell) : cell;
 }
 
-/** Returns the folded value of a text. Returns null for null. */
-export function foldCell(cell: Cell): string | null {
-  return typeof cell === "string" ? fold(cell) : null;
+/** Returns the folded value of a text in this column. Returns null for null. */
+export function foldCell(column: Pick<Column, "unique">, cell: Cell): string | null {
+  return typeof cell === "string" ? foldFor(column, cell) : null;
 }
 
 /** Returns the words of a text in their stored form. Returns an empty list for null. */

@@ -1,4 +1,4 @@
-import { isFolded } from "../fold.ts";
+import { isFolded, letterForms } from "../fold.ts";
 import type { Collection } from "../store.ts";
 import { foldCell } from "./codec.ts";
 import { createParameters, type Cell } from "./dialect.ts";
@@ -113,14 +113,18 @@ function* correct(schema: SchemaDialect, table: Table, { column, from, to }: Key
   const { sql, shadow } = column;
   const [first, second] = [schema.place(1), schema.place(2)];
   // For ASCII, `lower` of the database returns the folded value. So the query finds only wrong rows and rows with other characters. This
-  // process compares these rows.
+  // process compares these rows. Earlier versions did not fold `letterForms`, so their folded values can be equal to `lower`.
+  const guess = [...letterForms].reduce(
+    (text, [form, letter]) => `replace(${text}, '${form}', '${letter}')`,
+    `lower(${sql})`,
+  );
   const rows = yield* ask(
     statement(
-      `SELECT "id", ${sql} AS value, ${shadow!} AS folded FROM ${table.name} WHERE "id" > ${first} AND "id" <= ${second} AND ${shadow!} IS DISTINCT FROM lower(${sql})`,
+      `SELECT "id", ${sql} AS value, ${shadow!} AS folded FROM ${table.name} WHERE "id" > ${first} AND "id" <= ${second} AND ${shadow!} IS DISTINCT FROM ${guess}`,
       [from ?? firstKey(table.collection), to],
     ),
   );
-  const wrong = rows.filter(({ value, folded }) => foldCell(value as Cell) !== folded);
+  const wrong = rows.filter(({ value, folded }) => foldCell(column, value as Cell) !== folded);
   if (wrong.length === 0) return false;
   yield* orUndone(
     (function* () {
@@ -140,10 +144,11 @@ function* correct(schema: SchemaDialect, table: Table, { column, from, to }: Key
 function correction(
   schema: SchemaDialect,
   { name }: Table,
-  { column: { sql, shadow }, id, value }: { readonly column: TableColumn; readonly id: Cell; readonly value: Cell },
+  { column, id, value }: { readonly column: TableColumn; readonly id: Cell; readonly value: Cell },
 ): Statement {
+  const { sql, shadow } = column;
   const values = createParameters(schema);
-  const set = `UPDATE ${name} SET ${shadow!} = ${values.place(foldCell(value))}`;
+  const set = `UPDATE ${name} SET ${shadow!} = ${values.place(foldCell(column, value))}`;
   const same = `SELECT "id" FROM ${name} WHERE "id" = ${values.place(id)} AND ${sql} IS NOT DISTINCT FROM ${values.place(value)}`;
   return statement(`${set} WHERE ${schema.isSomeOf(`"id"`, same)}`, values.values);
 }

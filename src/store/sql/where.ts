@@ -168,7 +168,7 @@ function compileFolded(
   value: Value,
   values: BoundValues,
 ): string {
-  const part = foldPart(encodeOperand(dialect, column, requireText(column, value)) as string);
+  const part = foldPart(column, encodeOperand(dialect, column, requireText(column, value)) as string);
   const shadow = requireShadow(column);
   const { atEnds, elsewhere } = sigmas;
   const sigma = part.indexOf(elsewhere);

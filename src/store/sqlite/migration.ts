@@ -9,6 +9,7 @@ import type { Collection, Column } from "../store.ts";
 import { sqlite } from "./dialect.ts";
 import { findUnwritable } from "./existing/compiling.ts";
 import { findExisting } from "./existing/existing.ts";
+import { compileFold } from "./existing/functions.ts";
 import { findBound } from "./migrations/bound.ts";
 import { convert, convertOrFail } from "./migrations/conversions.ts";
 import { dropLeftovers } from "./migrations/leftover-tables.ts";
@@ -83,9 +84,8 @@ export const sqliteSchema: SchemaDialect = {
   },
   *fillShadow(collection, column) {
     const [name, shadow] = [quote(column.name), quote(formatShadowName(sqlite, column))];
-    yield* run(
-      `UPDATE ${quote(collection.name)} SET ${shadow} = latchkey_fold(${name}) WHERE ${shadow} IS NOT latchkey_fold(${name})`,
-    );
+    const folded = compileFold(column, name);
+    yield* run(`UPDATE ${quote(collection.name)} SET ${shadow} = ${folded} WHERE ${shadow} IS NOT ${folded}`);
   },
   *readCounters(collections) {
     const [row] = yield* ask(statement("SELECT revision FROM latchkey_revision"));

@@ -21,6 +21,7 @@ export function matches(collection: Collection, record: StoredRecord, where: Whe
   const declared = collection.columns.find(({ name }) => name === where.column);
   // Other programs may write the same instant with another number of digits.
   const column = declared?.type === "date-time" && collection.existing !== undefined ? anInstant : declared;
+  const folded = declared ?? {};
   const order = (wanted: Value): number => compare(actual, wanted, column);
   switch (operator) {
     case "eq":
@@ -42,9 +43,9 @@ export function matches(collection: Collection, record: StoredRecord, where: Whe
     case "starts":
       return typeof actual === "string" && actual.startsWith(String(value));
     case "icontains":
-      return typeof actual === "string" && foldPart(actual).includes(foldPart(String(value)));
+      return typeof actual === "string" && foldPart(folded, actual).includes(foldPart(folded, String(value)));
     case "istarts":
-      return typeof actual === "string" && foldPart(actual).startsWith(foldPart(String(value)));
+      return typeof actual === "string" && foldPart(folded, actual).startsWith(foldPart(folded, String(value)));
   }
 }
 

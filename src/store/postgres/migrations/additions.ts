@@ -68,7 +68,7 @@ async function foldWhileServing(session: Session, collection: Collection, column
     const { page, isFull } = await inBatch(session, async (part) => {
       const most = Math.ceil(batch * part);
       const rows = await session.send(statement(select(most), [behind]));
-      const folded = rows.map(({ value }) => foldCell(value as Cell));
+      const folded = rows.map(({ value }) => foldCell(column, value as Cell));
       const done = { page: rows, isFull: rows.length === most };
       return { done, last: [statement(update, [rows.map(({ id }) => id as Cell), folded])] };
     });

@@ -167,7 +167,7 @@ export function createRowConversion(
       const row = readRow(cells);
       return shadows.flatMap((each, at) => {
         const cell = computeCell(each, row, cells[before.length + at]);
-        return each.foldedNext === null ? [cell] : [cell, foldCell(cell)];
+        return each.foldedNext === null ? [cell] : [cell, foldCell(each.column, cell)];
       });
     },
   };

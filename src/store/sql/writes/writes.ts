@@ -53,10 +53,10 @@ interface DerivedColumn {
 }
 
 /** Returns the derived columns: the folded value and the words. */
-export function listDerivedColumns({ shadow, words }: TableColumn): readonly DerivedColumn[] {
-  if (words === null) return shadow === null ? none : [{ sql: shadow, deriveCell: foldCell }];
-  const wordsColumn = { sql: words, deriveCell: wordsCell };
-  return shadow === null ? [wordsColumn] : [{ sql: shadow, deriveCell: foldCell }, wordsColumn];
+export function listDerivedColumns(column: TableColumn): readonly DerivedColumn[] {
+  const { shadow, words } = column;
+  const folded = shadow === null ? none : [{ sql: shadow, deriveCell: (cell: Cell) => foldCell(column, cell) }];
+  return words === null ? folded : [...folded, { sql: words, deriveCell: wordsCell }];
 }
 
 const none: readonly DerivedColumn[] = [];

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
-import { fold } from "../../fold.ts";
+import { caseFold, fold } from "../../fold.ts";
+import type { Column } from "../../store.ts";
 
 /** The maximum number of arguments of a function. */
 const mostValues = 100;
@@ -15,9 +16,15 @@ export function compileDigest(columns: readonly string[]): string {
   return compileDigest([`latchkey_digest(${first.join(", ")})`, ...columns.slice(mostValues)]);
 }
 
+/** Returns the SQL that folds a text in the form that the folded copy of this column has. */
+export function compileFold({ unique }: Pick<Column, "unique">, sql: string): string {
+  return unique === "folded" ? `latchkey_fold(${sql})` : `latchkey_case_fold(${sql})`;
+}
+
 /**
  * Adds the functions that Latchkey's SQL calls. `latchkey_digest` computes the revision of a row of an existing table. `latchkey_fail` ends
- * a statement with an error. `latchkey_double` writes a number as JSON. `latchkey_fold` removes differences of case from a text.
+ * a statement with an error. `latchkey_double` writes a number as JSON. `latchkey_fold` and `latchkey_case_fold` remove differences of
+ * case from a text (`compileFold`).
  */
 export function addFunctions(database: DatabaseSync): void {
   database.function(
@@ -38,6 +45,9 @@ export function addFunctions(database: DatabaseSync): void {
     typeof value === "number" ? JSON.stringify(value) : null,
   );
   database.function("latchkey_fold", { deterministic: true }, (text) => (typeof text === "string" ? fold(text) : null));
+  database.function("latchkey_case_fold", { deterministic: true }, (text) =>
+    typeof text === "string" ? caseFold(text) : null,
+  );
   database.function("latchkey_fail", (said) => {
     throw new TypeError(String(said));
   });

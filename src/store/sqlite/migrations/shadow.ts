@@ -10,6 +10,7 @@ import { leftOvers } from "../../sql/schema/found-table.ts";
 import { formatReference, type SchemaDialect } from "../../sql/schema/schema.ts";
 import type { Collection, Column, StoredRecord } from "../../store.ts";
 import { sqlite } from "../dialect.ts";
+import { compileFold } from "../existing/functions.ts";
 import { convertOrFail } from "./conversions.ts";
 import { freeName, type ownObjects } from "./own-objects.ts";
 
@@ -170,7 +171,7 @@ function copiedColumn(
   const from = source.kind === "program" ? compileCall(schema, plan, column, source, functions) : compileValue(source);
   const copied: Copied[] = [{ to, from, same: source.kind === "same" }];
   if (folds && isFolded(column))
-    copied.push({ to: quote(formatShadowName(schema, column)), from: `latchkey_fold(${from})`, same: false });
+    copied.push({ to: quote(formatShadowName(schema, column)), from: compileFold(column, from), same: false });
   return copied;
 }
 
