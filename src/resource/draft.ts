@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from "node:util";
 import { atOnce, tooLate } from "../core/checking/at-once.ts";
 import { isObject, describeType } from "../core/checking/members.ts";
 import { meantName } from "../core/checking/nearest.ts";
-import { isExactNumber } from "../core/exact-numbers.ts";
 import { anIssueList, MAX_ISSUES, type Issue } from "../core/problem/problem.ts";
 import { hasUnwritable, writableInXML } from "../core/xml-characters.ts";
 import {
@@ -12,10 +11,10 @@ import {
   isShown,
   isStored,
   isWritable,
-  longestJSON,
   type DraftContext,
   type Field,
 } from "./kinds/field.ts";
+import { isTooLong, tooLong } from "./kinds/long-values.ts";
 import { formatInstant } from "./kinds/times.ts";
 import { pointerTo } from "./pointer.ts";
 import type { ChangedValuesOf, MadeValuesOf, Resource, TransientOf } from "./resource.ts";
@@ -227,37 +226,6 @@ function makeValue({ path, name, field }: NamedField, make: Make, context: Draft
 
 function readValue({ kind }: Field, sent: unknown, leavesAreText: boolean): unknown {
   return leavesAreText && typeof sent === "string" ? kind.parseText(sent) : kind.parse(sent);
-}
-
-function isTooLong({ kind }: Field, sent: unknown): boolean {
-  return kind.column.type === "json" && isLongerThan(sent, longestJSON(kind));
-}
-
-/** Returns the flaw of a value that is longer as JSON than its field allows. */
-export function tooLong({ kind }: Pick<Field, "kind">): Flaw {
-  return new Flaw("too_long", `As JSON it is longer than ${longestJSON(kind)} characters.`);
-}
-
-/** Returns true if a value has more than this number of characters as JSON. */
-function isLongerThan(value: unknown, characters: number): boolean {
-  return countRoomLeft(value, characters) < 0 || JSON.stringify(value).length > characters;
-}
-
-/** Returns the number of characters left after a value. Counts the shortest possible JSON of the value. Stops when none is left. */
-function countRoomLeft(value: unknown, room: number): number {
-  if (typeof value === "string") return room - value.length - 2;
-  if (isExactNumber(value)) return room - value.text.length;
-  if (typeof value !== "object" || value === null) return room - 1;
-  let left = room - 1;
-  if (Array.isArray(value)) {
-    for (let at = 0; at < value.length && left >= 0; at++) left = countRoomLeft(value[at], left - 1);
-    return left;
-  }
-  for (const name in value) {
-    if (left < 0) return left;
-    left = countRoomLeft((value as Record<string, unknown>)[name], left - name.length - 4);
-  }
-  return left;
 }
 
 /** Returns the values that are generated again at each write of a record of the resource. */

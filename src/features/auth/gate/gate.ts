@@ -134,12 +134,6 @@ export function makeGate(parts: GateParts): Gate {
   const judge = (identity: Identity, needs: 0 | 1 | 2): Identity | Rejection =>
     (identity.level ?? 1) >= neededByIdentity(identity, needs, rule) ? identity : insufficient;
 
-  const refused = (call: Call, code: "invalid_credentials" | "factor_required", detail?: string): Problem =>
-    problem(code, {
-      headers: [["WWW-Authenticate", parts.challenge(call)]],
-      ...(detail === undefined ? {} : { detail }),
-    });
-
   return {
     rule,
     mail: { step: null },
@@ -153,7 +147,7 @@ export function makeGate(parts: GateParts): Gate {
       const proofs = attempt.proofs.map((proof) => withHold(attempt, proof));
       const keptBy = begin.keptBy(options);
       if (keptBy === "cookie") refuseLoginCSRF(context);
-      if (!account.active) throw refused(context.call, "invalid_credentials");
+      if (!account.active) throw refused(parts, context.call, "invalid_credentials");
       if (!isEnough(account, proofs)) {
         const login = { purpose: "login", proofs, beginning: begin.name, options, holder: null } as const;
         const created = await pending.create(account, login, context.call);
@@ -162,33 +156,42 @@ export function makeGate(parts: GateParts): Gate {
       const { used } = attempt;
       const changes = used === undefined ? [] : [parts.use(used.factor, used.data, context.call.now)];
       const admission = await admitLogin(parts, context.call, { ...attempt, proofs }, changes);
-      if (admission === null) throw refused(context.call, "invalid_credentials");
+      if (admission === null) throw refused(parts, context.call, "invalid_credentials");
       return begin.start(context, admission, options);
     },
     async admitLogin(call, login, more) {
-      if (!isEnough(login.account, login.proofs)) throw refused(call, "factor_required", oneKind);
+      if (!isEnough(login.account, login.proofs)) throw refused(parts, call, "factor_required", oneKind);
       return admitLogin(parts, call, login, more);
     },
     async admitConfirmed(call, { account, proofs }, changes) {
-      if (!isEnough(account, proofs)) throw refused(call, "factor_required", oneKind);
+      if (!isEnough(account, proofs)) throw refused(parts, call, "factor_required", oneKind);
       const { kind } = await parts.store.write({ changes });
       return kind === "written" ? admit(account, proofs) : null;
     },
     begins(beginning) {
-      if (beginnings.has(beginning.name))
-        throw new DeclarationError([`two kinds of logins are called ${beginning.name}; rename one`]);
-      beginnings.set(beginning.name, beginning);
+      register(beginnings, beginning, "logins");
       return beginning;
     },
     firstProof: (proof) => void firstProofs.push(proof),
     findFirstProof: (body) =>
       firstProofs.find(({ members }) => members.every((member) => body[member] !== null)) ?? null,
-    factorKind(kind) {
-      if (kinds.has(kind.name))
-        throw new DeclarationError([`two kinds of factors are called ${kind.name}; rename one`]);
-      kinds.set(kind.name, kind);
-    },
+    factorKind: (kind) => register(kinds, kind, "factors"),
   };
+}
+
+function refused(
+  { challenge }: Pick<GateParts, "challenge">,
+  call: Call,
+  code: "invalid_credentials" | "factor_required",
+  detail?: string,
+): Problem {
+  const headers = [["WWW-Authenticate", challenge(call)]] as const;
+  return problem(code, { headers, ...(detail === undefined ? {} : { detail }) });
+}
+
+function register<T extends { readonly name: string }>(kinds: Map<string, T>, kind: T, of: "logins" | "factors"): void {
+  if (kinds.has(kind.name)) throw new DeclarationError([`two kinds of ${of} are called ${kind.name}; rename one`]);
+  kinds.set(kind.name, kind);
 }
 
 /** Marks the proof of a factor that confirms no change of factors yet. So code that checks a first proof cannot forget it. */

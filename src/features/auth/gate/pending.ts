@@ -102,25 +102,6 @@ export const PENDING_ENDED = "pending_ended";
 export function makePendingLogins(store: Store, throttle: Pick<LoginThrottle, "isKnown">): PendingLogins {
   const collection = pendingLoginsCollection;
 
-  /** Ends the oldest waiting logins of a network with too many, and of an account with too many. */
-  async function endOldest(userId: number, kept: { readonly key: string; readonly network: string }, now: number) {
-    const where = { all: [ofUser(userId), later("expires_at", now)] };
-    const sort = [
-      { column: "created_at", descending: true },
-      { column: "id", descending: true },
-    ];
-    const rows = await store.list({ collection, where, sort, limit: MOST_OF_AN_ACCOUNT * 2 });
-    // Never ends the new login, which can look like the oldest one if the clock of this process is slow.
-    const others = rows.map(({ record }) => record).filter(({ id }) => id !== kept.key);
-    const ended = new Set(others.filter(({ network }) => network === kept.network).slice(MOST_OF_A_NETWORK - 1));
-    const left = others.filter((each) => !ended.has(each));
-    const isKnown = ({ network }: Row["record"]): boolean => String(network).startsWith(KNOWN);
-    const byWorth = [...left.filter(isKnown), ...left.filter((each) => !isKnown(each))];
-    const value = [...ended, ...byWorth.slice(MOST_OF_AN_ACCOUNT - 1)].map(({ id }) => id!);
-    if (value.length === 0) return;
-    await store.write({ changes: [...endOfEach(userId, value)] });
-  }
-
   /** Returns the network of a client, as the waiting logins of an account count it. */
   async function findNetwork(call: Call, { username }: Account): Promise<string> {
     const { address } = call.client;
@@ -154,7 +135,7 @@ export function makePendingLogins(store: Store, throttle: Pick<LoginThrottle, "i
       // The account was deleted after its first proof.
       if (outcome.kind === "dangling") throw problem("invalid_credentials");
       if (outcome.kind !== "written") throw new Error(`The store answered ${outcome.kind} to a waiting login.`);
-      await endOldest(user_id, { key, network }, now);
+      await endOldest(store, user_id, { key, network }, now);
       const login = {
         key,
         userId: user_id,
@@ -188,6 +169,30 @@ export function makePendingLogins(store: Store, throttle: Pick<LoginThrottle, "i
     prove: addProof,
     due: (now) => [{ kind: "deleteAll", collection, where: until("expires_at", now) }],
   };
+}
+
+/** Ends the oldest waiting logins of a network with too many, and of an account with too many. */
+async function endOldest(
+  store: Store,
+  userId: number,
+  kept: { readonly key: string; readonly network: string },
+  now: number,
+): Promise<void> {
+  const where = { all: [ofUser(userId), later("expires_at", now)] };
+  const sort = [
+    { column: "created_at", descending: true },
+    { column: "id", descending: true },
+  ];
+  const rows = await store.list({ collection: pendingLoginsCollection, where, sort, limit: MOST_OF_AN_ACCOUNT * 2 });
+  // Never ends the new login, which can look like the oldest one if the clock of this process is slow.
+  const others = rows.map(({ record }) => record).filter(({ id }) => id !== kept.key);
+  const ended = new Set(others.filter(({ network }) => network === kept.network).slice(MOST_OF_A_NETWORK - 1));
+  const left = others.filter((each) => !ended.has(each));
+  const isKnown = ({ network }: Row["record"]): boolean => String(network).startsWith(KNOWN);
+  const byWorth = [...left.filter(isKnown), ...left.filter((each) => !isKnown(each))];
+  const value = [...ended, ...byWorth.slice(MOST_OF_AN_ACCOUNT - 1)].map(({ id }) => id!);
+  if (value.length === 0) return;
+  await store.write({ changes: [...endOfEach(userId, value)] });
 }
 
 /** Returns the changes that end waiting logins, with the factors that they have not confirmed. */

@@ -131,21 +131,7 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
    */
   const endOfUse = (now: number): number => now - lifeMs();
 
-  function revoke(
-    values: {
-      user_id?: number;
-      generation?: number;
-      role?: Role;
-      role_changes?: number;
-      family?: string;
-      kept_family?: string | null;
-    },
-    now: number,
-  ): Change {
-    const none = { user_id: null, generation: null, role: null, role_changes: null, family: null, kept_family: null };
-    const expires_at = timeText(now + lifeMs() + slackMs);
-    return { kind: "insert", collection: revocationsCollection, values: { ...none, ...values, expires_at } };
-  }
+  const revoke = (values: RevokedValues, now: number): Change => insertRevocation(values, now + lifeMs() + slackMs);
 
   const endOthersThan = (
     account: Pick<Account, "id" | "generation">,
@@ -189,15 +175,8 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
     endLogins: (account, { family, sessionId }, now) => endOthersThan(account, family, [sessionId], now),
     async endLoginsBy(account, isEnded, { family, sessionId }, now) {
       const kept = [sessionId];
-      for (const collection of endWithGeneration.filter(hasProofs)) {
-        const where = { all: [ofUser(account.id), equals("generation", account.generation)] };
-        const rows = await store.list({ collection, where, sort: [{ column: "id" }], limit: MOST_ROWS });
-        for (const { record } of rows) {
-          // A login that is older than the storage of proofs is one by password.
-          const proofs = record["proofs"] === null ? passwordAt(0) : parseProofs(record["proofs"]);
-          if (proofs !== null && !isEnded(proofs)) kept.push(record["id"] as string);
-        }
-      }
+      for (const collection of endWithGeneration.filter(hasProofs))
+        kept.push(...(await findOthers(store, collection, account, isEnded)));
       return endOthersThan(account, family, kept, now);
     },
     endDeletedAccount({ id, generation }, now) {
@@ -218,6 +197,38 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
       return [{ kind: "deleteAll", collection: revocationsCollection, where: until("expires_at", endOfUse(now)) }];
     },
   };
+}
+
+/** The values of a revocation. */
+interface RevokedValues {
+  readonly user_id?: number;
+  readonly generation?: number;
+  readonly role?: Role;
+  readonly role_changes?: number;
+  readonly family?: string;
+  readonly kept_family?: string | null;
+}
+
+function insertRevocation(values: RevokedValues, expiresAt: number): Change {
+  const none = { user_id: null, generation: null, role: null, role_changes: null, family: null, kept_family: null };
+  const expires_at = timeText(expiresAt);
+  return { kind: "insert", collection: revocationsCollection, values: { ...none, ...values, expires_at } };
+}
+
+/** Returns the ids of the live logins of an account whose proofs are not ended. */
+async function findOthers(
+  store: RevocationsOptions["store"],
+  collection: Collection,
+  { id, generation }: Pick<Account, "id" | "generation">,
+  isEnded: (proofs: readonly Proof[]) => boolean,
+): Promise<readonly string[]> {
+  const where = { all: [ofUser(id), equals("generation", generation)] };
+  const rows = await store.list({ collection, where, sort: [{ column: "id" }], limit: MOST_ROWS });
+  return rows.flatMap(({ record }) => {
+    // A login that is older than the storage of proofs is one by password.
+    const proofs = record["proofs"] === null ? passwordAt(0) : parseProofs(record["proofs"]);
+    return proofs !== null && !isEnded(proofs) ? [record["id"] as string] : [];
+  });
 }
 
 function matchEnded(ended: Where | null, userId: number): Where {
