@@ -87,6 +87,11 @@ for (const [width, colorScheme] of [
     await page.getByRole("button", { name: "Add the passkey" }).click();
     await page.getByRole("button", { name: "Create the passkey" }).waitFor();
     await look("a new passkey");
+    await page.goto(`${address}/users/1/account`);
+    await page.getByRole("button", { name: "Add the app" }).click();
+    await page.getByRole("button", { name: "Confirm the app" }).waitFor();
+    await look("a new app");
+    assert.equal(await page.locator("[data-said]").textContent(), "", "The work only starts.");
     await context.close();
   });
 
@@ -126,7 +131,8 @@ test("logs in by keyboard alone, in the order of the page", async () => {
 test("shows every form without JavaScript, and logs in", async () => {
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();
-  for (const each of addresses.filter((address) => address !== "/login/factor")) {
+  // Without a waiting login and with a wrong link, these pages have no form.
+  for (const each of addresses.filter((address) => !["/login/factor", "/login?token=a-token"].includes(address))) {
     await page.goto(service.address + each);
     assert.ok(await page.locator("main form .btn.main").first().isVisible(), each);
   }

@@ -281,7 +281,9 @@ const show = async (form, button, reply, then) => {
   if (!reply.ok && (again === undefined || form.dataset.raw !== undefined)) return tell(form, page, reply.status);
   if (!reply.ok && again.dataset.then === undefined && then !== undefined) again.setAttribute("data-then", then);
   replace(page, form);
-  if (reply.ok) return form.dataset.confirm === undefined ? say("Done.") : undefined;
+  // A page with another step is not the end: its first field has the focus, or it asks for a passkey.
+  const isLast = one("main [autofocus], main [data-passkey=create][data-ask]") === null;
+  if (reply.ok) return isLast && form.dataset.confirm === undefined ? say("Done.") : undefined;
   // No page sends a password back.
   for (const { name, value } of all("[type=password]", form))
     for (const field of all(`[type=password][name="${name}"]`, again)) field.value = value;
