@@ -175,6 +175,15 @@ const refusals: readonly (readonly [string, readonly [number, string], (world: W
     },
   ],
   [
+    "a session at level 2 of a clock that was ahead",
+    [401, "confirmation_required"],
+    async ({ api }) => {
+      const { headers } = await addTOTPTo(api, { id: 1, email: "admin", password: adminPassword });
+      api.clock.turn(-3600);
+      return headers;
+    },
+  ],
+  [
     "an API token",
     [403, "permission_denied"],
     async ({ api }) => ({

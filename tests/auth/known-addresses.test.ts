@@ -120,7 +120,9 @@ for (const [name, call] of Object.entries(calls)) {
     for (const email of [call.known, unknown]) {
       const observed = await observe(t, call, email);
       const first = await observed.watch(() => observed.ask());
+      const changes = observed.lastChanges();
       assert.deepEqual(await observed.watch(() => observed.ask()), first);
+      assert.deepEqual(observed.lastChanges(), changes);
       assert.ok((await observed.mailed.sent()).length <= 1);
       for (let minute = 0; minute < 5; minute++) {
         observed.mailed.clock.now += MINUTE_MS;
@@ -182,6 +184,8 @@ interface Observed {
   ask(): Promise<Answered>;
   redeem(proof: object): Promise<Answered>;
   watch(request: () => Promise<Answered>): Promise<Watched>;
+  /** Returns the kinds of changes in the last transaction. */
+  lastChanges(): readonly string[];
   /** Returns the stored proofs. */
   proofs(): Promise<readonly Row[]>;
   /** Returns the stored counts of mails, without their digests. */
@@ -224,6 +228,7 @@ async function observe(t: TestContext, call: MailCall, email: string): Promise<O
       const body = text.replace(/"request_id":"[^"]*"/, "");
       return { status, body, writes: written.length - before };
     },
+    lastChanges: () => written.at(-1)!.changes.map(({ kind, collection: { name } }) => `${kind} ${name}`),
     proofs: async () => list(mailProofsCollection),
     counts: async () =>
       (await list(mailCountsCollection))

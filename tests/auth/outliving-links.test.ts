@@ -77,6 +77,16 @@ test("ends a link of a reset if the address was proved after the request and the
   assert.equal((await confirm(api, { token: mail.token })).json.code, "invalid_link");
 });
 
+test("refuses the link and the code of a reset while the account is not active", async (t) => {
+  const api = await startMailFlows(t);
+  const mail = await api.reset();
+  await store(api, accountsCollection, { active: false });
+  assert.equal((await confirm(api, { token: mail.token })).json.code, "invalid_link");
+  assert.equal((await confirm(api, { email, code: mail.values["code"] })).json.code, "invalid_link");
+  await store(api, accountsCollection, { active: true });
+  assert.equal((await confirm(api, { token: mail.token })).status, 204);
+});
+
 test("ends the links of a reset with the first proof of the address by a login", async (t) => {
   const api = await startMailFlows(t);
   const mail = await api.reset();

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { accountsCollection } from "../../src/door/auth.ts";
-import { tokenLogin } from "../../src/door/index.ts";
+import { basicLogin, tokenLogin } from "../../src/door/index.ts";
 import { email, password, type Answered } from "../harness/own-logins.ts";
 import { setsSession, startWorld, type Browser, type World, type WorldOptions } from "../harness/provider-logins.ts";
+import { basicHeader } from "../harness/serve.ts";
 
 // What a login at a provider proves, for how long, and to whom a started link belongs.
 
@@ -248,6 +249,10 @@ for (const { title, change } of [
     title: "the user has deleted every other login",
     change: async (world: World) => (await logInAda(world)).ask("DELETE", "/users/1/sessions?except=current"),
   },
+  {
+    title: "the login that started the link has ended every other one",
+    change: (_: World, ada: Browser) => ada.ask("DELETE", "/users/1/sessions?except=current"),
+  },
 ] as const)
   test(`links no identity after ${title}`, async (t) => {
     const world = await startWorld(t, { provider: { create: false } });
@@ -271,6 +276,31 @@ test("links no identity for a browser that is logged in as another user, althoug
   ada.cookies.set("session", bob.cookies.get("session")!);
 
   const refused = await follow(ada, callback);
+
+  assert.deepEqual([refused.status, refused.json.code], [401, "login_failed"], refused.text);
+  assert.equal(world.reasons().at(-1), "another user is logged in now");
+});
+
+test("links an identity that Basic started only with Basic", async (t) => {
+  const world = await startWorld(t, { provider: { create: false }, more: (people) => [basicLogin(people)] });
+  const browser = world.browser();
+  const basic = basicHeader(email, password);
+  const [one, other] = [await startLink(world, browser, basic), await startLink(world, browser, basic)];
+
+  const refused = await follow(browser, one);
+  assert.deepEqual([refused.status, refused.json.code], [401, "login_failed"], refused.text);
+  assert.equal(world.reasons().at(-1), "the login that started the link has ended");
+  const linked = await browser.get(other.pathname + other.search, basic);
+  assert.equal(linked.status, 303, linked.text);
+});
+
+test("links no identity for a request with credentials of two users", async (t) => {
+  const world = await startWorld(t, { provider: { create: false }, more: (people) => [basicLogin(people)] });
+  const ada = await logInAda(world);
+  const callback = await startLink(world, ada);
+  await world.own.ask("POST", "/users", { name: "Bob", email: "bob@example.com", password });
+
+  const refused = await ada.get(callback.pathname + callback.search, basicHeader("bob@example.com", password));
 
   assert.deepEqual([refused.status, refused.json.code], [401, "login_failed"], refused.text);
   assert.equal(world.reasons().at(-1), "another user is logged in now");
