@@ -129,8 +129,35 @@ test("sends no notice to an address that its user chose and never proved, and on
   const [{ text } = { text: "" }] = await api.mails();
   const [, token] = /token=(\S+)/.exec(text) ?? [];
   assert.equal((await api.post("/api/password/reset/confirm/", { token, password: "amber lantern 43" })).status, 204);
-  assert.deepEqual(listSubjects(await api.mails()), [["ann@example.com", "Your password was changed"]]);
+  assert.deepEqual(listSubjects(await api.mails()), [
+    ["ann@example.com", english["ways_ended"]!.subject],
+    ["ann@example.com", "Your password was changed"],
+  ]);
 });
+
+for (const [language, subject, first] of [
+  ["en", english["ways_ended"]!.subject, /was confirmed for the first time at Latchkey on 2026-01-31 09:30 UTC/],
+  [
+    "de",
+    german["ways_ended"]!.subject,
+    /^Am 2026-01-31 09:30 UTC wurde Ihre Adresse bei Latchkey zum ersten Mal bestätigt/,
+  ],
+] as const)
+  test(`tells users in their language (${language}) what the first proof of their address by a mail login ended`, async (t) => {
+    const settings = { ...withMail, LATCHKEY_REGISTRATION: "open", LATCHKEY_LOGIN_CODES: "on" };
+    const api = await serve(t, { settings, config: { mail: { language } } });
+    const { email, json } = { email: "ann@example.com", json: { name: "Ann", password: "difference-engine" } };
+    assert.equal((await api.post("/users", { ...json, email })).status, 201);
+    for (const notices of [[[email, subject]], []]) {
+      assert.equal((await api.post("/api/login/code/", { email })).status, 202);
+      const [, code] = /^(\d{8})$/m.exec((await api.mails())[0]!.text)!;
+      assert.equal((await api.post("/api/token/", { email, code })).status, 200);
+      const mails = await api.mails();
+      assert.deepEqual(listSubjects(mails), notices);
+      for (const { text } of mails) assert.match(text, first);
+      api.clock.turn(60);
+    }
+  });
 
 test("sends no notice of a changed address to an old address that its user chose and never proved", async (t) => {
   const mailed = await startMailed(t, { registration: "open" });
@@ -168,14 +195,14 @@ test("has every mail template in each language, and allows neither a link nor a 
     const proofs = Object.entries(templates).filter(([, { text }]) => text.includes("{code}"));
     assert.deepEqual(
       proofs.map(([name]) => name),
-      ["sign_up", "invitation", "password_reset", "login_code", "factor_code", "email_change"],
+      ["sign_up", "invitation", "password_reset", "login_code", "factor_code", "confirm_code", "email_change"],
     );
     for (const [name, { subject, text }] of Object.entries(templates)) {
       assert.doesNotMatch(subject, /\{(?!service\})/, name);
       const lines = text.split("\n");
-      // `factor_code` has no link: a link could open in another browser, which cannot complete the waiting login.
+      // A code for a waiting login has no link: a link could open in another browser, which cannot complete the waiting login.
       const asks = [lines.includes("{link}"), lines.includes("{code}")];
-      assert.deepEqual(asks, name === "factor_code" ? [false, true] : [asks[1], asks[1]], name);
+      assert.deepEqual(asks, /^(factor|confirm)_code$/.test(name) ? [false, true] : [asks[1], asks[1]], name);
       assert.equal(text.match(/\{link\}|\{code\}/g)?.length ?? 0, asks.filter(Boolean).length, name);
       assert.doesNotMatch(text, /https?:|\{(?!link\}|code\}|service\}|at\}|times\})/, name);
     }

@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { accountsCollection } from "../../src/door/auth.ts";
 import { computeCode, computeStep } from "../../src/features/auth/totp/codes.ts";
 import { readCookies, parseBase32 } from "../harness/factors.ts";
 import { basic, MINUTE_MS, startMailFlows, type Headers, type MailFlows } from "../harness/mail-flows.ts";
 import { email as ada, password } from "../harness/own-logins.ts";
+import { serve, withMail, type API } from "../harness/serve.ts";
 
 const everyone = { secondFactor: "everyone" } as const;
 
-async function addFactor(api: MailFlows, pending: object, headers?: Headers) {
+async function addFactor(api: MailFlows | API, pending: object, headers?: Headers) {
   const made = await api.post("/api/login/factors/", { ...pending, kind: "totp" }, headers);
   assert.equal(made.status, 201, made.text);
   const code = computeCode(parseBase32(made.json.secret), computeStep(api.clock.now));
@@ -108,4 +110,54 @@ test("accepts no code by mail for an account that has a factor", async (t) => {
   assert.equal(await api.mail.queued(), 0);
   assert.equal((await api.post("/api/login/", { pending, factor: "mail", code: "00000000" })).status, 400);
   assert.equal((await api.get("/users/1", basic(ada, password))).status, 401);
+});
+
+/** Signs up with a code from the mailbox. Returns the id and the username. */
+async function signUp(api: API, email = "ann@example.com") {
+  assert.equal((await api.post("/users", { name: "Ann", email })).status, 202);
+  const mail = (await api.mails()).find(({ to }) => to === email);
+  const [code] = /^\d{8}$/m.exec(mail!.text)!;
+  const made = await api.post("/api/email/confirm/", { email, code, password });
+  assert.equal(made.status, 201, made.text);
+  return { id: made.json.id as number, username: email };
+}
+
+const newcomers = { ...withMail, LATCHKEY_REGISTRATION: "verified", LATCHKEY_SECOND_FACTOR: "everyone" };
+
+test("lets a newcomer who has just signed up by mail add a factor at once, without another mail", async (t) => {
+  const api = await serve(t, { settings: newcomers });
+  const { username } = await signUp(api);
+  const { pending, needs, factors } = (await api.post("/api/token/", { username, password })).json.login;
+  assert.deepEqual([needs, factors, await api.mails()], ["enrolment", [], []]);
+  const done = await addFactor(api, { pending });
+  assert.deepEqual([done.status, done.json.recovery_codes?.length], [200, 10], done.text);
+  const who = (await api.get("/api/session/", { authorization: `Bearer ${done.json.access}` })).json;
+  assert.deepEqual([who.amr, who.level], [["pwd", "otp"], 2]);
+});
+
+test("lets a newcomer in a browser add a factor after the ten minutes if the login began before", async (t) => {
+  const api = await serve(t, { settings: newcomers });
+  const { username } = await signUp(api);
+  api.clock.turn(599);
+  const cookie = readCookies(await api.post("/api/session/", { username, password }));
+  api.clock.turn(120);
+  assert.deepEqual((await api.get("/api/login/", cookie)).json.factors, []);
+  assert.equal((await addFactor(api, {}, cookie)).status, 201);
+});
+
+test("asks a newcomer for a code again ten minutes after the sign-up, and if the address has changed since", async (t) => {
+  const api = await serve(t, { settings: newcomers });
+  const { username } = await signUp(api);
+  const ask = async (name: string) => (await api.post("/api/token/", { username: name, password })).json.login.factors;
+  api.clock.turn(-1);
+  assert.deepEqual(await ask(username), [{ id: "mail", kind: "mail" }]);
+  api.clock.turn(601);
+  assert.deepEqual(await ask(username), [{ id: "mail", kind: "mail" }]);
+
+  const ben = await signUp(api, "ben@example.com");
+  assert.deepEqual(await ask(ben.username), []);
+  const values = { email_verified_at: new Date(api.clock.now + 1000).toISOString() };
+  const change = { kind: "update", collection: accountsCollection, key: ben.id, values } as const;
+  await api.service.store.write({ changes: [change] });
+  assert.deepEqual(await ask(ben.username), [{ id: "mail", kind: "mail" }]);
 });

@@ -7,11 +7,14 @@ import { pendingCookie } from "./cookie.ts";
 import { RECOVERY } from "./factors.ts";
 import type { WaitingLogin } from "./gate.ts";
 import type { GateEndpointsParts } from "./parts.ts";
-import type { PendingLogin } from "./pending.ts";
+import { LIFE_MS, type PendingLogin } from "./pending.ts";
 import { mustHaveFactor } from "./policy.ts";
 
 /** The id and the kind of the proof by mail. */
 export const MAIL = "mail";
+
+/** The time after a sign-up in which its mail counts as the proof of the mailbox. */
+const SIGNED_UP_MS = 600_000;
 
 /** The member `login` of a problem or a response: what the client must send to complete the login. */
 export type LoginObject = Readonly<Record<string, JSONValue>>;
@@ -84,7 +87,18 @@ export function needsEnrolment({ gate }: GateEndpointsParts, account: Account): 
 export async function needsMail(parts: GateEndpointsParts, account: Account, login: PendingLogin): Promise<boolean> {
   const { step } = parts.gate.mail;
   if (step === null || login.purpose !== "login" || !needsEnrolment(parts, account)) return false;
-  return !login.proofs.some(({ method }) => method === "mail") && (await step.reaches(account));
+  if (login.proofs.some(({ method }) => method === "mail") || hasJustSignedUp(account, login)) return false;
+  return step.reaches(account);
+}
+
+/**
+ * True if the user signed up by mail in the ten minutes before this login by password began. The mail then was the proof of the mailbox: the
+ * request with its code created the user and set the password. Users of a provider log in without a password.
+ */
+function hasJustSignedUp({ createdAt, emailVerifiedAt, emailOrigin }: Account, login: PendingLogin): boolean {
+  const age = login.expiresAt - LIFE_MS - Date.parse(createdAt);
+  if (emailOrigin !== "chosen" || emailVerifiedAt !== createdAt || age < 0 || age >= SIGNED_UP_MS) return false;
+  return login.proofs.some(({ method }) => method === "pwd");
 }
 
 /** Returns the place in which the client receives and sends the name of a waiting login: a cookie, or text in the body. */

@@ -59,7 +59,8 @@ export interface PendingLogin {
 /** The data of a new waiting login. */
 export type NewPending = Pick<PendingLogin, "purpose" | "proofs" | "beginning" | "options" | "holder">;
 
-const LIFE_MS = 300_000;
+/** The time for which a login waits. */
+export const LIFE_MS = 300_000;
 const MOST_TRIES = 5;
 const MOST_OF_A_NETWORK = 10;
 const MOST_OF_AN_ACCOUNT = 200;
