@@ -54,8 +54,66 @@ onBoth(
     }
     for (const [method, body] of [["GET"], ["PATCH", { v: "x" }], ["DELETE"]] as const)
       assert.equal((await api.ask(method, "/words/A", body === undefined ? {} : { body })).status, 404, method);
-    assert.equal((await api.ask("PUT", "/words/A", { body: { v: "x" } })).status, 404);
+    const { status, json } = await api.ask("PUT", "/words/A", { body: { v: "x" } });
+    assert.equal(status, 409);
+    assert.deepEqual(json.errors, [{ pointer: "/id", code: "taken", detail: "This value is already taken." }]);
     assert.equal((await api.ask("PUT", "/words/a", { body: { v: "AB" } })).json.v, "AB");
+  },
+);
+
+/** Types and collations that treat different keys as equal: the SQL of the table, a key and another spelling of it. */
+const equalKeys = {
+  sqlite: [
+    ["text COLLATE NOCASE", "abc", "ABC"],
+    ["text COLLATE RTRIM", "abc", "abc "],
+  ],
+  postgres: [
+    ["citext", "abc", "ABC"],
+    ['text COLLATE "accentless"', "cafe", "café"],
+    ["char(5)", "abc", "abc "],
+    ["cidr", "10.0.0.0/8", "10/8"],
+    ["numeric", "1.5", "1.50"],
+  ],
+} as const;
+
+onBoth(
+  "answers 409 to a PUT of an id that the database treats as an existing one, and changes no row",
+  {
+    sqlite: "SELECT 1",
+    postgres: `CREATE EXTENSION citext;
+      CREATE COLLATION accentless (provider = icu, locale = 'und-u-ks-level1', deterministic = false);`,
+  },
+  async ({ engine, serve, sql }) => {
+    for (const [at, [type, key, other]] of equalKeys[engine].entries()) {
+      await sql(`CREATE TABLE word_${at} (id ${type} PRIMARY KEY NOT NULL, v text)`);
+      await sql(`INSERT INTO word_${at} VALUES ('${key}', 'ab')`);
+      const word = {
+        name: `word_${at}`,
+        plural: `word_${at}s`,
+        id: "text",
+        table: `word_${at}`,
+        writes: ["create", "update"],
+        fields: { v },
+        scans: true,
+      } as const;
+      const api = await serve(mount(defineResource(word), { permission: anyone }));
+      const path = `/word_${at}s/${encodeURIComponent(other)}`;
+
+      for (const headers of [{}, { "if-none-match": "*" }]) {
+        const { status, json, text: said } = await api.ask("PUT", path, { body: { v: "x" }, headers });
+        assert.equal(status, 409, `${type}: ${said}`);
+        assert.equal(json.type, "/problems/taken", type);
+        assert.deepEqual(
+          json.errors,
+          [{ pointer: "/id", code: "taken", detail: "This value is already taken." }],
+          type,
+        );
+      }
+      assert.deepEqual(
+        (await sql(`SELECT v FROM word_${at}`)).map((row) => row["v"]),
+        ["ab"],
+      );
+    }
   },
 );
 

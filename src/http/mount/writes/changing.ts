@@ -17,7 +17,7 @@ import { commit, isErased, isOvertaken, REPLAYED, replayed, toStoredRecord, unti
 import { createAll } from "./creating-all.ts";
 import { requirePatch, requireRecordDraft, unseenFields, type Patch } from "./drafting.ts";
 import { answerOnce, keptWith, repeatable, withRepeats } from "./idempotency.ts";
-import { refusal } from "./outcome.ts";
+import { refusal, type Unwritten } from "./outcome.ts";
 import { requireCollectionAsKnown, requireNothingThere, requirePreconditions } from "./preconditions.ts";
 import { furtherChanges, madeId, prepare, requireAllowed, buildValues } from "./preparing.ts";
 import { commitRemoval } from "./unlisting.ts";
@@ -83,14 +83,24 @@ async function createUnder(mount: MountInPlace, exchange: Exchange): Promise<Rep
   const outcome = await commit(mount, exchange, transaction, { kind: "create", action: null, before: null });
   if (outcome.kind === "written" || outcome.kind === "replayed")
     return created(mount, exchange, outcome.rows[0]!, false);
-  // Another request has created the record first. With `If-None-Match: *`, this request fails. Without it, this request replaces the
-  // record.
   if (outcome.kind === "taken" && outcome.change === 0 && outcome.column === "id") {
+    if ((await findVisible(mount, exchange)) === null) throw await unseenKey(mount, exchange, outcome);
+    // Another request has created the record first. With `If-None-Match: *`, this request fails. Without it, this request replaces the
+    // record.
     if (exchange.call.header("if-none-match") !== undefined) throw problem("precondition_failed");
-    if ((await findVisible(mount, exchange)) === null) throw problem("not_found");
     return null;
   }
   throw refusal(outcome, mount, exchange);
+}
+
+/**
+ * Returns the problem for an id that is taken, but not by a record that this path shows: 404 if the record has another parent, 409 if the
+ * database treats the key of another record as equal (`citext`).
+ */
+async function unseenKey(mount: MountInPlace, exchange: Exchange, outcome: Unwritten): Promise<Error> {
+  const isBelowOther =
+    mount.parent !== null && (await exchange.service.store.find(mount.collection, exchange.key())) !== null;
+  return isBelowOther ? problem("not_found") : refusal(outcome, mount, exchange);
 }
 
 /**
