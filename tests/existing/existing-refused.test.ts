@@ -88,6 +88,58 @@ onPostgres(
 );
 
 onPostgres(
+  "names the columns that a role with rights on columns may not read, with a GRANT of these alone",
+  `CREATE TABLE thing (id serial PRIMARY KEY, name text, parent integer, secret text);
+   INSERT INTO thing (name) VALUES ('a');
+   CREATE SCHEMA shop; CREATE TABLE shop.thing (id serial PRIMARY KEY, name text);`,
+  async (before, t) => {
+    const shown = (options: { readonly table?: string; readonly revision?: "digest" }) =>
+      mount(
+        defineResource({
+          name: "thing",
+          table: "thing",
+          writes: ["update", "delete"],
+          fields: { name: text({ maxLength: 40, optional: true }) },
+          ...options,
+        }),
+        { permission: anyone },
+      );
+    const narrow = "SELECT (id, name), UPDATE (name), DELETE ON thing";
+
+    for (const [role, grants, grant] of [
+      [
+        "narrow",
+        narrow,
+        'GRANT SELECT ("xmin") ON "thing" TO narrow; the ETags come from xmin, and with revision: "digest"',
+      ],
+      [
+        "narrower",
+        "SELECT (id, xmin), UPDATE (name), DELETE ON thing",
+        'GRANT SELECT ("name") ON "thing" TO narrower.',
+      ],
+      ["blind", "UPDATE (name), DELETE ON thing", 'GRANT SELECT ("id", "name", "xmin") ON "thing" TO blind;'],
+    ] as const)
+      await assert.rejects(serveAs(role, grants, before, t, shown({})), (error: Error) => {
+        assert.ok(error.message.includes(grant), error.message);
+        assert.doesNotMatch(error.message, /on all tables/);
+        return true;
+      });
+    await assert.rejects(serveAs("outside", narrow, before, t, shown({ table: "shop.thing" })), (error: Error) => {
+      assert.match(error.message, /GRANT USAGE ON SCHEMA "shop" TO/);
+      assert.doesNotMatch(error.message, /on all tables/);
+      return true;
+    });
+
+    const api = await serveAs("digesting", narrow, before, t, shown({ revision: "digest" }));
+    assert.equal((await api.ask("PATCH", "/things/1", { body: { name: "b" } })).json.name, "b");
+    await before.sql("GRANT SELECT (xmin) ON thing TO digesting");
+    const { href } = Object.assign(new URL(before.url), { username: "digesting", password: "pass" });
+    const other = await ownService(t, { store: postgresStore({ url: new Secret(href) }), mounts: [shown({})] });
+    assert.equal((await other.ask("PATCH", "/things/1", { body: { name: "c" } })).json.name, "c");
+  },
+);
+
+onPostgres(
   "refuses to start with declared writes that a rule of the table prevents or that the role may not make",
   `CREATE TABLE thing (id serial PRIMARY KEY, name text, parent integer);
    CREATE RULE quiet AS ON UPDATE TO thing WHERE new.name = 'no' DO INSTEAD NOTHING;`,

@@ -12,6 +12,7 @@ import type { Collection, Column } from "../store.ts";
 import { findBound } from "./bound.ts";
 import { postgres, formatReferenceName, formatSequenceName } from "./dialect.ts";
 import { findExisting } from "./existing/existing.ts";
+import { findUnreadable, withSchemaRights } from "./existing/readable.ts";
 import { findUnwritable } from "./existing/writable.ts";
 import { convert, convertOrFail } from "./migrations/conversions.ts";
 import { migrationLock, ownTables, schemaVersion } from "./own-tables.ts";
@@ -80,7 +81,8 @@ export const postgresSchema: SchemaDialect = {
       "AND relname::text NOT IN (SELECT collection FROM latchkey_schema) " +
       "AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = '_revision' AND NOT attisdropped)",
   ),
-  findExisting,
+  findExisting: (table) => withSchemaRights(table, findExisting(table)),
+  findUnreadable,
   findUnwritable,
   // Nothing to do: PostgreSQL changes a table in place, so no old table remains. The migration drops old columns itself, which is fast.
   *dropLeftovers() {},

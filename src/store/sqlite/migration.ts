@@ -47,6 +47,10 @@ export const sqliteSchema: SchemaDialect = {
       "AND EXISTS (SELECT 1 FROM pragma_table_info(sqlite_schema.name) AS c WHERE c.name = '_revision')",
   ),
   findExisting,
+  // SQLite has no privileges.
+  *findUnreadable() {
+    return [];
+  },
   findUnwritable,
   dropLeftovers,
   lock: null,

@@ -54,7 +54,8 @@ export function* settleExisting(
     problems.push(...mistakes.map((each) => `${collection.name}: ${each}.`));
     if (found === null || mistakes.length > 0) continue;
     const one = settledAs(schema, collection, existing, found);
-    const unfit = yield* naming(existing.table, unfitRows(schema, one));
+    const unreadable = yield* schema.findUnreadable(one);
+    const unfit = unreadable.length > 0 ? unreadable : yield* naming(existing.table, unfitRows(schema, one));
     const unwritable = yield* schema.findUnwritable(one);
     problems.push(...[...unfit, ...unwritable].map((each) => `${collection.name}: ${each}.`));
     settled.set(collection.name, one);

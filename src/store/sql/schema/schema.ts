@@ -64,6 +64,8 @@ export interface SchemaDialect extends Dialect {
   readonly findUnknownTables: Statement;
   /** Reads an existing table. The collection declares the columns in `instants` as date-times. Returns null if there is no such table. */
   findExisting(table: string, instants: ReadonlySet<string>): Script<FoundExisting | null>;
+  /** Returns a sentence if the role of the store may not read a declared column. */
+  findUnreadable(collection: Collection): Script<readonly string[]>;
   /** Returns a sentence for each declared write that the database would always refuse. */
   findUnwritable(collection: Collection): Script<readonly string[]>;
   /** Removes the remains of earlier migrations of these collections, before their tables are made or changed. */
