@@ -148,8 +148,17 @@ test("warns at startup if other hosts can connect in cleartext, or if cleartext 
 
   for (const host of ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
     assert.equal(readNotice({ LATCHKEY_HOST: host }), null);
-  for (const host of ["0.0.0.0", "::", "192.0.2.1", "api.example"])
-    assert.match(readNotice({ LATCHKEY_HOST: host })!, /:8000 can be reached from other hosts .* are refused/);
+  for (const [host, address] of [
+    ["0.0.0.0", "0.0.0.0:8000"],
+    ["::", "[::]:8000"],
+    ["2001:db8::1", "[2001:db8::1]:8000"],
+    ["192.0.2.1", "192.0.2.1:8000"],
+    ["api.example", "api.example:8000"],
+  ] as const) {
+    const notice = readNotice({ LATCHKEY_HOST: host })!;
+    assert.ok(notice.startsWith(`${address} can be reached from other hosts `), notice);
+    assert.match(notice, / are refused/);
+  }
   assert.equal(readNotice({ LATCHKEY_HOST: "0.0.0.0", LATCHKEY_TRUSTED_PROXIES: "10.0.0.1" }), null);
   for (const host of ["127.0.0.1", "0.0.0.0"])
     assert.match(
