@@ -48,7 +48,7 @@ function isImpossible(error: unknown): boolean {
 
 /** Creates the fault for a new row that got the key of another row. */
 export function keyRepeated(collection: Collection, cause?: unknown): TypeError {
-  const message = `PostgreSQL gave a new row of ${collection.name} the key of another row: the sequence of the keys is lower than the keys in the table. Move it: ${cureFor(collection)}`;
+  const message = `PostgreSQL gave a new row of ${collection.name} the key of another row: the sequence of the keys has not passed the keys in the table. Move it: ${cureFor(collection)}`;
   return new TypeError(message, { cause });
 }
 
@@ -60,7 +60,10 @@ function cureFor(collection: Collection): string {
     existing === undefined
       ? postgres.literal(quote(formatSequenceName(collection)))
       : `pg_get_serial_sequence(${postgres.literal(table)}, ${postgres.literal(column)})`;
-  return `SELECT setval(${sequence}, (SELECT max(${quote(column)}) FROM ${table}));`;
+  if (existing === undefined) return `SELECT setval(${sequence}, (SELECT max(${quote(column)}) FROM ${table}));`;
+  // The sequence of another program may count down.
+  const next = `CASE WHEN seqincrement < 0 THEN (SELECT min(${quote(column)}) FROM ${table}) ELSE (SELECT max(${quote(column)}) FROM ${table}) END`;
+  return `SELECT setval(seqrelid::regclass, ${next}) FROM pg_sequence WHERE seqrelid = ${sequence}::regclass;`;
 }
 
 /**
