@@ -87,7 +87,9 @@ for (const [width, colorScheme] of [
     await page.getByRole("button", { name: "Add the passkey" }).click();
     await page.getByRole("button", { name: "Create the passkey" }).waitFor();
     await look("a new passkey");
+    assert.equal(await page.locator("[data-said]").textContent(), "", "The work only starts.");
     await page.goto(`${address}/users/1/account`);
+    await page.getByText("Add an authenticator app").click();
     await page.getByRole("button", { name: "Add the app" }).click();
     await page.getByRole("button", { name: "Confirm the app" }).waitFor();
     await look("a new app");

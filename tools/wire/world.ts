@@ -19,12 +19,6 @@ export interface Recorded {
   readonly body: string;
 }
 
-/** A caller of requests: its headers, and whether it can send a form. */
-export interface Caller {
-  readonly name: string;
-  readonly headers: Headers;
-}
-
 /** A service whose answers are recorded. ada (2) is a user with an order, ben (3) has a TOTP factor, cleo (4) is another administrator. */
 export interface World {
   readonly api: API;
