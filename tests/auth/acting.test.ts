@@ -206,7 +206,7 @@ test("refuses to refresh an acting token, and reports no login level for it", as
 
   assert.equal((await api.post("/api/token/refresh/", { refresh: token })).status, 401);
   assert.equal((await api.post("/api/token/verify/", { token })).status, 200);
-  assert.equal((await api.get("/api/session/", acting)).json.level, undefined);
+  assert.equal((await api.get("/api/session/", acting)).json.level, null);
 });
 
 test("names the user and the acting administrator in the log and in the `cause` of a transaction", async (t) => {

@@ -104,6 +104,16 @@ test("refuses links and codes after a process of an earlier version changed the 
   assert.equal((await api.post("/api/session/", { token: login.token })).status, 401);
 });
 
+test("refuses the link of a reset after a process of an earlier version moved the address", async (t) => {
+  const api = await startMailFlows(t);
+  const mail = await api.reset();
+  const { collection } = api.people.users;
+  const change: Change = { kind: "update", collection, key: 1, values: { email: "moved@example.com" } };
+  assert.equal((await api.service.store.write({ changes: [change] })).kind, "written");
+  assert.equal((await confirm(api, { token: mail.token })).json.code, "invalid_link");
+  assert.equal((await confirm(api, { email, code: mail.values["code"] })).json.code, "invalid_link");
+});
+
 test("ends the links that a process of an earlier version stored", async (t) => {
   const api = await startMailFlows(t);
   const mail = await api.reset();

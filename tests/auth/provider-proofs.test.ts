@@ -209,6 +209,17 @@ for (const { title, body, expected } of [
     assert.equal((await app.get(json.factors[0].start)).status, 303);
   });
 
+test("confirms nothing for a login that waits for its first proof of a factor", async (t) => {
+  const world = await startWorld(t, { accounts: { secondFactor: "everyone" } });
+  const bea = world.browser();
+  assert.equal((await bea.logIn()).json.code, "factor_required");
+  assert.ok(bea.cookies.has("login"));
+
+  const refused = await bea.get("/api/login/company/start?confirm=true");
+
+  assert.deepEqual([refused.status, refused.json.code], [401, "login_expired"], refused.text);
+});
+
 // Links
 
 for (const { title, change } of [

@@ -162,6 +162,25 @@ test("names the missing members of a confirmation", async (t) => {
   assert.equal((await api.post(confirm, { token: "wrong", password })).json.code, "invalid_link");
 });
 
+test("lets only a sign-up choose a username at a confirmation, and keeps the other links", async (t) => {
+  const api = await startMailed(t, { registration: "verified", invitations: true });
+  const change = { email: "new@example.com", current_password: password };
+  assert.equal((await api.post("/users/2/email", change, as(ada))).status, 202);
+  const changing = await api.onlyMail();
+  assert.equal((await api.post("/users", { ...ben, invite: true }, root)).status, 201);
+  const inviting = await api.onlyMail();
+
+  for (const [proof, caller] of [
+    [{ token: changing.token }, as(ada)],
+    [{ token: inviting.token, password }, {}],
+  ] as const) {
+    const { status, json, text } = await api.post(confirm, { ...proof, username: "b" }, caller);
+    assert.deepEqual([status, json.errors?.[0].pointer], [400, "/username"], text);
+    const confirmed = await api.post(confirm, proof, caller);
+    assert.equal(confirmed.status, 200, confirmed.text);
+  }
+});
+
 test("names the conflict if another account has taken the address or the username in the meantime", async (t) => {
   const api = await startMailed(t);
   const first = await signUp(api);
