@@ -49,6 +49,8 @@ const tests = [
   "tests/auth/acting.test.ts",
   "tests/auth/vouching.test.ts",
   "tests/auth/enrolment-by-mail.test.ts",
+  "tests/auth/confirming-without-password.test.ts",
+  "tests/auth/changes-of-logins.test.ts",
   "tests/auth/identity-providers.test.ts",
   "tests/auth/mail-login.test.ts",
   "tests/auth/password-reset.test.ts",
