@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import type { Collection, Store } from "../../src/door/stores.ts";
+import type { Collection, Column, Store } from "../../src/door/stores.ts";
 import { bothDatabases } from "../harness/both-databases.ts";
 
 // A folded column also stores its text in a form for searches without regard to case. During an upgrade, an old program may write rows
@@ -47,5 +47,43 @@ test("finds, after the next start, rows that a program without folded columns ha
     for (const [beginning, ids] of Object.entries(expected))
       assert.deepEqual(await startingWith(store, people, beginning), ids, `${database.engine}: ${beginning}`);
     assert.deepEqual(await startingWith(store, places, "par"), ["p"]);
+  }
+});
+
+test("folds the stored texts in the form of the new declaration: case-folded, or in lower case if the column is unique", async (t) => {
+  const declare = (more: Partial<Column>): Collection => ({
+    ...people,
+    columns: [{ name: "name", type: "text", ...more }],
+  });
+  for (const database of await databases(t)) {
+    /** Opens the store with this declaration, looks, and closes it. */
+    const open = async <T>(collection: Collection, look: (store: Store) => Promise<T>): Promise<T> => {
+      const store = database.open();
+      await store.open([collection]);
+      try {
+        return await look(store);
+      } finally {
+        await store.close();
+      }
+    };
+    const [plain, folded, unique] = [declare({}), declare({ folded: true }), declare({ unique: "folded" })];
+    const find = (collection: Collection, name: string) => async (store: Store) =>
+      (await store.findBy(collection, "name", name))?.record["name"] ?? null;
+
+    await open(plain, (store) =>
+      store.write({
+        changes: ["ſeldom", "Seldom", "ΣΑΣ", "σασ"].map((name) => ({
+          kind: "insert",
+          collection: plain,
+          values: { name },
+        })),
+      }),
+    );
+    assert.deepEqual(await open(folded, (store) => startingWith(store, folded, "SELD")), [1, 2]);
+
+    assert.equal(await open(unique, find(unique, "ſELDOM")), "ſeldom", database.engine);
+    assert.equal(await open(unique, find(unique, "SELDOM")), "Seldom");
+    assert.equal(await open(unique, find(unique, "σας")), "ΣΑΣ");
+    assert.deepEqual(await open(unique, (store) => startingWith(store, unique, "SELD")), [2]);
   }
 });

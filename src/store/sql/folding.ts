@@ -1,4 +1,4 @@
-import { isFolded, letterForms } from "../fold.ts";
+import { isFolded } from "../fold.ts";
 import type { Collection } from "../store.ts";
 import { foldCell } from "./codec.ts";
 import { createParameters, type Cell } from "./dialect.ts";
@@ -113,14 +113,10 @@ function* correct(schema: SchemaDialect, table: Table, { column, from, to }: Key
   const { sql, shadow } = column;
   const [first, second] = [schema.place(1), schema.place(2)];
   // For ASCII, `lower` of the database returns the folded value. So the query finds only wrong rows and rows with other characters. This
-  // process compares these rows. Earlier versions did not fold `letterForms`, so their folded values can be equal to `lower`.
-  const guess = [...letterForms].reduce(
-    (text, [form, letter]) => `replace(${text}, '${form}', '${letter}')`,
-    `lower(${sql})`,
-  );
+  // process compares these rows. A folded value of an earlier version can be equal to `lower`, with letters that are folded now.
   const rows = yield* ask(
     statement(
-      `SELECT "id", ${sql} AS value, ${shadow!} AS folded FROM ${table.name} WHERE "id" > ${first} AND "id" <= ${second} AND ${shadow!} IS DISTINCT FROM ${guess}`,
+      `SELECT "id", ${sql} AS value, ${shadow!} AS folded FROM ${table.name} WHERE "id" > ${first} AND "id" <= ${second} AND (${shadow!} IS DISTINCT FROM lower(${sql}) OR octet_length(${shadow!}) <> length(${shadow!}))`,
       [from ?? firstKey(table.collection), to],
     ),
   );
