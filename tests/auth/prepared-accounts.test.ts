@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { accountsCollection } from "../../src/door/auth.ts";
+import { factorsCollection } from "../../src/features/auth/gate/factors.ts";
 import { admitted } from "../harness/admitted.ts";
 import { readCookies } from "../harness/factors.ts";
 import { basic, MINUTE_MS, startMailFlows, type Headers, type MailFlows } from "../harness/mail-flows.ts";
@@ -104,6 +105,8 @@ async function findOpenWays(api: MailFlows, { headers, refresh, pending, code }:
   );
   if (bound !== null) open.push("identity");
   if ((await api.people.accounts.find(1))!.factors !== 0) open.push("factors");
+  // An active row of a passkey alone would log in.
+  if ((await api.service.store.count(factorsCollection, null)) !== 0) open.push("rows of factors");
   return open;
 }
 
@@ -139,6 +142,26 @@ test("keeps the password and the factor at the first proof of the address if an 
   const withPassword = await api.post("/api/token/", { username: ben.email, password });
   assert.equal(withPassword.json.code, "factor_required");
   assert.notEqual((await api.people.accounts.find(2))!.emailVerifiedAt, null);
+});
+
+test("counts the address of a user whom other code inserts as unproved, unless that code vouches for it", async (t) => {
+  const api = await startMailFlows(t);
+  const insert = async (name: string, more: { readonly emailOrigin?: "vouched" }) => {
+    const user = {
+      name,
+      email: `${name}@example.com`,
+      username: name,
+      passwordHash: null,
+      now: api.clock.now,
+      ...more,
+    };
+    const changes = api.people.insertUser({ ...user, role: "user" });
+    const outcome = await api.service.store.write({ changes });
+    assert.ok(outcome.kind === "written");
+    const account = await api.people.accounts.find(outcome.rows[0]!.record["id"] as number);
+    return account!.emailOrigin;
+  };
+  assert.deepEqual([await insert("bob", {}), await insert("eve", { emailOrigin: "vouched" })], ["chosen", "vouched"]);
 });
 
 test("counts an address as unproved after its user changed it without a proof", async (t) => {

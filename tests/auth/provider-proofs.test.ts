@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { accountsCollection } from "../../src/door/auth.ts";
+import { sessionsCollection } from "../../src/door/auth.ts";
 import { basicLogin, tokenLogin } from "../../src/door/index.ts";
 import { email, password, type Answered } from "../harness/own-logins.ts";
 import { setsSession, startWorld, type Browser, type World, type WorldOptions } from "../harness/provider-logins.ts";
@@ -373,6 +374,23 @@ test("ends the logins of an unlinked identity, and keeps those of another identi
     statuses.map(({ status }) => status),
     [401, 200, 200],
   );
+});
+
+test("ends the logins by a provider of an earlier version, whose proofs name no identity, when an identity is unlinked", async (t) => {
+  const world = await startWorld(t, { provider: { create: false } });
+  const ada = await linkAda(world);
+  const thief = world.browser();
+  await thief.logIn();
+  const where = { column: "user_id", operator: "eq", value: 1 } as const;
+  const values = { proofs: [["fed", world.own.clock.now]] };
+  await world.store.write({ changes: [{ kind: "updateAll", collection: sessionsCollection, where, values }] });
+  assert.equal((await thief.get("/api/session/")).status, 200);
+  const [identity] = (await ada.get("/users/1/identities")).json;
+
+  const again = await logInAda(world);
+  assert.equal((await again.ask("DELETE", `/users/1/identities/${identity.id}`)).status, 204);
+
+  assert.deepEqual([(await thief.get("/api/session/")).status, (await again.get("/api/session/")).status], [401, 200]);
 });
 
 // Limits
