@@ -81,6 +81,18 @@ test("ends the waiting logins that a deleted factor began, and the caller's own 
   assert.equal((await api.get("/api/login/", confirmation)).status, 401);
 });
 
+test("ends no login when a factor is deleted that was never confirmed", async (t) => {
+  const api = await serve(t);
+  const ann = await addTOTP(api, "Ann");
+  const other = await logIn(api, ann, "/api/token/");
+  const made = await api.post(`/users/${ann.id}/factors`, { kind: "totp" }, ann.headers);
+  assert.equal(made.status, 201, made.text);
+
+  assert.equal((await api.delete(`/users/${ann.id}/factors/${made.json.id}`, ann.headers)).status, 204);
+
+  assert.deepEqual([await works(api, ann.headers), await works(api, other)], [true, true]);
+});
+
 test("keeps the caller's login if a password proves it too", async (t) => {
   const api = await serve(t);
   const ann = await addTOTP(api, "Ann");

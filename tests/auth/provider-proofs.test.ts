@@ -395,6 +395,21 @@ test("ends the logins by a provider of an earlier version, whose proofs name no 
 
 // Limits
 
+test("revives no login of an older generation when an identity is unlinked", async (t) => {
+  const world = await startWorld(t, { provider: { create: false } });
+  const older = await linkAda(world);
+  const where = { column: "user_id", operator: "eq", value: 1 } as const;
+  const values = { generation: 0 };
+  await world.store.write({ changes: [{ kind: "updateAll", collection: sessionsCollection, where, values }] });
+  assert.equal((await older.get("/api/session/")).status, 401);
+  const ada = await logInAda(world);
+  const [identity] = (await ada.get("/users/1/identities")).json;
+
+  assert.equal((await ada.ask("DELETE", `/users/1/identities/${identity.id}`)).status, 204);
+
+  assert.deepEqual([(await older.get("/api/session/")).status, (await ada.get("/api/session/")).status], [401, 200]);
+});
+
 test("refuses the callbacks of an address after ten failed ones in a minute, without a request to the provider", async (t) => {
   const world = await startWorld(t);
   world.issuer.twist = { claims: (original) => ({ ...original, nonce: "guess" }) };
