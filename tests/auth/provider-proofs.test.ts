@@ -3,6 +3,8 @@ import { test, type TestContext } from "node:test";
 import { accountsCollection } from "../../src/door/auth.ts";
 import { sessionsCollection } from "../../src/door/auth.ts";
 import { basicLogin, tokenLogin } from "../../src/door/index.ts";
+import { computeCode, computeStep } from "../../src/features/auth/totp/codes.ts";
+import { parseBase32 } from "../harness/factors.ts";
 import { email, password, type Answered } from "../harness/own-logins.ts";
 import { setsSession, startWorld, type Browser, type World, type WorldOptions } from "../harness/provider-logins.ts";
 import { basicHeader } from "../harness/serve.ts";
@@ -346,6 +348,37 @@ test("links no identity after the token family that started the link has ended",
   const refused = await follow(browser, callback);
 
   assert.deepEqual([refused.status, refused.json.code], [401, "login_failed"], refused.text);
+});
+
+test("links no identity in a login by recovery code, or by a factor that such a login added less than a day ago", async (t) => {
+  const world = await startWorld(t, { provider: { create: false, level: 2 } });
+  const addTOTP = async (browser: Browser) => {
+    const made = (await browser.ask("POST", "/users/1/factors", { kind: "totp" })).json;
+    const secret = parseBase32(made.secret);
+    const code = () => computeCode(secret, computeStep(world.own.clock.now));
+    const confirmed = await browser.ask("POST", `/users/1/factors/${made.id}/confirm`, { code: code() });
+    assert.equal(confirmed.status, 200, confirmed.text);
+    world.own.clock.now += 30_000;
+    return { factor: made.id as string, code, recoveryCodes: confirmed.json.recovery_codes as readonly string[] };
+  };
+  const logIn = async (factor: string, code: string) => {
+    const browser = world.browser();
+    await browser.ask("POST", "/api/session/", { username: email, password });
+    assert.equal((await browser.ask("POST", "/api/login/", { factor, code })).status, 201);
+    return browser;
+  };
+  const link = (browser: Browser) => browser.ask("POST", "/users/1/identities", { provider: "company" });
+  const own = await addTOTP(await logInAda(world));
+  const recovered = await logIn("recovery", own.recoveryCodes[0]!);
+  const added = await addTOTP(recovered);
+
+  for (const browser of [recovered, await logIn(added.factor, added.code())]) {
+    const refused = await link(browser);
+    assert.deepEqual([refused.status, refused.json.code], [401, "confirmation_required"], refused.text);
+  }
+  assert.equal((await link(await logIn(own.factor, own.code()))).status, 200);
+  world.own.clock.now += 86_400_000;
+  assert.equal((await link(await logIn(added.factor, added.code()))).status, 200);
 });
 
 // Unlinking

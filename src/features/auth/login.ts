@@ -106,8 +106,15 @@ export interface People {
   findHeldLogin(context: Context): HeldLogin | null;
   /** True if a login has not ended. `now` in milliseconds since the epoch. */
   isLiveLogin(login: HeldLogin, now: number): Promise<boolean>;
-  /** Ends the request if the caller's login is not fresh, as `vouch` does. */
-  requireFreshLogin(context: Context, password: string | undefined): Promise<void>;
+  /**
+   * Ends the request if the caller's login is not fresh, as `vouch` does. `allowsRecovery: false` is for changes that end or replace a
+   * factor: a login by recovery code, or by a factor that such a login added less than a day ago, then confirms nothing.
+   */
+  requireFreshLogin(
+    context: Context,
+    password: string | undefined,
+    options?: { readonly allowsRecovery?: boolean },
+  ): Promise<void>;
   /** True if these proofs are enough for the account. */
   isEnough(account: Account, proofs: readonly Proof[]): boolean;
   /** Decides whether an accepted credential proves enough for its account. The service calls it for the credentials of every request. */

@@ -70,7 +70,7 @@ export function buildOffer(
     vouch: (context, account, password) => vouch(parts, context, account, password),
     notify: parts.notify,
     notices: (notifier) => void notifiers.push(notifier),
-    requireFreshLogin: (context, password) => requireFreshLogin(parts, context, password),
+    requireFreshLogin: (context, ...more) => requireFreshLogin(parts, context, ...more),
     outsideEnd: (context) => outsideEnd(parts, context),
     insertUser: (user, at) => insertUser(users, user, at),
     changePassword: (account, password, { endKeys = false } = {}) =>

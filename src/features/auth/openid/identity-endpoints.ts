@@ -91,7 +91,8 @@ async function startLink(parts: ProviderLoginParts, context: Context): Promise<R
   if (!parts.clients.has(provider))
     throw invalid([{ pointer: "/provider", code: "invalid", detail: "There is no such provider." }]);
   const next = values.next === null ? context.at(`/users/${id}/account`) : requireNext(values.next, "/next");
-  await parts.people.requireFreshLogin(context, transient.current_password);
+  // An identity can prove as much as a factor, so a login by recovery code does not add one.
+  await parts.people.requireFreshLogin(context, transient.current_password, { allowsRecovery: false });
   const startedBy = parts.people.findHeldLogin(context);
   const purpose = { kind: "link", userId: id, generation: account.generation, startedBy } as const;
   const { flow, header } = parts.flows.start(context.call, { provider, next, purpose });

@@ -14,17 +14,27 @@ import { isStillAdministrator, type Account } from "../stored-accounts.ts";
 /** The time for which a login is fresh, in milliseconds. */
 const FRESH_MS = 600_000;
 
+interface ConfirmationOptions {
+  /** False: recovery codes, and the factors that they added less than a day ago, do not count. Default: true. */
+  readonly allowsRecovery?: boolean;
+}
+
 /**
  * Ends the request unless the caller's login is fresh, because a credential must not create credentials that outlive it. If the caller's
  * account needs a second factor, the login must have been confirmed with one (401 `confirmation_required`). Otherwise, the caller's own
  * password replaces a fresh login (400 at `/current_password`).
  */
-export async function requireFreshLogin(parts: UsersParts, context: Context, password?: string): Promise<void> {
+export async function requireFreshLogin(
+  parts: UsersParts,
+  context: Context,
+  password?: string,
+  options: ConfirmationOptions = {},
+): Promise<void> {
   requireNotActing(context);
   const identity = context.requireIdentity();
   const { now } = context.call;
   const account = identity.id === 0 ? null : await parts.accounts.find(identity.id);
-  if (needsLevel2(parts, identity, account)) return requireConfirmed(context, identity);
+  if (needsLevel2(parts, identity, account)) return requireConfirmed(context, identity, options);
   if (password === undefined && confirmedAt(identity, now) >= 1) return;
   if (account !== null && !hasPassword(account, now)) return requireRecent(context, identity);
   if (password === undefined)
@@ -33,7 +43,11 @@ export async function requireFreshLogin(parts: UsersParts, context: Context, pas
 }
 
 /** Ends the request unless the caller's login was confirmed with a second factor in the last ten minutes. */
-export function requireConfirmed(context: Context, identity: Identity, { allowsRecovery = true } = {}): void {
+export function requireConfirmed(
+  context: Context,
+  identity: Identity,
+  { allowsRecovery = true }: ConfirmationOptions = {},
+): void {
   const { now, realm } = context.call;
   if (isConfirmed(identity, now, { allowsRecovery })) return;
   throw problem("confirmation_required", {
