@@ -27,8 +27,8 @@ import type { Tracer } from "../core/tracer.ts";
 import type { Feature, ServiceParts } from "../feature/feature.ts";
 import { partsLists } from "../feature/parts-checks.ts";
 import { aBasePath } from "../http/base-path.ts";
-import type { ScopesAllow } from "../http/core.ts";
 import { MAX_BODY_BYTES } from "../http/limits.ts";
+import type { ScopesAllow } from "../http/request/core.ts";
 import { aStore } from "../store/checking.ts";
 import type { Store } from "../store/store.ts";
 

@@ -8,7 +8,7 @@ import { combineLists, type Composition } from "../feature/composition.ts";
 import type { Parts, ServiceFacts, ServiceParts } from "../feature/feature.ts";
 import { makeMeasuring } from "../feature/measuring.ts";
 import type { NamedUpkeep } from "../feature/upkeep.ts";
-import type { ScopesAllow } from "../http/core.ts";
+import type { ScopesAllow } from "../http/request/core.ts";
 
 /** The facts of a service that do not come from the parts of its features. */
 type FactsOutsideParts = Pick<ServiceFacts, "xml" | "inFlight" | "clockAheadMs" | "respond" | "explain">;

@@ -1,8 +1,8 @@
 import { formatDay } from "../core/deprecation.ts";
 import type { Observer } from "../core/observation.ts";
-import type { MountInPlace } from "../http/mount/mount.ts";
+import type { MountInPlace } from "../http/declarations/mount.ts";
+import type { Route } from "../http/declarations/routes.ts";
 import { unservedKey, unservedLists } from "../http/mount/shapes.ts";
-import type { Route } from "../http/routes.ts";
 
 /** Reports to the operator the lists without an index, and the deprecated parts whose sunset has passed. */
 export function reportAtStart(

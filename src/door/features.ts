@@ -35,7 +35,7 @@ export type {
   SendMailOptions,
 } from "../features/mail/contract.ts";
 export type { TemplatesByLanguage } from "../features/mail/templates.ts";
-export type { Alongside, RecordWrite } from "../http/alongside.ts";
+export type { Alongside, RecordWrite } from "../http/request/alongside.ts";
 export { health, type Health } from "../features/ops/health.ts";
 export { metrics, type MetricsOffer, type MetricsOptions } from "../features/ops/prometheus.ts";
 export { consolePages } from "../features/console/console.ts";
@@ -49,7 +49,7 @@ export {
   type RateLimit,
   type RateLimitsOptions,
 } from "../features/rate-limit/rate-limits.ts";
-export type { LimitedEndpoint, LimitedRequest, LimitFields, RequestLimiter } from "../http/limiting/limiting.ts";
+export type { LimitedEndpoint, LimitedRequest, LimitFields, RequestLimiter } from "../http/request/limiting.ts";
 export { documentation, type DocumentationOptions } from "../features/openapi/documentation.ts";
 export { docsPage, openapiDocument } from "../features/openapi/on-demand.ts";
 export type { OpenAPIOptions } from "../features/openapi/options.ts";

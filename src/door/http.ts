@@ -6,9 +6,9 @@
 import "./index.ts";
 
 export type { ExplainedList } from "../http/mount/explaining.ts";
-export type { Endpoint, EndpointDocumentation } from "../http/endpoint/endpoint.ts";
-export { invalid } from "../http/exchange.ts";
-export type { EndpointFacts, Method, ReceivedBody, Refusal } from "../http/endpoint/facts.ts";
+export type { Endpoint, EndpointDocumentation } from "../http/declarations/endpoint.ts";
+export { invalid } from "../http/request/exchange.ts";
+export type { EndpointFacts, Method, ReceivedBody, Refusal } from "../http/request/facts.ts";
 export {
   Call,
   type Arrival,
@@ -23,11 +23,11 @@ export { csv, formatCSVLine, type CSVOptions } from "../http/formats/csv.ts";
 export { readJSON } from "../http/formats/json.ts";
 export { formType } from "../http/formats/form.ts";
 export { prefersRedirect } from "../http/pipeline.ts";
-export type { DataBody, Format, ProblemDocument, ReadBody } from "../http/formats/format.ts";
-export type { Offer, Place, View } from "../http/formats/view.ts";
-export { readPage, type Listing, type PageQuery, type ReadPage } from "../http/list/paging.ts";
+export type { DataBody, Format, ProblemDocument, ReadBody } from "../http/request/format.ts";
+export type { Offer, Place, View } from "../http/request/view.ts";
+export { readPage, type Listing, type PageQuery, type ReadPage } from "../http/answer/paging.ts";
 export { catalogue, type CatalogueEntry, type ProblemCode } from "../core/problem/catalogue.ts";
-export type { BodySchema } from "../http/endpoint/body.ts";
+export type { BodySchema } from "../http/declarations/body.ts";
 export type { AnyProblem, ProblemDefinition } from "../core/problem/definition.ts";
 export type { ExtensionMember, ExtensionMembers, ExtensionsOf } from "../core/problem/extensions.ts";
 export { Problem, type Issue, type ProblemOptions } from "../core/problem/problem.ts";
@@ -47,7 +47,7 @@ export {
   textSchema,
   timeSchema,
   type JSONSchema,
-} from "../http/endpoint/documentation.ts";
+} from "../http/declarations/documentation.ts";
 export {
   isTrusted,
   parseTrustedProxies,

@@ -28,9 +28,9 @@ export {
 } from "../resource/kinds/fields.ts";
 export { caller } from "../resource/kinds/field.ts";
 export { defineResource, type RecordOf } from "../resource/resource.ts";
-export { mount } from "../http/mount/mount.ts";
-export { defineEndpoint } from "../http/endpoint/endpoint.ts";
-export type { Context } from "../http/exchange.ts";
+export { mount } from "../http/declarations/mount.ts";
+export { defineEndpoint } from "../http/declarations/endpoint.ts";
+export type { Context } from "../http/request/exchange.ts";
 export {
   administrator,
   allOf,

@@ -63,11 +63,11 @@ export type {
   ResourceAction,
   Write,
   Written,
-} from "../http/mount/mount.ts";
+} from "../http/declarations/mount.ts";
 export { olderShape, type ConvertedField, type OlderFields, type OlderOptions } from "../http/mount/older/older.ts";
-export type { ActionResult } from "../http/mount/actions/given.ts";
-export type { CollectionAction, CollectionCall, RecordAction, RecordCall } from "../http/mount/actions/action.ts";
+export type { ActionResult } from "../http/declarations/given.ts";
+export type { CollectionAction, CollectionCall, RecordAction, RecordCall } from "../http/declarations/action.ts";
 export { requireDraft, type Target } from "../http/mount/writes/drafting.ts";
 export { idempotencyCountsCollection } from "../http/mount/writes/idempotency.ts";
 export { readRecord, updateRecord } from "../http/mount/endpoints.ts";
-export { declarationMistakes, type Declared } from "../http/endpoint/declared.ts";
+export { declarationMistakes, type Declared } from "../http/declarations/declared.ts";

@@ -4,14 +4,14 @@ import type { Scheme } from "../access/scheme/scheme.ts";
 import { suggestion } from "../core/checking/nearest.ts";
 import { ownAmong, type ProblemDefinition } from "../core/problem/definition.ts";
 import { isReadBy } from "../http/body/readable.ts";
-import { pathShape } from "../http/endpoint/path.ts";
+import type { Mount } from "../http/declarations/mount.ts";
 import { formType } from "../http/formats/form.ts";
-import type { Format } from "../http/formats/format.ts";
 import { withBuiltIn } from "../http/formats/negotiate.ts";
 import { buildServedEndpoints } from "../http/mount/endpoints.ts";
-import type { Mount } from "../http/mount/mount.ts";
 import { collectCollections } from "../http/mount/placing.ts";
 import { problemsNamedBy } from "../http/mount/writes/outcome.ts";
+import type { Format } from "../http/request/format.ts";
+import { pathShape } from "../http/request/path.ts";
 import type { Parts } from "./feature.ts";
 
 /** The parts of a feature with its name. The name is null for the service's own parts. */

@@ -12,10 +12,10 @@ import {
 } from "../core/checking/members.ts";
 import { isThrown } from "../core/checking/thrown.ts";
 import { otherCopiesWithin } from "../core/copy.ts";
-import type { Offering } from "../http/core.ts";
-import { aFeatureList } from "../http/endpoint/checking.ts";
-import { declarationMistakes } from "../http/endpoint/declared.ts";
+import { aFeatureList } from "../http/declarations/checking.ts";
+import { declarationMistakes } from "../http/declarations/declared.ts";
 import { misplacedMounts } from "../http/mount/placing.ts";
+import type { Offering } from "../http/request/core.ts";
 import { DeclarationError } from "../resource/resource.ts";
 import { describeClashes, missingReferences, unreadTypes, type NamedParts } from "./clashes.ts";
 import { describeFault } from "./failure.ts";

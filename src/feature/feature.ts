@@ -10,14 +10,14 @@ import type { MetricFamily } from "../core/measurement.ts";
 import type { Observer } from "../core/observation.ts";
 import type { ProblemDefinition } from "../core/problem/definition.ts";
 import type { Tracer } from "../core/tracer.ts";
-import type { Alongside } from "../http/alongside.ts";
 import type { Answer } from "../http/answer/writing.ts";
-import type { ScopesAllow } from "../http/core.ts";
-import type { Endpoint } from "../http/endpoint/endpoint.ts";
+import type { Endpoint } from "../http/declarations/endpoint.ts";
+import type { Mount } from "../http/declarations/mount.ts";
 import type { WholeExplanation } from "../http/explaining.ts";
-import type { Format } from "../http/formats/format.ts";
-import type { RequestLimiter } from "../http/limiting/limiting.ts";
-import type { Mount } from "../http/mount/mount.ts";
+import type { Alongside } from "../http/request/alongside.ts";
+import type { ScopesAllow } from "../http/request/core.ts";
+import type { Format } from "../http/request/format.ts";
+import type { RequestLimiter } from "../http/request/limiting.ts";
 import type { Change, Collection, Store } from "../store/store.ts";
 
 /**

@@ -4,10 +4,10 @@ import { Witness, formatExplanation, type Explanation } from "../access/scheme/e
 import { Call, type Arrival } from "../core/call/call.ts";
 import type { Eventually } from "../core/eventually.ts";
 import type { Answer } from "./answer/writing.ts";
-import type { ServiceCore } from "./core.ts";
-import { Exchange } from "./exchange.ts";
+import { findEndpoint, type FindRoute } from "./declarations/routes.ts";
 import { MAX_BODY_BYTES } from "./limits.ts";
-import { findEndpoint, type FindRoute } from "./routes.ts";
+import type { ServiceCore } from "./request/core.ts";
+import { Exchange } from "./request/exchange.ts";
 
 /** Explains the result of each scheme for a request. Emits no observation and changes no state. */
 function explainArrival(

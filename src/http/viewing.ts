@@ -7,17 +7,17 @@ import { Problem } from "../core/problem/problem.ts";
 import type { Key, Row } from "../store/store.ts";
 import { tagIn } from "./answer/tags.ts";
 import { belowBasePath } from "./base-path.ts";
-import type { ServiceCore } from "./core.ts";
-import type { ServedEndpoint } from "./endpoint/endpoint.ts";
-import { Exchange } from "./exchange.ts";
-import type { Offer, Place, View } from "./formats/view.ts";
-import type { MountInPlace } from "./mount/mount.ts";
+import type { ServedEndpoint } from "./declarations/endpoint.ts";
+import type { MountInPlace } from "./declarations/mount.ts";
+import { expandableNames } from "./declarations/relations.ts";
+import type { FindRoute, Match } from "./declarations/routes.ts";
 import type { KeyDecision } from "./mount/reads/expand/verdicts.ts";
 import { findById, findVisible, requireParents } from "./mount/reads/reading.ts";
-import { expandableNames } from "./mount/relations.ts";
 import { readValues } from "./mount/values.ts";
-import { requirePermission } from "./permitting.ts";
-import type { FindRoute, Match } from "./routes.ts";
+import type { ServiceCore } from "./request/core.ts";
+import { Exchange } from "./request/exchange.ts";
+import { requirePermission } from "./request/permitting.ts";
+import type { Offer, Place, View } from "./request/view.ts";
 
 type ViewHeaders = View["headers"];
 

@@ -12,7 +12,7 @@ import { decideOn, requireDecision } from "../access/permission/decision.ts";
 import { aFunction, text } from "../core/checking/members.ts";
 import { requireArguments } from "../core/checking/options.ts";
 import type { Identity } from "../core/identity.ts";
-import { buildCollection } from "../http/mount/collection.ts";
+import { buildCollection } from "../http/declarations/collection.ts";
 import type { Resource } from "../resource/resource.ts";
 
 /** A question to a permission, with the required answer. */

@@ -1,4 +1,4 @@
-import type { Context } from "../../http/exchange.ts";
+import type { Context } from "../../http/request/exchange.ts";
 import { ownOrAnyUnlimited } from "./access.ts";
 import { loginTypes, MAX_LOGIN_BODY_BYTES } from "./credentials.ts";
 import { withoutKey } from "./fresh-login.ts";

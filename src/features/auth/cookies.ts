@@ -1,7 +1,7 @@
 import type { Call } from "../../core/call/call.ts";
 import { isUnsafe } from "../../core/call/cross-site.ts";
 import { problem } from "../../core/problem/problem.ts";
-import type { Context } from "../../http/exchange.ts";
+import type { Context } from "../../http/request/exchange.ts";
 
 /** A header field of a response. */
 export type Header = readonly [name: string, value: string];

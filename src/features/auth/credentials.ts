@@ -1,6 +1,6 @@
-import type { Context } from "../../http/exchange.ts";
 import { formType } from "../../http/formats/form.ts";
 import { requireDraft } from "../../http/mount/writes/drafting.ts";
+import type { Context } from "../../http/request/exchange.ts";
 import { json, text } from "../../resource/kinds/fields.ts";
 import { defineResource } from "../../resource/resource.ts";
 import type { JSONValue } from "../../store/store.ts";

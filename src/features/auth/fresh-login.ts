@@ -1,5 +1,5 @@
 import { problem } from "../../core/problem/problem.ts";
-import type { Context } from "../../http/exchange.ts";
+import type { Context } from "../../http/request/exchange.ts";
 import { text } from "../../resource/kinds/fields.ts";
 
 /** Options of a field in which users send their own password to prove their identity again. */

@@ -3,7 +3,7 @@ import type { LoginThrottle } from "../../access/throttle/throttle.ts";
 import type { Reply } from "../../core/call/call.ts";
 import type { Identity, Proof, Role } from "../../core/identity.ts";
 import type { Feature } from "../../feature/feature.ts";
-import type { Context } from "../../http/exchange.ts";
+import type { Context } from "../../http/request/exchange.ts";
 import type { Change, Collection, Outcome, Where } from "../../store/store.ts";
 import type { Passwords, ProvedPassword } from "./accounts/passwords/passwords.ts";
 import type { Account, Accounts, UsernameOrigin } from "./accounts/stored-accounts.ts";

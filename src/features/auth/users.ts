@@ -11,7 +11,7 @@ import {
 } from "../../core/checking/members.ts";
 import { suggestion } from "../../core/checking/nearest.ts";
 import { usualRoles } from "../../core/identity.ts";
-import type { Mount } from "../../http/mount/mount.ts";
+import type { Mount } from "../../http/declarations/mount.ts";
 import { shapeMistakes } from "../../resource/kinds/field-mistakes.ts";
 import { isRequired, isShown, isStored, isWritable, type Field } from "../../resource/kinds/field.ts";
 import { boolean, email, text } from "../../resource/kinds/fields.ts";

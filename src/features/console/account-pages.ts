@@ -2,10 +2,10 @@ import { anyone } from "../../access/permission/permission.ts";
 import type { Reply } from "../../core/call/call.ts";
 import { problem } from "../../core/problem/problem.ts";
 import type { AccountPages, Assembled, ServiceFacts } from "../../feature/feature.ts";
-import { builtInEndpoint } from "../../http/endpoint/built-in.ts";
-import { nullable, objectSchema, textSchema } from "../../http/endpoint/documentation.ts";
-import type { Endpoint } from "../../http/endpoint/endpoint.ts";
-import type { Context } from "../../http/exchange.ts";
+import { builtInEndpoint } from "../../http/declarations/built-in.ts";
+import { nullable, objectSchema, textSchema } from "../../http/declarations/documentation.ts";
+import type { Endpoint } from "../../http/declarations/endpoint.ts";
+import type { Context } from "../../http/request/exchange.ts";
 import { ACCOUNT_PATH } from "./frame.ts";
 import {
   EMAIL_CONFIRM_PATH,

@@ -1,7 +1,7 @@
 import { shellWord } from "../../core/checking/shell.ts";
 import { parseQuery } from "../../core/headers/query.ts";
 import { linkTo } from "../../core/html/link.ts";
-import type { View } from "../../http/formats/view.ts";
+import type { View } from "../../http/request/view.ts";
 
 type AddressParameters = readonly (readonly [name: string, value: string])[];
 

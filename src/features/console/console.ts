@@ -6,11 +6,11 @@ import { pageScript, pageStyle, passkeyScript, type Asset } from "../../core/htm
 import { problem } from "../../core/problem/problem.ts";
 import { defineFeature, type Assembled, type Feature } from "../../feature/feature.ts";
 import { belowBasePath } from "../../http/base-path.ts";
-import { builtInEndpoint } from "../../http/endpoint/built-in.ts";
-import type { Endpoint } from "../../http/endpoint/endpoint.ts";
-import type { DataBody, Format, ProblemDocument } from "../../http/formats/format.ts";
-import type { View } from "../../http/formats/view.ts";
+import { builtInEndpoint } from "../../http/declarations/built-in.ts";
+import type { Endpoint } from "../../http/declarations/endpoint.ts";
 import { buildServedEndpoints } from "../../http/mount/endpoints.ts";
+import type { DataBody, Format, ProblemDocument } from "../../http/request/format.ts";
+import type { View } from "../../http/request/view.ts";
 import { accountPages, changePasswordEndpoint, pageEndpoints, takenPages } from "./account-pages.ts";
 import { findParameter } from "./addresses.ts";
 import { giveWayFor, inCell, onPage } from "./excerpt.ts";

@@ -1,7 +1,7 @@
 import { isUnsafe } from "../../core/call/cross-site.ts";
 import { html, type PageContent, type Markup } from "../../core/html/markup.ts";
 import { writePage } from "../../core/html/page.ts";
-import type { View } from "../../http/formats/view.ts";
+import type { View } from "../../http/request/view.ts";
 import { formatCurl, inFormat, readTarget, withParameters } from "./addresses.ts";
 import { isReadable, isServed, splitPath } from "./paths.ts";
 import { resolveAddress, type Drawn, type Site } from "./site.ts";

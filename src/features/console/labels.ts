@@ -1,4 +1,4 @@
-import type { View } from "../../http/formats/view.ts";
+import type { View } from "../../http/request/view.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { shownFields } from "../../resource/resource.ts";
 import type { Extent } from "./excerpt.ts";

@@ -1,6 +1,6 @@
 import { formatDay } from "../../core/deprecation.ts";
 import { html, type PageContent, type Markup } from "../../core/html/markup.ts";
-import type { View } from "../../http/formats/view.ts";
+import type { View } from "../../http/request/view.ts";
 import { excerptText, MOST_SHOWN, textOfJSON } from "./excerpt.ts";
 import { showDocument } from "./values.ts";
 

@@ -1,5 +1,5 @@
 import { belowBasePath } from "../../http/base-path.ts";
-import type { Offer, View } from "../../http/formats/view.ts";
+import type { Offer, View } from "../../http/request/view.ts";
 import type { Site } from "./site.ts";
 
 /** Returns the requested path, without the base path and without a slash at its end. */

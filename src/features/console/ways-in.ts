@@ -1,8 +1,8 @@
 import { isObject } from "../../core/checking/members.ts";
 import type { ServiceFacts, WayIn } from "../../feature/feature.ts";
-import type { Endpoint } from "../../http/endpoint/endpoint.ts";
+import type { Endpoint } from "../../http/declarations/endpoint.ts";
+import type { Mount } from "../../http/declarations/mount.ts";
 import { formType } from "../../http/formats/form.ts";
-import type { Mount } from "../../http/mount/mount.ts";
 
 /** The page where users see who they are, log in and log out. */
 export const SESSION_PATH = "/api/session/";

@@ -3,11 +3,11 @@ import { alike, type Arrival, type Reply } from "../../core/call/call.ts";
 import { problem } from "../../core/problem/problem.ts";
 import type { ServiceFacts } from "../../feature/feature.ts";
 import { belowBasePath } from "../../http/base-path.ts";
-import { builtInEndpoint } from "../../http/endpoint/built-in.ts";
-import { nullable, objectSchema, textSchema } from "../../http/endpoint/documentation.ts";
-import type { Endpoint } from "../../http/endpoint/endpoint.ts";
-import { invalid, type Context } from "../../http/exchange.ts";
+import { builtInEndpoint } from "../../http/declarations/built-in.ts";
+import { nullable, objectSchema, textSchema } from "../../http/declarations/documentation.ts";
+import type { Endpoint } from "../../http/declarations/endpoint.ts";
 import type { WholeExplanation } from "../../http/explaining.ts";
+import { invalid, type Context } from "../../http/request/exchange.ts";
 
 /** The page that explains a response: `/console/why?of=/orders/1`. */
 export const WHY_PATH = "/console/why";

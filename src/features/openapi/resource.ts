@@ -1,8 +1,8 @@
 import type { AnyProblem } from "../../core/problem/definition.ts";
-import type { Format } from "../../http/formats/format.ts";
-import type { MountInPlace, ResourceAction } from "../../http/mount/mount.ts";
+import type { MountInPlace, ResourceAction } from "../../http/declarations/mount.ts";
+import { expandableNames } from "../../http/declarations/relations.ts";
 import { MAX_EXPANDED_RECORDS } from "../../http/mount/reads/expand/expanded.ts";
-import { expandableNames } from "../../http/mount/relations.ts";
+import type { Format } from "../../http/request/format.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { ref, type JSONObject } from "./json.ts";
 import { pascalCase } from "./names.ts";

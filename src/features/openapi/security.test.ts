@@ -9,7 +9,7 @@ import {
   type Permission,
 } from "../../access/permission/permission.ts";
 import { absent, type Carrier, type Scheme } from "../../access/scheme/scheme.ts";
-import { defineEndpoint, type Endpoint } from "../../http/endpoint/endpoint.ts";
+import { defineEndpoint, type Endpoint } from "../../http/declarations/endpoint.ts";
 import { buildSecurity, securitySchemes } from "./security.ts";
 
 function scheme(name: string, ...carriers: readonly Carrier[]): Scheme {

@@ -1,7 +1,7 @@
 import { requireDecision } from "../../access/permission/decision.ts";
 import type { Carrier, Scheme } from "../../access/scheme/scheme.ts";
-import type { ServedEndpoint } from "../../http/endpoint/endpoint.ts";
-import { collectParameters } from "../../http/endpoint/parameters.ts";
+import type { ServedEndpoint } from "../../http/declarations/endpoint.ts";
+import { collectParameters } from "../../http/declarations/parameters.ts";
 import type { JSONObject } from "./json.ts";
 
 /** Returns the security schemes by name. Leaves out credentials that only a proxy may send, because clients cannot send them. */

@@ -4,9 +4,9 @@ import { problem } from "../../core/problem/problem.ts";
 import { differenceText } from "../../feature/clock.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
 import { makeFailureReporter } from "../../feature/observers.ts";
-import { builtInEndpoint } from "../../http/endpoint/built-in.ts";
-import { objectSchema, textSchema } from "../../http/endpoint/documentation.ts";
-import type { EndpointDocumentation } from "../../http/endpoint/endpoint.ts";
+import { builtInEndpoint } from "../../http/declarations/built-in.ts";
+import { objectSchema, textSchema } from "../../http/declarations/documentation.ts";
+import type { EndpointDocumentation } from "../../http/declarations/endpoint.ts";
 
 /** The parts that the health feature offers. */
 export interface Health {

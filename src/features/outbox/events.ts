@@ -1,5 +1,5 @@
 import { administrator } from "../../access/permission/permission.ts";
-import { mount, type Mount } from "../../http/mount/mount.ts";
+import { mount, type Mount } from "../../http/declarations/mount.ts";
 import { boolean, dateTime, enumeration, integer, json, text } from "../../resource/kinds/fields.ts";
 import { uuid } from "../../resource/kinds/uuid.ts";
 import { defineResource } from "../../resource/resource.ts";

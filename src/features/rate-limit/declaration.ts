@@ -15,7 +15,7 @@ import {
   wholeFrom,
 } from "../../core/checking/members.ts";
 import type { ChecksOf } from "../../core/checking/options.ts";
-import type { LimitedRequest } from "../../http/limiting/limiting.ts";
+import type { LimitedRequest } from "../../http/request/limiting.ts";
 import type { Resource } from "../../resource/resource.ts";
 
 /** A limit on the number of requests. */

@@ -1,8 +1,8 @@
 import { suggestion } from "../../core/checking/nearest.ts";
 import type { Assembled } from "../../feature/feature.ts";
-import { pathShape } from "../../http/endpoint/path.ts";
-import type { LimitedEndpoint } from "../../http/limiting/limiting.ts";
 import { buildServedEndpoints } from "../../http/mount/endpoints.ts";
+import type { LimitedEndpoint } from "../../http/request/limiting.ts";
+import { pathShape } from "../../http/request/path.ts";
 import type { RateLimit } from "./declaration.ts";
 
 /** Caches the result of `appliesTo`, which never changes and which every request needs. */

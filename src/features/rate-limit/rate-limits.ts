@@ -7,7 +7,7 @@ import { after, type Eventually } from "../../core/eventually.ts";
 import type { Identity } from "../../core/identity.ts";
 import { problem } from "../../core/problem/problem.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
-import type { LimitedRequest, LimitFields, RequestLimiter } from "../../http/limiting/limiting.ts";
+import type { LimitedRequest, LimitFields, RequestLimiter } from "../../http/request/limiting.ts";
 import { defineProblem } from "../../resource/define-problem.ts";
 import { requestCounter, requestCountsCollection, type RequestCounter, type CountResult } from "./counter.ts";
 import { limitMistakes, optionChecks, type RateLimit, type RateLimitsOptions } from "./declaration.ts";

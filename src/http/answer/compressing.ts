@@ -3,7 +3,7 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import type { Reply } from "../../core/call/call.ts";
 import { isFromAnotherSite } from "../../core/call/cross-site.ts";
 import { preferredCoding, type Coding } from "../../core/headers/accept-encoding.ts";
-import type { Exchange } from "../exchange.ts";
+import type { Exchange } from "../request/exchange.ts";
 
 /** The smallest body that is compressed, in bytes. Compressing a smaller body costs more than it saves. */
 const LEAST_BYTES = 1024;

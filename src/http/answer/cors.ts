@@ -1,7 +1,7 @@
 import { isTokenValid } from "content-type";
 import type { Call } from "../../core/call/call.ts";
-import type { ServiceCore } from "../core.ts";
-import type { Route } from "../routes.ts";
+import type { Route } from "../declarations/routes.ts";
+import type { ServiceCore } from "../request/core.ts";
 import { writeOptions, type Answer } from "./writing.ts";
 
 const EXPOSED =

@@ -1,6 +1,6 @@
 import type { Deprecated } from "../../core/deprecation.ts";
 import { formatLink } from "../../core/headers/link.ts";
-import type { Exchange } from "../exchange.ts";
+import type { Exchange } from "../request/exchange.ts";
 import type { Answer } from "./writing.ts";
 
 /**

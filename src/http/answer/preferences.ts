@@ -1,7 +1,7 @@
 import type { Reply } from "../../core/call/call.ts";
 import { isUnsafe } from "../../core/call/cross-site.ts";
 import { problem } from "../../core/problem/problem.ts";
-import type { Exchange } from "../exchange.ts";
+import type { Exchange } from "../request/exchange.ts";
 
 /** All preferences that endpoints support, with their possible values (RFC 7240 §4). */
 const supported: Readonly<Record<string, readonly string[]>> = {

@@ -1,5 +1,5 @@
 import { codings } from "../../core/headers/accept-encoding.ts";
-import type { Format } from "../formats/format.ts";
+import type { Format } from "../request/format.ts";
 
 // An uncompressed representation has no suffix. Each content coding has a suffix.
 const suffixes = ["", ...codings.map((coding) => `-${coding}`)];

@@ -5,13 +5,13 @@ import { lineOfThrown } from "../../core/checking/thrown.ts";
 import { after, type Eventually } from "../../core/eventually.ts";
 import { parseMediaType } from "../../core/headers/media-type.ts";
 import { problem } from "../../core/problem/problem.ts";
-import { acceptFields, type EndpointFacts } from "../endpoint/facts.ts";
-import type { Exchange } from "../exchange.ts";
 import { formType, readForm } from "../formats/form.ts";
-import type { Format, ReadBody } from "../formats/format.ts";
-import { requireInTime } from "../limiting/in-time.ts";
+import type { Exchange } from "../request/exchange.ts";
+import { acceptFields, type EndpointFacts } from "../request/facts.ts";
+import type { Format, ReadBody } from "../request/format.ts";
+import type { Hold } from "../request/held-bodies.ts";
+import { requireInTime } from "../request/in-time.ts";
 import { yieldBetweenSteps, yieldBeforeFirstStep } from "../scheduling/slices.ts";
-import type { Hold } from "./held-bodies.ts";
 import { findReader } from "./readable.ts";
 
 /** Returns the media type of the body. Default: JSON. Ends the request if the endpoint does not read this type. */

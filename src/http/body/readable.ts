@@ -1,6 +1,6 @@
-import type { ServedEndpoint } from "../endpoint/endpoint.ts";
+import type { ServedEndpoint } from "../declarations/endpoint.ts";
 import { formType } from "../formats/form.ts";
-import type { Format } from "../formats/format.ts";
+import type { Format } from "../request/format.ts";
 
 /**
  * Returns the format that reads bodies of a type. Returns undefined if there is none. A suffix selects a format too:

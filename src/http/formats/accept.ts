@@ -1,7 +1,7 @@
 import type { Call } from "../../core/call/call.ts";
 import { parseQuery } from "../../core/headers/query.ts";
-import { invalid } from "../exchange.ts";
-import { FORMAT_PARAMETER, type Format } from "./format.ts";
+import { invalid } from "../request/exchange.ts";
+import { FORMAT_PARAMETER, type Format } from "../request/format.ts";
 
 /**
  * Returns the media types that the caller accepts: the type of `?format=` on a read, otherwise `Accept`. Ends the request if `?format=`

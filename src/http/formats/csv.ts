@@ -4,8 +4,8 @@ import { made } from "../../core/copy.ts";
 import { parseQuery } from "../../core/headers/query.ts";
 import { problem } from "../../core/problem/problem.ts";
 import { shownFields } from "../../resource/resource.ts";
-import type { DataBody, Format } from "./format.ts";
-import type { View } from "./view.ts";
+import type { DataBody, Format } from "../request/format.ts";
+import type { View } from "../request/view.ts";
 
 /** Options of `csv()`. */
 export interface CSVOptions {

@@ -1,4 +1,4 @@
-import type { ReadBody } from "./format.ts";
+import type { ReadBody } from "../request/format.ts";
 import { setMember } from "./member.ts";
 import { malformedAt, quoted, requireText } from "./text.ts";
 

@@ -1,8 +1,8 @@
 import { after, type Eventually } from "../../core/eventually.ts";
 import { doubleOf, isExactNumber, numberIn, type ExactNumber } from "../../core/exact-numbers.ts";
 import type { Problem } from "../../core/problem/problem.ts";
+import type { Format, NumberReading } from "../request/format.ts";
 import { inPieces, LARGE_BYTES, runAtOnce, writeEach, type Pieces } from "../scheduling/slices.ts";
-import type { Format, NumberReading } from "./format.ts";
 import { setMember } from "./member.ts";
 import { ARRAYS_OF_OBJECT, malformedAt, MAX_ARRAYS, MAX_LEVELS, MAX_NAMES, quoted, requireText } from "./text.ts";
 

@@ -1,5 +1,5 @@
 import { parse } from "content-type";
-import type { Format } from "./format.ts";
+import type { Format } from "../request/format.ts";
 import { json } from "./json.ts";
 import { xml } from "./xml.ts";
 

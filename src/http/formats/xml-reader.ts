@@ -1,6 +1,6 @@
 import { problem, type Problem } from "../../core/problem/problem.ts";
+import type { ReadBody } from "../request/format.ts";
 import { LARGE_BYTES, type Pieces } from "../scheduling/slices.ts";
-import type { ReadBody } from "./format.ts";
 import { setMember } from "./member.ts";
 import { ARRAYS_OF_OBJECT, malformedAt, MAX_ARRAYS, MAX_LEVELS, MAX_NAMES, quoted, requireText } from "./text.ts";
 import { XMLScope, type Attribute } from "./xml-namespaces.ts";

@@ -1,6 +1,6 @@
 import type { Eventually } from "../../core/eventually.ts";
+import type { DataBody, Format } from "../request/format.ts";
 import { inPieces, writeEach } from "../scheduling/slices.ts";
-import type { DataBody, Format } from "./format.ts";
 import { readXML } from "./xml-reader.ts";
 import { buildTags, writeElement } from "./xml-writer.ts";
 

@@ -2,8 +2,8 @@ import type { Witness } from "../../access/scheme/explanation.ts";
 import type { IdentifiedCaller } from "../../access/scheme/scheme-set.ts";
 import { isUnsafe, requireSameSite } from "../../core/call/cross-site.ts";
 import { after, type Eventually } from "../../core/eventually.ts";
-import { getExchange, type Context, type Exchange } from "../exchange.ts";
-import { requirePermission } from "../permitting.ts";
+import { getExchange, type Context, type Exchange } from "../request/exchange.ts";
+import { requirePermission } from "../request/permitting.ts";
 import { identifyOrTell } from "./tolerating.ts";
 
 /** Identifies the caller. Ends the request if its credential is wrong, or if a page of another site made a browser send it. */

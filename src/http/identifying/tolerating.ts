@@ -2,7 +2,7 @@ import { Witness } from "../../access/scheme/explanation.ts";
 import { nobody, type IdentifiedCaller } from "../../access/scheme/scheme-set.ts";
 import type { Eventually } from "../../core/eventually.ts";
 import { Problem } from "../../core/problem/problem.ts";
-import type { Exchange } from "../exchange.ts";
+import type { Exchange } from "../request/exchange.ts";
 
 /** Identifies the caller, and reports a rejected credential to the handler instead of ending the request. */
 export function identifyOrTell(exchange: Exchange, existing: Witness | null): Eventually<IdentifiedCaller> {

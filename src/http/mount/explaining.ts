@@ -1,6 +1,6 @@
 import { splitWords } from "../../core/words/words.ts";
 import { StoreTimeout, type Collection, type ListQuery, type Store, type StoredRecord } from "../../store/store.ts";
-import type { MountInPlace } from "./mount.ts";
+import type { MountInPlace } from "../declarations/mount.ts";
 import { buildConditions, type WordCondition } from "./reads/searching.ts";
 import { collectShapes } from "./shapes.ts";
 

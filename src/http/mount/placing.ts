@@ -2,8 +2,8 @@ import { DeclarationError } from "../../core/checking/declaration-error.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { buildTableName } from "../../resource/tables/table.ts";
 import type { Collection } from "../../store/store.ts";
-import type { Listing, Mount, MountInPlace } from "./mount.ts";
-import { misleadingRelations, placeRelation, type Relation } from "./relations.ts";
+import type { Listing, Mount, MountInPlace } from "../declarations/mount.ts";
+import { misleadingRelations, placeRelation, type Relation } from "../declarations/relations.ts";
 
 /** Returns a sentence with the fix for each mount whose parent, relation or newer shape is not mounted. */
 export function misplacedMounts(mounts: readonly Mount[]): readonly string[] {

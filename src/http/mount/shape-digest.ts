@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Field } from "../../resource/kinds/field.ts";
-import { FORMATS_VERSION } from "../formats/format.ts";
-import type { Mount } from "./mount.ts";
+import type { Mount } from "../declarations/mount.ts";
+import { FORMATS_VERSION } from "../request/format.ts";
 
 /** The part of a mount that its shape depends on. */
 export type ShapedMount = Pick<Mount, "resource" | "shown" | "older">;

@@ -2,8 +2,8 @@ import { textOperators, type Operator } from "../../core/operators.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { isKeyScanned, isServed, isUnique } from "../../store/served.ts";
 import type { Collection, Column, Key, ListQuery, Sort, StoredRecord, Value, Where } from "../../store/store.ts";
-import { buildLinkedRows, type Link } from "./links.ts";
-import type { MountInPlace } from "./mount.ts";
+import { buildLinkedRows, type Link } from "../declarations/links.ts";
+import type { MountInPlace } from "../declarations/mount.ts";
 import type { WordCondition } from "./reads/searching.ts";
 
 /** One kind of list that a declaration allows. */

@@ -1,8 +1,8 @@
 import { valueOfJSON } from "../../core/exact-numbers.ts";
 import { DEFAULT_LIMIT } from "../../resource/page-size.ts";
 import { StoreTimeout, type Key, type StoredRecord } from "../../store/store.ts";
-import type { Exchange } from "../exchange.ts";
-import type { MountInPlace } from "./mount.ts";
+import type { MountInPlace } from "../declarations/mount.ts";
+import type { Exchange } from "../request/exchange.ts";
 import { askForRelated } from "./reads/asking.ts";
 import { MAX_EXPANDED_CHARACTERS } from "./reads/expand/expanded.ts";
 import { combineVerdicts, type KeyDecision } from "./reads/expand/verdicts.ts";

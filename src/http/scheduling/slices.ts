@@ -1,5 +1,4 @@
 import type { Eventually } from "../../core/eventually.ts";
-import type { ReceivedBody } from "../endpoint/facts.ts";
 import { whenAllAnswered } from "./answered.ts";
 
 /**
@@ -44,7 +43,7 @@ function next(): void {
 }
 
 /** If the body is large, waits for a turn between two steps. Returns undefined for a small body. */
-export function yieldBetweenSteps(body: Pick<ReceivedBody, "bytes"> | null): Promise<void> | undefined {
+export function yieldBetweenSteps(body: { readonly bytes: Uint8Array } | null): Promise<void> | undefined {
   return body !== null && body.bytes.length > LARGE_BYTES ? takeTurnAgain() : undefined;
 }
 

@@ -5,7 +5,7 @@ import { throttleCollections, loginThrottle } from "../../access/throttle/thrott
 import { createService } from "../../composition/create-service.ts";
 import { Call } from "../../core/call/call.ts";
 import type { Observation } from "../../core/observation.ts";
-import { defineEndpoint } from "../../http/endpoint/endpoint.ts";
+import { defineEndpoint } from "../../http/declarations/endpoint.ts";
 import { DeclarationError } from "../../resource/resource.ts";
 import { sqliteStore } from "../../store/sqlite/sqlite.ts";
 import type { Collection, Store } from "../../store/store.ts";

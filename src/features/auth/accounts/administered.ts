@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { problem } from "../../../core/problem/problem.ts";
-import type { Context } from "../../../http/exchange.ts";
-import type { Write } from "../../../http/mount/mount.ts";
+import type { Write } from "../../../http/declarations/mount.ts";
+import type { Context } from "../../../http/request/exchange.ts";
 import type { Fields } from "../../../resource/resource.ts";
 import type { Users } from "../users.ts";
 import { resolveDefault } from "./standard.ts";

@@ -1,12 +1,12 @@
 import type { Reply } from "../../../core/call/call.ts";
 import type { Observation } from "../../../core/observation.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
-import { objectSchema, nullable, textSchema, timeSchema } from "../../../http/endpoint/documentation.ts";
-import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
-import type { EndpointDocumentation } from "../../../http/endpoint/endpoint.ts";
-import { type Context, invalid } from "../../../http/exchange.ts";
-import { readPage } from "../../../http/list/paging.ts";
+import { readPage } from "../../../http/answer/paging.ts";
+import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
+import { objectSchema, nullable, textSchema, timeSchema } from "../../../http/declarations/documentation.ts";
+import type { Endpoint } from "../../../http/declarations/endpoint.ts";
+import type { EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
+import { type Context, invalid } from "../../../http/request/exchange.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
 import type { LoginSource } from "../login.ts";
 import { type ListedLogin, type LoginPage, mergeLogins, placeOf } from "../logins.ts";

@@ -1,5 +1,5 @@
 import { markHash } from "../../../core/crypto/password-hash.ts";
-import type { Mount } from "../../../http/mount/mount.ts";
+import type { Mount } from "../../../http/declarations/mount.ts";
 import { isStored } from "../../../resource/kinds/field.ts";
 import type { Fields } from "../../../resource/resource.ts";
 import { keyOf, type Change, type Value, type WrittenValues } from "../../../store/store.ts";

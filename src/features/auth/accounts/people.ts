@@ -1,7 +1,7 @@
 import { isAmbient, type Scheme } from "../../../access/scheme/scheme.ts";
 import type { Call } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import { invalid, type Context } from "../../../http/exchange.ts";
+import { invalid, type Context } from "../../../http/request/exchange.ts";
 import type { LoginBody } from "../login.ts";
 import type { ShownUser } from "../users.ts";
 import type { AccountsParts } from "./parts.ts";

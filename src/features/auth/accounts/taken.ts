@@ -1,6 +1,6 @@
 import { problem } from "../../../core/problem/problem.ts";
-import type { Context } from "../../../http/exchange.ts";
-import type { Mount } from "../../../http/mount/mount.ts";
+import type { Mount } from "../../../http/declarations/mount.ts";
+import type { Context } from "../../../http/request/exchange.ts";
 import type { Change } from "../../../store/store.ts";
 import type { UsersParts } from "./parts.ts";
 

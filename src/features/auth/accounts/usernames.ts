@@ -1,5 +1,5 @@
 import { problem, type Issue } from "../../../core/problem/problem.ts";
-import { invalid, type Context } from "../../../http/exchange.ts";
+import { invalid, type Context } from "../../../http/request/exchange.ts";
 import { fold } from "../../../store/fold.ts";
 import type { Row } from "../../../store/store.ts";
 import type { UsersParts } from "./parts.ts";

@@ -8,9 +8,9 @@ import {
 } from "../../../access/permission/permission.ts";
 import { made } from "../../../core/copy.ts";
 import type { Issue } from "../../../core/problem/problem.ts";
-import { invalid, type Context } from "../../../http/exchange.ts";
+import { mount, type Prepared, type Write } from "../../../http/declarations/mount.ts";
 import { requireStillKnown } from "../../../http/identifying/identifying.ts";
-import { mount, type Prepared, type Write } from "../../../http/mount/mount.ts";
+import { invalid, type Context } from "../../../http/request/exchange.ts";
 import { keyOf, type WrittenValues } from "../../../store/store.ts";
 import { ownOrAnyUnlimited, ownRecord, ownRecordUnlimited } from "../access.ts";
 import { usersResource, type OwnUserFields, type Users, type UsersMount } from "../users.ts";

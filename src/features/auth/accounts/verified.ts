@@ -1,7 +1,7 @@
 import { problem } from "../../../core/problem/problem.ts";
-import { invalid, type Context } from "../../../http/exchange.ts";
-import type { MountInPlace } from "../../../http/mount/mount.ts";
+import type { MountInPlace } from "../../../http/declarations/mount.ts";
 import { writeDirectly } from "../../../http/mount/writes/direct.ts";
+import { invalid, type Context } from "../../../http/request/exchange.ts";
 import { readDraft } from "../../../resource/draft.ts";
 import { keyOf, type Change, type Outcome, type WrittenValues } from "../../../store/store.ts";
 import { timeText } from "../conditions.ts";

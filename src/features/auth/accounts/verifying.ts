@@ -1,6 +1,6 @@
 import { DeclarationError } from "../../../core/checking/declaration-error.ts";
 import type { Host } from "../../../feature/feature.ts";
-import type { Context } from "../../../http/exchange.ts";
+import type { Context } from "../../../http/request/exchange.ts";
 import type { Change, JSONValue, KeyOf } from "../../../store/store.ts";
 import type { Account } from "./stored-accounts.ts";
 

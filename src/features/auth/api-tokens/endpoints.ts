@@ -1,13 +1,13 @@
 import type { Reply } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
-import { objectSchema, nullable, textSchema, timeSchema } from "../../../http/endpoint/documentation.ts";
-import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
-import type { EndpointDocumentation } from "../../../http/endpoint/endpoint.ts";
-import type { Context } from "../../../http/exchange.ts";
+import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
+import { objectSchema, nullable, textSchema, timeSchema } from "../../../http/declarations/documentation.ts";
+import type { Endpoint } from "../../../http/declarations/endpoint.ts";
+import type { EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
 import { formType } from "../../../http/formats/form.ts";
 import { requireStillKnown } from "../../../http/identifying/identifying.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
+import type { Context } from "../../../http/request/exchange.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
 import { credentials, logInWith, loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";

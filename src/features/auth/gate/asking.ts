@@ -1,5 +1,5 @@
 import { problem, type Problem } from "../../../core/problem/problem.ts";
-import type { Context } from "../../../http/exchange.ts";
+import type { Context } from "../../../http/request/exchange.ts";
 import type { JSONValue } from "../../../store/store.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
 import type { StoredFactor } from "./contract.ts";

@@ -1,7 +1,7 @@
 import type { Call } from "../../../core/call/call.ts";
 import type { Assembled, Host } from "../../../feature/feature.ts";
-import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
-import type { Context } from "../../../http/exchange.ts";
+import type { Endpoint } from "../../../http/declarations/endpoint.ts";
+import type { Context } from "../../../http/request/exchange.ts";
 import type { Change, Collection } from "../../../store/store.ts";
 import type { Passwords } from "../accounts/passwords/passwords.ts";
 import type { Account, Accounts } from "../accounts/stored-accounts.ts";

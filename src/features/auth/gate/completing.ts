@@ -1,8 +1,8 @@
 import type { Call, Reply } from "../../../core/call/call.ts";
 import type { Proof } from "../../../core/identity.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import { invalid, type Context } from "../../../http/exchange.ts";
-import { requireInTime } from "../../../http/limiting/in-time.ts";
+import { invalid, type Context } from "../../../http/request/exchange.ts";
+import { requireInTime } from "../../../http/request/in-time.ts";
 import type { Change, JSONValue } from "../../../store/store.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
 import { confirmsByMail, MAIL, needsMail, resolvePlace, stillNeeded } from "./asking.ts";

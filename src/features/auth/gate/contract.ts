@@ -1,7 +1,7 @@
 import type { Call, Reply } from "../../../core/call/call.ts";
 import type { Eventually } from "../../../core/eventually.ts";
 import type { Proof, ProofMethod } from "../../../core/identity.ts";
-import type { Context } from "../../../http/exchange.ts";
+import type { Context } from "../../../http/request/exchange.ts";
 import type { Change, JSONValue } from "../../../store/store.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
 import type { Admission } from "./admission.ts";

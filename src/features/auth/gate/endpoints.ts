@@ -1,13 +1,13 @@
 import { authenticated } from "../../../access/permission/permission.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { Problem, problem } from "../../../core/problem/problem.ts";
-import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
-import { objectSchema, textSchema, timeSchema } from "../../../http/endpoint/documentation.ts";
-import type { Endpoint, EndpointDocumentation } from "../../../http/endpoint/endpoint.ts";
-import type { Context } from "../../../http/exchange.ts";
+import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
+import { objectSchema, textSchema, timeSchema } from "../../../http/declarations/documentation.ts";
+import type { Endpoint, EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
 import { formType } from "../../../http/formats/form.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { prefersAny } from "../../../http/pipeline.ts";
+import type { Context } from "../../../http/request/exchange.ts";
 import { json, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { JSONValue } from "../../../store/store.ts";

@@ -1,7 +1,7 @@
 import type { Call } from "../../../core/call/call.ts";
 import { markHash } from "../../../core/crypto/password-hash.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import { invalid, type Context } from "../../../http/exchange.ts";
+import { invalid, type Context } from "../../../http/request/exchange.ts";
 import type { Change, JSONValue } from "../../../store/store.ts";
 import { requireWrittenRow } from "../../../store/written.ts";
 import { isConfirmed } from "../accounts/passwords/proof.ts";

@@ -1,11 +1,11 @@
 import type { Reply } from "../../../core/call/call.ts";
 import type { Identity } from "../../../core/identity.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
-import { nullable, objectSchema, textSchema, timeSchema } from "../../../http/endpoint/documentation.ts";
-import type { Endpoint, EndpointDocumentation } from "../../../http/endpoint/endpoint.ts";
-import { invalid, type Context } from "../../../http/exchange.ts";
+import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
+import { nullable, objectSchema, textSchema, timeSchema } from "../../../http/declarations/documentation.ts";
+import type { Endpoint, EndpointDocumentation } from "../../../http/declarations/endpoint.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
+import { invalid, type Context } from "../../../http/request/exchange.ts";
 import { boolean, json, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { JSONValue } from "../../../store/store.ts";

@@ -1,6 +1,6 @@
 import type { Reply } from "../../../core/call/call.ts";
 import { Problem } from "../../../core/problem/problem.ts";
-import type { Context } from "../../../http/exchange.ts";
+import type { Context } from "../../../http/request/exchange.ts";
 
 /**
  * Returns the redirect of a browser to the page that asks for the second factor, for a problem that this page shows. A page that exists only

@@ -1,7 +1,7 @@
 import type { Reply } from "../../../core/call/call.ts";
 import type { Proof } from "../../../core/identity.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import type { Context } from "../../../http/exchange.ts";
+import type { Context } from "../../../http/request/exchange.ts";
 import { confirm, requirePending } from "./completing.ts";
 import type { HeldLogin, WaitingConfirmation } from "./contract.ts";
 import { clearedPendingCookie } from "./cookie.ts";

@@ -1,5 +1,5 @@
 import type { Proof } from "../../../core/identity.ts";
-import type { Context } from "../../../http/exchange.ts";
+import type { Context } from "../../../http/request/exchange.ts";
 import type { JSONValue } from "../../../store/store.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
 import type { Header } from "../cookies.ts";

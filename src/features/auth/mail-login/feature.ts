@@ -1,9 +1,9 @@
 import { problem } from "../../../core/problem/problem.ts";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
-import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
-import { objectSchema, textSchema } from "../../../http/endpoint/documentation.ts";
-import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
-import type { Context } from "../../../http/exchange.ts";
+import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
+import { objectSchema, textSchema } from "../../../http/declarations/documentation.ts";
+import type { Endpoint } from "../../../http/declarations/endpoint.ts";
+import type { Context } from "../../../http/request/exchange.ts";
 import type { FirstProofBody, FirstStep } from "../gate/contract.ts";
 import type { AccountsFeature, People } from "../login.ts";
 import { mailEndpoint } from "../mailbox/asking.ts";

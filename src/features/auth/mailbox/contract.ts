@@ -1,5 +1,5 @@
 import type { AccountPages } from "../../../feature/feature.ts";
-import type { Context } from "../../../http/exchange.ts";
+import type { Context } from "../../../http/request/exchange.ts";
 import type { Change, JSONValue, KeyOf } from "../../../store/store.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
 

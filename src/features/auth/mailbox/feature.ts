@@ -4,7 +4,7 @@ import { suggestion } from "../../../core/checking/nearest.ts";
 import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
 import { counter } from "../../../core/measurement.ts";
 import { defineFeature, type AccountPages, type Feature } from "../../../feature/feature.ts";
-import type { Context } from "../../../http/exchange.ts";
+import type { Context } from "../../../http/request/exchange.ts";
 import type { Mailer } from "../../mail/contract.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
 import type { AccountsFeature } from "../login.ts";

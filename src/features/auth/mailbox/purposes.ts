@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { formatBlock, formatNetwork, formatSite } from "../../../core/call/trusted-proxies.ts";
 import { hmac } from "../../../core/crypto/secret.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import type { Context } from "../../../http/exchange.ts";
+import type { Context } from "../../../http/request/exchange.ts";
 import { fold } from "../../../store/fold.ts";
 import { OVERTAKEN, type Change, type Store } from "../../../store/store.ts";
 import type { Account } from "../accounts/stored-accounts.ts";

@@ -2,7 +2,7 @@ import type { Call, Reply } from "../../../core/call/call.ts";
 import { formatNetwork } from "../../../core/call/trusted-proxies.ts";
 import { after } from "../../../core/eventually.ts";
 import { Problem } from "../../../core/problem/problem.ts";
-import type { Context } from "../../../http/exchange.ts";
+import type { Context } from "../../../http/request/exchange.ts";
 import type { Header } from "../cookies.ts";
 import { ProviderFault, type ConfirmedLogin, type ProviderClient } from "./client.ts";
 import { confirmLogin, proofBy } from "./confirming.ts";

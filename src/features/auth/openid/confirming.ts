@@ -1,6 +1,6 @@
 import type { Reply } from "../../../core/call/call.ts";
 import type { Proof } from "../../../core/identity.ts";
-import type { Context } from "../../../http/exchange.ts";
+import type { Context } from "../../../http/request/exchange.ts";
 import type { Account } from "../accounts/stored-accounts.ts";
 import type { Header } from "../cookies.ts";
 import type { OutsideWay } from "../gate/contract.ts";

@@ -1,5 +1,5 @@
 import { problem } from "../../../core/problem/problem.ts";
-import type { Context } from "../../../http/exchange.ts";
+import type { Context } from "../../../http/request/exchange.ts";
 import { NOT_ACTIVE, requireActive } from "../accounts/stored-accounts.ts";
 import type { Header } from "../cookies.ts";
 import type { ConfirmedLogin } from "./client.ts";

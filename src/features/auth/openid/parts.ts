@@ -1,7 +1,7 @@
 import type { SideBySide } from "../../../access/throttle/side-by-side.ts";
 import type { Call, Reply } from "../../../core/call/call.ts";
 import { problem, type Problem } from "../../../core/problem/problem.ts";
-import type { Context } from "../../../http/exchange.ts";
+import type { Context } from "../../../http/request/exchange.ts";
 import type { Header } from "../cookies.ts";
 import type { Beginning } from "../gate/contract.ts";
 import type { ProviderClient } from "./client.ts";

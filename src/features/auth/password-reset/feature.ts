@@ -1,10 +1,10 @@
 import type { Reply } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { defineFeature, type Feature } from "../../../feature/feature.ts";
-import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
-import type { Context } from "../../../http/exchange.ts";
+import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { prefersRedirect } from "../../../http/pipeline.ts";
+import type { Context } from "../../../http/request/exchange.ts";
 import { boolean, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import { OVERTAKEN } from "../../../store/store.ts";

@@ -1,5 +1,5 @@
 import { findOwnPath } from "../../../core/html/link.ts";
-import type { Context } from "../../../http/exchange.ts";
+import type { Context } from "../../../http/request/exchange.ts";
 
 /**
  * Returns the page to show after a form: the page that the form names, otherwise the page of the header `Referer`, otherwise the start

@@ -1,11 +1,11 @@
 import { administrator, allOf, unlimited } from "../../../access/permission/permission.ts";
 import type { Reply } from "../../../core/call/call.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
-import { objectSchema, textSchema } from "../../../http/endpoint/documentation.ts";
-import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
-import type { Context } from "../../../http/exchange.ts";
+import { builtInEndpoint } from "../../../http/declarations/built-in.ts";
+import { objectSchema, textSchema } from "../../../http/declarations/documentation.ts";
+import type { Endpoint } from "../../../http/declarations/endpoint.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
+import type { Context } from "../../../http/request/exchange.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import { proofField, withoutKey } from "../fresh-login.ts";
 import { Admission } from "../gate/admission.ts";

@@ -1,7 +1,7 @@
 import type { Call } from "../../../core/call/call.ts";
 import { formatSetCookie } from "../../../core/headers/set-cookie.ts";
 import { problem } from "../../../core/problem/problem.ts";
-import type { Context } from "../../../http/exchange.ts";
+import type { Context } from "../../../http/request/exchange.ts";
 import { isSecure, requireOneCookie, type Header } from "../cookies.ts";
 import type { FreshAccess, TokenPair } from "./token-pairs.ts";
 

@@ -1,4 +1,4 @@
-import type { Offer, View } from "../../../http/formats/view.ts";
+import type { Offer, View } from "../../../http/request/view.ts";
 import type { Field } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import { referredBy, type Choice, type Choices, type Site } from "../site.ts";

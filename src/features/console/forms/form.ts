@@ -1,6 +1,6 @@
 import { html, type PageContent, type Markup } from "../../../core/html/markup.ts";
 import type { Issue } from "../../../core/problem/problem.ts";
-import type { Offer, View } from "../../../http/formats/view.ts";
+import type { Offer, View } from "../../../http/request/view.ts";
 import { pointerTo } from "../../../resource/pointer.ts";
 import { isTooLong } from "../excerpt.ts";
 import { findLabelField } from "../labels.ts";

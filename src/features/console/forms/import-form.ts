@@ -1,5 +1,5 @@
 import { html, type Markup } from "../../../core/html/markup.ts";
-import type { Offer, View } from "../../../http/formats/view.ts";
+import type { Offer, View } from "../../../http/request/view.ts";
 import { resolveAddress } from "../site.ts";
 import { collectInputs } from "./inputs.ts";
 

@@ -2,7 +2,7 @@ import { isUnsafe } from "../../../core/call/cross-site.ts";
 import { isObject } from "../../../core/checking/members.ts";
 import { linkTo, findOwnPath } from "../../../core/html/link.ts";
 import { html, type PageContent } from "../../../core/html/markup.ts";
-import type { View } from "../../../http/formats/view.ts";
+import type { View } from "../../../http/request/view.ts";
 import { findParameter, readTarget } from "../addresses.ts";
 import { isServed } from "../paths.ts";
 import { resolveAddress, type Site } from "../site.ts";

@@ -1,5 +1,5 @@
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
-import type { View } from "../../../http/formats/view.ts";
+import type { View } from "../../../http/request/view.ts";
 import { resolveAddress } from "../site.ts";
 
 /** A form that the user sends with a passkey. Only the script can send it. */

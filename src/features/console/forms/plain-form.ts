@@ -1,6 +1,6 @@
 import { html, type PageContent } from "../../../core/html/markup.ts";
 import type { Issue } from "../../../core/problem/problem.ts";
-import type { View } from "../../../http/formats/view.ts";
+import type { View } from "../../../http/request/view.ts";
 import { resolveAddress } from "../site.ts";
 import { writeUsernameField } from "./username-field.ts";
 

@@ -1,5 +1,5 @@
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
-import type { Offer, View } from "../../../http/formats/view.ts";
+import type { Offer, View } from "../../../http/request/view.ts";
 import { isTooLong } from "../excerpt.ts";
 import { needsScript } from "../parts.ts";
 import { resolveAddress } from "../site.ts";

@@ -1,5 +1,5 @@
 import { html, type PageContent } from "../../../core/html/markup.ts";
-import type { View } from "../../../http/formats/view.ts";
+import type { View } from "../../../http/request/view.ts";
 
 /**
  * Returns a hidden field with the caller's username for a form with a password, so that a password manager stores the password under this

@@ -1,6 +1,6 @@
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
-import type { Offer } from "../../../http/formats/view.ts";
+import type { Offer } from "../../../http/request/view.ts";
 import { writeForm, type FormParts } from "../forms/form.ts";
 import { collectInputs } from "../forms/inputs.ts";
 import { asJSON } from "../parts.ts";

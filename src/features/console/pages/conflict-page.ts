@@ -1,6 +1,6 @@
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
-import type { Offer, View } from "../../../http/formats/view.ts";
+import type { Offer, View } from "../../../http/request/view.ts";
 import { isTooLong } from "../excerpt.ts";
 import { writeAttributes, writeField } from "../forms/form.ts";
 import { collectInputs, type Input } from "../forms/inputs.ts";

@@ -1,5 +1,5 @@
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
-import type { Offer, View } from "../../../http/formats/view.ts";
+import type { Offer, View } from "../../../http/request/view.ts";
 import { writeButton, writeForm } from "../forms/form.ts";
 import { column, table } from "../parts.ts";
 import { resolveAddress, type Drawing } from "../site.ts";

@@ -1,7 +1,7 @@
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
-import type { ProblemDocument } from "../../../http/formats/format.ts";
-import type { View } from "../../../http/formats/view.ts";
+import type { ProblemDocument } from "../../../http/request/format.ts";
+import type { View } from "../../../http/request/view.ts";
 import { findParameter } from "../addresses.ts";
 import { passkeysElsewhere, writePasskeyForm } from "../forms/passkey-form.ts";
 import { isServed } from "../paths.ts";

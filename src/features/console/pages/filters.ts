@@ -1,5 +1,5 @@
 import { html, type Markup } from "../../../core/html/markup.ts";
-import type { View } from "../../../http/formats/view.ts";
+import type { View } from "../../../http/request/view.ts";
 import type { Operator, Resource } from "../../../resource/resource.ts";
 import { readParameters, withoutParameter } from "../addresses.ts";
 import type { Drawing } from "../site.ts";

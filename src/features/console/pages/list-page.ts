@@ -1,6 +1,6 @@
 import { isUnsafe } from "../../../core/call/cross-site.ts";
 import { html, type PageContent, type Markup } from "../../../core/html/markup.ts";
-import type { View } from "../../../http/formats/view.ts";
+import type { View } from "../../../http/request/view.ts";
 import { inTurns } from "../../../http/scheduling/slices.ts";
 import { shownFields, type Resource } from "../../../resource/resource.ts";
 import { readLinks, findParameter, readParameters, withParameters } from "../addresses.ts";

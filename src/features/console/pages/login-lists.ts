@@ -1,6 +1,6 @@
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
-import type { Offer, View } from "../../../http/formats/view.ts";
+import type { Offer, View } from "../../../http/request/view.ts";
 import { writeButton, writeForm } from "../forms/form.ts";
 import { passkeysElsewhere } from "../forms/passkey-form.ts";
 import { table } from "../parts.ts";

@@ -1,6 +1,6 @@
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type PageContent } from "../../../core/html/markup.ts";
-import type { View } from "../../../http/formats/view.ts";
+import type { View } from "../../../http/request/view.ts";
 import { findParameter } from "../addresses.ts";
 import { writeLoginForm, sentTo } from "../forms/login-form.ts";
 import { writePlainForm } from "../forms/plain-form.ts";

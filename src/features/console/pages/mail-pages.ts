@@ -1,8 +1,8 @@
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import { formType } from "../../../http/formats/form.ts";
-import type { ProblemDocument } from "../../../http/formats/format.ts";
-import type { View } from "../../../http/formats/view.ts";
+import type { ProblemDocument } from "../../../http/request/format.ts";
+import type { View } from "../../../http/request/view.ts";
 import { findParameter } from "../addresses.ts";
 import { writeForm } from "../forms/form.ts";
 import { writePlainForm, type PlainField, type PlainForm } from "../forms/plain-form.ts";

@@ -1,6 +1,6 @@
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
-import type { Offer } from "../../../http/formats/view.ts";
+import type { Offer } from "../../../http/request/view.ts";
 import { readTarget } from "../addresses.ts";
 import { inCell } from "../excerpt.ts";
 import { writeButton, writeForm } from "../forms/form.ts";

@@ -1,6 +1,6 @@
 import { html, type PageContent } from "../../../core/html/markup.ts";
 import { standardMembers, type ExtensionMembers } from "../../../core/problem/extensions.ts";
-import type { ProblemDocument } from "../../../http/formats/format.ts";
+import type { ProblemDocument } from "../../../http/request/format.ts";
 import { excerptOfJSON, MOST_SHOWN } from "../excerpt.ts";
 import { showPlain } from "../values.ts";
 

@@ -1,5 +1,5 @@
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
-import type { Offer } from "../../../http/formats/view.ts";
+import type { Offer } from "../../../http/request/view.ts";
 import type { Field } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import { excerptText, inCell, isTooLong } from "../excerpt.ts";

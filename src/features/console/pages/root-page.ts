@@ -1,7 +1,7 @@
 import type { Carrier } from "../../../access/scheme/scheme.ts";
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type PageContent, type Markup } from "../../../core/html/markup.ts";
-import type { View } from "../../../http/formats/view.ts";
+import type { View } from "../../../http/request/view.ts";
 import { formatCurl } from "../addresses.ts";
 import { writeLoginForm } from "../forms/login-form.ts";
 import { code, column, methodTag, table } from "../parts.ts";

@@ -1,7 +1,7 @@
 import type { Carrier } from "../../../access/scheme/scheme.ts";
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type PageContent } from "../../../core/html/markup.ts";
-import type { View } from "../../../http/formats/view.ts";
+import type { View } from "../../../http/request/view.ts";
 import { asJSON } from "../parts.ts";
 import { formatTitle, resolveAddress, type Drawing, type Drawn, type Site } from "../site.ts";
 import { drawFields } from "./record-page.ts";

@@ -1,7 +1,7 @@
 import { isObject } from "../../../core/checking/members.ts";
 import { findOwnPath } from "../../../core/html/link.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
-import type { View } from "../../../http/formats/view.ts";
+import type { View } from "../../../http/request/view.ts";
 import { findParameter } from "../addresses.ts";
 
 // The common parts of the pages on which a login is completed or confirmed.

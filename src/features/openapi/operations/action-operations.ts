@@ -1,4 +1,4 @@
-import type { ServedAction } from "../../../http/mount/actions/action.ts";
+import type { ServedAction } from "../../../http/declarations/action.ts";
 import { ref, type JSONObject } from "../json.ts";
 import { pascalCase } from "../names.ts";
 import { draftSchema, recordSchema } from "../schemas.ts";

@@ -1,4 +1,4 @@
-import type { Format } from "../../../http/formats/format.ts";
+import type { Format } from "../../../http/request/format.ts";
 import type { JSONObject } from "../json.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { Scheme } from "../../../access/scheme/scheme.ts";
 import type { ProblemCode } from "../../../core/problem/catalogue.ts";
 import { resolveCode, type AnyProblem } from "../../../core/problem/definition.ts";
-import type { ServedEndpoint } from "../../../http/endpoint/endpoint.ts";
+import type { ServedEndpoint } from "../../../http/declarations/endpoint.ts";
 import { withDeprecation, withGoing } from "../deprecated.ts";
 import type { JSONObject } from "../json.ts";
 import { problemsOnTheWay, type ProblemResponses } from "../problems.ts";

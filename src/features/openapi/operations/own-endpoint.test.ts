@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
-import type { Format } from "../../../http/formats/format.ts";
+import type { Endpoint } from "../../../http/declarations/endpoint.ts";
 import { json } from "../../../http/formats/json.ts";
 import { xml } from "../../../http/formats/xml.ts";
+import type { Format } from "../../../http/request/format.ts";
 import * as fields from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { Description } from "./operation.ts";

@@ -1,12 +1,12 @@
-import { isResource } from "../../../http/endpoint/body-shape.ts";
 import type {
   ServedEndpoint,
   EndpointDocumentation,
   ResponseDocumentation,
   BodyShape,
-} from "../../../http/endpoint/endpoint.ts";
-import type { Method } from "../../../http/endpoint/facts.ts";
-import type { Format } from "../../../http/formats/format.ts";
+} from "../../../http/declarations/endpoint.ts";
+import { isResource } from "../../../http/request/body-shape.ts";
+import type { Method } from "../../../http/request/facts.ts";
+import type { Format } from "../../../http/request/format.ts";
 import { ref, type JSONObject } from "../json.ts";
 import { pascalCase } from "../names.ts";
 import { draftSchema, patchSchema, recordSchema } from "../schemas.ts";

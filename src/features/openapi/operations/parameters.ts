@@ -1,8 +1,8 @@
 import type { Deprecated } from "../../../core/deprecation.ts";
 import { textOperators, type Operator } from "../../../core/operators.ts";
-import { collectParameters } from "../../../http/endpoint/parameters.ts";
-import { FORMAT_PARAMETER, type Format } from "../../../http/formats/format.ts";
-import type { MountInPlace } from "../../../http/mount/mount.ts";
+import type { MountInPlace } from "../../../http/declarations/mount.ts";
+import { collectParameters } from "../../../http/declarations/parameters.ts";
+import { FORMAT_PARAMETER, type Format } from "../../../http/request/format.ts";
 import { comparedKind } from "../../../resource/filter-value.ts";
 import { getField } from "../../../resource/ids.ts";
 import type { Field } from "../../../resource/kinds/field.ts";

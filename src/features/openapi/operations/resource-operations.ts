@@ -1,7 +1,7 @@
 import type { ProblemCode } from "../../../core/problem/catalogue.ts";
-import type { Format } from "../../../http/formats/format.ts";
-import type { Mount, MountInPlace, ResourceAction } from "../../../http/mount/mount.ts";
-import { expandableNames } from "../../../http/mount/relations.ts";
+import type { Mount, MountInPlace, ResourceAction } from "../../../http/declarations/mount.ts";
+import { expandableNames } from "../../../http/declarations/relations.ts";
+import type { Format } from "../../../http/request/format.ts";
 import { ref, type JSONObject } from "../json.ts";
 import { exampleDraft, examplePatch, exampleRecord } from "./examples.ts";
 import { answerHeaders, type HeaderName } from "./headers.ts";

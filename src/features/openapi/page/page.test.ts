@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { brotliCompressSync } from "node:zlib";
 import { anyone } from "../../../access/permission/permission.ts";
-import { mount } from "../../../http/mount/mount.ts";
+import { mount } from "../../../http/declarations/mount.ts";
 import { integer, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import { buildDocs, openapiDocument } from "../on-demand.ts";

@@ -16,8 +16,8 @@ import { shapeMistakes } from "../../../resource/kinds/field-mistakes.ts";
 import { Flaw, isRequired, isShown, isWritable, type Field } from "../../../resource/kinds/field.ts";
 import { DeclarationError, type Operator, type RecordOf, type Resource } from "../../../resource/resource.ts";
 import type { StoredRecord } from "../../../store/store.ts";
-import type { Mount } from "../mount.ts";
-import type { Older, OlderMember } from "./older-shape.ts";
+import type { Mount } from "../../declarations/mount.ts";
+import type { Older, OlderMember } from "../../declarations/older-shape.ts";
 
 /** A field of an older shape whose value is converted from a newer field. */
 export interface ConvertedField<R extends Resource, K extends keyof RecordOf<R> & string = keyof RecordOf<R> & string> {

@@ -9,9 +9,9 @@ import { DEFAULT_LIMIT } from "../../../resource/page-size.ts";
 import { pointerTo } from "../../../resource/pointer.ts";
 import type { AskedOnce, Filter } from "../../../resource/query.ts";
 import type { ListText, StoredRecord } from "../../../store/store.ts";
-import { invalid } from "../../exchange.ts";
+import type { Older, OlderMember, Shaped } from "../../declarations/older-shape.ts";
+import { invalid } from "../../request/exchange.ts";
 import { inTurns } from "../../scheduling/slices.ts";
-import type { Older, OlderMember, Shaped } from "./older-shape.ts";
 
 /** The part of a mount that shows records: its shape, its computed fields, and the columns that the shown fields need. */
 type MountOutput = Shaped & { readonly computed: readonly string[]; readonly sources: readonly string[] };

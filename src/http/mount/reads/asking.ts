@@ -9,7 +9,7 @@ import {
   type RelatedText,
 } from "../../../store/store.ts";
 import { identifyHolder } from "../../body/intake.ts";
-import type { Exchange } from "../../exchange.ts";
+import type { Exchange } from "../../request/exchange.ts";
 import { countPage } from "../../scheduling/rounds.ts";
 import { formatListName, type AskedList } from "../../scheduling/slow-lists.ts";
 

@@ -1,8 +1,8 @@
 import type { QueryCondition } from "../../../resource/conditions.ts";
 import type { Filter } from "../../../resource/query.ts";
 import type { Key, Value, Where } from "../../../store/store.ts";
-import { buildLinkedRows } from "../links.ts";
-import type { MountInPlace } from "../mount.ts";
+import { buildLinkedRows } from "../../declarations/links.ts";
+import type { MountInPlace } from "../../declarations/mount.ts";
 import { convertFilter } from "../older/translating.ts";
 
 /** The part of a mount that filters need, also in an older shape. */

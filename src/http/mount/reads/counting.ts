@@ -1,6 +1,6 @@
 import type { Eventually } from "../../../core/eventually.ts";
 import type { ListQuery } from "../../../store/store.ts";
-import type { Exchange } from "../../exchange.ts";
+import type { Exchange } from "../../request/exchange.ts";
 import { askForCount } from "./asking.ts";
 
 type CountHeaders = readonly (readonly [string, string])[];

@@ -1,8 +1,8 @@
 import type { Filter, ListRequest } from "../../../resource/query.ts";
 import type { Key } from "../../../store/store.ts";
-import type { Params } from "../../endpoint/path.ts";
-import type { Exchange } from "../../exchange.ts";
-import type { MountInPlace } from "../mount.ts";
+import type { MountInPlace } from "../../declarations/mount.ts";
+import type { Exchange } from "../../request/exchange.ts";
+import type { Params } from "../../request/path.ts";
 
 /**
  * Returns the filters, the order and the search terms of a list as JSON text. A cursor is valid only for the same text. The text is an

@@ -1,10 +1,10 @@
 import type { Reply } from "../../../core/call/call.ts";
 import { isIssues, type Issue } from "../../../core/problem/problem.ts";
 import { readQueryBody } from "../../../resource/query-body.ts";
-import { invalid, type Exchange } from "../../exchange.ts";
+import type { MountInPlace } from "../../declarations/mount.ts";
+import { expandableNames } from "../../declarations/relations.ts";
+import { invalid, type Exchange } from "../../request/exchange.ts";
 import { yieldBetweenSteps } from "../../scheduling/slices.ts";
-import type { MountInPlace } from "../mount.ts";
-import { expandableNames } from "../relations.ts";
 import { collectDeprecatedInList } from "../used-deprecations.ts";
 import { convertCondition } from "./conditions.ts";
 import { askFor, type ListRequest } from "./list-request.ts";

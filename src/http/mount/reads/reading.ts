@@ -8,10 +8,10 @@ import { readRecordRequest, type ListRequest } from "../../../resource/query.ts"
 import type { Key, Row, StoredRecord } from "../../../store/store.ts";
 import { tagWithNoted, tagWithShape } from "../../answer/tags.ts";
 import { withoutBody, contentTag } from "../../answer/writing.ts";
-import { invalid, type Exchange } from "../../exchange.ts";
-import { scopesLet } from "../../permitting.ts";
-import type { MountInPlace } from "../mount.ts";
-import { expandableNames } from "../relations.ts";
+import type { MountInPlace } from "../../declarations/mount.ts";
+import { expandableNames } from "../../declarations/relations.ts";
+import { invalid, type Exchange } from "../../request/exchange.ts";
+import { scopesLet } from "../../request/permitting.ts";
 import { computeShapeDigest } from "../shape-digest.ts";
 import { collectDeprecatedFields } from "../used-deprecations.ts";
 import { expandRecord } from "./expand/expanding.ts";

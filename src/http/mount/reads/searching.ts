@@ -2,7 +2,7 @@ import { after, type Eventually } from "../../../core/eventually.ts";
 import { problem } from "../../../core/problem/problem.ts";
 import { isServed } from "../../../store/served.ts";
 import type { Collection, ListQuery, Store, Where, WordCounts } from "../../../store/store.ts";
-import type { Exchange } from "../../exchange.ts";
+import type { Exchange } from "../../request/exchange.ts";
 import { combineAll } from "./conditions.ts";
 
 /**

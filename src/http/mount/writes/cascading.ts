@@ -1,5 +1,5 @@
 import { buildTableName } from "../../../resource/tables/table.ts";
-import type { MountInPlace } from "../mount.ts";
+import type { MountInPlace } from "../../declarations/mount.ts";
 
 const cache = new WeakMap<MountInPlace, readonly MountInPlace[]>();
 

@@ -1,8 +1,8 @@
 import type { Change } from "../../../store/store.ts";
-import { invalid } from "../../exchange.ts";
+import { countLinkRows } from "../../declarations/links.ts";
+import type { MountInPlace } from "../../declarations/mount.ts";
+import { invalid } from "../../request/exchange.ts";
 import { inTurns } from "../../scheduling/slices.ts";
-import { countLinkRows } from "../links.ts";
-import type { MountInPlace } from "../mount.ts";
 
 /** The maximum number of changes that one array may cause. More changes would block all other writes for seconds. */
 export const MAX_CHANGES = 5000;

@@ -3,8 +3,8 @@ import type { Reply } from "../../../core/call/call.ts";
 import { Problem, problem } from "../../../core/problem/problem.ts";
 import type { Draft } from "../../../resource/draft.ts";
 import type { Change, Idempotency, Row, StoredRecord, WrittenValues } from "../../../store/store.ts";
-import type { Exchange } from "../../exchange.ts";
-import type { MountInPlace } from "../mount.ts";
+import type { MountInPlace } from "../../declarations/mount.ts";
+import type { Exchange } from "../../request/exchange.ts";
 import {
   findVisible,
   mayReadChanged,

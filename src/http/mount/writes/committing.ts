@@ -14,18 +14,18 @@ import {
   type Row,
   type Transaction,
 } from "../../../store/store.ts";
-import type { RecordWrite } from "../../alongside.ts";
 import { convertToFault } from "../../answer/error-conversion.ts";
-import type { Exchange } from "../../exchange.ts";
-import { requireInTime } from "../../limiting/in-time.ts";
+import { findLinkPath } from "../../declarations/links.ts";
+import type { MountInPlace } from "../../declarations/mount.ts";
+import type { Written } from "../../declarations/write.ts";
+import type { RecordWrite } from "../../request/alongside.ts";
+import type { Exchange } from "../../request/exchange.ts";
+import { requireInTime } from "../../request/in-time.ts";
 import { yieldBetweenSteps, inTurns } from "../../scheduling/slices.ts";
-import { findLinkPath } from "../links.ts";
-import type { MountInPlace } from "../mount.ts";
 import { findVisible, showChanged } from "../reads/reading.ts";
 import { cascadesFrom } from "./cascading.ts";
 import { requireRoomForRepeats } from "./idempotency.ts";
 import type { Unwritten } from "./outcome.ts";
-import type { Written } from "./write.ts";
 
 /**
  * The number of attempts. If four processes change one record as fast as possible, two or three of ten attempts

@@ -1,7 +1,7 @@
 import type { Change, Key, Outcome, Row, WrittenValues } from "../../../store/store.ts";
-import { getExchange, type Context } from "../../exchange.ts";
-import { buildLinkChanges } from "../links.ts";
-import type { MountInPlace } from "../mount.ts";
+import { buildLinkChanges } from "../../declarations/links.ts";
+import type { MountInPlace } from "../../declarations/mount.ts";
+import { getExchange, type Context } from "../../request/exchange.ts";
 import { commit } from "./committing.ts";
 
 /** A write of one record whose values are already checked. */

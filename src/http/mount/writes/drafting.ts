@@ -7,12 +7,12 @@ import { isWritable, longestJSON } from "../../../resource/kinds/field.ts";
 import { tooLong } from "../../../resource/kinds/long-values.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { Key, StoredRecord } from "../../../store/store.ts";
-import type { ReceivedBody } from "../../endpoint/facts.ts";
-import { getExchange, invalid, type Context } from "../../exchange.ts";
+import type { MountInPlace } from "../../declarations/mount.ts";
 import { readJSON } from "../../formats/json.ts";
 import { applyJSONPatch, parseJSONPatch, type Operation } from "../../patch/json-patch.ts";
 import { applyMergePatch } from "../../patch/merge-patch.ts";
-import type { MountInPlace } from "../mount.ts";
+import { getExchange, invalid, type Context } from "../../request/exchange.ts";
+import type { ReceivedBody } from "../../request/facts.ts";
 import { convertHidden, olderName, withOlderNames, convertWhole } from "../older/translating.ts";
 import { collectDeprecatedFields, collectDeprecatedInBody } from "../used-deprecations.ts";
 

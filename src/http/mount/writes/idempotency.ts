@@ -14,9 +14,9 @@ import type {
   Transaction,
   Where,
 } from "../../../store/store.ts";
-import type { Exchange } from "../../exchange.ts";
-import { repeatKey } from "../../repeating.ts";
-import type { MountInPlace } from "../mount.ts";
+import type { MountInPlace } from "../../declarations/mount.ts";
+import type { Exchange } from "../../request/exchange.ts";
+import { repeatKey } from "../../request/repeating.ts";
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
 

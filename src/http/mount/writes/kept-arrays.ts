@@ -1,7 +1,7 @@
 import type { Change, Idempotency, Key, Row, StoredRecord } from "../../../store/store.ts";
-import type { Exchange } from "../../exchange.ts";
+import type { MountInPlace } from "../../declarations/mount.ts";
+import type { Exchange } from "../../request/exchange.ts";
 import { inTurns } from "../../scheduling/slices.ts";
-import type { MountInPlace } from "../mount.ts";
 import { isErased } from "./committing.ts";
 import { octetsKept, type StoredWrite } from "./idempotency.ts";
 import { findRows, ReadOctets, readRecords } from "./large-reads.ts";

@@ -1,9 +1,9 @@
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import type { Collection, Key, Row, StoredRecord, Where } from "../../../store/store.ts";
 import { resolveHold } from "../../body/intake.ts";
-import { invalid, type Exchange } from "../../exchange.ts";
+import type { MountInPlace } from "../../declarations/mount.ts";
+import { invalid, type Exchange } from "../../request/exchange.ts";
 import { takeTurnAgain } from "../../scheduling/slices.ts";
-import type { MountInPlace } from "../mount.ts";
 import { measureLongest, MOST_OCTETS } from "../reads/page-length.ts";
 
 /**

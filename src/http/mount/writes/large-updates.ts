@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Change, StoredRecord, Transaction } from "../../../store/store.ts";
+import type { MountInPlace } from "../../declarations/mount.ts";
 import { inTurns } from "../../scheduling/slices.ts";
-import type { MountInPlace } from "../mount.ts";
 import type { WriteFacts } from "./committing.ts";
 import type { ReadOctets } from "./large-reads.ts";
 

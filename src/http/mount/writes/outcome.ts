@@ -2,8 +2,8 @@ import { catalogue, type ProblemCode } from "../../../core/problem/catalogue.ts"
 import { ownAmong, type AnyProblem } from "../../../core/problem/definition.ts";
 import { problem, type Problem } from "../../../core/problem/problem.ts";
 import type { Outcome } from "../../../store/store.ts";
-import type { Exchange } from "../../exchange.ts";
-import type { MountInPlace } from "../mount.ts";
+import type { MountInPlace } from "../../declarations/mount.ts";
+import type { Exchange } from "../../request/exchange.ts";
 import { convertProblem } from "../older/translating.ts";
 import { findMount, referenced, tellOperator } from "./referring.ts";
 

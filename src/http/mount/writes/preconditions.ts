@@ -3,8 +3,8 @@ import { problem } from "../../../core/problem/problem.ts";
 import type { Row } from "../../../store/store.ts";
 import { checkPreconditions, hasPreconditions, requirePreconditionsHold } from "../../answer/conditional.ts";
 import { everyTag, stateIn } from "../../answer/tags.ts";
-import type { Exchange } from "../../exchange.ts";
-import type { MountInPlace } from "../mount.ts";
+import type { MountInPlace } from "../../declarations/mount.ts";
+import type { Exchange } from "../../request/exchange.ts";
 import { tagOfCollection } from "../reads/listing.ts";
 import { tagOfRow } from "../reads/reading.ts";
 

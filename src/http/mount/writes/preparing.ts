@@ -4,15 +4,15 @@ import type { Draft } from "../../../resource/draft.ts";
 import { isStored, isWritable } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { Change, StoredRecord, Where, WrittenValues } from "../../../store/store.ts";
-import type { Exchange } from "../../exchange.ts";
+import { requireShowable } from "../../declarations/computing.ts";
+import { buildLinkChanges } from "../../declarations/links.ts";
+import type { MountInPlace } from "../../declarations/mount.ts";
+import { preparedMistakes, type Prepared, type Write, type WriteOfRecord } from "../../declarations/write.ts";
+import type { Exchange } from "../../request/exchange.ts";
 import { yieldBetweenSteps } from "../../scheduling/slices.ts";
-import { requireShowable } from "../computing.ts";
-import { buildLinkChanges } from "../links.ts";
-import type { MountInPlace } from "../mount.ts";
 import { withOlderNames } from "../older/translating.ts";
 import { matches } from "../reads/matches.ts";
 import { readGiven } from "./given-values.ts";
-import { preparedMistakes, type Prepared, type Write, type WriteOfRecord } from "./write.ts";
 
 /**
  * Ends the request with 403 if the permission narrows the caller to some rows and the resulting record is not one of them. Throws a fault

@@ -11,9 +11,9 @@ import {
   type Row,
   type WrittenValues,
 } from "../../../store/store.ts";
-import { invalid, type Exchange } from "../../exchange.ts";
+import type { MountInPlace } from "../../declarations/mount.ts";
+import { invalid, type Exchange } from "../../request/exchange.ts";
 import { inSlices, inTurns, type Pieces } from "../../scheduling/slices.ts";
-import type { MountInPlace } from "../mount.ts";
 import { isOfRelation, requireFewChanges } from "./change-limit.ts";
 import { commitWhole, REPLAYED, withAlongside } from "./committing.ts";
 import { withRepeats } from "./idempotency.ts";

@@ -1,8 +1,8 @@
 import { decideOn } from "../../../access/permission/decision.ts";
 import { problem, type Problem } from "../../../core/problem/problem.ts";
-import type { Exchange } from "../../exchange.ts";
-import { scopesLet } from "../../permitting.ts";
-import type { MountInPlace } from "../mount.ts";
+import type { MountInPlace } from "../../declarations/mount.ts";
+import type { Exchange } from "../../request/exchange.ts";
+import { scopesLet } from "../../request/permitting.ts";
 import { Question } from "../reads/expand/verdicts.ts";
 
 /** Returns the mount whose records are in a table. For a link table, returns the mount of its records. */

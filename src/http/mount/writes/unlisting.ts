@@ -1,8 +1,8 @@
 import { regeneratedValues } from "../../../resource/draft.ts";
 import { OVERTAKEN, type Change, type Key, type Outcome, type Row, type WrittenValues } from "../../../store/store.ts";
-import type { Exchange } from "../../exchange.ts";
-import { buildLinkedRows, buildUnlinking, type Link } from "../links.ts";
-import type { MountInPlace } from "../mount.ts";
+import { buildLinkedRows, buildUnlinking, type Link } from "../../declarations/links.ts";
+import type { MountInPlace } from "../../declarations/mount.ts";
+import type { Exchange } from "../../request/exchange.ts";
 import { commitAll, type WriteFacts } from "./committing.ts";
 import { ReadOctets, readRecords } from "./large-reads.ts";
 import { MAX_RECORDS, renumberKeys } from "./record-arrays.ts";

@@ -1,5 +1,5 @@
 import { problem } from "../../../../core/problem/problem.ts";
-import type { Context } from "../../../../http/exchange.ts";
+import type { Context } from "../../../../http/request/exchange.ts";
 import type { Change } from "../../../../store/store.ts";
 import { equals } from "../../conditions.ts";
 import type { NewPassword } from "../../login.ts";

@@ -1,5 +1,5 @@
 import type { Issue } from "../../../../core/problem/problem.ts";
-import { invalid, type Context } from "../../../../http/exchange.ts";
+import { invalid, type Context } from "../../../../http/request/exchange.ts";
 import type { UsersParts } from "../parts.ts";
 import { checkNewPassword } from "./passwords.ts";
 

@@ -3,7 +3,7 @@ import { isKnownFormat } from "../../../../core/crypto/password-hash.ts";
 import type { Identity, Proof } from "../../../../core/identity.ts";
 import { confirmedLevel, stepUpChallenge } from "../../../../core/levels.ts";
 import { problem } from "../../../../core/problem/problem.ts";
-import { invalid, type Context } from "../../../../http/exchange.ts";
+import { invalid, type Context } from "../../../../http/request/exchange.ts";
 import { CREDENTIALS_SCOPE, mayChangeLogins } from "../../access.ts";
 import { admit, type Admission } from "../../gate/admission.ts";
 import { neededByIdentity } from "../../gate/policy.ts";

@@ -10,10 +10,10 @@ import type {
   StoredRecord,
   Where,
 } from "../../../../store/store.ts";
-import type { Params } from "../../../endpoint/path.ts";
-import { invalid, type Exchange } from "../../../exchange.ts";
+import type { MountInPlace } from "../../../declarations/mount.ts";
+import { invalid, type Exchange } from "../../../request/exchange.ts";
+import type { Params } from "../../../request/path.ts";
 import { takeTurn } from "../../../scheduling/slices.ts";
-import type { MountInPlace } from "../../mount.ts";
 import { areColumns } from "../../older/translating.ts";
 import { askForRelated } from "../asking.ts";
 import { combineAll } from "../conditions.ts";

@@ -1,8 +1,8 @@
 import type { Cacheability, Related } from "../../../../core/call/call.ts";
-import type { Params } from "../../../endpoint/path.ts";
-import type { Exchange } from "../../../exchange.ts";
-import type { MountInPlace } from "../../mount.ts";
-import type { Relation } from "../../relations.ts";
+import type { MountInPlace } from "../../../declarations/mount.ts";
+import type { Relation } from "../../../declarations/relations.ts";
+import type { Exchange } from "../../../request/exchange.ts";
+import type { Params } from "../../../request/path.ts";
 import { verdictOnAll, type Verdict } from "./verdicts.ts";
 
 /** A requested relation, and the relations requested inside it. */

@@ -1,6 +1,6 @@
 import { valueOfJSON } from "../../../../core/exact-numbers.ts";
 import type { Key, ListText, StoredRecord } from "../../../../store/store.ts";
-import type { Params } from "../../../endpoint/path.ts";
+import type { Params } from "../../../request/path.ts";
 
 /** A record that will be expanded. A class, because object literals with getters stay in memory until a full garbage collection. */
 export class Place {

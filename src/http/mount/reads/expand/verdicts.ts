@@ -2,9 +2,9 @@ import { decideOn } from "../../../../access/permission/decision.ts";
 import type { Action, PermissionRequest, SettledDecision } from "../../../../access/permission/permission.ts";
 import type { Identity } from "../../../../core/identity.ts";
 import type { Key, Where } from "../../../../store/store.ts";
-import type { Params } from "../../../endpoint/path.ts";
-import type { Exchange } from "../../../exchange.ts";
-import type { MountInPlace } from "../../mount.ts";
+import type { MountInPlace } from "../../../declarations/mount.ts";
+import type { Exchange } from "../../../request/exchange.ts";
+import type { Params } from "../../../request/path.ts";
 import { combineAll } from "../conditions.ts";
 
 /** The decision of a permission about a list or a record. */

@@ -1,5 +1,5 @@
-import { parseIdempotencyKey } from "../core/headers/idempotency-key.ts";
-import { problem } from "../core/problem/problem.ts";
+import { parseIdempotencyKey } from "../../core/headers/idempotency-key.ts";
+import { problem } from "../../core/problem/problem.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** Returns the key of a repeatable write. Returns null if the request has no key. Ends the request if the key is invalid. */

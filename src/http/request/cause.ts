@@ -1,6 +1,6 @@
-import type { Call } from "../core/call/call.ts";
-import type { Identity } from "../core/identity.ts";
-import type { Cause } from "../store/store.ts";
+import type { Call } from "../../core/call/call.ts";
+import type { Identity } from "../../core/identity.ts";
+import type { Cause } from "../../store/store.ts";
 
 /** Returns the cause of a write: the caller, the administrator who acts for the caller if there is one, and the request. */
 export function buildCause(call: Call, identity: Identity | null): Cause {

@@ -12,14 +12,14 @@ import {
   type Mistake,
   type ThereIsNo,
   unseen,
-} from "../../../core/checking/members.ts";
-import { shownName, suggestion } from "../../../core/checking/nearest.ts";
-import type { Eventually } from "../../../core/eventually.ts";
-import { Problem } from "../../../core/problem/problem.ts";
-import type { Draft } from "../../../resource/draft.ts";
-import type { RecordOf, Resource, StoredOf, WritableOf } from "../../../resource/resource.ts";
-import type { Cause, Change, Collection, KeyOf } from "../../../store/store.ts";
-import type { Context } from "../../exchange.ts";
+} from "../../core/checking/members.ts";
+import { shownName, suggestion } from "../../core/checking/nearest.ts";
+import type { Eventually } from "../../core/eventually.ts";
+import { Problem } from "../../core/problem/problem.ts";
+import type { Draft } from "../../resource/draft.ts";
+import type { RecordOf, Resource, StoredOf, WritableOf } from "../../resource/resource.ts";
+import type { Cause, Change, Collection, KeyOf } from "../../store/store.ts";
+import type { Context } from "../request/exchange.ts";
 
 type WriteKind = "create" | "replace" | "update" | "delete";
 

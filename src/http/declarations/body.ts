@@ -12,7 +12,7 @@ import {
   readBySchema,
   type StandardSchema,
 } from "../../resource/kinds/standard-result.ts";
-import type { BodyReading, ReceivedBody } from "./facts.ts";
+import type { BodyReading, ReceivedBody } from "../request/facts.ts";
 
 /**
  * The schema of a body: of a library that follows Standard Schema (zod, valibot, arktype), or a JSON Schema (2020-12).

@@ -1,20 +1,20 @@
-import type { SchemeSet } from "../access/scheme/scheme-set.ts";
-import type { CallContext } from "../core/call/call.ts";
-import type { Observer } from "../core/observation.ts";
-import type { Tracer } from "../core/tracer.ts";
-import type { StoreReader } from "../store/reader.ts";
-import type { Store } from "../store/store.ts";
+import type { SchemeSet } from "../../access/scheme/scheme-set.ts";
+import type { CallContext } from "../../core/call/call.ts";
+import type { Observer } from "../../core/observation.ts";
+import type { Tracer } from "../../core/tracer.ts";
+import type { StoreReader } from "../../store/reader.ts";
+import type { Store } from "../../store/store.ts";
+import type { RevisionTags } from "../answer/revision-tags.ts";
+import type { Lines } from "../scheduling/lines.ts";
+import type { LongReads } from "../scheduling/long-reads.ts";
+import type { SlowLists } from "../scheduling/slow-lists.ts";
 import type { Alongside } from "./alongside.ts";
-import type { RevisionTags } from "./answer/revision-tags.ts";
-import type { StateTag } from "./answer/state-tags.ts";
-import type { HeldBodies } from "./body/held-bodies.ts";
-import type { Format } from "./formats/format.ts";
-import type { InFlight } from "./limiting/in-flight.ts";
-import type { RequestLimiter } from "./limiting/limiting.ts";
-import type { Cursors } from "./list/cursors.ts";
-import type { Lines } from "./scheduling/lines.ts";
-import type { LongReads } from "./scheduling/long-reads.ts";
-import type { SlowLists } from "./scheduling/slow-lists.ts";
+import type { Cursors } from "./cursors.ts";
+import type { Format } from "./format.ts";
+import type { HeldBodies } from "./held-bodies.ts";
+import type { InFlight } from "./in-flight.ts";
+import type { RequestLimiter } from "./limiting.ts";
+import type { StateTag } from "./state-tags.ts";
 
 /**
  * Returns true if a credential with these scopes may be used with a method. HEAD and QUERY count as `GET`. The function must return true or

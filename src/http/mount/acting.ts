@@ -1,4 +1,4 @@
-import type { Reply } from "../../../core/call/call.ts";
+import type { Reply } from "../../core/call/call.ts";
 import {
   isObject,
   isStrange,
@@ -6,11 +6,11 @@ import {
   formatMistakes,
   describeType,
   unknownMembers,
-} from "../../../core/checking/members.ts";
-import { problem, Problem } from "../../../core/problem/problem.ts";
-import { issuesFound, regeneratedValues } from "../../../resource/draft.ts";
-import { isStored } from "../../../resource/kinds/field.ts";
-import type { Resource } from "../../../resource/resource.ts";
+} from "../../core/checking/members.ts";
+import { problem, Problem } from "../../core/problem/problem.ts";
+import { issuesFound, regeneratedValues } from "../../resource/draft.ts";
+import { isStored } from "../../resource/kinds/field.ts";
+import type { Resource } from "../../resource/resource.ts";
 import type {
   Change,
   Idempotency,
@@ -20,20 +20,20 @@ import type {
   StoredRecord,
   Transaction,
   WrittenValues,
-} from "../../../store/store.ts";
-import { invalid, type Exchange } from "../../exchange.ts";
-import { yieldBetweenSteps } from "../../scheduling/slices.ts";
-import { requireShowable } from "../computing.ts";
-import { buildLinkChanges } from "../links.ts";
-import type { MountInPlace } from "../mount.ts";
-import { findVisible, requireParents, showChanged } from "../reads/reading.ts";
-import { commit, isErased, isOvertaken, REPLAYED, untilSettled } from "../writes/committing.ts";
-import { requireDraft } from "../writes/drafting.ts";
-import { readGiven, readValue, type MakeFault } from "../writes/given-values.ts";
-import { answerOnce, keptWith, repeatable, withRepeats, type Repeated } from "../writes/idempotency.ts";
-import { refusal, type Unwritten } from "../writes/outcome.ts";
-import { requireCollectionAsKnown, requirePreconditions } from "../writes/preconditions.ts";
-import type { ActionDraft, RecordCall, ServedAction } from "./action.ts";
+} from "../../store/store.ts";
+import type { ActionDraft, RecordCall, ServedAction } from "../declarations/action.ts";
+import { requireShowable } from "../declarations/computing.ts";
+import { buildLinkChanges } from "../declarations/links.ts";
+import type { MountInPlace } from "../declarations/mount.ts";
+import { invalid, type Exchange } from "../request/exchange.ts";
+import { yieldBetweenSteps } from "../scheduling/slices.ts";
+import { findVisible, requireParents, showChanged } from "./reads/reading.ts";
+import { commit, isErased, isOvertaken, REPLAYED, untilSettled } from "./writes/committing.ts";
+import { requireDraft } from "./writes/drafting.ts";
+import { readGiven, readValue, type MakeFault } from "./writes/given-values.ts";
+import { answerOnce, keptWith, repeatable, withRepeats, type Repeated } from "./writes/idempotency.ts";
+import { refusal, type Unwritten } from "./writes/outcome.ts";
+import { requireCollectionAsKnown, requirePreconditions } from "./writes/preconditions.ts";
 
 /** The checked result of an action. */
 interface CheckedActionResult {

@@ -1,7 +1,7 @@
 import type { Reply } from "../../core/call/call.ts";
 import type { Eventually } from "../../core/eventually.ts";
 import type { AnyProblem } from "../../core/problem/definition.ts";
-import type { Context } from "../exchange.ts";
+import type { Context } from "../request/exchange.ts";
 
 /**
  * Answers a POST to a collection from a caller without a credential. It does not create the record. A later request of the same person

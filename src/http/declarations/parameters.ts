@@ -1,5 +1,5 @@
 import type { IdKind } from "../../resource/ids.ts";
-import type { MountInPlace } from "../mount/mount.ts";
+import type { MountInPlace } from "./mount.ts";
 
 /** A parameter of a path: an id, or one segment of text. */
 export interface PathParameter {

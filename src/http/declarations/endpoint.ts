@@ -5,15 +5,15 @@ import { made } from "../../core/copy.ts";
 import type { Deprecation } from "../../core/deprecation.ts";
 import type { Eventually } from "../../core/eventually.ts";
 import type { AnyProblem } from "../../core/problem/definition.ts";
-import type { Offering } from "../core.ts";
-import type { Context } from "../exchange.ts";
-import type { ServedAction } from "../mount/actions/action.ts";
-import type { MountInPlace } from "../mount/mount.ts";
-import type { BodyShape } from "./body-shape.ts";
+import type { BodyShape } from "../request/body-shape.ts";
+import type { Offering } from "../request/core.ts";
+import type { Context } from "../request/exchange.ts";
+import type { MountedFacts, ReceivedBody } from "../request/facts.ts";
+import type { ServedAction } from "./action.ts";
 import type { BodySchema, OutputOf } from "./body.ts";
-import type { MountedFacts, ReceivedBody } from "./facts.ts";
+import type { MountInPlace } from "./mount.ts";
 
-export type { BodyShape } from "./body-shape.ts";
+export type { BodyShape } from "../request/body-shape.ts";
 
 /** One method at one path, in the form that the pipeline serves. It is an endpoint of a mounted resource or a custom endpoint. */
 export interface ServedEndpoint extends MountedFacts {

@@ -1,6 +1,6 @@
 import { isObject } from "../../core/checking/members.ts";
 import { suggestion } from "../../core/checking/nearest.ts";
-import { actions, aProblemList } from "../endpoint/checking.ts";
+import { actions, aProblemList } from "./checking.ts";
 
 /** Returns the mistake in the option `problems`. Returns null if there is none. */
 export function problemsMistake(value: unknown): string | null {

@@ -2,7 +2,7 @@ import type { Call } from "../../core/call/call.ts";
 import type { Eventually } from "../../core/eventually.ts";
 import type { Identity } from "../../core/identity.ts";
 import type { Resource } from "../../resource/resource.ts";
-import type { MountedFacts } from "../endpoint/facts.ts";
+import type { MountedFacts } from "./facts.ts";
 
 /** The facts about the requested endpoint that a limit may depend on. */
 export interface LimitedEndpoint extends MountedFacts {

@@ -1,5 +1,5 @@
-import { aPermission } from "../../../access/permission/checking.ts";
-import type { Permission } from "../../../access/permission/contract.ts";
+import { aPermission } from "../../access/permission/checking.ts";
+import type { Permission } from "../../access/permission/contract.ts";
 import {
   isObject,
   membersMistakes,
@@ -8,10 +8,10 @@ import {
   shown,
   text,
   type ValueCheck,
-} from "../../../core/checking/members.ts";
-import { aDeprecation, readDeprecation, type Deprecated, type Deprecation } from "../../../core/deprecation.ts";
-import type { Eventually } from "../../../core/eventually.ts";
-import type { AnyProblem } from "../../../core/problem/definition.ts";
+} from "../../core/checking/members.ts";
+import { aDeprecation, readDeprecation, type Deprecated, type Deprecation } from "../../core/deprecation.ts";
+import type { Eventually } from "../../core/eventually.ts";
+import type { AnyProblem } from "../../core/problem/definition.ts";
 import {
   DeclarationError,
   defineResource,
@@ -21,12 +21,12 @@ import {
   type StoredOf,
   type Resource,
   type TransientOf,
-} from "../../../resource/resource.ts";
-import type { Collection } from "../../../store/store.ts";
-import { aProblemList } from "../../endpoint/checking.ts";
-import type { Context } from "../../exchange.ts";
-import type { PermissionFor } from "../permissions.ts";
+} from "../../resource/resource.ts";
+import type { Collection } from "../../store/store.ts";
+import type { Context } from "../request/exchange.ts";
+import { aProblemList } from "./checking.ts";
 import type { ActionResult } from "./given.ts";
+import type { PermissionFor } from "./permissions.ts";
 
 /** The valid fields that a caller sent to an action. Empty if the action declares no fields. */
 export type ActionDraft<B> = B extends Fields

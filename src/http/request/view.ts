@@ -5,8 +5,8 @@ import type { Eventually } from "../../core/eventually.ts";
 import type { Identity } from "../../core/identity.ts";
 import type { Resource } from "../../resource/resource.ts";
 import type { Key } from "../../store/store.ts";
-import type { BodyShape } from "../endpoint/body-shape.ts";
-import type { Method } from "../endpoint/facts.ts";
+import type { BodyShape } from "./body-shape.ts";
+import type { Method } from "./facts.ts";
 
 /**
  * What a format may show in addition to the data of a response: its URL, the caller, and what the caller may do next. It contains nothing

@@ -2,7 +2,7 @@ import { formatLink } from "../../core/headers/link.ts";
 import { isIssues } from "../../core/problem/problem.ts";
 import { readPageRequest } from "../../resource/query.ts";
 import type { Value } from "../../store/store.ts";
-import { getExchange, invalid, type Context } from "../exchange.ts";
+import { getExchange, invalid, type Context } from "../request/exchange.ts";
 
 /** The part of a list to read. */
 export interface PageQuery {

@@ -1,7 +1,7 @@
-import type { ThereIsNo } from "../../../core/checking/members.ts";
-import type { Fields, RecordOf, Resource } from "../../../resource/resource.ts";
-import type { Change } from "../../../store/store.ts";
-import type { Misgiven, PreparedValues, Stray, StrayColumn } from "../writes/write.ts";
+import type { ThereIsNo } from "../../core/checking/members.ts";
+import type { Fields, RecordOf, Resource } from "../../resource/resource.ts";
+import type { Change } from "../../store/store.ts";
+import type { Misgiven, PreparedValues, Stray, StrayColumn } from "./write.ts";
 
 /** The result of an action, stored in one transaction. `A` are the declared fields of its answer. */
 export interface ActionResult<R extends Resource = Resource, A = unknown> {

@@ -1,7 +1,7 @@
 import { after, type Eventually } from "../../core/eventually.ts";
-import type { Answer } from "../answer/writing.ts";
-import type { Exchange } from "../exchange.ts";
-import type { LimitedEndpoint, LimitFields, RequestLimiter } from "./limiting.ts";
+import type { Exchange } from "../request/exchange.ts";
+import type { LimitedEndpoint, LimitFields, RequestLimiter } from "../request/limiting.ts";
+import type { Answer } from "./writing.ts";
 
 /** Asks the limiters one after another, and stores their header fields for the response. */
 export function askLimiters(

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isObject } from "../../core/checking/members.ts";
+import { json } from "../formats/json.ts";
+import { negotiate } from "../formats/negotiate.ts";
+import { xml } from "../formats/xml.ts";
 import type { Format } from "./format.ts";
-import { json } from "./json.ts";
-import { negotiate } from "./negotiate.ts";
-import { xml } from "./xml.ts";
 
 /** A custom format, as a user of the toolkit would write it. */
 const csv = {

@@ -1,5 +1,5 @@
-import type { Field } from "../../../resource/kinds/field.ts";
-import type { Resource } from "../../../resource/resource.ts";
+import type { Field } from "../../resource/kinds/field.ts";
+import type { Resource } from "../../resource/resource.ts";
 
 /** One field of an older shape. */
 export interface OlderMember {

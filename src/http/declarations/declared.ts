@@ -26,13 +26,13 @@ import { requireArguments } from "../../core/checking/options.ts";
 import { aDeprecation } from "../../core/deprecation.ts";
 import { collectionMistakes } from "../../store/checking.ts";
 import type { Collection } from "../../store/store.ts";
-import { FORMAT_PARAMETER, type Format } from "../formats/format.ts";
 import { MAX_BODY_BYTES } from "../limits.ts";
-import type { Mount } from "../mount/mount.ts";
+import { FORMAT_PARAMETER, type Format } from "../request/format.ts";
+import { pathMistake } from "../request/path.ts";
 import { aBodySchema } from "./body.ts";
 import { actions, aFeatureList, aProblemList, permissionsMistakes } from "./checking.ts";
 import type { Endpoint, EndpointDocumentation, ResponseDocumentation } from "./endpoint.ts";
-import { pathMistake } from "./path.ts";
+import type { Mount } from "./mount.ts";
 
 /**
  * The parts that a developer adds to a service, before they are checked. JavaScript has no types, and a config file may

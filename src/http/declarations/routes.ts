@@ -1,10 +1,10 @@
 import findMyWay from "find-my-way";
-import { problem } from "../core/problem/problem.ts";
-import { parseId } from "../resource/ids.ts";
-import { belowBasePath } from "./base-path.ts";
-import type { ServedEndpoint } from "./endpoint/endpoint.ts";
-import { collectParameters, PARAMETERS, type PathParameter } from "./endpoint/parameters.ts";
-import { withoutFinalSlash } from "./endpoint/path.ts";
+import { problem } from "../../core/problem/problem.ts";
+import { parseId } from "../../resource/ids.ts";
+import { belowBasePath } from "../base-path.ts";
+import { withoutFinalSlash } from "../request/path.ts";
+import type { ServedEndpoint } from "./endpoint.ts";
+import { collectParameters, PARAMETERS, type PathParameter } from "./parameters.ts";
 
 /** The endpoints of a path. */
 export interface Route {

@@ -1,5 +1,5 @@
 import type { Eventually } from "../../core/eventually.ts";
-import { getExchange, type Context } from "../exchange.ts";
+import { getExchange, type Context } from "./exchange.ts";
 import { tooLate } from "./in-flight.ts";
 
 /** The time limit of `awaitSoon`, in milliseconds. */

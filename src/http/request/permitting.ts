@@ -1,8 +1,8 @@
-import type { Confirmation } from "../access/permission/contract.ts";
-import { askPermission } from "../access/permission/decision.ts";
-import { isUnsafe } from "../core/call/cross-site.ts";
-import { stepUpChallenge } from "../core/levels.ts";
-import { problem, type Problem } from "../core/problem/problem.ts";
+import type { Confirmation } from "../../access/permission/contract.ts";
+import { askPermission } from "../../access/permission/decision.ts";
+import { isUnsafe } from "../../core/call/cross-site.ts";
+import { stepUpChallenge } from "../../core/levels.ts";
+import { problem, type Problem } from "../../core/problem/problem.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** Ends the request if the permission denies it. Narrows the request to some rows if the permission says so. */

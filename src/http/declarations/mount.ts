@@ -20,15 +20,15 @@ import type { AnyProblem } from "../../core/problem/definition.ts";
 import { isShown } from "../../resource/kinds/field.ts";
 import { DeclarationError, type Fields, type RecordOf, type Resource, type StoredOf } from "../../resource/resource.ts";
 import type { Collection, StoredRecord } from "../../store/store.ts";
-import type { Offering } from "../core.ts";
-import { aFeatureList, columnMistakes, permissionsMistakes } from "../endpoint/checking.ts";
-import { readActions, type Actions, type ServedAction } from "./actions/action.ts";
-import type { ActionAnswers, ActionsGive } from "./actions/given.ts";
+import type { Offering } from "../request/core.ts";
+import { readActions, type Actions, type ServedAction } from "./action.ts";
+import { aFeatureList, columnMistakes, permissionsMistakes } from "./checking.ts";
 import { buildCollection } from "./collection.ts";
 import { compileComputer } from "./computing.ts";
 import type { Deferral } from "./deferral.ts";
+import type { ActionAnswers, ActionsGive } from "./given.ts";
 import { buildLinks, type Link } from "./links.ts";
-import type { Older } from "./older/older-shape.ts";
+import type { Older } from "./older-shape.ts";
 import { arraysMistakes, problemsMistake, writersMistakes } from "./option-mistakes.ts";
 import {
   resolvePermissions,
@@ -39,10 +39,10 @@ import {
   type ResourceAction,
 } from "./permissions.ts";
 import { relationMistakes, type Relation, type Relations, type RelationsOf } from "./relations.ts";
-import type { AfterWrite, BeforeWrite, Exactly, Prepared, Write, Written } from "./writes/write.ts";
+import type { AfterWrite, BeforeWrite, Exactly, Prepared, Write, Written } from "./write.ts";
 
 export type { PermissionFor, PermissionsOf, ResourceAction } from "./permissions.ts";
-export type { AfterWrite, Prepared, Write, Written } from "./writes/write.ts";
+export type { AfterWrite, Prepared, Write, Written } from "./write.ts";
 
 /** The options of a mounted resource. */
 export interface MountOptions<

@@ -1,5 +1,5 @@
-import type { Resource } from "../resource/resource.ts";
-import type { Cause, Change, Key, KeyOf } from "../store/store.ts";
+import type { Resource } from "../../resource/resource.ts";
+import type { Cause, Change, Key, KeyOf } from "../../store/store.ts";
 
 /** One write to a resource, before it is saved. It contains ids, but no field values. */
 export interface RecordWrite {
