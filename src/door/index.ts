@@ -26,7 +26,7 @@ export {
   reference,
   text,
 } from "../resource/kinds/fields.ts";
-export { caller } from "../resource/kinds/field.ts";
+export { caller } from "../resource/declaration/field.ts";
 export { defineResource, type RecordOf } from "../resource/resource.ts";
 export { mount } from "../http/declarations/mount.ts";
 export { defineEndpoint } from "../http/declarations/endpoint.ts";

@@ -21,7 +21,7 @@ export { references, type NamedReferencesOptions, type ReferencesOptions } from 
 export { number, type NumberOptions } from "../resource/kinds/numbers.ts";
 export { url } from "../resource/kinds/texts.ts";
 export { date, updatedAt, type UpdatedAtOptions } from "../resource/kinds/times.ts";
-export type { IdKind } from "../resource/ids.ts";
+export type { IdKind } from "../resource/declaration/types.ts";
 export { reservedNames } from "../resource/reserved.ts";
 export { uuid } from "../resource/kinds/uuid.ts";
 export { standardSchema, type StandardOptions } from "../resource/kinds/standard.ts";
@@ -36,7 +36,7 @@ export {
   type Field,
   type FieldOptions,
   type Kind,
-} from "../resource/kinds/field.ts";
+} from "../resource/declaration/field.ts";
 export {
   DeclarationError,
   type ColumnOf,
@@ -50,7 +50,7 @@ export {
 } from "../resource/resource.ts";
 export { ExactNumber } from "../core/exact-numbers.ts";
 export { parseExactly } from "../resource/parse-exactly.ts";
-export type { ComputedFields } from "../resource/types.ts";
+export type { ComputedFields } from "../resource/declaration/types.ts";
 export type { Deprecation } from "../core/deprecation.ts";
 export type { Draft } from "../resource/draft.ts";
 export type {

@@ -1,9 +1,9 @@
 import { isObject } from "../core/checking/members.ts";
 import { isExactNumber } from "../core/exact-numbers.ts";
 import { MAX_ISSUES, type Issue } from "../core/problem/problem.ts";
+import { Flaw } from "./declaration/field.ts";
 import { comparedKind, MAX_VALUES, readFilterValue, type FilterValue } from "./filter-value.ts";
 import { getKind } from "./ids.ts";
-import { Flaw } from "./kinds/field.ts";
 import { pointerTo } from "./pointer.ts";
 import type { Filter } from "./query.ts";
 import type { Operator, Resource } from "./resource.ts";

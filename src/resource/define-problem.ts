@@ -12,9 +12,9 @@ import { made } from "../core/copy.ts";
 import { catalogue } from "../core/problem/catalogue.ts";
 import type { ProblemDefinition } from "../core/problem/definition.ts";
 import { standardMembers } from "../core/problem/extensions.ts";
-import type { Fields } from "./declaration.ts";
+import type { Fields } from "./declaration/declaration.ts";
+import type { Field } from "./declaration/field.ts";
 import { fieldOptions, ownValueMistakes, shapeMistakes } from "./kinds/field-mistakes.ts";
-import type { Field } from "./kinds/field.ts";
 
 /**
  * Declares a problem of your own (RFC 9457): its status (400 to 599), its constant title, the sentence that callers read (`detail`), and

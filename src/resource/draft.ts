@@ -13,7 +13,7 @@ import {
   isWritable,
   type DraftContext,
   type Field,
-} from "./kinds/field.ts";
+} from "./declaration/field.ts";
 import { isTooLong, tooLong } from "./kinds/long-values.ts";
 import { formatInstant } from "./kinds/times.ts";
 import { pointerTo } from "./pointer.ts";

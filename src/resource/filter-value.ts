@@ -1,6 +1,6 @@
 import { textOperators, type Operator } from "../core/operators.ts";
+import { Flaw, type Kind } from "./declaration/field.ts";
 import { getKind } from "./ids.ts";
-import { Flaw, type Kind } from "./kinds/field.ts";
 import { parseNumber } from "./kinds/numbers.ts";
 import type { Resource } from "./resource.ts";
 

@@ -1,11 +1,9 @@
 import { parseUUID } from "../core/crypto/uuid.ts";
-import { defineField, type Field, type Kind } from "./kinds/field.ts";
+import { defineField, type Field, type Kind } from "./declaration/field.ts";
+import type { IdKind } from "./declaration/types.ts";
 import { keyKind } from "./kinds/key.ts";
 import { integer } from "./kinds/numbers.ts";
 import { uuid } from "./kinds/uuid.ts";
-
-/** The kind of ids of a resource: whole numbers from the store, UUIDs from the service (version 7), or texts that callers choose. */
-export type IdKind = "integer" | "uuid" | "text";
 
 const fields: Readonly<Record<IdKind, Field>> = {
   integer: integer({ readOnly: true, minimum: 1 }),

@@ -1,9 +1,9 @@
 import { meantName } from "../core/checking/nearest.ts";
 import type { Issue } from "../core/problem/problem.ts";
-import type { PageSize } from "./declaration.ts";
+import type { PageSize } from "./declaration/declaration.ts";
+import { Flaw, hasOpenName } from "./declaration/field.ts";
 import { comparedKind, readFilterValue, type FilterValue } from "./filter-value.ts";
 import { getKind } from "./ids.ts";
-import { Flaw, hasOpenName } from "./kinds/field.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "./page-size.ts";
 import { shownFields, type Operator, type Resource } from "./resource.ts";
 import { readSearch } from "./search.ts";

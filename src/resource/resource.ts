@@ -14,16 +14,16 @@ import type {
   Resource,
   ResourceDeclaration,
   TableWrite,
-} from "./declaration.ts";
-import type { IdKind } from "./ids.ts";
-import { isShown, type ComputedSQL, type Field } from "./kinds/field.ts";
+} from "./declaration/declaration.ts";
+import { isShown, type ComputedSQL, type Field } from "./declaration/field.ts";
+import type { IdKind } from "./declaration/types.ts";
+import type { ComputedFields } from "./declaration/types.ts";
 import { collectMistakes } from "./mistakes.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "./page-size.ts";
-import type { ComputedFields } from "./types.ts";
 
 export { DeclarationError } from "../core/checking/declaration-error.ts";
 export type { ComputedField, ExistingTable, Fields, Operator, Resource, ResourceDeclaration, TableWrite };
-export type * from "./types.ts";
+export type * from "./declaration/types.ts";
 
 /**
  * Declares a resource. Throws `DeclarationError` with all mistakes together.

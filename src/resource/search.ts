@@ -1,6 +1,6 @@
 import { splitWords } from "../core/words/words.ts";
-import type { Resource } from "./declaration.ts";
-import { Flaw, type Field } from "./kinds/field.ts";
+import type { Resource } from "./declaration/declaration.ts";
+import { Flaw, type Field } from "./declaration/field.ts";
 
 /** The maximum length of a search text, in UTF-16 code units. */
 export const MAX_LENGTH = 1000;

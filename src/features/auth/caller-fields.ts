@@ -4,7 +4,7 @@ import { shownName, suggestion } from "../../core/checking/nearest.ts";
 import { made } from "../../core/copy.ts";
 import { usualRoles, type Identity, type IdentityFields } from "../../core/identity.ts";
 import { problem } from "../../core/problem/problem.ts";
-import type { DraftContext } from "../../resource/kinds/field.ts";
+import type { DraftContext } from "../../resource/declaration/field.ts";
 import { DeclarationError, type Fields, type RecordOf } from "../../resource/resource.ts";
 import { ownUserFieldsMistakes, type OwnUserFields } from "./users.ts";
 

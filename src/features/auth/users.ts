@@ -12,8 +12,8 @@ import {
 import { suggestion } from "../../core/checking/nearest.ts";
 import { usualRoles } from "../../core/identity.ts";
 import type { Mount } from "../../http/declarations/mount.ts";
+import { isRequired, isShown, isStored, isWritable, type Field } from "../../resource/declaration/field.ts";
 import { shapeMistakes } from "../../resource/kinds/field-mistakes.ts";
-import { isRequired, isShown, isStored, isWritable, type Field } from "../../resource/kinds/field.ts";
 import { boolean, email, text } from "../../resource/kinds/fields.ts";
 import {
   DeclarationError,

@@ -2,7 +2,7 @@ import type { Markup } from "../../core/html/markup.ts";
 import type { AccountPages, ServiceFacts } from "../../feature/feature.ts";
 import type { DataBody } from "../../http/request/format.ts";
 import type { Offer, View } from "../../http/request/view.ts";
-import type { Field } from "../../resource/kinds/field.ts";
+import type { Field } from "../../resource/declaration/field.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { buildTableName } from "../../resource/tables/table.ts";
 

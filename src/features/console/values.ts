@@ -1,7 +1,7 @@
 import { isObject } from "../../core/checking/members.ts";
 import { html, type Markup } from "../../core/html/markup.ts";
+import type { Field } from "../../resource/declaration/field.ts";
 import { findTone } from "../../resource/kinds/enumeration.ts";
-import type { Field } from "../../resource/kinds/field.ts";
 import { excerptText, excerptOfJSON, onPage, type Extent } from "./excerpt.ts";
 import { recordAddress, referredBy, type Drawing } from "./site.ts";
 

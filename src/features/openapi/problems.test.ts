@@ -7,7 +7,7 @@ import type { Endpoint } from "../../http/declarations/endpoint.ts";
 import { mount } from "../../http/declarations/mount.ts";
 import { json } from "../../http/formats/json.ts";
 import { xml } from "../../http/formats/xml.ts";
-import { caller } from "../../resource/kinds/field.ts";
+import { caller } from "../../resource/declaration/field.ts";
 import { integer, text } from "../../resource/kinds/fields.ts";
 import { defineResource } from "../../resource/resource.ts";
 import { openapiDocument } from "./on-demand.ts";

@@ -1,5 +1,5 @@
 import { readDeprecation } from "../../core/deprecation.ts";
-import { isInRecords, isRequired, isShown, isWritable, type Field } from "../../resource/kinds/field.ts";
+import { isInRecords, isRequired, isShown, isWritable, type Field } from "../../resource/declaration/field.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { withDeprecation } from "./deprecated.ts";
 import type { JSONObject } from "./json.ts";

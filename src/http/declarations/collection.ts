@@ -1,4 +1,4 @@
-import { Flaw, isStored, isWritable, type Field, type Kind } from "../../resource/kinds/field.ts";
+import { Flaw, isStored, isWritable, type Field, type Kind } from "../../resource/declaration/field.ts";
 import { findMemberField } from "../../resource/kinds/lists.ts";
 import type { ExistingTable, Fields, Resource, StoredOf } from "../../resource/resource.ts";
 import { formatTableName, buildTableName } from "../../resource/tables/table.ts";

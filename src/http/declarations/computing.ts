@@ -1,5 +1,5 @@
 import { tooLate } from "../../core/checking/at-once.ts";
-import { Flaw } from "../../resource/kinds/field.ts";
+import { Flaw } from "../../resource/declaration/field.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { isKeyOf } from "../../store/store.ts";
 

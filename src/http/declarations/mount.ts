@@ -17,7 +17,7 @@ import { made } from "../../core/copy.ts";
 import { aDeprecation, readDeprecation, type Deprecated, type Deprecation } from "../../core/deprecation.ts";
 import type { Eventually } from "../../core/eventually.ts";
 import type { AnyProblem } from "../../core/problem/definition.ts";
-import { isShown } from "../../resource/kinds/field.ts";
+import { isShown } from "../../resource/declaration/field.ts";
 import { DeclarationError, type Fields, type RecordOf, type Resource, type StoredOf } from "../../resource/resource.ts";
 import type { Collection, StoredRecord } from "../../store/store.ts";
 import type { Offering } from "../request/core.ts";

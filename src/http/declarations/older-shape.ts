@@ -1,4 +1,4 @@
-import type { Field } from "../../resource/kinds/field.ts";
+import type { Field } from "../../resource/declaration/field.ts";
 import type { Resource } from "../../resource/resource.ts";
 
 /** One field of an older shape. */

@@ -1,4 +1,4 @@
-import type { IdKind } from "../../resource/ids.ts";
+import type { IdKind } from "../../resource/declaration/types.ts";
 import type { MountInPlace } from "./mount.ts";
 
 /** A parameter of a path: an id, or one segment of text. */

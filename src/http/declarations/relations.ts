@@ -1,6 +1,6 @@
 import { isObject, isSnakeCase, isText, shown, type Members, type Mistake } from "../../core/checking/members.ts";
 import { suggestion } from "../../core/checking/nearest.ts";
-import { isShown } from "../../resource/kinds/field.ts";
+import { isShown } from "../../resource/declaration/field.ts";
 import type { ReferenceOf, Resource } from "../../resource/resource.ts";
 import { formatTableName, buildTableName } from "../../resource/tables/table.ts";
 import type { Collection } from "../../store/store.ts";

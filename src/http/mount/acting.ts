@@ -8,8 +8,8 @@ import {
   unknownMembers,
 } from "../../core/checking/members.ts";
 import { problem, Problem } from "../../core/problem/problem.ts";
+import { isStored } from "../../resource/declaration/field.ts";
 import { issuesFound, regeneratedValues } from "../../resource/draft.ts";
-import { isStored } from "../../resource/kinds/field.ts";
 import type { Resource } from "../../resource/resource.ts";
 import type {
   Change,

@@ -1,6 +1,6 @@
 import type { Reply } from "../../core/call/call.ts";
 import type { Eventually } from "../../core/eventually.ts";
-import { isRequired } from "../../resource/kinds/field.ts";
+import { isRequired } from "../../resource/declaration/field.ts";
 import type { StoredRecord } from "../../store/store.ts";
 import { requireMediaType } from "../body/intake.ts";
 import type { ServedAction } from "../declarations/action.ts";

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Field } from "../../resource/kinds/field.ts";
+import type { Field } from "../../resource/declaration/field.ts";
 import type { Mount } from "../declarations/mount.ts";
 import { FORMATS_VERSION } from "../request/format.ts";
 

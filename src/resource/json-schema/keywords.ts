@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { isObject, isText, matching, optional, wholeFrom, type ValueCheck } from "../../core/checking/members.ts";
-import { Flaw } from "../kinds/field.ts";
+import { Flaw } from "../declaration/field.ts";
 import { email, dateTime } from "../kinds/fields.ts";
 import { url } from "../kinds/texts.ts";
 import { date } from "../kinds/times.ts";

@@ -10,8 +10,15 @@ import {
   joinMistakes,
   type Only,
 } from "../../core/checking/members.ts";
+import {
+  defineField,
+  Flaw,
+  type Field,
+  type FieldOptions,
+  type OwnChecks,
+  type OptionNames,
+} from "../declaration/field.ts";
 import { optionMistakes, reportThroughResource } from "./field-mistakes.ts";
-import { defineField, Flaw, type Field, type FieldOptions, type OwnChecks, type OptionNames } from "./field.ts";
 
 const tones = ["good", "warn", "bad", "accent"] as const;
 

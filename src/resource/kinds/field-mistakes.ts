@@ -22,7 +22,7 @@ import {
 import { lineOfThrown } from "../../core/checking/thrown.ts";
 import { made, otherCopyMistake } from "../../core/copy.ts";
 import { aDeprecation } from "../../core/deprecation.ts";
-import { Flaw, longestJSON, type Field, type FieldOptions, type Kind } from "./field.ts";
+import { Flaw, longestJSON, type Field, type FieldOptions, type Kind } from "../declaration/field.ts";
 
 /** The checks of the options that every kind of field has. */
 export const fieldOptions: Readonly<Record<keyof FieldOptions<unknown>, Checks[string]>> = {

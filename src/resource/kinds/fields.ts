@@ -1,5 +1,12 @@
 import { aBoolean, isObject, isText, notBelow, optional, wholeFrom, type Only } from "../../core/checking/members.ts";
-import { defineField, Flaw, type Field, type FieldOptions, type OwnChecks, type OptionNames } from "./field.ts";
+import {
+  defineField,
+  Flaw,
+  type Field,
+  type FieldOptions,
+  type OwnChecks,
+  type OptionNames,
+} from "../declaration/field.ts";
 import { isMailbox } from "./mailbox.ts";
 
 export { enumeration } from "./enumeration.ts";

@@ -1,4 +1,4 @@
-import { Flaw, type Kind } from "./field.ts";
+import { Flaw, type Kind } from "../declaration/field.ts";
 
 /** The length of the longest key that fits into a URL. */
 const MAX_LENGTH = 500;

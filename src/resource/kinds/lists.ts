@@ -1,7 +1,6 @@
 import { DeclarationError } from "../../core/checking/declaration-error.ts";
 import { isObject, notBelow, optional, wholeFrom, type Only, anObject } from "../../core/checking/members.ts";
 import { requireArguments } from "../../core/checking/options.ts";
-import { optionMistakes, shapeMistakes, reportThroughResource } from "./field-mistakes.ts";
 import {
   defineField,
   Flaw,
@@ -11,7 +10,8 @@ import {
   type Kind,
   type OwnChecks,
   type OptionNames,
-} from "./field.ts";
+} from "../declaration/field.ts";
+import { optionMistakes, shapeMistakes, reportThroughResource } from "./field-mistakes.ts";
 
 /** Options of `array()`. */
 export interface ArrayOptions<T> extends FieldOptions<readonly T[]> {

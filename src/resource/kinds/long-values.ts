@@ -1,5 +1,5 @@
 import { isExactNumber } from "../../core/exact-numbers.ts";
-import { Flaw, longestJSON, type Field } from "./field.ts";
+import { Flaw, longestJSON, type Field } from "../declaration/field.ts";
 
 /** Returns true if a sent value is longer as JSON than its field allows. */
 export function isTooLong({ kind }: Pick<Field, "kind">, sent: unknown): boolean {

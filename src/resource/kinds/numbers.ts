@@ -12,7 +12,6 @@ import {
   wholeFrom,
 } from "../../core/checking/members.ts";
 import { doubleOf, isExactNumber, numberIn } from "../../core/exact-numbers.ts";
-import { optionMistakes, reportThroughResource } from "./field-mistakes.ts";
 import {
   defineField,
   Flaw,
@@ -21,7 +20,8 @@ import {
   type Kind,
   type OwnChecks,
   type OptionNames,
-} from "./field.ts";
+} from "../declaration/field.ts";
+import { optionMistakes, reportThroughResource } from "./field-mistakes.ts";
 
 /** Options of `integer()`. */
 export interface IntegerOptions extends FieldOptions<number> {

@@ -9,10 +9,10 @@ import {
   anObject,
 } from "../../core/checking/members.ts";
 import { requireArguments } from "../../core/checking/options.ts";
-import type { Resource } from "../declaration.ts";
+import type { Resource } from "../declaration/declaration.ts";
+import { defineField, type Field, type FieldOptions, type OwnChecks, type OptionNames } from "../declaration/field.ts";
 import { buildTableName } from "../tables/table.ts";
 import { optionMistakes, reportThroughResource } from "./field-mistakes.ts";
-import { defineField, type Field, type FieldOptions, type OwnChecks, type OptionNames } from "./field.ts";
 import { keyKind } from "./key.ts";
 import { integerKind } from "./numbers.ts";
 import { uuidKind } from "./uuid.ts";

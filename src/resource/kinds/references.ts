@@ -12,9 +12,7 @@ import {
   anObject,
 } from "../../core/checking/members.ts";
 import { requireArguments } from "../../core/checking/options.ts";
-import type { Resource } from "../declaration.ts";
-import { buildTableName } from "../tables/table.ts";
-import { optionMistakes, reportThroughResource } from "./field-mistakes.ts";
+import type { Resource } from "../declaration/declaration.ts";
 import {
   defineField,
   Flaw,
@@ -24,7 +22,9 @@ import {
   type Kind,
   type OwnChecks,
   type OptionNames,
-} from "./field.ts";
+} from "../declaration/field.ts";
+import { buildTableName } from "../tables/table.ts";
+import { optionMistakes, reportThroughResource } from "./field-mistakes.ts";
 import { parseJSON } from "./lists.ts";
 import { integerKind } from "./numbers.ts";
 import { uuidKind } from "./uuid.ts";

@@ -11,7 +11,6 @@ import {
 } from "../../core/checking/members.ts";
 import { requireArguments } from "../../core/checking/options.ts";
 import { copyWithDoubles, isExactNumber } from "../../core/exact-numbers.ts";
-import { optionMistakes, ownValueMistakes, reportThroughResource } from "./field-mistakes.ts";
 import {
   defineField,
   Flaw,
@@ -20,7 +19,8 @@ import {
   type Kind,
   type OwnChecks,
   type OptionNames,
-} from "./field.ts";
+} from "../declaration/field.ts";
+import { optionMistakes, ownValueMistakes, reportThroughResource } from "./field-mistakes.ts";
 import { dateTime, json, text } from "./fields.ts";
 import {
   givesPromise,

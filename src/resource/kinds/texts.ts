@@ -1,5 +1,5 @@
 import type { Only } from "../../core/checking/members.ts";
-import { defineField, Flaw, type Field, type FieldOptions, type OptionNames } from "./field.ts";
+import { defineField, Flaw, type Field, type FieldOptions, type OptionNames } from "../declaration/field.ts";
 
 const MAX_URL = 2048;
 

@@ -1,7 +1,7 @@
 import type { Only } from "../../core/checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
+import { defineField, Flaw, type Field, type FieldOptions, type OptionNames } from "../declaration/field.ts";
 import { fieldOptions, reportThroughResource } from "./field-mistakes.ts";
-import { defineField, Flaw, type Field, type FieldOptions, type OptionNames } from "./field.ts";
 import { dateTime } from "./fields.ts";
 
 /**

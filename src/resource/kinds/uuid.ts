@@ -1,6 +1,6 @@
 import type { Only } from "../../core/checking/members.ts";
 import { parseUUID } from "../../core/crypto/uuid.ts";
-import { defineField, Flaw, type Field, type FieldOptions, type Kind, type OptionNames } from "./field.ts";
+import { defineField, Flaw, type Field, type FieldOptions, type Kind, type OptionNames } from "../declaration/field.ts";
 
 const flaw = new Flaw("invalid", "A UUID is required, like 0198c5d8-7a4c-7b1f-9d0e-3f2a61c4b7e5 (RFC 9562).");
 

@@ -1,7 +1,7 @@
 import { isObject, isText } from "../../core/checking/members.ts";
 import { shownName, suggestion } from "../../core/checking/nearest.ts";
-import type { Fields, ResourceDeclaration } from "../declaration.ts";
-import type { Field } from "../kinds/field.ts";
+import type { Fields, ResourceDeclaration } from "../declaration/declaration.ts";
+import type { Field } from "../declaration/field.ts";
 
 /** Returns the mistakes in the table options of a resource. Only a resource with an existing table may have such options. */
 export function tableMistakes(declaration: ResourceDeclaration<Fields>): readonly string[] {

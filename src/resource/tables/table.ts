@@ -1,4 +1,4 @@
-import type { Resource } from "../declaration.ts";
+import type { Resource } from "../declaration/declaration.ts";
 
 /** Returns the name of the table of a resource: `books`, or `shops_books` for a resource within another. */
 export function buildTableName({ within, plural, name }: Resource): string {

@@ -10,7 +10,7 @@ import {
   isWritable,
   type DraftContext,
   type Field,
-} from "../../resource/kinds/field.ts";
+} from "../../resource/declaration/field.ts";
 import { aResource } from "../../resource/mistakes.ts";
 import type { DraftOf, RecordOf, Resource } from "../../resource/resource.ts";
 import { processSeed, createRandom, type Random } from "./random.ts";

@@ -1,5 +1,5 @@
 import { isObject } from "../../core/checking/members.ts";
-import type { Field } from "../../resource/kinds/field.ts";
+import type { Field } from "../../resource/declaration/field.ts";
 import type { Random } from "./random.ts";
 
 // Values are generated from the JSON Schema of a kind, so custom kinds work too. The kind may still refuse a value. The calling code then

@@ -8,7 +8,7 @@ import type { EndpointDocumentation } from "../../../http/declarations/endpoint.
 import { type MountInPlace, type Prepared, type Write, mount } from "../../../http/declarations/mount.ts";
 import { readRecord, updateRecord } from "../../../http/mount/endpoints.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
-import { Flaw } from "../../../resource/kinds/field.ts";
+import { Flaw } from "../../../resource/declaration/field.ts";
 import { boolean, dateTime, enumeration, text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { Change, StoredRecord } from "../../../store/store.ts";

@@ -1,6 +1,6 @@
 import { markHash } from "../../../core/crypto/password-hash.ts";
 import type { Mount } from "../../../http/declarations/mount.ts";
-import { isStored } from "../../../resource/kinds/field.ts";
+import { isStored } from "../../../resource/declaration/field.ts";
 import type { Fields } from "../../../resource/resource.ts";
 import { keyOf, type Change, type Value, type WrittenValues } from "../../../store/store.ts";
 import type { NewUser } from "../login.ts";

@@ -1,4 +1,4 @@
-import type { DraftContext, Field } from "../../../resource/kinds/field.ts";
+import type { DraftContext, Field } from "../../../resource/declaration/field.ts";
 
 /** Returns the default value of a field. Returns null if the field has none. */
 export function resolveDefault({ options }: Field, context: DraftContext): unknown {

@@ -6,7 +6,7 @@ import type { Endpoint } from "../../../http/declarations/endpoint.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { prefersRedirect } from "../../../http/pipeline.ts";
 import { invalid, type Context } from "../../../http/request/exchange.ts";
-import { Flaw } from "../../../resource/kinds/field.ts";
+import { Flaw } from "../../../resource/declaration/field.ts";
 import { text } from "../../../resource/kinds/fields.ts";
 import { defineResource } from "../../../resource/resource.ts";
 import type { Outcome } from "../../../store/store.ts";

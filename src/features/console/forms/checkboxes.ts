@@ -1,6 +1,6 @@
 import { isObject } from "../../../core/checking/members.ts";
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
-import type { Kind } from "../../../resource/kinds/field.ts";
+import type { Kind } from "../../../resource/declaration/field.ts";
 import { excerptText, inCell, onPage } from "../excerpt.ts";
 
 /** A field with several values, each with a checkbox. */

@@ -1,5 +1,5 @@
 import type { Offer, View } from "../../../http/request/view.ts";
-import type { Field } from "../../../resource/kinds/field.ts";
+import type { Field } from "../../../resource/declaration/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import { referredBy, type Choice, type Choices, type Site } from "../site.ts";
 

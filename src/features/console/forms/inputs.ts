@@ -2,7 +2,7 @@ import { isObject } from "../../../core/checking/members.ts";
 import { html, type Markup } from "../../../core/html/markup.ts";
 import { isResource } from "../../../http/request/body-shape.ts";
 import type { Offer } from "../../../http/request/view.ts";
-import { isRequired, isShown, isStored, isWritable, type Field } from "../../../resource/kinds/field.ts";
+import { isRequired, isShown, isStored, isWritable, type Field } from "../../../resource/declaration/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import { formatInputText } from "../values.ts";
 import { findCheckboxField, parseCheckboxField, type CheckboxField } from "./checkboxes.ts";

@@ -1,6 +1,6 @@
 import { isObject } from "../../../core/checking/members.ts";
 import { readDeprecation, sayDeprecation } from "../../../core/deprecation.ts";
-import { isRequired, isWritable, type Field } from "../../../resource/kinds/field.ts";
+import { isRequired, isWritable, type Field } from "../../../resource/declaration/field.ts";
 import { parseCheckboxField } from "./checkboxes.ts";
 
 /**

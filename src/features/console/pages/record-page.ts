@@ -1,6 +1,6 @@
 import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
 import type { Offer } from "../../../http/request/view.ts";
-import type { Field } from "../../../resource/kinds/field.ts";
+import type { Field } from "../../../resource/declaration/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import { excerptText, inCell, isTooLong } from "../excerpt.ts";
 import { actionButtons, actionForms } from "../forms/actions.ts";

@@ -1,6 +1,6 @@
 import type { ExtensionMember } from "../../../core/problem/extensions.ts";
+import { Flaw, isInRecords, isRequired, isWritable, type Field } from "../../../resource/declaration/field.ts";
 import { compile } from "../../../resource/json-schema/compile.ts";
-import { Flaw, isInRecords, isRequired, isWritable, type Field } from "../../../resource/kinds/field.ts";
 import type { Fields, Resource } from "../../../resource/resource.ts";
 import type { JSONObject } from "../json.ts";
 

@@ -12,8 +12,8 @@ import {
 import { suggestion } from "../../../core/checking/nearest.ts";
 import { made } from "../../../core/copy.ts";
 import { aDeprecation, readDeprecation, type Deprecation } from "../../../core/deprecation.ts";
+import { Flaw, isRequired, isShown, isWritable, type Field } from "../../../resource/declaration/field.ts";
 import { shapeMistakes } from "../../../resource/kinds/field-mistakes.ts";
-import { Flaw, isRequired, isShown, isWritable, type Field } from "../../../resource/kinds/field.ts";
 import { DeclarationError, type Operator, type RecordOf, type Resource } from "../../../resource/resource.ts";
 import type { StoredRecord } from "../../../store/store.ts";
 import type { Mount } from "../../declarations/mount.ts";

@@ -1,4 +1,4 @@
-import { longestJSON, type Field } from "../../../resource/kinds/field.ts";
+import { longestJSON, type Field } from "../../../resource/declaration/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { ListQuery } from "../../../store/store.ts";
 

@@ -1,5 +1,5 @@
 import { isObject } from "../../../core/checking/members.ts";
-import { Flaw, isShown, type Field } from "../../../resource/kinds/field.ts";
+import { Flaw, isShown, type Field } from "../../../resource/declaration/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { WrittenValues } from "../../../store/store.ts";
 

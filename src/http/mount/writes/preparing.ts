@@ -1,7 +1,7 @@
 import { formatMistakes, describeType } from "../../../core/checking/members.ts";
 import { problem } from "../../../core/problem/problem.ts";
+import { isStored, isWritable } from "../../../resource/declaration/field.ts";
 import type { Draft } from "../../../resource/draft.ts";
-import { isStored, isWritable } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { Change, StoredRecord, Where, WrittenValues } from "../../../store/store.ts";
 import { requireShowable } from "../../declarations/computing.ts";

@@ -1,9 +1,8 @@
-import type { Deprecated, Deprecation } from "../core/deprecation.ts";
-import { type Operator } from "../core/operators.ts";
-import type { Issue } from "../core/problem/problem.ts";
-import type { IdKind } from "./ids.ts";
-import type { ComputedSQL, Field } from "./kinds/field.ts";
-import type { CheckedOf, RecordOf, ShownBy } from "./types.ts";
+import type { Deprecated, Deprecation } from "../../core/deprecation.ts";
+import { type Operator } from "../../core/operators.ts";
+import type { Issue } from "../../core/problem/problem.ts";
+import type { ComputedSQL, Field } from "./field.ts";
+import type { CheckedOf, IdKind, RecordOf, ShownBy } from "./types.ts";
 
 /** The fields of a resource by name, in the order of their output. */
 export type Fields = Readonly<Record<string, Field>>;

@@ -1,5 +1,7 @@
-import type { IdKind } from "./ids.ts";
-import type { Field } from "./kinds/field.ts";
+import type { Field } from "./field.ts";
+
+/** The kind of ids of a resource: whole numbers from the store, UUIDs from the service (version 7), or texts that callers choose. */
+export type IdKind = "integer" | "uuid" | "text";
 
 /** The parts of a resource that its types depend on. */
 interface ResourceShape {
