@@ -1,9 +1,9 @@
 import type { CatalogueEntry } from "../../core/problem/catalogue.ts";
 import type { Catalogue } from "../../core/problem/definition.ts";
 import type { ExtensionMember, ExtensionMembers } from "../../core/problem/extensions.ts";
+import { exampleValue } from "./examples.ts";
 import { ref, type JSONObject } from "./json.ts";
 import { pascalCase } from "./names.ts";
-import { exampleValue } from "./operations/examples.ts";
 
 /** Returns the schema of every problem, and one for each code: its status, its code and its extension members (RFC 9457 §3.2). */
 export function problemSchemas(catalogue: Catalogue): Readonly<Record<string, JSONObject>> {

@@ -6,10 +6,10 @@ import type { ProblemCode } from "../../core/problem/catalogue.ts";
 import type { Catalogue } from "../../core/problem/definition.ts";
 import type { ServedEndpoint } from "../../http/declarations/endpoint.ts";
 import type { Format } from "../../http/request/format.ts";
+import { answerHeaders, type HeaderName } from "./headers.ts";
 import { ref, type JSONObject } from "./json.ts";
+import { isStructured } from "./media.ts";
 import { pascalCase } from "./names.ts";
-import { answerHeaders, type HeaderName } from "./operations/headers.ts";
-import { isStructured } from "./operations/media.ts";
 import { problemExample, problemSchemaName } from "./problem-schemas.ts";
 
 /** The facts that all problem responses of a document share. */

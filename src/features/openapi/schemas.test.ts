@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { readDraft } from "../../resource/draft.ts";
 import * as fields from "../../resource/kinds/fields.ts";
 import { defineResource } from "../../resource/resource.ts";
-import { exampleDraft, examplePatch, exampleRecord } from "./operations/examples.ts";
+import { exampleDraft, examplePatch, exampleRecord } from "./examples.ts";
 import { draftSchema, patchSchema, recordSchema } from "./schemas.ts";
 
 const shelf = defineResource({

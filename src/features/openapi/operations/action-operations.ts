@@ -1,10 +1,10 @@
 import type { ServedAction } from "../../../http/declarations/action.ts";
+import { exampleDraft, exampleRecord } from "../examples.ts";
+import { answerHeaders } from "../headers.ts";
 import { ref, type JSONObject } from "../json.ts";
+import { buildContent, mediaTypeObject } from "../media.ts";
 import { pascalCase } from "../names.ts";
 import { draftSchema, recordSchema } from "../schemas.ts";
-import { exampleDraft, exampleRecord } from "./examples.ts";
-import { answerHeaders } from "./headers.ts";
-import { buildContent, mediaTypeObject } from "./media.ts";
 import type { Description } from "./operation.ts";
 import { shared } from "./parameters.ts";
 import {

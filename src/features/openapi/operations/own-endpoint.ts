@@ -7,11 +7,11 @@ import type {
 import { isResource } from "../../../http/request/body-shape.ts";
 import type { Method } from "../../../http/request/facts.ts";
 import type { Format } from "../../../http/request/format.ts";
+import { answerHeaders } from "../headers.ts";
 import { ref, type JSONObject } from "../json.ts";
+import { buildContent } from "../media.ts";
 import { pascalCase } from "../names.ts";
 import { draftSchema, patchSchema, recordSchema } from "../schemas.ts";
-import { answerHeaders } from "./headers.ts";
-import { buildContent } from "./media.ts";
 import type { Description } from "./operation.ts";
 import { formatPathTemplate } from "./path.ts";
 

@@ -2,10 +2,10 @@ import type { ProblemCode } from "../../../core/problem/catalogue.ts";
 import type { Mount, MountInPlace, ResourceAction } from "../../../http/declarations/mount.ts";
 import { expandableNames } from "../../../http/declarations/relations.ts";
 import type { Format } from "../../../http/request/format.ts";
+import { exampleDraft, examplePatch, exampleRecord } from "../examples.ts";
+import { answerHeaders, type HeaderName } from "../headers.ts";
 import { ref, type JSONObject } from "../json.ts";
-import { exampleDraft, examplePatch, exampleRecord } from "./examples.ts";
-import { answerHeaders, type HeaderName } from "./headers.ts";
-import { buildContent, mediaTypeObject } from "./media.ts";
+import { buildContent, mediaTypeObject } from "../media.ts";
 import type { Description } from "./operation.ts";
 import { expandParameters, fieldsParameter, limitParameter, listParameters, MAX_LIMIT, shared } from "./parameters.ts";
 

@@ -1,4 +1,4 @@
-import { ref, type JSONObject } from "../json.ts";
+import { ref, type JSONObject } from "./json.ts";
 
 const text = { type: "string" };
 

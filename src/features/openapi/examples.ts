@@ -1,8 +1,8 @@
-import type { ExtensionMember } from "../../../core/problem/extensions.ts";
-import { Flaw, isInRecords, isRequired, isWritable, type Field } from "../../../resource/declaration/field.ts";
-import { compile } from "../../../resource/json-schema/compile.ts";
-import type { Fields, Resource } from "../../../resource/resource.ts";
-import type { JSONObject } from "../json.ts";
+import type { ExtensionMember } from "../../core/problem/extensions.ts";
+import { Flaw, isInRecords, isRequired, isWritable, type Field } from "../../resource/declaration/field.ts";
+import { compile } from "../../resource/json-schema/compile.ts";
+import type { Fields, Resource } from "../../resource/resource.ts";
+import type { JSONObject } from "./json.ts";
 
 /** Returns an example of a record, without its id. Returns null if a field has no example and none can be generated. */
 export function exampleRecord({ fields }: Resource): JSONObject | null {

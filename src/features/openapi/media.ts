@@ -1,5 +1,5 @@
-import type { Format } from "../../../http/request/format.ts";
-import type { JSONObject } from "../json.ts";
+import type { Format } from "../../http/request/format.ts";
+import type { JSONObject } from "./json.ts";
 
 /**
  * Returns the content of a response by media type. The example is null if none can be generated. Pages and CSV are left out, because
