@@ -7,13 +7,13 @@ import { addExplainCommand } from "./commands/explain-command.ts";
 import { addKeyCommands } from "./commands/key-commands.ts";
 import { addMailCommands } from "./commands/mail-command.ts";
 import { addRecordCommands } from "./commands/record-commands.ts";
+import { addServingCommands } from "./commands/serving-commands.ts";
 import { addSessionCommands } from "./commands/session-commands.ts";
 import { addTokenCommands } from "./commands/token-commands.ts";
 import { addUserCommands } from "./commands/user-commands.ts";
 import { addCompletionCommand } from "./completion/completion-command.ts";
 import { exits } from "./exit.ts";
 import { createPainter, printError } from "./output.ts";
-import { addServingCommands } from "./serving/serving-commands.ts";
 
 /** Runs a command. Returns its exit code. */
 export async function run(args: readonly string[]): Promise<number> {

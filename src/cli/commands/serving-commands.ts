@@ -1,7 +1,7 @@
 import cluster from "node:cluster";
 import type { Command } from "commander";
 import { UsageError } from "../exit.ts";
-import { hearSignals } from "./signals.ts";
+import { hearSignals } from "../serving/signals.ts";
 
 interface ServingOptions {
   readonly port?: string;
@@ -16,7 +16,7 @@ export function addServingCommands(program: Command): void {
     .action(async ({ port }: ServingOptions) => {
       takePort(port);
       const signals = hearSignals();
-      const { serve } = await import("./serve.ts");
+      const { serve } = await import("../serving/serve.ts");
       await serve(process.env, signals);
     });
   program
