@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { configFileNames } from "../service/system/config-file.ts";
+import { configFileNames } from "../service/settings/config-file/config-file.ts";
 
 /**
  * Returns a hint if the current folder has no config file. If the command runs in a wrong folder, its other messages are about missing

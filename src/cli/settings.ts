@@ -1,9 +1,9 @@
+import { loadConfigFile, type ConfigFile } from "../service/settings/config-file/config-file.ts";
 import { ConfigError } from "../service/settings/error.ts";
 import { databaseIn, readEach, type Readings } from "../service/settings/reading.ts";
 import type { SettingName } from "../service/settings/table.ts";
 import type { Database } from "../service/settings/values.ts";
-import { loadConfigFile, type ConfigFile } from "../service/system/config-file.ts";
-import { requireLastingStore } from "../service/users/operator.ts";
+import { requireLastingStore } from "../service/system/operator.ts";
 
 /** Reads the settings. Throws `ConfigError` if one of the needed settings is wrong. `problems` has the mistakes in all other settings. */
 export async function requireSettings(...needed: readonly SettingName[]): Promise<{

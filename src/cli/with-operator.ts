@@ -1,6 +1,6 @@
 import type { Account } from "../door/auth.ts";
 import type { Observation } from "../door/ops.ts";
-import type { Operator } from "../service/users/operator.ts";
+import type { Operator } from "../service/system/operator.ts";
 import { CommandFailed, describeError } from "./exit.ts";
 import { printError } from "./output.ts";
 
@@ -12,10 +12,10 @@ export async function withOperator<T>(
   // Loaded only here, so that the help and commands without a store start immediately.
   const [{ loadConfigFile }, { readSettings }, { readEach }, { openOperator, requireLastingStore }] = await Promise.all(
     [
-      import("../service/system/config-file.ts"),
+      import("../service/settings/config-file/config-file.ts"),
       import("../service/settings/settings.ts"),
       import("../service/settings/reading.ts"),
-      import("../service/users/operator.ts"),
+      import("../service/system/operator.ts"),
     ],
   );
   const config = await loadConfigFile(process.cwd());

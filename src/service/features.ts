@@ -9,9 +9,9 @@ import { wayIn } from "./endpoints/way-in.ts";
 import { protectedEndpoint } from "./endpoints/who.ts";
 import { createAccounts, builtInLogins, cookieNames, furtherLogins, mailedLogins } from "./logins.ts";
 import type { OwnAddress, SharedOutbox } from "./mail.ts";
+import type { ConfigFile } from "./settings/config-file/config-file.ts";
 import { ConfigError } from "./settings/error.ts";
 import type { Settings } from "./settings/settings.ts";
-import type { ConfigFile } from "./system/config-file.ts";
 
 export interface BuiltInOptions {
   readonly settings: Settings;

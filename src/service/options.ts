@@ -3,10 +3,10 @@ import type { MetricFamily, Observer, Tracer } from "../door/ops.ts";
 import { nearest, shownName } from "../door/resources.ts";
 import type { Store } from "../door/stores.ts";
 import { isObject } from "./objects.ts";
+import type { ConfigFile } from "./settings/config-file/config-file.ts";
 import { ConfigError } from "./settings/error.ts";
 import { problemsOfConfig } from "./settings/reading.ts";
 import type { Settings } from "./settings/settings.ts";
-import type { ConfigFile } from "./system/config-file.ts";
 
 /** Options of `createLatchkey()`. */
 export interface LatchkeyOptions {

@@ -5,5 +5,5 @@
  */
 export { createLatchkey, type Latchkey } from "./latchkey.ts";
 export type { LatchkeyOptions } from "./options.ts";
-export { defineConfig, loadConfigFile, type ConfigFile } from "./system/config-file.ts";
+export { defineConfig, loadConfigFile, type ConfigFile } from "./settings/config-file/config-file.ts";
 export { ConfigError, readSettings, type SchemeName, type Settings } from "./settings/settings.ts";

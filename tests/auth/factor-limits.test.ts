@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { Notice } from "../../src/door/auth.ts";
 import { defineFeature } from "../../src/door/index.ts";
-import type { ConfigFile } from "../../src/service/system/config-file.ts";
+import type { ConfigFile } from "../../src/service/settings/config-file/config-file.ts";
 import { arrive, type Arrived } from "../harness/arrive.ts";
 import { addTOTP, readCookies, startLogin, type TOTPUser } from "../harness/factors.ts";
 import { basicHeader, serve, type API } from "../harness/serve.ts";

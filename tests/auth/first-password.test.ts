@@ -17,7 +17,7 @@ import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { createLatchkey, type Latchkey } from "../../src/service/latchkey.ts";
 import { ConfigError, readSettings } from "../../src/service/settings/settings.ts";
-import { resolvePasswordFile } from "../../src/service/system/password-file.ts";
+import { resolvePasswordFile } from "../../src/service/users/password-file.ts";
 import { command } from "../harness/command.ts";
 import { basicHeader, serve } from "../harness/serve.ts";
 import { startService } from "../harness/service-process.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { defineEndpoint, defineFeature, problem } from "../../src/door/index.ts";
-import type { ConfigFile } from "../../src/service/system/config-file.ts";
+import type { ConfigFile } from "../../src/service/settings/config-file/config-file.ts";
 import { totpCode } from "../../src/testing/testing.ts";
 import { addTOTP, readCookies } from "../harness/factors.ts";
 import { basicHeader, serve, type API } from "../harness/serve.ts";

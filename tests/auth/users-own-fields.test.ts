@@ -4,8 +4,8 @@ import type { OwnUserFields } from "../../src/door/auth.ts";
 import { accounts, createService, enumeration, integer, text } from "../../src/door/index.ts";
 import { DeclarationError } from "../../src/door/resources.ts";
 import { sqliteStore } from "../../src/door/stores.ts";
+import { defineConfig } from "../../src/service/settings/config-file/config-file.ts";
 import { ConfigError, readSettings } from "../../src/service/settings/settings.ts";
-import { defineConfig } from "../../src/service/system/config-file.ts";
 import { serve } from "../harness/serve.ts";
 import { sharedDatabase } from "../harness/test-store.ts";
 

@@ -5,10 +5,10 @@ import { anyone, defineResource, mount, reference, text } from "../../src/door/i
 import { references } from "../../src/door/resources.ts";
 import { exportRecords, type ExportedRecord } from "../../src/service/records/export-records.ts";
 import { importRecords, type RecordImportOptions } from "../../src/service/records/import-records.ts";
+import type { ImportLine, RefusedLine } from "../../src/service/records/import-users.ts";
 import { formatResourceName } from "../../src/service/records/resource-names.ts";
 import { readSettings } from "../../src/service/settings/settings.ts";
-import type { ImportLine, RefusedLine } from "../../src/service/users/import-users.ts";
-import { openOperator, type Operator } from "../../src/service/users/operator.ts";
+import { openOperator, type Operator } from "../../src/service/system/operator.ts";
 import { placeFor } from "../harness/cli.ts";
 import { startPostgres, type TestServer } from "../harness/postgres.ts";
 import { adminPassword } from "../harness/serve.ts";

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { Secret } from "../../src/door/index.ts";
 import { inspectPostgres, inspectSQLite, type FoundExisting } from "../../src/door/stores.ts";
 import { formatDeclarations } from "../../src/service/inspecting/inspect.ts";
-import type { ConfigFile } from "../../src/service/system/config-file.ts";
+import type { ConfigFile } from "../../src/service/settings/config-file/config-file.ts";
 import { onBoth, type Before } from "../harness/existing.ts";
 import "../harness/doors-of-source.ts";
 

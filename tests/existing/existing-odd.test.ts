@@ -17,7 +17,7 @@ import {
 import { date } from "../../src/door/resources.ts";
 import { checkSQLite, inspectPostgres, inspectSQLite } from "../../src/door/stores.ts";
 import { formatDeclarations } from "../../src/service/inspecting/inspect.ts";
-import type { ConfigFile } from "../../src/service/system/config-file.ts";
+import type { ConfigFile } from "../../src/service/settings/config-file/config-file.ts";
 import { onBoth, onPostgres, onSQLite, type Before } from "../harness/existing.ts";
 import "../harness/doors-of-source.ts";
 

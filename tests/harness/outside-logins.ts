@@ -10,7 +10,7 @@ import {
   type Identity,
   type Scheme,
 } from "../../src/door/index.ts";
-import type { ConfigFile } from "../../src/service/system/config-file.ts";
+import type { ConfigFile } from "../../src/service/settings/config-file/config-file.ts";
 
 // Logins as a third party writes them for the ready-made service, with the public exports alone.
 

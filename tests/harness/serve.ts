@@ -9,8 +9,8 @@ import type { Feature } from "../../src/door/index.ts";
 import type { Observation } from "../../src/door/ops.ts";
 import type { BuiltIn } from "../../src/service/built-in.ts";
 import { createLatchkey, type Latchkey } from "../../src/service/latchkey.ts";
+import type { ConfigFile } from "../../src/service/settings/config-file/config-file.ts";
 import { readSettings } from "../../src/service/settings/settings.ts";
-import type { ConfigFile } from "../../src/service/system/config-file.ts";
 import { emptyDatabase, testsOnPostgres } from "./test-store.ts";
 
 export const adminPassword = "first-administrator";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { anyone, defineEndpoint, defineResource, mount, text } from "../../src/door/index.ts";
-import type { ConfigFile } from "../../src/service/system/config-file.ts";
+import type { ConfigFile } from "../../src/service/settings/config-file/config-file.ts";
 import { adminPassword, serve, type API } from "../harness/serve.ts";
 
 const sheets = defineResource({ name: "sheet", fields: { body: text({ maxLength: 5000 }) } });

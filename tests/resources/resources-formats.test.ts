@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import type { Format } from "../../src/door/http.ts";
 import { anyone, defineEndpoint, defineResource, mount, text } from "../../src/door/index.ts";
-import type { ConfigFile } from "../../src/service/system/config-file.ts";
+import type { ConfigFile } from "../../src/service/settings/config-file/config-file.ts";
 import { serve } from "../harness/serve.ts";
 
 const browsers = [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import type { MailConfig } from "../../src/service/system/mail-config.ts";
+import type { MailConfig } from "../../src/service/settings/config-file/mail-config.ts";
 import { serve, withMail, type API } from "../harness/serve.ts";
 
 const verified = { ...withMail, LATCHKEY_REGISTRATION: "verified", LATCHKEY_LOGIN_CODES: "on" };

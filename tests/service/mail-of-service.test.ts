@@ -7,8 +7,8 @@ import { outbox, type Mail, type SendMail } from "../../src/door/features.ts";
 import { defineFeature, type Feature } from "../../src/door/index.ts";
 import type { BuiltIn } from "../../src/service/built-in.ts";
 import { createLatchkey, type Latchkey } from "../../src/service/latchkey.ts";
+import type { ConfigFile } from "../../src/service/settings/config-file/config-file.ts";
 import { ConfigError, readSettings } from "../../src/service/settings/settings.ts";
-import type { ConfigFile } from "../../src/service/system/config-file.ts";
 import { assembleFor, migrateDatabase, planDatabase } from "../../src/service/system/migrate.ts";
 
 interface Running {

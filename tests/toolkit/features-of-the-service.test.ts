@@ -5,8 +5,8 @@ import { pageStyle } from "../../src/core/html/look.ts";
 import type { Beginning, BeginningOptions } from "../../src/door/auth.ts";
 import { authenticated, defineEndpoint, defineFeature, defineResource, mount, text } from "../../src/door/index.ts";
 import type { optionalFeatures } from "../../src/service/built-in.ts";
+import type { ConfigFile } from "../../src/service/settings/config-file/config-file.ts";
 import { ConfigError, readSettings } from "../../src/service/settings/settings.ts";
-import type { ConfigFile } from "../../src/service/system/config-file.ts";
 import { adminPassword, serve, type API } from "../harness/serve.ts";
 
 const customToken = "a-custom-token-of-32-characters-or-more";

@@ -1,7 +1,7 @@
 import { listen } from "../../src/door/index.ts";
 import { createLatchkey } from "../../src/service/latchkey.ts";
+import type { ConfigFile } from "../../src/service/settings/config-file/config-file.ts";
 import { readSettings } from "../../src/service/settings/settings.ts";
-import type { ConfigFile } from "../../src/service/system/config-file.ts";
 
 /** The service, and its responses to all callers, including those that a page could not see. */
 export interface ObservedService extends AsyncDisposable {

@@ -13,8 +13,8 @@ import {
   text,
 } from "../../src/door/index.ts";
 import { createLatchkey } from "../../src/service/latchkey.ts";
+import type { ConfigFile } from "../../src/service/settings/config-file/config-file.ts";
 import { readSettings } from "../../src/service/settings/settings.ts";
-import type { ConfigFile } from "../../src/service/system/config-file.ts";
 
 export const adminPassword = "first-administrator";
 

@@ -12,7 +12,7 @@ import {
   findDefaultSecretFile,
   type Restored,
 } from "../../service/system/databases.ts";
-import { requireLastingStore } from "../../service/users/operator.ts";
+import { requireLastingStore } from "../../service/system/operator.ts";
 import { CommandFailed, exits, UsageError } from "../exit.ts";
 import { show, showList, type Output, type ItemMembers } from "../output.ts";
 import { makeProgress } from "../progress.ts";

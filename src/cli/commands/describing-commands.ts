@@ -34,7 +34,7 @@ export function addDescribingCommands(program: Command): void {
 
 async function withService(task: (service: Service) => Promise<void>): Promise<void> {
   const [{ loadConfigFile }, { openInMemory }] = await Promise.all([
-    import("../../service/system/config-file.ts"),
+    import("../../service/settings/config-file/config-file.ts"),
     import("../../service/system/in-memory.ts"),
   ]);
   const service = await openInMemory(process.env, (await loadConfigFile(process.cwd())) ?? {});

@@ -1,5 +1,5 @@
-import type { ImportLine, RefusedLine } from "../../service/users/import-users.ts";
-import type { Operator } from "../../service/users/operator.ts";
+import type { ImportLine, RefusedLine } from "../../service/records/import-users.ts";
+import type { Operator } from "../../service/system/operator.ts";
 import { exits, UsageError } from "../exit.ts";
 import { importError, openImportFile, type ImportFile, type ImportFormat } from "../input/import-file.ts";
 import { print, printError } from "../output.ts";

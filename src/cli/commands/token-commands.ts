@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Operator } from "../../service/users/operator.ts";
+import type { Operator } from "../../service/system/operator.ts";
 import { CommandFailed, exits } from "../exit.ts";
 import { show, showList, type Output } from "../output.ts";
 import { requireDone, requireUserId, withOperator } from "../with-operator.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Where } from "../../door/stores.ts";
-import type { Operator } from "../../service/users/operator.ts";
+import type { Operator } from "../../service/system/operator.ts";
 import { UsageError } from "../exit.ts";
 import { addPasswordOptions, obtainPassword, type PasswordOptions } from "../input/password-input.ts";
 import { show, showList, type Output } from "../output.ts";

@@ -1,6 +1,6 @@
 import type { Mail, SendMail } from "../../door/features.ts";
+import type { ConfigFile } from "../../service/settings/config-file/config-file.ts";
 import type { Environment } from "../../service/settings/reading.ts";
-import type { ConfigFile } from "../../service/system/config-file.ts";
 import { onTerminal, createPainter } from "../output.ts";
 
 /** The folder of the project for mails if the settings name no mail server and no other folder. */

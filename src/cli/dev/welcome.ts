@@ -1,6 +1,6 @@
 import type { Latchkey } from "../../service/latchkey.ts";
+import type { ConfigFile } from "../../service/settings/config-file/config-file.ts";
 import type { Settings } from "../../service/settings/settings.ts";
-import type { ConfigFile } from "../../service/system/config-file.ts";
 import { formatTable } from "../output.ts";
 import { listRoutes } from "../routes.ts";
 import { administratorLines, followable } from "../serving/banner.ts";

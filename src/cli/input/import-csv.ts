@@ -1,5 +1,5 @@
 import { parse } from "csv-parse/sync";
-import { importedColumns } from "../../service/users/imported-user.ts";
+import { importedColumns } from "../../service/records/imported-user.ts";
 import { CommandFailed } from "../exit.ts";
 
 /** A row of a CSV file, or the mistakes in it. */

@@ -2,8 +2,8 @@ import { createReadStream, statSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { Problem, readJSON } from "../../door/http.ts";
 import { isObject } from "../../service/objects.ts";
+import type { ImportLine, RefusedLine } from "../../service/records/import-users.ts";
 import { readErrorCode } from "../../service/settings/error.ts";
-import type { ImportLine, RefusedLine } from "../../service/users/import-users.ts";
 import { CommandFailed, describeError } from "../exit.ts";
 import { readCSV, recordsCSV, usersCSV, type CSVRules } from "./import-csv.ts";
 

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import type { Latchkey } from "../../service/latchkey.ts";
 import type { SchemeName, Settings } from "../../service/settings/settings.ts";
-import { resolvePasswordFile } from "../../service/system/password-file.ts";
 import type { DrawnPassword, FirstAdministrator, UnusedPassword } from "../../service/users/first-administrator.ts";
+import { resolvePasswordFile } from "../../service/users/password-file.ts";
 
 /** Returns the text for the operator at startup: the addresses, the first password (only once), and a curl command for each scheme. */
 export function banner(settings: Settings, listening: string, latchkey: Latchkey): string {

@@ -1,6 +1,6 @@
 import { Flaw, type MountInPlace } from "../../door/resources.ts";
 import type { Key } from "../../door/stores.ts";
-import type { ImportLine } from "../users/import-users.ts";
+import type { ImportLine } from "./import-users.ts";
 import { parseId, parseValue, type RecordReading } from "./read-record.ts";
 
 /** A line and its position in the import order. This is its line number, or a number after the last line if the record waits for others. */

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import type { Account } from "../../door/auth.ts";
 import type { MountInPlace } from "../../door/resources.ts";
 import type { Change, Collection, Key, Store, Transaction, Value, WrittenValues } from "../../door/stores.ts";
-import type { ImportLine, RefusedLine } from "../users/import-users.ts";
 import type { GatheringStore, Task } from "./gathering-store.ts";
 import { importOrder, type ImportOrder, type LateReference, type OrderedLine } from "./import-order.ts";
+import type { ImportLine, RefusedLine } from "./import-users.ts";
 import { fieldsOfCaller, readRecord, parseValue, type ReadRecord, type RecordReading } from "./read-record.ts";
 import { formatResourceName, listPathParameters } from "./resource-names.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, test } from "node:test";
 import type { IssuerDeclaration } from "../../door/auth.ts";
-import type { ConfigFile } from "../system/config-file.ts";
+import type { ConfigFile } from "./config-file/config-file.ts";
 import { ConfigError, readSettings, type Settings } from "./settings.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "latchkey-issuers-"));

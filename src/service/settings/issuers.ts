@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { defineIssuers, IssuersError, type TrustedIssuer } from "../../door/auth.ts";
-import type { ConfigFile } from "../system/config-file.ts";
+import type { ConfigFile } from "./config-file/config-file.ts";
 import { readErrorCode } from "./error.ts";
 import type { Readings } from "./reading.ts";
 

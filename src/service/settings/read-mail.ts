@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { readSMTPURL } from "../../door/features.ts";
 import { Secret } from "../../door/index.ts";
-import type { MailConfig } from "../system/mail-config.ts";
+import type { MailConfig } from "./config-file/mail-config.ts";
 import { readErrorCode } from "./error.ts";
 import type { MailSettings, MailTarget } from "./mail-settings.ts";
 import { checkKeyIsClosed } from "./open-key.ts";

@@ -2,8 +2,8 @@ import { ownUserFieldsMistakes } from "../../door/auth.ts";
 import { declarationMistakes, nearest, shownName } from "../../door/resources.ts";
 import { optionalFeatures } from "../built-in.ts";
 import { isObject } from "../objects.ts";
-import type { ConfigFile } from "../system/config-file.ts";
-import { problemsOfMail } from "../system/mail-config.ts";
+import type { ConfigFile } from "./config-file/config-file.ts";
+import { problemsOfMail } from "./config-file/mail-config.ts";
 import { settingsTable, type Setting, type SettingName, type SettingValue } from "./table.ts";
 import type { Database } from "./values.ts";
 

@@ -22,7 +22,7 @@ import fc from "fast-check";
 import { selfSigned } from "../../../tests/harness/self-signed.ts";
 import { startTogether, waitForOthers } from "../../../tests/harness/start-together.ts";
 import { Secret } from "../../door/index.ts";
-import type { ConfigFile } from "../system/config-file.ts";
+import type { ConfigFile } from "./config-file/config-file.ts";
 import { ConfigError, readSettings, type Settings } from "./settings.ts";
 import { settingsTable, type Setting } from "./table.ts";
 

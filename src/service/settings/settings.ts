@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import type { IdentityProviderDeclaration, PasswordCost, TrustedIssuer } from "../../door/auth.ts";
 import type { Secret } from "../../door/index.ts";
 import { isObject } from "../objects.ts";
-import type { ConfigFile } from "../system/config-file.ts";
+import type { ConfigFile } from "./config-file/config-file.ts";
 import { ConfigError } from "./error.ts";
 import { readIdentityProviders } from "./identity-providers.ts";
 import { readIssuers } from "./issuers.ts";

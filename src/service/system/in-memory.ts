@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { Service } from "../../door/index.ts";
 import { openLatchkey } from "../latchkey.ts";
+import type { ConfigFile } from "../settings/config-file/config-file.ts";
 import type { Environment } from "../settings/reading.ts";
 import { readSettings } from "../settings/settings.ts";
-import type { ConfigFile } from "./config-file.ts";
 
 /**
  * Opens the service with its settings and config file over an empty database in memory. For commands that need its declarations, not its

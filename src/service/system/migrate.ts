@@ -17,9 +17,9 @@ import {
   type Plan,
 } from "../../door/stores.ts";
 import { assembleLatchkey } from "../latchkey.ts";
+import type { ConfigFile } from "../settings/config-file/config-file.ts";
 import { readSettings } from "../settings/settings.ts";
 import type { Database } from "../settings/values.ts";
-import type { ConfigFile } from "./config-file.ts";
 
 /** The changes of a migration. */
 export interface Migrated {

@@ -3,7 +3,7 @@ import { accountsCollection, type People } from "../../door/auth.ts";
 import type { Change, Store } from "../../door/stores.ts";
 import type { Settings } from "../settings/settings.ts";
 import { firstEmail } from "../settings/values.ts";
-import { draftPasswordFile } from "../system/password-file.ts";
+import { draftPasswordFile } from "./password-file.ts";
 
 /** The data that the operator sees once. */
 export interface FirstAdministrator {

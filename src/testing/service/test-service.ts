@@ -6,8 +6,8 @@ import type { Observation } from "../../core/observation.ts";
 import type { AccountsFeature, People } from "../../features/auth/login.ts";
 import { printFaults } from "../../features/ops/log/print-faults.ts";
 import { openLatchkey } from "../../service/latchkey.ts";
+import type { ConfigFile } from "../../service/settings/config-file/config-file.ts";
 import { readSettings } from "../../service/settings/settings.ts";
-import type { ConfigFile } from "../../service/system/config-file.ts";
 import { sqliteStore } from "../../store/sqlite/sqlite.ts";
 import { makeAsker, type Asker } from "./asking.ts";
 import {

@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, test } from "node:test";
 import { inspect } from "node:util";
-import { defineUsers } from "../../door/auth.ts";
-import { anyone, defineFeature, defineResource, integer, mount, text, type RecordOf } from "../../door/index.ts";
-import { ConfigError } from "../settings/error.ts";
+import { defineUsers } from "../../../door/auth.ts";
+import { anyone, defineFeature, defineResource, integer, mount, text, type RecordOf } from "../../../door/index.ts";
+import { ConfigError } from "../error.ts";
 import { ofService } from "./config-cures.ts";
 import { defineConfig, loadConfigFile } from "./config-file.ts";
 
 const place = mkdtempSync(path.join(tmpdir(), "latchkey-config-"));
 /** These tests run from the source, as a clone of the repository does. */
-const clone = path.resolve(import.meta.dirname, "../../..");
+const clone = path.resolve(import.meta.dirname, "../../../..");
 let count = 0;
 
 after(() => rmSync(place, { recursive: true, force: true }));
@@ -177,7 +177,7 @@ test("explains the fix for an import from the wrong module of Latchkey, or of a 
   assert.match(await tell("outbox"), /It is in another module: import { outbox } from "latchkey\/features"\.$/);
   assert.match(await tell("defineConfig"), /import { defineConfig } from "latchkey\/service"\.$/);
   assert.match(await tell("Feature"), /If it is a type, say so: import { type Feature } from "latchkey"\.$/);
-  assert.deepEqual(Object.keys(await import("../service.ts")).toSorted(), ofService);
+  assert.deepEqual(Object.keys(await import("../../service.ts")).toSorted(), ofService);
 });
 
 test("names the line of a syntax error", async () => {

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 const clone = findClone();
 
 function findClone(): string | null {
-  const root = path.resolve(import.meta.dirname, "../../..");
+  const root = path.resolve(import.meta.dirname, "../../../..");
   return existsSync(path.join(root, "src", "cli", "latchkey.ts")) ? root : null;
 }
 
@@ -98,13 +98,13 @@ async function wrongDoor({ message }: Error): Promise<string | null> {
 }
 
 const everyDoor: Readonly<Record<string, () => Promise<object>>> = {
-  latchkey: () => import("../../door/index.ts"),
-  "latchkey/resources": () => import("../../door/resources.ts"),
-  "latchkey/http": () => import("../../door/http.ts"),
-  "latchkey/auth": () => import("../../door/auth.ts"),
-  "latchkey/features": () => import("../../door/features.ts"),
-  "latchkey/stores": () => import("../../door/stores.ts"),
-  "latchkey/ops": () => import("../../door/ops.ts"),
+  latchkey: () => import("../../../door/index.ts"),
+  "latchkey/resources": () => import("../../../door/resources.ts"),
+  "latchkey/http": () => import("../../../door/http.ts"),
+  "latchkey/auth": () => import("../../../door/auth.ts"),
+  "latchkey/features": () => import("../../../door/features.ts"),
+  "latchkey/stores": () => import("../../../door/stores.ts"),
+  "latchkey/ops": () => import("../../../door/ops.ts"),
 };
 
 /** The exports of `latchkey/service`, which cannot be imported here, because that module imports this file. */

@@ -1,6 +1,6 @@
-import type { SendMail, TemplatesByLanguage } from "../../door/features.ts";
-import { nearest, shownName } from "../../door/resources.ts";
-import { isObject } from "../objects.ts";
+import type { SendMail, TemplatesByLanguage } from "../../../door/features.ts";
+import { nearest, shownName } from "../../../door/resources.ts";
+import { isObject } from "../../objects.ts";
 
 /** The part of the config file about mail. */
 export interface MailConfig {

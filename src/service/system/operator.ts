@@ -16,12 +16,12 @@ import { parseExactly } from "../../door/resources.ts";
 import { sqliteFileProblems, type Store, type Where } from "../../door/stores.ts";
 import { openLatchkey } from "../latchkey.ts";
 import { gatheringStore, type GatheringStore } from "../records/gathering-store.ts";
+import { importUsers, type ImportedBatch, type ImportLine, type ImportOptions } from "../records/import-users.ts";
 import { loadPages } from "../records/pages.ts";
+import type { ConfigFile } from "../settings/config-file/config-file.ts";
 import { ConfigError, type Settings } from "../settings/settings.ts";
-import type { ConfigFile } from "../system/config-file.ts";
-import { resolvePasswordFile } from "../system/password-file.ts";
-import { makeFirstAdministrator, type FirstAdministrator } from "./first-administrator.ts";
-import { importUsers, type ImportedBatch, type ImportLine, type ImportOptions } from "./import-users.ts";
+import { makeFirstAdministrator, type FirstAdministrator } from "../users/first-administrator.ts";
+import { resolvePasswordFile } from "../users/password-file.ts";
 
 /** The response of the service. */
 export interface OperatorAnswer {

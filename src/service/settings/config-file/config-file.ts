@@ -1,15 +1,15 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import type { IssuerDeclaration, OwnUserFields } from "../../door/auth.ts";
-import type { DocumentationOptions } from "../../door/features.ts";
-import type { Endpoint } from "../../door/http.ts";
-import type { Feature, ServiceOptions } from "../../door/index.ts";
-import { DeclarationError, type Fields, type Mount } from "../../door/resources.ts";
-import type { BuiltIn, OptionalFeature } from "../built-in.ts";
-import { isObject } from "../objects.ts";
-import { ConfigError } from "../settings/error.ts";
-import type { PlainSetting, SettingName, SettingValue } from "../settings/table.ts";
+import type { IssuerDeclaration, OwnUserFields } from "../../../door/auth.ts";
+import type { DocumentationOptions } from "../../../door/features.ts";
+import type { Endpoint } from "../../../door/http.ts";
+import type { Feature, ServiceOptions } from "../../../door/index.ts";
+import { DeclarationError, type Fields, type Mount } from "../../../door/resources.ts";
+import type { BuiltIn, OptionalFeature } from "../../built-in.ts";
+import { isObject } from "../../objects.ts";
+import { ConfigError } from "../error.ts";
+import type { PlainSetting, SettingName, SettingValue } from "../table.ts";
 import { describeCure } from "./config-cures.ts";
 import type { MailConfig } from "./mail-config.ts";
 
