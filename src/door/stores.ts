@@ -17,14 +17,14 @@ export {
   StoreUnavailable,
 } from "../store/store.ts";
 export type * from "../store/store.ts";
-export { isPostgresURL, postgresURLMistakes, serversInPlainText } from "../store/postgres/address.ts";
+export { isPostgresURL, postgresURLMistakes, serversInPlainText } from "../store/postgres/network/address.ts";
 export { postgresStore, type PostgresStoreOptions } from "../store/postgres/postgres.ts";
 export { sqliteFileProblems } from "../store/sqlite/file/reaching.ts";
 export { sqliteStore, type SQLiteStoreOptions } from "../store/sqlite/sqlite.ts";
 export { aTablePrefix, prefixed, unprefixed } from "../store/sql/prefixing.ts";
 export { copyStore, CopyError, type Checked, type CopiedCount, type TellCopied } from "../store/copy.ts";
 export type { Oldest, Stats, TableStats } from "../store/sql/stats.ts";
-export type { FoundExisting, FoundExistingColumn, FoundExistingReference } from "../store/sql/existing/found.ts";
+export type { FoundExisting, FoundExistingColumn, FoundExistingReference } from "../store/sql/schema/found.ts";
 export type { MigratedTable, MigrateOptions, Plan, PlannedTable } from "../store/sql/migrations/migrating.ts";
 export type { SchemaChange } from "../store/sql/migrations/schema-changes.ts";
 export type { CompletedStep as MigrationDone } from "../store/sql/migrations/journal.ts";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { accountsCollection } from "../../src/door/auth.ts";
 import { requireAdministrator } from "../../src/features/auth/accounts/last-administrator.ts";
 import { compileRequire } from "../../src/store/sql/writes/changing.ts";
-import { connect, prepare } from "../../src/store/sqlite/connection.ts";
+import { connect, prepare } from "../../src/store/sqlite/connection/connection.ts";
 import { getTable } from "../../src/store/sqlite/dialect.ts";
 import { prepareSchema } from "../../src/store/sqlite/schema.ts";
 

@@ -14,8 +14,8 @@ import {
   sqliteStore,
   type Collection,
 } from "../../src/door/stores.ts";
-import { connect, prepare } from "../../src/store/sqlite/connection.ts";
-import { letGo, renameAside } from "../../src/store/sqlite/migrations/leftover-tables.ts";
+import { connect, prepare } from "../../src/store/sqlite/connection/connection.ts";
+import { letGo, renameAside } from "../../src/store/sqlite/table-changes/leftover-tables.ts";
 
 // A migration of a SQLite file replaces a table by a new one. The old table remains under another name until its rows are deleted. These
 // remains are invisible, block nothing, and are removed.

@@ -1,5 +1,5 @@
-import { quote } from "../sql/names.ts";
-import { ask, statement, type Script } from "../sql/schema/script.ts";
+import { quote } from "../sql/language/names.ts";
+import { ask, statement, type Script } from "../sql/language/script.ts";
 import { triggerPrefix } from "../sql/word-index.ts";
 import type { Collection } from "../store.ts";
 

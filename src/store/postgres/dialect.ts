@@ -1,8 +1,8 @@
-import type { Dialect } from "../sql/dialect.ts";
-import { fitting, quote } from "../sql/names.ts";
+import type { Dialect } from "../sql/language/dialect.ts";
+import { fitting, quote } from "../sql/language/names.ts";
 import { createTableLookup } from "../sql/schema/table.ts";
 import type { Collection, Column } from "../store.ts";
-import { chooseForm } from "./existing/forms.ts";
+import { chooseForm } from "./forms.ts";
 
 /** The SQL dialect of PostgreSQL. */
 export const postgres: Dialect = {

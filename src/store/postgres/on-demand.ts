@@ -2,11 +2,11 @@ import { aList, optional, texts } from "../../core/checking/members.ts";
 import { requireArguments } from "../../core/checking/options.ts";
 import type { Secret } from "../../core/crypto/secret.ts";
 import type { Checked, StoreSource, StoreTarget } from "../copy.ts";
-import type { FoundExisting } from "../sql/existing/found.ts";
 import { migrateOptions, type MigratedTable, type MigrateOptions, type Plan } from "../sql/migrations/migrating.ts";
+import type { FoundExisting } from "../sql/schema/found.ts";
 import type { Stats } from "../sql/stats.ts";
 import type { Collection } from "../store.ts";
-import { aPostgresURL } from "./address.ts";
+import { aPostgresURL } from "./network/address.ts";
 
 // Each function loads its code, and the PostgreSQL client, only when it is called.
 

@@ -1,5 +1,5 @@
-import type { Cell } from "../sql/dialect.ts";
-import type { Statement as Sent } from "../sql/schema/script.ts";
+import type { Cell } from "../sql/language/dialect.ts";
+import type { Statement as Sent } from "../sql/language/script.ts";
 
 /** A statement to send: SQL with `$1` for the first of the values. */
 export interface PostgresStatement extends Sent {

@@ -6,7 +6,7 @@ import type { Observer } from "../../core/observation.ts";
 import { aTablePrefix } from "../sql/prefixing.ts";
 import { storeOver, type Engine } from "../sql/store.ts";
 import { StoreUnavailable, type Collection, type ConnectionCounts, type Store } from "../store.ts";
-import { aPostgresURL, postgresURLMistakes, readAddress } from "./address.ts";
+import { aPostgresURL, postgresURLMistakes, readAddress } from "./network/address.ts";
 import { LONGEST_MS, notThroughPgBouncer } from "./network/url-parameters.ts";
 
 /** The options of a PostgreSQL store. */

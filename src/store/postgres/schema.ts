@@ -1,30 +1,30 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { valueOfJSON } from "../../core/exact-numbers.ts";
 import { pickOwnCollections, requireSoundDeclarations } from "../declarations.ts";
-import { encode } from "../sql/codec.ts";
-import { checkComputed } from "../sql/computed/check.ts";
+import { checkComputed } from "../sql/existing/computed-check.ts";
 import { asSettled, settleExisting } from "../sql/existing/settle.ts";
+import { encode } from "../sql/language/codec.ts";
+import { run, type Script } from "../sql/language/script.ts";
+import { changedBy, fitTables, planAtStart, problemsIn, rememberDeclaration } from "../sql/migrations/migration.ts";
 import type { TablePlan } from "../sql/migrations/plan-table.ts";
-import { isFoldedAnew } from "../sql/migrations/schema-changes.ts";
-import { findTable, isOurs } from "../sql/schema/found-table.ts";
-import { changedBy, fitTables, planAtStart, problemsIn, rememberDeclaration } from "../sql/schema/migration.ts";
 import {
   prepareTables,
   requireKnownVersion,
   requireTables,
   requireVersion,
   unprepared,
-} from "../sql/schema/prepare.ts";
-import { run, type Script } from "../sql/schema/script.ts";
+} from "../sql/migrations/prepare.ts";
+import { isFoldedAnew } from "../sql/migrations/schema-changes.ts";
+import { findTable, isOurs } from "../sql/schema/found-table.ts";
 import { markShape, readShapes, type Shapes } from "../sql/schema/table-shape.ts";
 import type { Collection } from "../store.ts";
-import type { PostgresAddress } from "./address.ts";
 import { isPassing, ReadOnly, state, findSQLState } from "./errors.ts";
-import { postgresSchema } from "./migration.ts";
-import { fitWhileServing } from "./migrations/additions.ts";
-import { transientStates, describeLockHolder } from "./migrations/lock-retry.ts";
-import { takeMigrationLock } from "./migrations/migration-lock.ts";
+import type { PostgresAddress } from "./network/address.ts";
 import type { Session } from "./network/session.ts";
+import { fitWhileServing } from "./table-changes/additions.ts";
+import { transientStates, describeLockHolder } from "./table-changes/lock-retry.ts";
+import { takeMigrationLock } from "./table-changes/migration-lock.ts";
+import { postgresSchema } from "./table-changes/migration.ts";
 
 /**
  * The number of attempts after conflicts with other transactions. `patienceMs` limits the time of the attempts while another transaction

@@ -1,5 +1,5 @@
 import { isSearched } from "../searched.ts";
-import { fitting, quote, formatWordsColumn, formatWordsTable } from "../sql/names.ts";
+import { fitting, quote, formatWordsColumn, formatWordsTable } from "../sql/language/names.ts";
 import { PENDING, triggerPrefix, watchedColumns } from "../sql/word-index.ts";
 import type { Collection } from "../store.ts";
 import { postgres } from "./dialect.ts";

@@ -10,12 +10,9 @@ import {
   type CopiedTable,
 } from "../copy.ts";
 import type { Collection, Value } from "../store.ts";
-import { findDecoder } from "./codec.ts";
-import type { Cell, Dialect } from "./dialect.ts";
-import { quote } from "./names.ts";
-import { collectShadows } from "./schema/definition.ts";
-import { findTable, readTypes } from "./schema/found-table.ts";
-import type { SchemaDialect } from "./schema/schema.ts";
+import { findDecoder } from "./language/codec.ts";
+import type { Cell, Dialect } from "./language/dialect.ts";
+import { quote } from "./language/names.ts";
 import {
   ask,
   askCells,
@@ -26,7 +23,10 @@ import {
   type Script,
   type Statement,
   type ScriptStep,
-} from "./schema/script.ts";
+} from "./language/script.ts";
+import { collectShadows } from "./schema/definition.ts";
+import { findTable, readTypes } from "./schema/found-table.ts";
+import type { SchemaDialect } from "./schema/schema.ts";
 import { selectedAs } from "./schema/table.ts";
 
 /** Returns the tables of the collections and the store's own tables, in the form for a copy, by name. */

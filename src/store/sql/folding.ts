@@ -1,9 +1,9 @@
 import { isFolded } from "../fold.ts";
 import type { Collection } from "../store.ts";
-import { foldCell } from "./codec.ts";
-import { createParameters, type Cell } from "./dialect.ts";
+import { foldCell } from "./language/codec.ts";
+import { createParameters, type Cell } from "./language/dialect.ts";
+import { ask, orUndone, run, statement, type Script, type Statement } from "./language/script.ts";
 import type { SchemaDialect } from "./schema/schema.ts";
-import { ask, orUndone, run, statement, type Script, type Statement } from "./schema/script.ts";
 import type { Table, TableColumn } from "./schema/table.ts";
 
 /*

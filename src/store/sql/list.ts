@@ -1,8 +1,8 @@
 import { linkAlone } from "../served.ts";
 import type { ListQuery, Row, Sort, Value, Where } from "../store.ts";
-import { encodeOperand } from "./codec.ts";
-import { createParameters, reading, type CellsRead, type BoundValues, type ReadStatement } from "./dialect.ts";
-import { quote } from "./names.ts";
+import { encodeOperand } from "./language/codec.ts";
+import { createParameters, reading, type CellsRead, type BoundValues, type ReadStatement } from "./language/dialect.ts";
+import { quote } from "./language/names.ts";
 import { requireColumn, shownAmong, type Table, type TableColumn } from "./schema/table.ts";
 import { compileWhere } from "./where.ts";
 

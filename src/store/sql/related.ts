@@ -1,6 +1,6 @@
 import { valueOfJSON } from "../../core/exact-numbers.ts";
 import type { RelatedQuery, RelatedText } from "../store.ts";
-import type { BoundValues } from "./dialect.ts";
+import type { BoundValues } from "./language/dialect.ts";
 import { compileRest } from "./list.ts";
 import { requireColumn, type Table, type TableColumn } from "./schema/table.ts";
 

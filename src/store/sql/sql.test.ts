@@ -4,9 +4,9 @@ import fc from "fast-check";
 import { postgres } from "../postgres/dialect.ts";
 import { sqlite } from "../sqlite/dialect.ts";
 import type { Collection, ListQuery, Operator, Where } from "../store.ts";
-import { createParameters, type Dialect } from "./dialect.ts";
+import { createParameters, type Dialect } from "./language/dialect.ts";
+import { ask, play, playAsync, statement, type Rows, type Script, type ScriptStep } from "./language/script.ts";
 import { readList } from "./list.ts";
-import { ask, play, playAsync, statement, type Rows, type Script, type ScriptStep } from "./schema/script.ts";
 import { createTableLookup } from "./schema/table.ts";
 import { assign } from "./writes/writes.ts";
 

@@ -1,8 +1,8 @@
 import { internalTables } from "../copy.ts";
 import type { Collection, Column } from "../store.ts";
-import { quote, formatWordsTable } from "./names.ts";
+import { quote, formatWordsTable } from "./language/names.ts";
+import { ask, statement, type Script } from "./language/script.ts";
 import type { SchemaDialect } from "./schema/schema.ts";
-import { ask, statement, type Script } from "./schema/script.ts";
 
 /** The size of a database. */
 export interface Stats {

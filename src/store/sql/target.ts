@@ -1,10 +1,10 @@
 import { CopyError, type CopiedRow, type CopiedTable, type Counters, type StoreTarget } from "../copy.ts";
 import { MigrationNeeded, type Collection } from "../store.ts";
 import { createContent, tablesToCopy } from "./content.ts";
+import { playAsync, type Rows, type Script, type ScriptStep } from "./language/script.ts";
 import { makeJournal } from "./migrations/journal.ts";
-import { fitReferences, fitTable, rememberDeclaration } from "./schema/migration.ts";
+import { fitReferences, fitTable, rememberDeclaration } from "./migrations/migration.ts";
 import type { SchemaDialect } from "./schema/schema.ts";
-import { playAsync, type Rows, type Script, type ScriptStep } from "./schema/script.ts";
 
 /** The functions that keep or discard a filled store, and that convert its errors. */
 export interface Filling extends Pick<StoreTarget, "keep" | "close"> {

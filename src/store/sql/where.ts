@@ -4,10 +4,10 @@ import { everyOperator } from "../../core/operators.ts";
 import { foldPart, sigmas } from "../fold.ts";
 import { findTextAfterPrefix } from "../prefix.ts";
 import type { Column, Value, Where } from "../store.ts";
-import { encodeCompared, encodeOperand } from "./codec.ts";
-import type { Cell, Dialect, BoundValues } from "./dialect.ts";
-import { same } from "./existing/form.ts";
-import { quote } from "./names.ts";
+import { encodeCompared, encodeOperand } from "./language/codec.ts";
+import type { Cell, Dialect, BoundValues } from "./language/dialect.ts";
+import { same } from "./language/form.ts";
+import { quote } from "./language/names.ts";
 import { requireColumn, type Table, type TableColumn } from "./schema/table.ts";
 import { compileWord } from "./word-index.ts";
 

@@ -2,12 +2,12 @@ import { splitWords, WORDS_VERSION } from "../../core/words/words.ts";
 import { findTextAfterPrefix } from "../prefix.ts";
 import { firstIndexingMs, isSearched } from "../searched.ts";
 import type { Collection, WordCounts } from "../store.ts";
-import { wordsAsCell } from "./codec.ts";
-import { reading, type Cell, type Dialect, type BoundValues, type ReadStatement } from "./dialect.ts";
-import { quote, formatWordsColumn, formatWordsTable } from "./names.ts";
+import { wordsAsCell } from "./language/codec.ts";
+import { reading, type Cell, type Dialect, type BoundValues, type ReadStatement } from "./language/dialect.ts";
+import { quote, formatWordsColumn, formatWordsTable } from "./language/names.ts";
+import { ask, orUndone, run, statement, type Script } from "./language/script.ts";
 import { defineColumn } from "./schema/definition.ts";
 import type { SchemaDialect } from "./schema/schema.ts";
-import { ask, orUndone, run, statement, type Script } from "./schema/script.ts";
 import type { Table, TableColumn } from "./schema/table.ts";
 
 /*

@@ -1,9 +1,9 @@
-import type { Dialect } from "../sql/dialect.ts";
-import { same } from "../sql/existing/form.ts";
-import { quote } from "../sql/names.ts";
+import type { Dialect } from "../sql/language/dialect.ts";
+import { same } from "../sql/language/form.ts";
+import { quote } from "../sql/language/names.ts";
 import { createTableLookup } from "../sql/schema/table.ts";
+import { compileDigest } from "./connection/functions.ts";
 import { chooseForm } from "./existing/forms.ts";
-import { compileDigest } from "./existing/functions.ts";
 
 /** The parts of the SQL that are special to SQLite. */
 export const sqlite: Dialect = {

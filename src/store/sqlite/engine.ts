@@ -7,17 +7,16 @@ import { refusalsTold } from "../sql/schema/table-shape.ts";
 import type { Engine } from "../sql/store.ts";
 import { takeSomeWords } from "../sql/word-index.ts";
 import { StoreOutdated, StoreSetupError, type Collection, type Outcome, type Transaction } from "../store.ts";
-import { connectReadOnly, playOn, prepare } from "./connection.ts";
+import { connectReadOnly, playOn, prepare } from "./connection/connection.ts";
+import { storeError, unavailable } from "./connection/errors.ts";
+import { addFunctions } from "./connection/functions.ts";
+import { DatabaseSync } from "./connection/node-sqlite.ts";
 import { getTable } from "./dialect.ts";
-import { storeError, unavailable } from "./errors.ts";
-import { addFunctions } from "./existing/functions.ts";
 import { lastingIn } from "./existing/views.ts";
 import { followCollection } from "./feed.ts";
 import { createGuard, requireOwnLog, type Guard } from "./file/guard.ts";
 import { filesAt, watchFile } from "./file/place.ts";
-import { sqliteSchema } from "./migration.ts";
 import { nameCollections } from "./named.ts";
-import { DatabaseSync } from "./node-sqlite.ts";
 import { longReads, type LongReads } from "./reads/long-reads.ts";
 import { offloadReads } from "./reads/offloaded.ts";
 import { createReader, type SQLiteReader } from "./reads/reader.ts";
@@ -31,6 +30,7 @@ import {
   shapesIn,
   type Retyped,
 } from "./schema.ts";
+import { sqliteSchema } from "./table-changes/migration.ts";
 import { createCommitter } from "./writes/transactions.ts";
 import { writerThread, type WriterThread } from "./writes/writer-thread.ts";
 

@@ -3,12 +3,12 @@ import { test } from "node:test";
 import { letterForms } from "../fold.ts";
 import { comparingFolded } from "../sql/folding.ts";
 import type { Collection } from "../store.ts";
-import { playOn, prepare } from "./connection.ts";
+import { playOn, prepare } from "./connection/connection.ts";
+import { addFunctions } from "./connection/functions.ts";
+import { DatabaseSync } from "./connection/node-sqlite.ts";
 import { getTable } from "./dialect.ts";
-import { addFunctions } from "./existing/functions.ts";
-import { sqliteSchema } from "./migration.ts";
-import { DatabaseSync } from "./node-sqlite.ts";
 import { prepareSchema } from "./schema.ts";
+import { sqliteSchema } from "./table-changes/migration.ts";
 
 const people: Collection = {
   name: "people",

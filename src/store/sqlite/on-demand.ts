@@ -2,13 +2,13 @@ import { existsSync } from "node:fs";
 import { aBoolean, aFunction, aList, optional, text, texts } from "../../core/checking/members.ts";
 import { requireArguments } from "../../core/checking/options.ts";
 import type { Checked, StoreSource, StoreTarget } from "../copy.ts";
-import type { FoundExisting } from "../sql/existing/found.ts";
+import { quote } from "../sql/language/names.ts";
 import { migrateOptions, type MigratedTable, type MigrateOptions, type Plan } from "../sql/migrations/migrating.ts";
-import { quote } from "../sql/names.ts";
+import type { FoundExisting } from "../sql/schema/found.ts";
 import type { Stats } from "../sql/stats.ts";
 import type { Collection } from "../store.ts";
-import { connectReadOnly, prepare } from "./connection.ts";
-import { storeError } from "./errors.ts";
+import { connectReadOnly, prepare } from "./connection/connection.ts";
+import { storeError } from "./connection/errors.ts";
 import type { TellPages } from "./whole/backup.ts";
 import type { Restoring } from "./whole/restore.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import type { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { createParameters } from "../sql/dialect.ts";
+import { createParameters } from "../sql/language/dialect.ts";
 import { compileRest } from "../sql/list.ts";
 import type { Collection, ListQuery, Where } from "../store.ts";
-import { connect, prepare } from "./connection.ts";
+import { connect, prepare } from "./connection/connection.ts";
 import { sqlite, getTable } from "./dialect.ts";
 import { selectJSON } from "./reads/pages.ts";
 import { prepareSchema } from "./schema.ts";

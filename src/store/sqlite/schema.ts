@@ -1,17 +1,17 @@
 import type { DatabaseSync } from "node:sqlite";
 import { pickOwnCollections } from "../declarations.ts";
 import { pickSearched } from "../searched.ts";
-import { checkComputed } from "../sql/computed/check.ts";
+import { checkComputed } from "../sql/existing/computed-check.ts";
 import { asSettled, settleExisting } from "../sql/existing/settle.ts";
-import { prepareTables, requireKnownVersion, requireTables, unprepared } from "../sql/schema/prepare.ts";
+import { prepareTables, requireKnownVersion, requireTables, unprepared } from "../sql/migrations/prepare.ts";
 import { findOutdated, findRetyped, readShapes, type Refusing, type Shapes } from "../sql/schema/table-shape.ts";
 import { takeFirstWords } from "../sql/word-index.ts";
 import { StoreSetupError, type Collection } from "../store.ts";
-import { BUSY_TIMEOUT_MS, connect, createFile, playOn, prepare } from "./connection.ts";
+import { BUSY_TIMEOUT_MS, connect, createFile, playOn, prepare } from "./connection/connection.ts";
+import { findCode } from "./connection/errors.ts";
+import { whenFree } from "./connection/write-lock.ts";
 import { getTable } from "./dialect.ts";
-import { findCode } from "./errors.ts";
-import { sqliteSchema } from "./migration.ts";
-import { whenFree } from "./writes/write-lock.ts";
+import { sqliteSchema } from "./table-changes/migration.ts";
 
 /** The number of attempts to find the declared tables while other processes start too. */
 const maxTries = 5;

@@ -12,7 +12,7 @@ import { DeclarationError } from "../../core/checking/declaration-error.ts";
 import type { Observation } from "../../core/observation.ts";
 import { certifyStore } from "../../testing/store-contract.ts";
 import { StoreSetupError, StoreUnavailable, type Collection, type Store } from "../store.ts";
-import { connect, prepare, createStatementCache } from "./connection.ts";
+import { connect, prepare, createStatementCache } from "./connection/connection.ts";
 import { sqliteStore } from "./sqlite.ts";
 
 const notes: Collection = {

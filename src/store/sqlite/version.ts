@@ -1,4 +1,4 @@
-import { ask, run, statement, type Script } from "../sql/schema/script.ts";
+import { ask, run, statement, type Script } from "../sql/language/script.ts";
 
 /**
  * The version of the tables that `makeOwnTables` creates. A database with a higher version was written by a newer

@@ -1,6 +1,6 @@
 import { columnsIn } from "../../sql/existing/expression-columns.ts";
-import type { FoundExisting, FoundExistingColumn, FoundExistingReference } from "../../sql/existing/found.ts";
-import { ask, statement, type NamedRow, type Script } from "../../sql/schema/script.ts";
+import { ask, statement, type NamedRow, type Script } from "../../sql/language/script.ts";
+import type { FoundExisting, FoundExistingColumn, FoundExistingReference } from "../../sql/schema/found.ts";
 import { postgres, toldTableSQL } from "../dialect.ts";
 
 /** Reads the shape of an existing table from PostgreSQL. */

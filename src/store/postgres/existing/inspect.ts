@@ -1,15 +1,9 @@
 import type { Secret } from "../../../core/crypto/secret.ts";
-import {
-  findCountedKey,
-  inheritedFrom,
-  shownKeySQL,
-  unservedFor,
-  type FoundExisting,
-} from "../../sql/existing/found.ts";
-import { quote } from "../../sql/names.ts";
-import { ask, statement, type Script } from "../../sql/schema/script.ts";
+import { quote } from "../../sql/language/names.ts";
+import { ask, statement, type Script } from "../../sql/language/script.ts";
+import { findCountedKey, inheritedFrom, shownKeySQL, unservedFor, type FoundExisting } from "../../sql/schema/found.ts";
 import { postgres, toldTableSQL } from "../dialect.ts";
-import { useWhole } from "../whole/whole.ts";
+import { useWhole } from "../network/whole.ts";
 import { findExisting } from "./existing.ts";
 
 /**

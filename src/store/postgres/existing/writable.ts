@@ -1,6 +1,6 @@
-import { resolveRawName } from "../../sql/existing/found.ts";
-import { quote } from "../../sql/names.ts";
-import { ask, statement, type Script } from "../../sql/schema/script.ts";
+import { quote } from "../../sql/language/names.ts";
+import { ask, statement, type Script } from "../../sql/language/script.ts";
+import { resolveRawName } from "../../sql/schema/found.ts";
 import type { Collection, TableWrite } from "../../store.ts";
 import { postgres } from "../dialect.ts";
 import { state, findSQLState } from "../errors.ts";

@@ -1,5 +1,5 @@
+import { quote } from "../../sql/language/names.ts";
 import { revisionColumn, changesRecords, type TablePlan } from "../../sql/migrations/plan-table.ts";
-import { quote } from "../../sql/names.ts";
 import { triggerPrefix } from "../../sql/word-index.ts";
 import { postgres } from "../dialect.ts";
 import {
@@ -9,8 +9,8 @@ import {
   createShadowIndexes,
   switchColumns,
   compileColumnType,
-} from "./shadow-column.ts";
-import { formatMovedTable } from "./shadow-column.ts";
+} from "../table-changes/shadow-column.ts";
+import { formatMovedTable } from "../table-changes/shadow-column.ts";
 
 /** The indexes and triggers of a table. */
 export interface TableObjects {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { quote } from "../../sql/language/names.ts";
+import { statement } from "../../sql/language/script.ts";
 import type { Unfinished } from "../../sql/migrations/journal.ts";
-import { quote } from "../../sql/names.ts";
-import { statement } from "../../sql/schema/script.ts";
 import { sendTo } from "../network/session.ts";
-import { catchUp, FIRST_BATCH, inBatch, nextBatchSize, BATCH_MS, type Work } from "./batches.ts";
-import { retryOnLock } from "./lock-retry.ts";
-import { formatMovedTable, type ShadowColumn } from "./shadow-column.ts";
+import { catchUp, FIRST_BATCH, inBatch, nextBatchSize, BATCH_MS, type Work } from "../table-changes/batches.ts";
+import { retryOnLock } from "../table-changes/lock-retry.ts";
+import { formatMovedTable, type ShadowColumn } from "../table-changes/shadow-column.ts";
 
 /**
  * A migration has two phases in which it fills the rows that clients have changed. The first phase ends when filling the remaining rows

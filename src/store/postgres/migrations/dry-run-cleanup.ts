@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { quote } from "../../sql/names.ts";
-import { statement } from "../../sql/schema/script.ts";
+import { quote } from "../../sql/language/names.ts";
+import { statement } from "../../sql/language/script.ts";
 import type { Session } from "../network/session.ts";
 
 const beginning = "latchkey_try_";

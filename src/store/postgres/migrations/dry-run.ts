@@ -1,5 +1,7 @@
 import type { Secret } from "../../../core/crypto/secret.ts";
 import { rememberedCollections } from "../../sql/content.ts";
+import { quote } from "../../sql/language/names.ts";
+import { ask, statement } from "../../sql/language/script.ts";
 import { readHistory } from "../../sql/migrations/journal.ts";
 import {
   planTables,
@@ -7,15 +9,13 @@ import {
   type MigratedTable,
   type MigrateOptions,
 } from "../../sql/migrations/migrating.ts";
-import { quote } from "../../sql/names.ts";
-import { ask, statement } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
-import { postgresSchema } from "../migration.ts";
 import type { Session } from "../network/session.ts";
+import { connectWhole } from "../network/whole.ts";
 import { prepareSchema } from "../schema.ts";
-import { connectWhole } from "../whole/whole.ts";
+import { unhurried } from "../table-changes/lock-retry.ts";
+import { postgresSchema } from "../table-changes/migration.ts";
 import { makeDryRunName, removeDryRuns } from "./dry-run-cleanup.ts";
-import { unhurried } from "./lock-retry.ts";
 import { migrateOver, requireMigrationLock } from "./migrate.ts";
 
 /** The maximum number of rows of each table in the sample. */

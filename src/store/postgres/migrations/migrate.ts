@@ -1,5 +1,6 @@
 import type { Secret } from "../../../core/crypto/secret.ts";
 import { pickOwnCollections } from "../../declarations.ts";
+import { statement, stepsIn } from "../../sql/language/script.ts";
 import {
   forgetUnfinished,
   makeJournal,
@@ -15,20 +16,24 @@ import {
   type MigrateOptions,
 } from "../../sql/migrations/migrating.ts";
 import { emptiedLinks } from "../../sql/schema/links.ts";
-import { statement, stepsIn } from "../../sql/schema/script.ts";
 import { MigrationNeeded, type Collection } from "../../store.ts";
 import { findSQLState } from "../errors.ts";
-import { postgresSchema } from "../migration.ts";
 import type { Session } from "../network/session.ts";
+import { useWhole, type Whole } from "../network/whole.ts";
 import { tryMigrationLock } from "../own-tables.ts";
 import { prepareSchema } from "../schema.ts";
-import { useWhole, type Whole } from "../whole/whole.ts";
-import { fillShadowColumns, type Work } from "./batches.ts";
+import { fillShadowColumns, type Work } from "../table-changes/batches.ts";
+import { makeIndexes, makeReferences, requireValues, wantedIndexes } from "../table-changes/constraints.ts";
+import { transientStates, retryOnLock, unhurried, describeLockHolder } from "../table-changes/lock-retry.ts";
+import { postgresSchema } from "../table-changes/migration.ts";
+import {
+  findShadowColumns,
+  dropShadowColumns,
+  dropStrays,
+  createShadowIndexes,
+} from "../table-changes/shadow-column.ts";
 import { catchUpWhileServing } from "./catching-up.ts";
-import { makeIndexes, makeReferences, requireValues, wantedIndexes } from "./constraints.ts";
 import { removeDryRuns } from "./dry-run-cleanup.ts";
-import { transientStates, retryOnLock, unhurried, describeLockHolder } from "./lock-retry.ts";
-import { findShadowColumns, dropShadowColumns, dropStrays, createShadowIndexes } from "./shadow-column.ts";
 import { switchOver } from "./switching.ts";
 
 /** Migrates the tables of a database while clients read and write. Continues a migration that was interrupted. */

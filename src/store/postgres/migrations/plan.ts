@@ -1,14 +1,14 @@
 import type { Secret } from "../../../core/crypto/secret.ts";
+import { ask } from "../../sql/language/script.ts";
 import { planTables, tellPlan, type Plan } from "../../sql/migrations/migrating.ts";
 import type { TablePlan } from "../../sql/migrations/plan-table.ts";
 import { isFoldedAnew } from "../../sql/migrations/schema-changes.ts";
-import { ask } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
-import { postgresSchema } from "../migration.ts";
-import { useWhole } from "../whole/whole.ts";
+import { useWhole } from "../network/whole.ts";
+import { unhurried } from "../table-changes/lock-retry.ts";
+import { postgresSchema } from "../table-changes/migration.ts";
+import { findShadowColumns } from "../table-changes/shadow-column.ts";
 import { alterByHand } from "./by-hand.ts";
-import { unhurried } from "./lock-retry.ts";
-import { findShadowColumns } from "./shadow-column.ts";
 
 /** Returns what a migration would do to a database. Only reads. */
 export function planDatabase(

@@ -1,14 +1,14 @@
+import { ask, statement, stepsIn, type Script } from "../../sql/language/script.ts";
 import { forgetUnfinished, writeDone, type Unfinished } from "../../sql/migrations/journal.ts";
 import { describeChanges } from "../../sql/migrations/migrating.ts";
+import { rememberDeclaration } from "../../sql/migrations/migration.ts";
 import { excludesOldPrograms } from "../../sql/migrations/schema-changes.ts";
-import { rememberDeclaration } from "../../sql/schema/migration.ts";
-import { ask, statement, stepsIn, type Script } from "../../sql/schema/script.ts";
 import { triggerPrefix } from "../../sql/word-index.ts";
-import { lockTable, postgresSchema } from "../migration.ts";
-import type { Work } from "./batches.ts";
+import type { Work } from "../table-changes/batches.ts";
+import { retryOnLock } from "../table-changes/lock-retry.ts";
+import { lockTable, postgresSchema } from "../table-changes/migration.ts";
+import { addColumns, switchColumns, type ShadowColumn } from "../table-changes/shadow-column.ts";
 import { catchUpFor, catchUpWithLocks, newPace, newLockTimes } from "./catching-up.ts";
-import { retryOnLock } from "./lock-retry.ts";
-import { addColumns, switchColumns, type ShadowColumn } from "./shadow-column.ts";
 
 /** The longest time to fill rows under the exclusive lock, in milliseconds. */
 const fillMs = 50;

@@ -1,6 +1,6 @@
 import pg from "pg";
-import type { PostgresAddress } from "../address.ts";
 import { decoders } from "../codec.ts";
+import type { PostgresAddress } from "./address.ts";
 import { createPrimary, requireWritable } from "./primary.ts";
 import { idleInTransactionMs, readCommitted } from "./session.ts";
 import type { Sockets } from "./sockets.ts";

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import type { Observer } from "../../../core/observation.ts";
-import type { NamedRow } from "../../sql/schema/script.ts";
+import type { NamedRow } from "../../sql/language/script.ts";
 import { StoreTimeout, StoreUnavailable, type ConnectionCounts, type Value } from "../../store.ts";
-import type { PostgresAddress } from "../address.ts";
 import {
   isCrowded,
   isPassing,
@@ -16,6 +15,7 @@ import {
   storeError,
 } from "../errors.ts";
 import type { PostgresStatement } from "../parameters.ts";
+import type { PostgresAddress } from "./address.ts";
 import { makePool } from "./clients.ts";
 import { endWhenUnused } from "./ending.ts";
 import { makeHealth } from "./health.ts";

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
+import { quote } from "../../sql/language/names.ts";
+import { statement } from "../../sql/language/script.ts";
 import { readList } from "../../sql/list.ts";
-import { quote } from "../../sql/names.ts";
-import { statement } from "../../sql/schema/script.ts";
 import type { Collection, Feed, Row } from "../../store.ts";
 import { getTable } from "../dialect.ts";
 import { channel } from "../own-tables.ts";

@@ -1,6 +1,6 @@
 import pg from "pg";
-import type { PostgresAddress } from "../address.ts";
 import { ReadOnly, unavailable } from "../errors.ts";
+import type { PostgresAddress } from "./address.ts";
 
 /** The longest time for a server to answer whether it accepts writes, in milliseconds. */
 const probeMs = 2000;

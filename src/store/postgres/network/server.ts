@@ -1,9 +1,9 @@
 import { DeclarationError } from "../../../core/checking/declaration-error.ts";
-import { quote } from "../../sql/names.ts";
-import { statement } from "../../sql/schema/script.ts";
+import { quote } from "../../sql/language/names.ts";
+import { statement } from "../../sql/language/script.ts";
 import { StoreFull, StoreSetupError, StoreUnavailable } from "../../store.ts";
-import type { PostgresAddress } from "../address.ts";
 import { isServerError, describeReason, state, findSQLState, unavailable } from "../errors.ts";
+import type { PostgresAddress } from "./address.ts";
 import type { Session } from "./session.ts";
 
 const oldestMajor = 14;

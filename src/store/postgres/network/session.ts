@@ -1,5 +1,5 @@
 import type { Client, PoolClient, QueryArrayConfig, QueryConfig } from "pg";
-import { playAsync, type NamedRow, type Rows, type Script, type ScriptStep } from "../../sql/schema/script.ts";
+import { playAsync, type NamedRow, type Rows, type Script, type ScriptStep } from "../../sql/language/script.ts";
 import type { Value } from "../../store.ts";
 import type { PostgresStatement } from "../parameters.ts";
 

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DeclarationError } from "../../../core/checking/declaration-error.ts";
 import { Secret } from "../../../core/crypto/secret.ts";
-import { postgresURLMistakes, readAddress } from "../address.ts";
 import { postgresStore } from "../postgres.ts";
+import { postgresURLMistakes, readAddress } from "./address.ts";
 
 const url = (parameters: string): Secret => new Secret(`postgres://ann:hunter2@db.internal/shop?${parameters}`);
 

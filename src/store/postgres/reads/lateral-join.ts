@@ -1,5 +1,5 @@
-import { createParameters } from "../../sql/dialect.ts";
-import type { NamedRow } from "../../sql/schema/script.ts";
+import { createParameters } from "../../sql/language/dialect.ts";
+import type { NamedRow } from "../../sql/language/script.ts";
 import { requireColumn } from "../../sql/schema/table.ts";
 import type { BesideQuery, ListQuery, RelatedText } from "../../store.ts";
 import { postgres, getTable } from "../dialect.ts";

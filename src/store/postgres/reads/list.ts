@@ -1,8 +1,8 @@
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
-import { createParameters, type BoundValues } from "../../sql/dialect.ts";
+import { createParameters, type BoundValues } from "../../sql/language/dialect.ts";
+import { quote } from "../../sql/language/names.ts";
+import type { NamedRow } from "../../sql/language/script.ts";
 import { compileRest, shownIn } from "../../sql/list.ts";
-import { quote } from "../../sql/names.ts";
-import type { NamedRow } from "../../sql/schema/script.ts";
 import { requireColumn, type Table, type TableColumn } from "../../sql/schema/table.ts";
 import type { ListQuery, ListText, Value } from "../../store.ts";
 import { postgres, getTable } from "../dialect.ts";

@@ -1,8 +1,8 @@
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
-import { createParameters, type BoundValues } from "../../sql/dialect.ts";
+import { createParameters, type BoundValues } from "../../sql/language/dialect.ts";
+import type { NamedRow } from "../../sql/language/script.ts";
 import { shownIn } from "../../sql/list.ts";
 import { compileRestOfKey, cutArray, KEYS, shortestRecord } from "../../sql/related.ts";
-import type { NamedRow } from "../../sql/schema/script.ts";
 import { requireColumn } from "../../sql/schema/table.ts";
 import type { RelatedQuery, RelatedText } from "../../store.ts";
 import { postgres, getTable } from "../dialect.ts";

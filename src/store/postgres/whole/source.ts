@@ -1,13 +1,13 @@
 import type { Secret } from "../../../core/crypto/secret.ts";
 import { CopyError, countRows, requireVersion, type Checked, type Content, type StoreSource } from "../../copy.ts";
 import { createContent, rememberedCollections, tablesToCopy } from "../../sql/content.ts";
-import { quote } from "../../sql/names.ts";
-import { statement } from "../../sql/schema/script.ts";
+import { quote } from "../../sql/language/names.ts";
+import { statement } from "../../sql/language/script.ts";
 import type { Collection } from "../../store.ts";
 import { findSQLState } from "../errors.ts";
-import { postgresSchema } from "../migration.ts";
 import { sendTo, type Session } from "../network/session.ts";
-import { connectWhole, unhurried, useWhole, type Whole } from "./whole.ts";
+import { connectWhole, unhurried, useWhole, type Whole } from "../network/whole.ts";
+import { postgresSchema } from "../table-changes/migration.ts";
 
 /** The longest wait for a writer, in milliseconds. */
 const lockMs = 5000;

@@ -1,14 +1,14 @@
 import type { Secret } from "../../../core/crypto/secret.ts";
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
-import { quote } from "../../sql/names.ts";
-import { statement } from "../../sql/schema/script.ts";
+import { quote } from "../../sql/language/names.ts";
+import { statement } from "../../sql/language/script.ts";
 import { findOldest, ownTables, type Oldest, type Stats, type TableStats } from "../../sql/stats.ts";
 import type { Collection } from "../../store.ts";
 import { findSQLState, isTimeout, state } from "../errors.ts";
-import { postgresSchema } from "../migration.ts";
 import type { Session } from "../network/session.ts";
+import { useWhole } from "../network/whole.ts";
+import { postgresSchema } from "../table-changes/migration.ts";
 import { rememberedIn, loadVersion } from "./source.ts";
-import { useWhole } from "./whole.ts";
 
 /** The time limit for one query, in milliseconds. */
 const patienceMs = 1000;

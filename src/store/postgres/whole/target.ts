@@ -3,10 +3,10 @@ import { CopyError, type StoreTarget } from "../../copy.ts";
 import { targetOver } from "../../sql/target.ts";
 import { StoreUnavailable } from "../../store.ts";
 import { describeReason, spoilsConnection, storeError } from "../errors.ts";
-import { postgresSchema } from "../migration.ts";
 import { sendTo, type Session } from "../network/session.ts";
+import { connectWhole, unhurried } from "../network/whole.ts";
 import { migrationLock } from "../own-tables.ts";
-import { connectWhole, unhurried } from "./whole.ts";
+import { postgresSchema } from "../table-changes/migration.ts";
 
 /**
  * Starts to fill an empty database, in one transaction. If the connection is lost before the commit, the database stays empty. A service

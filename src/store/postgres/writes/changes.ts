@@ -1,6 +1,6 @@
-import { encode } from "../../sql/codec.ts";
-import { createParameters, type Cell, type BoundValues } from "../../sql/dialect.ts";
-import { quote } from "../../sql/names.ts";
+import { encode } from "../../sql/language/codec.ts";
+import { createParameters, type Cell, type BoundValues } from "../../sql/language/dialect.ts";
+import { quote } from "../../sql/language/names.ts";
 import type { ShownColumns, Table, TableColumn } from "../../sql/schema/table.ts";
 import {
   compileChange,

@@ -1,4 +1,4 @@
-import { createParameters } from "../../sql/dialect.ts";
+import { createParameters } from "../../sql/language/dialect.ts";
 import { forgetRows } from "../../sql/writes/idempotency.ts";
 import type { Change, Idempotency } from "../../store.ts";
 import { postgres } from "../dialect.ts";

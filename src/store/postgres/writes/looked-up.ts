@@ -1,4 +1,4 @@
-import { quote } from "../../sql/names.ts";
+import { quote } from "../../sql/language/names.ts";
 import type { Collection, Outcome, Transaction } from "../../store.ts";
 import { getTable } from "../dialect.ts";
 import type { Session } from "../network/session.ts";

@@ -1,4 +1,4 @@
-import { quote } from "../../sql/names.ts";
+import { quote } from "../../sql/language/names.ts";
 import { unopened, type Table } from "../../sql/schema/table.ts";
 import { rowsToRead } from "../../sql/writes/changing.ts";
 import type { Change, Collection, Transaction } from "../../store.ts";

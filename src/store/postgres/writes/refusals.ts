@@ -1,4 +1,4 @@
-import { formatIndexName, quote, formatShadowName } from "../../sql/names.ts";
+import { formatIndexName, quote, formatShadowName } from "../../sql/language/names.ts";
 import type { Table } from "../../sql/schema/table.ts";
 import { findRefusal, type BrokenRule, type Refusal } from "../../sql/writes/refusals.ts";
 import type { Change } from "../../store.ts";

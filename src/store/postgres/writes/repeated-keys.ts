@@ -1,5 +1,5 @@
-import { resolveRawName } from "../../sql/existing/found.ts";
-import { quote } from "../../sql/names.ts";
+import { quote } from "../../sql/language/names.ts";
+import { resolveRawName } from "../../sql/schema/found.ts";
 import type { Table } from "../../sql/schema/table.ts";
 import type { Change, Collection } from "../../store.ts";
 import { formatKeyConstraint, postgres, formatSequenceName, getTable } from "../dialect.ts";

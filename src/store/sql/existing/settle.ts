@@ -6,11 +6,9 @@ import {
   type ExistingTable,
   type FoundColumnForm,
 } from "../../store.ts";
-import type { SchemaDialect } from "../schema/schema.ts";
-import { ask, statement, type Script } from "../schema/script.ts";
-import { createTableLookup } from "../schema/table.ts";
-import { unfitIn, wordsFor } from "./checked.ts";
-import { same } from "./form.ts";
+import { same } from "../language/form.ts";
+import { ask, statement, type Script } from "../language/script.ts";
+import { unfitIn, wordsFor } from "../schema/checked.ts";
 import {
   buildKeyColumn,
   inheritedFrom,
@@ -18,7 +16,9 @@ import {
   shownKeySQL,
   type FoundExisting,
   type FoundExistingColumn,
-} from "./found.ts";
+} from "../schema/found.ts";
+import type { SchemaDialect } from "../schema/schema.ts";
+import { createTableLookup } from "../schema/table.ts";
 import { writeMistakes } from "./write-mistakes.ts";
 
 /** The number of rows that are checked at the start. A mistake in a later row is reported when that row is read. */

@@ -1,6 +1,6 @@
 import type { Collection, ExistingTable } from "../../store.ts";
+import { resolveRawName, type FoundExisting } from "../schema/found.ts";
 import type { SchemaDialect } from "../schema/schema.ts";
-import { resolveRawName, type FoundExisting } from "./found.ts";
 
 /** Returns the reasons why rows of an existing table cannot be written as declared. Returns an empty list if they can. */
 export function writeMistakes(

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import { asData } from "../../declarations.ts";
 import { MigrationNeeded, type Key } from "../../store.ts";
+import { ask, run, statement, type Script } from "../language/script.ts";
 import type { SchemaDialect } from "../schema/schema.ts";
-import { ask, run, statement, type Script } from "../schema/script.ts";
 import type { TablePlan } from "./plan-table.ts";
 
 /** One completed step of a migration. */

@@ -2,16 +2,16 @@ import { aFunction, buildObjectCheck, optional, text, texts, type ValueCheck } f
 import { type ChecksOf } from "../../../core/checking/options.ts";
 import { pickOwnCollections } from "../../declarations.ts";
 import { MigrationNeeded, type Collection } from "../../store.ts";
-import { quote } from "../names.ts";
+import { quote } from "../language/names.ts";
+import { ask, statement, type Script } from "../language/script.ts";
 import { collectIndexes, collectTypes } from "../schema/definition.ts";
 import { findTable } from "../schema/found-table.ts";
 import { forgottenLinks } from "../schema/links.ts";
-import { requireKnownVersion } from "../schema/prepare.ts";
 import type { SchemaDialect } from "../schema/schema.ts";
-import { ask, statement, type Script } from "../schema/script.ts";
 import { typesWithShape } from "../schema/table-shape.ts";
 import { readHistory, type CompletedStep } from "./journal.ts";
 import { monthNow, collectObstacles, planTable, type TablePlan, tellMisfit } from "./plan-table.ts";
+import { requireKnownVersion } from "./prepare.ts";
 import { dropWords, excludesOldPrograms, type SchemaChange } from "./schema-changes.ts";
 
 /** The options of a migration. */

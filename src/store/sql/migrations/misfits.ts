@@ -1,11 +1,11 @@
 import { messageOfThrown } from "../../../core/checking/thrown.ts";
 import { fold } from "../../fold.ts";
 import type { Collection, Column, StoredRecord, Value } from "../../store.ts";
-import { findDecoder, encode } from "../codec.ts";
-import type { Cell } from "../dialect.ts";
-import { quote } from "../names.ts";
+import { findDecoder, encode } from "../language/codec.ts";
+import type { Cell } from "../language/dialect.ts";
+import { quote } from "../language/names.ts";
+import { ask, statement, type Script } from "../language/script.ts";
 import type { FoundTable, SchemaDialect } from "../schema/schema.ts";
-import { ask, statement, type Script } from "../schema/script.ts";
 import { selectedAs } from "../schema/table.ts";
 import { pageSize, readPageAfter, rowsBefore } from "./rows-before.ts";
 import { isNarrower, nameBefore, type Source } from "./source.ts";

@@ -1,8 +1,8 @@
 import type { Collection, Column } from "../../store.ts";
-import { formatShadowName } from "../names.ts";
+import { formatShadowName } from "../language/names.ts";
+import type { Script } from "../language/script.ts";
 import { isOurs, requiredLeftOvers } from "../schema/found-table.ts";
 import type { FoundTable, SchemaDialect } from "../schema/schema.ts";
-import type { Script } from "../schema/script.ts";
 import { collectMisfits, type Misfit } from "./misfits.ts";
 import { keyType } from "./rows-before.ts";
 import {

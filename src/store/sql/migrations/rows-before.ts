@@ -1,9 +1,9 @@
 import type { Collection, Key, StoredRecord, Value } from "../../store.ts";
-import { findDecoder } from "../codec.ts";
-import type { Cell, Dialect } from "../dialect.ts";
-import { quote } from "../names.ts";
+import { findDecoder } from "../language/codec.ts";
+import type { Cell, Dialect } from "../language/dialect.ts";
+import { quote } from "../language/names.ts";
+import { askCells, statement, type CellRow, type Script } from "../language/script.ts";
 import type { FoundTable, SchemaDialect } from "../schema/schema.ts";
-import { askCells, statement, type CellRow, type Script } from "../schema/script.ts";
 import { selectedAs } from "../schema/table.ts";
 import { columnWas } from "./source.ts";
 

@@ -1,10 +1,10 @@
 import { isFolded } from "../../fold.ts";
 import type { Collection, Column } from "../../store.ts";
-import { declaredName, indexPrefix, formatShadowName } from "../names.ts";
+import { declaredName, indexPrefix, formatShadowName } from "../language/names.ts";
+import { ask, type Script } from "../language/script.ts";
 import { collectIndexes, formatType } from "../schema/definition.ts";
 import { leftOvers, referringLeftOvers, requiredLeftOvers } from "../schema/found-table.ts";
 import { formatReference, type FoundTable, type SchemaDialect } from "../schema/schema.ts";
-import { ask, type Script } from "../schema/script.ts";
 import { columnWas, isNarrower, isOtherType, nameBefore, type Source } from "./source.ts";
 
 /** One difference between a declaration and its table. */

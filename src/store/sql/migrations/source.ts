@@ -1,10 +1,10 @@
 import { atOnce } from "../../../core/checking/at-once.ts";
 import type { Collection, Column, StoredRecord, Value } from "../../store.ts";
-import { encode } from "../codec.ts";
-import { quote } from "../names.ts";
+import { encode } from "../language/codec.ts";
+import { quote } from "../language/names.ts";
+import { always, type Conversion } from "../schema/conversion.ts";
 import { formatType } from "../schema/definition.ts";
 import type { FoundTable, SchemaDialect } from "../schema/schema.ts";
-import { always, type Conversion } from "./conversion.ts";
 
 /** The source of the values of a column when its table is changed. */
 export type Source =

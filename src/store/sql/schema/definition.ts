@@ -1,9 +1,9 @@
 import { isFolded } from "../../fold.ts";
 import { isSearched } from "../../searched.ts";
 import type { Collection, Column } from "../../store.ts";
-import { encode } from "../codec.ts";
-import type { Dialect } from "../dialect.ts";
-import { formatIndexName, quote, formatShadowName, formatWordsColumn } from "../names.ts";
+import { encode } from "../language/codec.ts";
+import type { Dialect } from "../language/dialect.ts";
+import { formatIndexName, quote, formatShadowName, formatWordsColumn } from "../language/names.ts";
 
 /** Returns the statement that creates the table of a collection, with the name of the collection or another name. */
 export function createTable(dialect: Dialect, collection: Collection, name = collection.name): string {

@@ -1,8 +1,8 @@
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import type { Collection } from "../../store.ts";
-import { quote } from "../names.ts";
+import { quote } from "../language/names.ts";
+import { ask, statement, type Script } from "../language/script.ts";
 import type { FoundTable, FoundColumn, FoundReference, SchemaDialect } from "./schema.ts";
-import { ask, statement, type Script } from "./script.ts";
 
 /** Returns the current table of a collection. Returns null if it does not exist. */
 export function* findTable(schema: SchemaDialect, { name }: Collection): Script<FoundTable | null> {

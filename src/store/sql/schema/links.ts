@@ -1,9 +1,9 @@
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import type { Collection, Column, KeptLinks } from "../../store.ts";
-import { quote } from "../names.ts";
+import { quote } from "../language/names.ts";
+import { ask, run, statement, type Script } from "../language/script.ts";
 import { findTable } from "./found-table.ts";
 import type { SchemaDialect } from "./schema.ts";
-import { ask, run, statement, type Script } from "./script.ts";
 
 /**
  * Fills a new table of a relation with the ids from the lists in the records. The lists exist already if the field was renamed or derived

@@ -1,9 +1,9 @@
 import type { CopiedRow, CopiedTable, Counters } from "../../copy.ts";
 import type { Collection, Column, KeptLinks } from "../../store.ts";
-import type { Dialect } from "../dialect.ts";
-import type { FoundExisting } from "../existing/found.ts";
-import type { Conversion, Convert } from "../migrations/conversion.ts";
-import type { Script, Statement } from "./script.ts";
+import type { Dialect } from "../language/dialect.ts";
+import type { Script, Statement } from "../language/script.ts";
+import type { Conversion, Convert } from "./conversion.ts";
+import type { FoundExisting } from "./found.ts";
 
 /** The current state of a table. */
 export interface FoundTable {

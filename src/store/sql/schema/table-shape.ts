@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import type { Observer } from "../../../core/observation.ts";
 import { formatDeclaration, pickOwnCollections } from "../../declarations.ts";
 import { StoreOutdated, type Collection } from "../../store.ts";
+import { ask, statement, type Script } from "../language/script.ts";
 import { collectTypes } from "./definition.ts";
 import { readTypes } from "./found-table.ts";
 import type { FoundTable, SchemaDialect } from "./schema.ts";
-import { ask, statement, type Script } from "./script.ts";
 
 /**
  * The member of a table's stored column types that contains the shape of the table. The shape is a digest of the declaration. A change of

@@ -2,13 +2,13 @@ import { shownName, suggestion } from "../../../core/checking/nearest.ts";
 import { isFolded } from "../../fold.ts";
 import { isSearched } from "../../searched.ts";
 import type { Collection, Column, ExistingTable, Row, Value } from "../../store.ts";
-import { findDecoder } from "../codec.ts";
-import { collectComputed, compileSource } from "../computed/computed.ts";
-import type { Dialect } from "../dialect.ts";
-import { checkedValue } from "../existing/checked.ts";
-import { same, type Form } from "../existing/form.ts";
-import { buildKeyColumn, resolveRawName } from "../existing/found.ts";
-import { quote, formatShadowName, formatWordsColumn, formatWordsTable } from "../names.ts";
+import { findDecoder } from "../language/codec.ts";
+import type { Dialect } from "../language/dialect.ts";
+import { same, type Form } from "../language/form.ts";
+import { quote, formatShadowName, formatWordsColumn, formatWordsTable } from "../language/names.ts";
+import { checkedValue } from "./checked.ts";
+import { collectComputed, compileSource } from "./computed.ts";
+import { buildKeyColumn, resolveRawName } from "./found.ts";
 
 /** A column with the SQL that accesses it. */
 export interface TableColumn extends Column {

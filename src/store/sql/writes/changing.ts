@@ -9,10 +9,10 @@ import {
   type Where,
   type WrittenValues,
 } from "../../store.ts";
-import { encode } from "../codec.ts";
-import { createParameters, type BoundValues } from "../dialect.ts";
-import { quote } from "../names.ts";
-import type { Statement } from "../schema/script.ts";
+import { encode } from "../language/codec.ts";
+import { createParameters, type BoundValues } from "../language/dialect.ts";
+import { quote } from "../language/names.ts";
+import type { Statement } from "../language/script.ts";
 import type { ExistingNames, ShownColumns, Table, TableColumn } from "../schema/table.ts";
 import { compileWhere } from "../where.ts";
 import { assign, insertAllInto, insertInto, isSQL, requireCounter, type Assignment, type KeyFinder } from "./writes.ts";

@@ -1,7 +1,7 @@
 import { erasedRows, formatKept, keptRows, keysFrom, formatMention, parseKept } from "../../kept-rows.ts";
 import type { Idempotency, Key, Recalled, Row } from "../../store.ts";
-import type { Dialect, BoundValues, ReadStatement } from "../dialect.ts";
-import { statement, type Statement } from "../schema/script.ts";
+import type { Dialect, BoundValues, ReadStatement } from "../language/dialect.ts";
+import { statement, type Statement } from "../language/script.ts";
 
 /** The maximum number of expired records that one write deletes, so that no request takes long. */
 const pruned = 10;

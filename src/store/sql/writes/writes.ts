@@ -1,6 +1,6 @@
 import { isKeyOf, type KeyOf, type Value, type WrittenValues } from "../../store.ts";
-import { encode, foldCell, wordsCell } from "../codec.ts";
-import type { Cell, BoundValues } from "../dialect.ts";
+import { encode, foldCell, wordsCell } from "../language/codec.ts";
+import type { Cell, BoundValues } from "../language/dialect.ts";
 import { requireColumn, type Table, type TableColumn } from "../schema/table.ts";
 
 /** A written column: its quoted name, and the SQL of its value. */

@@ -1,8 +1,8 @@
-import { resolveRawName } from "../../sql/existing/found.ts";
-import { quote } from "../../sql/names.ts";
-import { ask, statement, type Script } from "../../sql/schema/script.ts";
+import { quote } from "../../sql/language/names.ts";
+import { ask, statement, type Script } from "../../sql/language/script.ts";
+import { resolveRawName } from "../../sql/schema/found.ts";
 import type { Collection, TableWrite } from "../../store.ts";
-import { findCode } from "../errors.ts";
+import { findCode } from "../connection/errors.ts";
 
 /** SQLITE_ERROR: a statement, or a trigger that it fires, cannot be compiled. */
 const uncompiled = 1;

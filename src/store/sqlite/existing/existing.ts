@@ -1,8 +1,8 @@
 import { columnsIn, indexedExpressions } from "../../sql/existing/expression-columns.ts";
-import type { FoundExisting, FoundExistingColumn, FoundExistingReference } from "../../sql/existing/found.ts";
 import { LOOKED_AT } from "../../sql/existing/settle.ts";
-import { quote } from "../../sql/names.ts";
-import { askCells, statement, type CellRow, type Script } from "../../sql/schema/script.ts";
+import { quote } from "../../sql/language/names.ts";
+import { askCells, statement, type CellRow, type Script } from "../../sql/language/script.ts";
+import type { FoundExisting, FoundExistingColumn, FoundExistingReference } from "../../sql/schema/found.ts";
 import type { DateTimeShape } from "../../store.ts";
 import { chooseForm, detectShape } from "./forms.ts";
 

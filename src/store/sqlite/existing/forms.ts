@@ -1,4 +1,4 @@
-import type { Cell } from "../../sql/cell.ts";
+import type { Cell } from "../../sql/language/cell.ts";
 import {
   compared,
   converted,
@@ -8,7 +8,7 @@ import {
   same,
   wordsIn,
   type Form,
-} from "../../sql/existing/form.ts";
+} from "../../sql/language/form.ts";
 import type { Column, DateTimeShape, FoundColumnForm } from "../../store.ts";
 
 /**

@@ -1,12 +1,5 @@
-import {
-  findCountedKey,
-  shownKeySQL,
-  unservedFor,
-  type FoundExisting,
-  type FoundExistingColumn,
-} from "../../sql/existing/found.ts";
 import { LOOKED_AT } from "../../sql/existing/settle.ts";
-import { quote } from "../../sql/names.ts";
+import { quote } from "../../sql/language/names.ts";
 import {
   ask,
   play,
@@ -15,8 +8,15 @@ import {
   type Rows,
   type Statement,
   type ScriptStep,
-} from "../../sql/schema/script.ts";
-import { connectReadOnly, sendTo } from "../connection.ts";
+} from "../../sql/language/script.ts";
+import {
+  findCountedKey,
+  shownKeySQL,
+  unservedFor,
+  type FoundExisting,
+  type FoundExistingColumn,
+} from "../../sql/schema/found.ts";
+import { connectReadOnly, sendTo } from "../connection/connection.ts";
 import { findExisting } from "./existing.ts";
 import { chooseForm } from "./forms.ts";
 

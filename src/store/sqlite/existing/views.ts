@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Collection } from "../../store.ts";
-import { prepare } from "../connection.ts";
+import { prepare } from "../connection/connection.ts";
 
 /**
  * Returns true if the result of a read of a collection stays the same until the next commit. The result of a view can change without a

@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { prepare } from "../connection.ts";
-import { findCode } from "../errors.ts";
-import { DatabaseSync } from "../node-sqlite.ts";
+import { prepare } from "../connection/connection.ts";
+import { findCode } from "../connection/errors.ts";
+import { DatabaseSync } from "../connection/node-sqlite.ts";
 
 /** The content of the database file, without its log. */
 export interface Content {

@@ -7,7 +7,7 @@ import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import type { Collection, Store } from "../../store.ts";
-import { connect, connectReadOnly } from "../connection.ts";
+import { connect, connectReadOnly } from "../connection/connection.ts";
 import { sqliteStore } from "../sqlite.ts";
 import { moveLog } from "../writes/checkpointer.ts";
 import { createGuard, type Guard } from "./guard.ts";

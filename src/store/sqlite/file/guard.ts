@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { StoreSetupError } from "../../store.ts";
-import { prepareLogSizes } from "../connection.ts";
-import type { DatabaseSync } from "../node-sqlite.ts";
+import { prepareLogSizes } from "../connection/connection.ts";
+import type { DatabaseSync } from "../connection/node-sqlite.ts";
 import { readContent, type Content } from "./content.ts";
 import { startOfFile } from "./descriptor.ts";
 import { createLogCheck } from "./log.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
-import { connect, prepareLogSizes } from "../connection.ts";
+import { connect, prepareLogSizes } from "../connection/connection.ts";
 import { createLogChecks, type LogChecks } from "./log.ts";
 import { filesAt } from "./place.ts";
 

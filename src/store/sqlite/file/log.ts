@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { StoreSetupError } from "../../store.ts";
-import type { LogSizes } from "../connection.ts";
-import { findCode } from "../errors.ts";
+import type { LogSizes } from "../connection/connection.ts";
+import { findCode } from "../connection/errors.ts";
 import { readOpenFile } from "./descriptor.ts";
 import { requireInPlace, walBytes, type FilesInUse } from "./place.ts";
 

@@ -1,5 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
+import { declaredName, quote } from "../../sql/language/names.ts";
+import { ask as read } from "../../sql/language/script.ts";
 import {
   forgetUnfinished,
   readUnfinished,
@@ -9,16 +11,14 @@ import {
 } from "../../sql/migrations/journal.ts";
 import type { MigrateOptions } from "../../sql/migrations/migrating.ts";
 import type { TablePlan } from "../../sql/migrations/plan-table.ts";
-import { declaredName, quote } from "../../sql/names.ts";
-import { ask as read } from "../../sql/schema/script.ts";
 import type { Collection, Key } from "../../store.ts";
-import { playOn, prepare } from "../connection.ts";
-import { sqliteSchema } from "../migration.ts";
-import { requireSpace } from "./disk-space.ts";
-import { dropTriggers, findLeftovers, letGo, removeLeftovers, renameAside } from "./leftover-tables.ts";
-import { runStep, FIRST_BATCH, inTransaction, nextBatchSize, RowsDoNotFit } from "./migration-lock.ts";
-import { findObjects, freeName, makeIndexOn, ownObjects } from "./own-objects.ts";
-import { namesFor, nextRevision, shadowFor, type Shadow, type Which } from "./shadow.ts";
+import { playOn, prepare } from "../connection/connection.ts";
+import { requireSpace } from "../table-changes/disk-space.ts";
+import { dropTriggers, findLeftovers, letGo, removeLeftovers, renameAside } from "../table-changes/leftover-tables.ts";
+import { runStep, FIRST_BATCH, inTransaction, nextBatchSize, RowsDoNotFit } from "../table-changes/migration-lock.ts";
+import { sqliteSchema } from "../table-changes/migration.ts";
+import { findObjects, freeName, makeIndexOn, ownObjects } from "../table-changes/own-objects.ts";
+import { namesFor, nextRevision, shadowFor, type Shadow, type Which } from "../table-changes/shadow.ts";
 
 /** `copyRows` ends when at most this many rows are left to copy. They are copied when the old and the new table are swapped. */
 const lastRows = 300;

@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import type { MigratedTable, MigrateOptions } from "../../sql/migrations/migrating.ts";
 import type { Collection } from "../../store.ts";
-import { DatabaseSync } from "../node-sqlite.ts";
+import { DatabaseSync } from "../connection/node-sqlite.ts";
+import { requireSpaceForCopy } from "../table-changes/disk-space.ts";
+import { takeMigrationLock } from "../table-changes/migration-lock.ts";
 import { copyFile } from "../whole/backup.ts";
 import { requireSound } from "../whole/check.ts";
-import { requireSpaceForCopy } from "./disk-space.ts";
 import { formatCopyPrefix, copyIn, removeDryRuns } from "./dry-run-cleanup.ts";
 import { migrateFile } from "./migrate.ts";
-import { takeMigrationLock } from "./migration-lock.ts";
 
 /** Copies a file into a folder next to it, migrates the copy, checks the whole copy and deletes it. */
 export async function dryRunFile(

@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { pickOwnCollections } from "../../declarations.ts";
+import { quote, formatWordsTable } from "../../sql/language/names.ts";
+import { ask as read } from "../../sql/language/script.ts";
 import {
   forgetUnfinished,
   makeJournal,
@@ -16,18 +18,25 @@ import {
   type MigratedTable,
   type MigrateOptions,
 } from "../../sql/migrations/migrating.ts";
+import { rememberDeclaration } from "../../sql/migrations/migration.ts";
 import type { TablePlan } from "../../sql/migrations/plan-table.ts";
 import { excludesOldPrograms } from "../../sql/migrations/schema-changes.ts";
-import { quote, formatWordsTable } from "../../sql/names.ts";
 import { emptiedLinks } from "../../sql/schema/links.ts";
-import { rememberDeclaration } from "../../sql/schema/migration.ts";
-import { ask as read } from "../../sql/schema/script.ts";
 import { fitWords } from "../../sql/word-index.ts";
 import { MigrationNeeded, type Collection } from "../../store.ts";
-import { connect, playOn, prepare } from "../connection.ts";
-import { sqliteSchema } from "../migration.ts";
+import { connect, playOn, prepare } from "../connection/connection.ts";
 import { prepareFile } from "../schema.ts";
-import { findUncompiled, requireCompiled } from "./bound.ts";
+import { findUncompiled, requireCompiled } from "../table-changes/bound.ts";
+import {
+  findLeftovers,
+  letGo,
+  removeLeftovers,
+  renameAside,
+  formatAsideWords,
+} from "../table-changes/leftover-tables.ts";
+import { runStep, takeMigrationLock, RowsDoNotFit } from "../table-changes/migration-lock.ts";
+import { sqliteSchema } from "../table-changes/migration.ts";
+import { findObjects, ownObjects } from "../table-changes/own-objects.ts";
 import {
   begin,
   carryIndexes,
@@ -39,10 +48,7 @@ import {
   type Work,
 } from "./copying.ts";
 import { removeDryRuns } from "./dry-run-cleanup.ts";
-import { findLeftovers, letGo, removeLeftovers, renameAside, formatAsideWords } from "./leftover-tables.ts";
-import { runStep, takeMigrationLock, RowsDoNotFit } from "./migration-lock.ts";
 import { needsCopy } from "./moved.ts";
-import { findObjects, ownObjects } from "./own-objects.ts";
 import { addObstacles } from "./precheck.ts";
 
 /** The page cache during a migration, in KiB. */

@@ -1,15 +1,15 @@
 import { existsSync } from "node:fs";
 import { pickOwnCollections } from "../../declarations.ts";
+import { ask } from "../../sql/language/script.ts";
 import { planTables, tellMissing, tellPlan, type Plan } from "../../sql/migrations/migrating.ts";
-import { ask } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
-import { connectReadOnly, playOn } from "../connection.ts";
-import { sqliteSchema } from "../migration.ts";
-import { findLeftovers } from "./leftover-tables.ts";
+import { connectReadOnly, playOn } from "../connection/connection.ts";
+import { findLeftovers } from "../table-changes/leftover-tables.ts";
+import { sqliteSchema } from "../table-changes/migration.ts";
+import { findObjects, ownObjects } from "../table-changes/own-objects.ts";
+import { rebuildByHand } from "../table-changes/shadow.ts";
 import { needsCopy } from "./moved.ts";
-import { findObjects, ownObjects } from "./own-objects.ts";
 import { addObstacles } from "./precheck.ts";
-import { rebuildByHand } from "./shadow.ts";
 
 /** Returns the changes that a migration would make in a file. Only reads. */
 export function planFile(path: string, collections: readonly Collection[], dropped: readonly string[]): Plan {

@@ -1,14 +1,14 @@
 import type { DatabaseSync } from "node:sqlite";
+import { quote } from "../../sql/language/names.ts";
+import { ask } from "../../sql/language/script.ts";
 import { isMoreThanStart } from "../../sql/migrations/migrating.ts";
 import { collectObstacles, type TablePlan } from "../../sql/migrations/plan-table.ts";
-import { quote } from "../../sql/names.ts";
-import { ask } from "../../sql/schema/script.ts";
-import { connect, playOn, prepare } from "../connection.ts";
-import { isStoreFailure } from "../errors.ts";
-import { sqliteSchema } from "../migration.ts";
-import { findUncompiled, requireCompiled } from "./bound.ts";
-import { findObjects, makeIndexOn, ownObjects } from "./own-objects.ts";
-import { statementsWithoutTriggers, namesFor, shadowFor } from "./shadow.ts";
+import { connect, playOn, prepare } from "../connection/connection.ts";
+import { isStoreFailure } from "../connection/errors.ts";
+import { findUncompiled, requireCompiled } from "../table-changes/bound.ts";
+import { sqliteSchema } from "../table-changes/migration.ts";
+import { findObjects, makeIndexOn, ownObjects } from "../table-changes/own-objects.ts";
+import { statementsWithoutTriggers, namesFor, shadowFor } from "../table-changes/shadow.ts";
 
 /** Adds to the plans the indexes, triggers and views of other programs that would not work after the migration. */
 export function addObstacles(

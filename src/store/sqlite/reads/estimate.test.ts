@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Collection } from "../../store.ts";
-import { connect, createStatementCache } from "../connection.ts";
+import { connect, createStatementCache } from "../connection/connection.ts";
 import { getTable } from "../dialect.ts";
 import { prepareSchema } from "../schema.ts";
 import { estimateRows } from "./estimate.ts";

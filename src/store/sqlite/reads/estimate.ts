@@ -1,5 +1,5 @@
 import type { Table } from "../../sql/schema/table.ts";
-import type { Statements } from "../connection.ts";
+import type { Statements } from "../connection/connection.ts";
 
 /** Tables with at most this many rows are counted. Counting them takes at most a tenth of a millisecond. */
 const mostCounted = 10_000;

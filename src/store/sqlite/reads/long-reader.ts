@@ -1,10 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import type { Collection, ListQuery, ListText, RelatedQuery, Where } from "../../store.ts";
-import { connectReadOnly } from "../connection.ts";
+import { connectReadOnly } from "../connection/connection.ts";
+import { toFailure, type Failure } from "../connection/errors.ts";
+import { lowerPriority, pauseThread } from "../connection/thread.ts";
 import { getTimedTable } from "../dialect.ts";
-import { toFailure, type Failure } from "../errors.ts";
-import { lowerPriority, pauseThread } from "../thread.ts";
 import { createReader, type SQLiteReader } from "./reader.ts";
 
 /** The data that a reader thread is started with. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
 import type { Collection, ListQuery } from "../../store.ts";
-import { connect } from "../connection.ts";
+import { connect } from "../connection/connection.ts";
 import { prepareFile } from "../schema.ts";
 import { longReads } from "./long-reads.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { StoreTimeout, StoreUnavailable, type Collection, type ListQuery } from "../../store.ts";
-import { connect } from "../connection.ts";
+import { connect } from "../connection/connection.ts";
 import { prepareFile } from "../schema.ts";
 import { sqliteStore } from "../sqlite.ts";
 import { longReads } from "./long-reads.ts";

@@ -1,8 +1,8 @@
 import type { Worker } from "node:worker_threads";
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import { StoreTimeout, StoreUnavailable } from "../../store.ts";
-import { toError, storeError, unavailable } from "../errors.ts";
-import { startThread } from "../thread.ts";
+import { toError, storeError, unavailable } from "../connection/errors.ts";
+import { startThread } from "../connection/thread.ts";
 import type { FromLongReader, LongRead, LongReaderData, LongReadings } from "./long-reader.ts";
 import type { SQLiteReader } from "./reader.ts";
 

@@ -1,9 +1,9 @@
 import { valueOfJSON } from "../../../core/exact-numbers.ts";
-import { createParameters, type BoundValues } from "../../sql/dialect.ts";
+import { createParameters, type BoundValues } from "../../sql/language/dialect.ts";
 import { compileRest, namesOfPage, shownIn } from "../../sql/list.ts";
 import { requireColumn, type Table, type TableColumn } from "../../sql/schema/table.ts";
 import type { ListQuery, ListText, Value } from "../../store.ts";
-import type { Statements } from "../connection.ts";
+import type { Statements } from "../connection/connection.ts";
 import { sqlite } from "../dialect.ts";
 
 /** Reads a page as JSON text. */

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import { encodeCompared } from "../../sql/codec.ts";
-import { createParameters, type CellsRead, type BoundValues, type ReadStatement } from "../../sql/dialect.ts";
+import { encodeCompared } from "../../sql/language/codec.ts";
+import { createParameters, type CellsRead, type BoundValues, type ReadStatement } from "../../sql/language/dialect.ts";
 import { readCount, readList, selectBy } from "../../sql/list.ts";
 import { requireColumn, type Table, type TableColumn } from "../../sql/schema/table.ts";
 import { readWordCounts } from "../../sql/word-index.ts";
@@ -18,11 +18,11 @@ import type {
   RelatedText,
   WordCounts,
 } from "../../store.ts";
-import { createNamedCache, prepare, type Statements, createStatementCache } from "../connection.ts";
+import { createNamedCache, prepare, type Statements, createStatementCache } from "../connection/connection.ts";
+import { storeError } from "../connection/errors.ts";
 import { sqlite } from "../dialect.ts";
-import { storeError } from "../errors.ts";
 import { lastingIn, type IsLasting } from "../existing/views.ts";
-import { createRecall, type Recall } from "../writes/idempotency.ts";
+import { createRecall, type Recall } from "../idempotency.ts";
 import { estimateRows } from "./estimate.ts";
 import { createPageReader, selectPage } from "./pages.ts";
 import { readRelated } from "./related.ts";

@@ -1,12 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
-import { createParameters } from "../../sql/dialect.ts";
+import { createParameters } from "../../sql/language/dialect.ts";
 import { namesOfPage, shownIn } from "../../sql/list.ts";
 import { compileRestOfKey, cutArray, KEYS, shortestRecord } from "../../sql/related.ts";
 import type { Table } from "../../sql/schema/table.ts";
 import type { Key, RelatedQuery, RelatedText } from "../../store.ts";
-import type { Statements } from "../connection.ts";
+import type { Statements } from "../connection/connection.ts";
+import { code, findCode } from "../connection/errors.ts";
 import { sqlite } from "../dialect.ts";
-import { code, findCode } from "../errors.ts";
 import { jsonObject } from "./pages.ts";
 
 /** The separator between the texts of two keys. JSON text contains it only escaped. */

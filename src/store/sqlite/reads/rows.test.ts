@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
-import { prepare, type PreparedStatement } from "../connection.ts";
+import { prepare, type PreparedStatement } from "../connection/connection.ts";
 import { rememberedRows } from "./rows.ts";
 
 test("reads a row once until the next commit, and again after every commit", (t) => {

@@ -1,5 +1,5 @@
-import type { Cell } from "../../sql/dialect.ts";
-import type { PreparedStatement } from "../connection.ts";
+import type { Cell } from "../../sql/language/dialect.ts";
+import type { PreparedStatement } from "../connection/connection.ts";
 
 /** The cells of a row. Undefined if there is no such row. */
 type FoundCells = readonly Cell[] | undefined;

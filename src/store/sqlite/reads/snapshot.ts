@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { prepare } from "../connection.ts";
+import { prepare } from "../connection/connection.ts";
 
 /** The maximum age at which a snapshot is still used, in milliseconds. It matters if one turn of the event loop takes long. */
 const longestMs = 1;

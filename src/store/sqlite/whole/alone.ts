@@ -1,9 +1,9 @@
 import { existsSync, statSync } from "node:fs";
 import { CopyError } from "../../copy.ts";
-import { connectReadOnly, playOn, prepare } from "../connection.ts";
-import { findCode, isBusy, isStoreFailure, unavailable } from "../errors.ts";
+import { connectReadOnly, playOn, prepare } from "../connection/connection.ts";
+import { findCode, isBusy, isStoreFailure, unavailable } from "../connection/errors.ts";
+import { DatabaseSync } from "../connection/node-sqlite.ts";
 import { sqliteFileProblems } from "../file/reaching.ts";
-import { DatabaseSync } from "../node-sqlite.ts";
 import { findVersion } from "../version.ts";
 import { placeToWrite } from "./place-of-copy.ts";
 

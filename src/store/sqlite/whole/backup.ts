@@ -1,7 +1,7 @@
 import { existsSync, rmSync, statSync } from "node:fs";
 import { CopyError } from "../../copy.ts";
-import { createFile, prepare } from "../connection.ts";
-import { backup, DatabaseSync } from "../node-sqlite.ts";
+import { createFile, prepare } from "../connection/connection.ts";
+import { backup, DatabaseSync } from "../connection/node-sqlite.ts";
 import { mergeLog, lockFile, reading, requireFile, unreadable, loadVersion } from "./alone.ts";
 import { requireSound } from "./check.ts";
 import { companions, createDraft } from "./draft.ts";

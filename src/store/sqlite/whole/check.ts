@@ -3,9 +3,9 @@ import type { DatabaseSync } from "node:sqlite";
 import { countRows, type Checked } from "../../copy.ts";
 import { rememberedCollections } from "../../sql/content.ts";
 import type { Collection } from "../../store.ts";
-import { playOn, prepare } from "../connection.ts";
+import { playOn, prepare } from "../connection/connection.ts";
 import { sqlite } from "../dialect.ts";
-import { sqliteSchema } from "../migration.ts";
+import { sqliteSchema } from "../table-changes/migration.ts";
 import { damaged, reading } from "./alone.ts";
 import { contentIn } from "./source.ts";
 

@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync } from "n
 import { dirname } from "node:path";
 import { CopyError } from "../../copy.ts";
 import { StoreFull } from "../../store.ts";
-import { storeError } from "../errors.ts";
+import { storeError } from "../connection/errors.ts";
 import { isTaken, renameNew } from "./naming.ts";
 
 /**

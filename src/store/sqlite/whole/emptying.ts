@@ -1,5 +1,5 @@
 import { CopyError } from "../../copy.ts";
-import { quote } from "../../sql/names.ts";
+import { quote } from "../../sql/language/names.ts";
 import { openAlone, loadVersion } from "./alone.ts";
 
 /**

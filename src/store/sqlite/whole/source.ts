@@ -2,8 +2,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { requireVersion, type Content, type StoreSource } from "../../copy.ts";
 import { createContent, rememberedCollections } from "../../sql/content.ts";
 import type { Collection } from "../../store.ts";
-import { playOn, sendTo } from "../connection.ts";
-import { sqliteSchema } from "../migration.ts";
+import { playOn, sendTo } from "../connection/connection.ts";
+import { sqliteSchema } from "../table-changes/migration.ts";
 import { openAlone, openingError, loadVersion } from "./alone.ts";
 
 /** Opens a file to copy it. Until the source is closed, no other connection can open the file, so the copy contains every write. */

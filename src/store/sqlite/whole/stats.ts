@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { findOldest, ownTables, type Stats, type TableStats } from "../../sql/stats.ts";
-import { playOn, prepare } from "../connection.ts";
+import { playOn, prepare } from "../connection/connection.ts";
 import { walBytes } from "../file/place.ts";
 import { requirePlace } from "../file/reaching.ts";
-import { sqliteSchema } from "../migration.ts";
+import { sqliteSchema } from "../table-changes/migration.ts";
 import { reading } from "./alone.ts";
 import { rememberedIn } from "./source.ts";
 import { sizeOfTree, type TreeSize } from "./trees.ts";

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { CopyError, type StoreTarget } from "../../copy.ts";
 import { targetOver } from "../../sql/target.ts";
-import { connect, createFile, sendTo } from "../connection.ts";
-import { sqliteSchema } from "../migration.ts";
-import type { DatabaseSync } from "../node-sqlite.ts";
+import { connect, createFile, sendTo } from "../connection/connection.ts";
+import type { DatabaseSync } from "../connection/node-sqlite.ts";
+import { sqliteSchema } from "../table-changes/migration.ts";
 import { createDraft, type Draft } from "./draft.ts";
 import { placeOfCopy } from "./place-of-copy.ts";
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { prepare } from "../connection.ts";
+import { prepare } from "../connection/connection.ts";
 
 /** The size of a table or an index. SQLite stores each as a tree of pages. */
 export interface TreeSize {

@@ -1,13 +1,13 @@
 import type { DatabaseSync } from "node:sqlite";
-import { encode } from "../../sql/codec.ts";
-import type { Cell } from "../../sql/dialect.ts";
+import { encode } from "../../sql/language/codec.ts";
+import type { Cell } from "../../sql/language/dialect.ts";
 import { selectBy } from "../../sql/list.ts";
 import { unopened, type ShownColumns, type Table, type TableColumn } from "../../sql/schema/table.ts";
 import { compileChange, compileRequire, shownBy, type ChangeDialect } from "../../sql/writes/changing.ts";
 import type { Refusal } from "../../sql/writes/refusals.ts";
 import { listDerivedColumns, encodeGiven, insertInto, requireWritable } from "../../sql/writes/writes.ts";
 import type { Collection, Key, KeyOf, Row } from "../../store.ts";
-import { type PreparedStatement, type Statements, createStatementCache } from "../connection.ts";
+import { type PreparedStatement, type Statements, createStatementCache } from "../connection/connection.ts";
 import { sqlite, getTable } from "../dialect.ts";
 import { keyIn, type NamedChange, type RowChange } from "../named.ts";
 import { conflictFinder } from "./conflicts.ts";

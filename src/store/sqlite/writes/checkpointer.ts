@@ -1,11 +1,11 @@
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
-import { connect, prepareLogSizes } from "../connection.ts";
+import { connect, prepareLogSizes } from "../connection/connection.ts";
+import { lowerPriority } from "../connection/thread.ts";
 import { readContent, type Content } from "../file/content.ts";
 import { syncFile } from "../file/descriptor.ts";
 import type { OpenedDatabase } from "../file/guard.ts";
 import { createLogChecks, type LogChecks } from "../file/log.ts";
 import { requireInPlace } from "../file/place.ts";
-import { lowerPriority } from "../thread.ts";
 
 /** A request for a checkpoint: SQLite copies the pages of the log into the database file. */
 export interface ToCheckpointer {

@@ -5,7 +5,7 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { connect, prepareLogSizes } from "../connection.ts";
+import { connect, prepareLogSizes } from "../connection/connection.ts";
 import { filesAt } from "../file/place.ts";
 import { createCheckpoints } from "./checkpoints.ts";
 

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
-import type { LogSizes } from "../connection.ts";
+import type { LogSizes } from "../connection/connection.ts";
+import { startThread } from "../connection/thread.ts";
 import { readContent } from "../file/content.ts";
 import type { OpenedDatabase } from "../file/guard.ts";
-import { startThread } from "../thread.ts";
 import type { FromCheckpointer, ToCheckpointer } from "./checkpointer.ts";
 
 /** Moves pages of the log into the database file in a separate thread, so that no write waits for this work. */

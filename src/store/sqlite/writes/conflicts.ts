@@ -1,14 +1,14 @@
 import type { DatabaseSync } from "node:sqlite";
-import { encode } from "../../sql/codec.ts";
-import { createParameters, type Cell } from "../../sql/dialect.ts";
-import { quote } from "../../sql/names.ts";
+import { encode } from "../../sql/language/codec.ts";
+import { createParameters, type Cell } from "../../sql/language/dialect.ts";
+import { quote } from "../../sql/language/names.ts";
 import type { Table } from "../../sql/schema/table.ts";
 import { compileWhere } from "../../sql/where.ts";
 import { findRefusal, type BrokenColumn, type BrokenRule, type Refusal } from "../../sql/writes/refusals.ts";
 import { isKeyOf, type Collection, type Column, type Key, type Where } from "../../store.ts";
-import { prepare } from "../connection.ts";
+import { prepare } from "../connection/connection.ts";
+import { code, findCode } from "../connection/errors.ts";
 import { sqlite, getTable } from "../dialect.ts";
-import { code, findCode } from "../errors.ts";
 import { keyIn, type NamedChange } from "../named.ts";
 
 /** Returns the reason why SQLite refused a change. Returns null if the error does not mean a refusal. */

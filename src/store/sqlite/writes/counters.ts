@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Collection } from "../../store.ts";
-import { prepare } from "../connection.ts";
-import { code, findCode } from "../errors.ts";
+import { prepare } from "../connection/connection.ts";
+import { code, findCode } from "../connection/errors.ts";
 
 /**
  * The maximum number of keys that one write deletes from `latchkey_taken_keys`, so that no write takes long. This table lists the keys

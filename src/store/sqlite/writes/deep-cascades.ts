@@ -1,9 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Cell } from "../../sql/dialect.ts";
-import { quote } from "../../sql/names.ts";
+import type { Cell } from "../../sql/language/dialect.ts";
+import { quote } from "../../sql/language/names.ts";
 import type { Table } from "../../sql/schema/table.ts";
-import { prepare, type PreparedStatement } from "../connection.ts";
-import { code, findCode } from "../errors.ts";
+import { prepare, type PreparedStatement } from "../connection/connection.ts";
+import { code, findCode } from "../connection/errors.ts";
 
 /** Runs a change. Returns false if it changed no row. */
 export type RunChange = (statement: PreparedStatement, table: Pick<Table, "collection">, change: Text) => boolean;

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
-import { encode } from "../../sql/codec.ts";
+import { encode } from "../../sql/language/codec.ts";
 import type { Table } from "../../sql/schema/table.ts";
 import { requireRelation } from "../../sql/writes/changing.ts";
 import type { Collection, Key } from "../../store.ts";
-import type { Statements } from "../connection.ts";
+import type { Statements } from "../connection/connection.ts";
 import { sqlite } from "../dialect.ts";
 import { keyIn, type RowChange } from "../named.ts";
 import { withFreeKeys, type Counters } from "./counters.ts";

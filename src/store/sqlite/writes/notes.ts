@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Table } from "../../sql/schema/table.ts";
 import { PENDING } from "../../sql/word-index.ts";
 import type { Key } from "../../store.ts";
-import { createStatementCache } from "../connection.ts";
+import { createStatementCache } from "../connection/connection.ts";
 
 /** The keys of new rows whose words must be indexed, for all transactions that are committed together. */
 export interface Notes {

@@ -2,16 +2,16 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Shapes } from "../../sql/schema/table-shape.ts";
 import { rowsToRead, shownBy } from "../../sql/writes/changing.ts";
 import type { Collection, Key, Row } from "../../store.ts";
-import { prepare } from "../connection.ts";
+import { prepare } from "../connection/connection.ts";
+import { code, findCode, isStoreFailure } from "../connection/errors.ts";
+import { makeWriteLock } from "../connection/write-lock.ts";
 import { getTable } from "../dialect.ts";
-import { code, findCode, isStoreFailure } from "../errors.ts";
+import { createIdempotencyRecords, type IdempotencyRecords } from "../idempotency.ts";
 import type { NamedChange, NamedTransaction, Result } from "../named.ts";
 import { createShapeCheck, type Outdated } from "../schema.ts";
 import { createChanges, type Changes, type CompletedChange } from "./changes.ts";
 import { createCounters } from "./counters.ts";
-import { createIdempotencyRecords, type IdempotencyRecords } from "./idempotency.ts";
 import { createNotes, type Notes } from "./notes.ts";
-import { makeWriteLock } from "./write-lock.ts";
 
 /** Commits transactions as a group, with one disk sync for all of them. */
 export interface Committer {

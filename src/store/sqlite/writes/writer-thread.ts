@@ -3,10 +3,10 @@ import { valueOfJSON } from "../../../core/exact-numbers.ts";
 import type { Observer } from "../../../core/observation.ts";
 import type { Refusing } from "../../sql/schema/table-shape.ts";
 import { StoreUnavailable, type Outcome, type Transaction } from "../../store.ts";
-import { toError, unavailable } from "../errors.ts";
+import { toError, unavailable } from "../connection/errors.ts";
+import { startThread } from "../connection/thread.ts";
 import { nameCollections, type Result } from "../named.ts";
 import { acknowledgeCommit } from "../reads/snapshot.ts";
-import { startThread } from "../thread.ts";
 import type { FromWriter, SomeResults, ToWriter, WriterData } from "./writer.ts";
 
 /** The writer thread, as the calling thread uses it. */

@@ -7,18 +7,18 @@ import { indexInBackground } from "../../sql/indexing.ts";
 import type { Shapes } from "../../sql/schema/table-shape.ts";
 import { takeSomeWords } from "../../sql/word-index.ts";
 import type { Collection } from "../../store.ts";
-import { connect, prepareLogSizes, playOn, type LogSizes } from "../connection.ts";
+import { connect, prepareLogSizes, playOn, type LogSizes } from "../connection/connection.ts";
+import { toFailure, type Failure } from "../connection/errors.ts";
+import { lowerPriority } from "../connection/thread.ts";
+import { whenFree } from "../connection/write-lock.ts";
 import { getTable } from "../dialect.ts";
-import { toFailure, type Failure } from "../errors.ts";
 import type { OpenedDatabase } from "../file/guard.ts";
 import { createLogChecks } from "../file/log.ts";
 import { isLogRemoved, requireInPlace, type FilesInUse } from "../file/place.ts";
-import { sqliteSchema } from "../migration.ts";
 import type { NamedTransaction, Result } from "../named.ts";
-import { lowerPriority } from "../thread.ts";
+import { sqliteSchema } from "../table-changes/migration.ts";
 import { createCheckpoints } from "./checkpoints.ts";
 import { createCommitter, type Committer } from "./transactions.ts";
-import { whenFree } from "./write-lock.ts";
 
 /** The data that the writer thread starts with. */
 export interface WriterData extends OpenedDatabase {
